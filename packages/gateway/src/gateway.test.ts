@@ -18,8 +18,8 @@ const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>()
 function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType = z.unknown()) {
   const base = t.procedure.meta({ openapi: rest }).input(input).output(output);
   return rest.method === 'GET'
-    ? base.query(({ input: given }) => given)
-    : base.mutation(({ input: given }) => given);
+    ? base.query(({ input: value }) => value)
+    : base.mutation(({ input: value }) => value);
 }
 
 type Options = GatewayOptions<ReturnType<typeof t.router>, unknown>;
@@ -28,7 +28,7 @@ const gatewayOf = (procedures: Parameters<typeof t.router>[0], options: Partial<
     router: t.router(procedures),
     createContext: ({ response }) => ({ response }),
     document: { title: 'Test', version: '0.0.0' },
-    // Procedures fail here as they are meant to: nothing is to be printed.
+    // Keeps the expected errors of these tests off stderr.
     onResponse: () => {},
     ...options,
   });
@@ -41,32 +41,37 @@ const send = (
   body?: string,
 ) => fetch(`http://localhost${target}`, { method, headers, body });
 
-describe('createGateway refuses, with a sentence, what it cannot serve', () => {
+describe('createGateway at start', () => {
   const get = (path: `/${string}`): RestMeta => ({ method: 'GET', path });
 
   it.each<
     [what: string, procedures: Parameters<typeof t.router>[0], options: Partial<Options>, sentence: RegExp]
   >([
     [
-      'one base path for both protocolClients',
+      'REST and tRPC at the same base path',
       {},
       { restBasePath: '/api', rpcBasePath: '/api/' },
       /both served below "\/api"/,
     ],
     [
-      'a page at the document’s path',
+      'a route at the path of the document',
       {},
       { routes: { '/openapi.json': () => ({ status: 200, headers: [] }) } },
       /one of routes/,
     ],
     [
-      'an operation where the document is',
+      'an operation at the path of the document',
       { a: echo(get('/openapi.json')) },
       { restBasePath: '/' },
       /a cannot be reached/,
     ],
-    ['an operation where tRPC is', { a: echo(get('/trpc/x')) }, { restBasePath: '/' }, /a cannot be reached/],
-  ])('%s', async (_what, procedures, options, sentence) => {
+    [
+      'an operation below the base path of tRPC',
+      { a: echo(get('/trpc/x')) },
+      { restBasePath: '/' },
+      /a cannot be reached/,
+    ],
+  ])('createGateway rejects %s', async (_what, procedures, options, sentence) => {
     await expect(gatewayOf(procedures, options)).rejects.toThrow(sentence);
   });
 
@@ -82,7 +87,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
       'A path of routes is "page": it must start with a slash, such as "/page".',
     ],
     [{ restBasePath: '' }, 'restBasePath is "": it must start with a slash, such as "/".'],
-  ])('a path without a slash in front: %j', async (options, sentence) => {
+  ])('createGateway rejects a path without a leading slash: %j', async (options, sentence) => {
     await expect(gatewayOf({}, options)).rejects.toThrow(new GatewayError(sentence));
   });
 
@@ -92,7 +97,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     ['https://pets.example/api', '/api', 'https://pets.example', '/api'],
     ['/store/v1', undefined, '/store', '/v1'],
   ] as const)(
-    'a public URL that ends in the REST base path: %s',
+    'createGateway rejects the publicUrl %s, which ends in the REST base path',
     async (publicUrl, restBasePath, shorter, base) => {
       await expect(gatewayOf({}, { publicUrl, ...(restBasePath && { restBasePath }) })).rejects.toThrow(
         new GatewayError(
@@ -106,10 +111,13 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     ['https://v1', undefined],
     ['https://pets.example/dev1', undefined],
     ['https://pets.example/v1', '/'],
-  ] as const)('but not the public URL %s with REST below %s', async (publicUrl, restBasePath) => {
-    const options = { publicUrl, ...(restBasePath && { restBasePath }) };
-    await expect(gatewayOf({}, options)).resolves.toBeDefined();
-  });
+  ] as const)(
+    'createGateway accepts the publicUrl %s with restBasePath %s',
+    async (publicUrl, restBasePath) => {
+      const options = { publicUrl, ...(restBasePath && { restBasePath }) };
+      await expect(gatewayOf({}, options)).resolves.toBeDefined();
+    },
+  );
 
   it.each([
     'example.test',
@@ -119,7 +127,7 @@ describe('createGateway refuses, with a sentence, what it cannot serve', () => {
     '/api?a',
     'https:api',
     '/'.repeat(3),
-  ])('a public URL that is neither a URL nor a path: %s', async (publicUrl) => {
+  ])('createGateway rejects the publicUrl %s, which is neither a URL nor a path', async (publicUrl) => {
     await expect(gatewayOf({}, { publicUrl })).rejects.toThrow(`publicUrl is "${publicUrl}"; it must be`);
   });
 });
@@ -132,14 +140,14 @@ it.each([
   ['credentialDeadlineMs', Infinity],
   ['maxWaiting', 0],
   ['maxWaitingPerAddress', 0],
-])('createGateway rejects sockets.%s: %s by its name', async (name, value) => {
+])('createGateway rejects sockets.%s: %s with a message that names the option', async (name, value) => {
   await expect(gatewayOf({}, { sockets: { [name]: value } })).rejects.toThrow(
     `sockets.${name} is ${value}; it must be a positive integer.`,
   );
 });
 
-describe('the gateway', () => {
-  it('does not change the schemas that it serves', async () => {
+describe('a gateway', () => {
+  it('createGateway does not modify the schemas of the router', async () => {
     const input = z.object({ n: z.int(), list: z.array(z.boolean()).optional() });
     const before = JSON.stringify(z.toJSONSchema(input));
     const gateway = await gatewayOf({ a: echo({ method: 'GET', path: '/a' }, input) });
@@ -149,7 +157,7 @@ describe('the gateway', () => {
     expect(input.safeParse({ n: '1' }).success).toBe(false);
   });
 
-  it('is as strict with the schemas of zod/mini', async () => {
+  it('schemas of zod/mini are validated as strictly as those of zod', async () => {
     const gateway = await gatewayOf({
       a: t.procedure
         .meta({ openapi: { method: 'GET', path: '/a/{n}' } })
@@ -165,7 +173,7 @@ describe('the gateway', () => {
     expect(statuses).toEqual([200, 400, 400, 404]);
   });
 
-  it('takes a description of what JSON schema cannot say', async () => {
+  it('meta({ override }) describes a transformed output in the document', async () => {
     const output = z
       .string()
       .transform(Number)
@@ -180,17 +188,17 @@ describe('the gateway', () => {
     expect(JSON.stringify(await gateway.document())).toContain('"schema":{"type":"number"}');
   });
 
-  it('the document describes the response headers that a zod object names, and those that are computed', async () => {
+  it('the document describes responseHeaders from a zod object and from computed values', async () => {
     const described = z.object({
       'X-Total': z.string().meta({ description: 'How many there are.' }),
-      'X-Plain': z.string(),
+      'X-Name': z.string(),
     });
     const gateway = await gatewayOf({
       a: echo({ method: 'GET', path: '/a', responseHeaders: described }),
       b: echo({
         method: 'GET',
         path: '/b',
-        responseHeaders: { 'X-Made': { description: 'Made of it.', value: () => 'x' } },
+        responseHeaders: { 'X-Computed': { description: 'Computed.', value: () => 'x' } },
       }),
     });
     const { paths } = (await gateway.document()) as {
@@ -199,10 +207,10 @@ describe('the gateway', () => {
     const text = { type: 'string' };
     expect(paths['/a']?.get.responses['200']?.headers).toMatchObject({
       'X-Total': { description: 'How many there are.', schema: text },
-      'X-Plain': { description: 'X-Plain', schema: text },
+      'X-Name': { description: 'X-Name', schema: text },
     });
     expect(paths['/b']?.get.responses['200']?.headers).toMatchObject({
-      'X-Made': { description: 'Made of it.', schema: text },
+      'X-Computed': { description: 'Computed.', schema: text },
     });
   });
 
@@ -212,7 +220,7 @@ describe('the gateway', () => {
     ['nullish', pet.nullish()],
     ['nullable with a default', pet.nullable().default({ name: 'Rex' })],
     ['nullable and transformed', pet.nullable().transform((value) => value?.name)],
-  ])('a body whose input is %s is an object, as documented: null is answered 400', async (_what, input) => {
+  ])('a body is documented as an object and null gets 400 if the input is %s', async (_what, input) => {
     const gateway = await gatewayOf({ a: echo({ method: 'POST', path: '/a' }, input) });
     const headers = { 'content-type': 'application/json' };
     expect((await send(gateway, 'POST', '/v1/a', headers, 'null')).status).toBe(400);
@@ -237,14 +245,14 @@ describe('the gateway', () => {
   it.each<['/' | '/api/', `/${string}`]>([
     ['/', '/a'],
     ['/api/', '/api/a'],
-  ])('serves REST below %s', async (restBasePath, path) => {
+  ])('restBasePath: %s serves REST operations at %s', async (restBasePath, path) => {
     const gateway = await gatewayOf({ a: echo({ method: 'DELETE', path: '/a' }) }, { restBasePath });
     expect((await send(gateway, 'DELETE', path)).status).toBe(200);
     expect((await send(gateway, 'GET', '/openapi.json')).status).toBe(200);
     expect((await send(gateway, 'GET', '/v1x')).status).toBe(404);
   });
 
-  it('answers pages outside the router for GET, HEAD and OPTIONS, and 405 for others', async () => {
+  it('a route without a method serves GET, HEAD and OPTIONS, and gives 405 to POST', async () => {
     const gateway = await gatewayOf(
       {},
       { routes: { '/page': () => ({ status: 200, headers: [], body: 'hi' }) } },
@@ -253,28 +261,28 @@ describe('the gateway', () => {
     expect([page.status, await page.text()]).toEqual([200, 'hi']);
     expect((await send(gateway, 'HEAD', '/page')).status).toBe(200);
     expect((await send(gateway, 'OPTIONS', '/page')).status).toBe(204);
-    const refused = await send(gateway, 'POST', '/page');
-    expect(refused.status).toBe(405);
-    expect(refused.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
+    const rejected = await send(gateway, 'POST', '/page');
+    expect(rejected.status).toBe(405);
+    expect(rejected.headers.get('allow')).toBe('GET, HEAD, OPTIONS');
   });
 
-  it('answers 500 with a request id where a page fails, and tells the log why', async () => {
+  it('a route that rejects gets 500 with the request id, and onResponse receives the error', async () => {
     const records: RequestRecord[] = [];
-    const failure = new Error('disk on fire');
+    const error = new Error('disk on fire');
     const gateway = await gatewayOf(
       {},
       {
-        routes: { '/page': () => Promise.reject(failure) },
+        routes: { '/page': () => Promise.reject(error) },
         onResponse: (record) => records.push(record),
       },
     );
-    const received = await send(gateway, 'GET', '/page', { 'x-request-id': 'given-1' });
-    expect([received.status, await received.text()]).toEqual([500, expect.not.stringContaining('fire')]);
-    expect(received.headers.get('x-request-id')).toBe('given-1');
-    expect(records).toMatchObject([{ requestId: 'given-1', status: 500, error: failure, protocol: 'other' }]);
+    const response = await send(gateway, 'GET', '/page', { 'x-request-id': 'client-1' });
+    expect([response.status, await response.text()]).toEqual([500, expect.not.stringContaining('fire')]);
+    expect(response.headers.get('x-request-id')).toBe('client-1');
+    expect(records).toMatchObject([{ requestId: 'client-1', status: 500, error, protocol: 'other' }]);
   });
 
-  it('answers 500 with the headers of all policies where a request of the host cannot be read', async () => {
+  it('a request whose body throws gets 500 with the headers of all policies', async () => {
     const gateway = await gatewayOf(
       { a: echo({ method: 'POST', path: '/a' }, z.object({ n: z.number() })) },
       { rateLimit: { requests: 10, windowSeconds: 10 }, cors: { origins: ['https://pets.example'] } },
@@ -290,7 +298,7 @@ describe('the gateway', () => {
     );
   });
 
-  it('goes on with the stream of a call in JSON lines where another of its batch passes its deadline', async () => {
+  it('a stream in JSON lines continues after another call of the batch has exceeded callTimeoutMs', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const gateway = await gatewayOf(
       {
@@ -313,13 +321,13 @@ describe('the gateway', () => {
     expect(text).toContain('[6,1,[[false]]]');
   });
 
-  it('answers 500 where the error of createContext cannot be read', async () => {
+  it('an error of createContext that cannot be converted to a string gets 500 over REST and tRPC', async () => {
     const unconvertible = { message: Object.create(null) as string };
     const gateway = await gatewayOf(
       { a: echo({ method: 'POST', path: '/a' }) },
       {
         createContext: async () => {
-          // oxlint-disable-next-line typescript/only-throw-error -- anything may be thrown
+          // oxlint-disable-next-line typescript/only-throw-error -- user code may throw any value
           throw unconvertible;
         },
       },
@@ -329,7 +337,7 @@ describe('the gateway', () => {
     expect((await send(gateway, 'POST', '/trpc/a', json)).status).toBe(500);
   });
 
-  it('tells of each exchange which procedure answered on which protocol', async () => {
+  it('onResponse receives the protocol, procedure, path and status of each response', async () => {
     const onResponse = vi.fn();
     const gateway = await gatewayOf({ a: echo({ method: 'POST', path: '/a' }) }, { onResponse });
     await send(gateway, 'POST', '/v1/a?secret=1');
@@ -359,22 +367,25 @@ describe('the gateway', () => {
     ['Bearer null', 401],
     ['Bearer false', 401],
     ['Bearer thenable', 401],
-  ])('lets %s in, or not, alike on both protocols: %i', async (authorization, status) => {
+  ])('Authorization: %s gets %i over REST and tRPC', async (authorization, status) => {
     const gateway = await gatewayOf(
       { a: echo({ method: 'POST', path: '/a' }) },
       {
         authentication: bearer({
           verify(token) {
             if (token === 'down') throw new Error('The keys cannot be read.');
-            const found = new Map<string, object | null | false>([
+            const identity = new Map<string, object | null | false>([
               ['good', {}],
               ['null', null],
               ['false', false],
             ]).get(token);
             return token === 'thenable'
-              ? // oxlint-disable-next-line unicorn/no-thenable -- as a query builder: waited for, though no promise
-                { then: (give: (value: undefined) => undefined) => Promise.resolve(undefined).then(give) }
-              : Promise.resolve(found);
+              ? // oxlint-disable-next-line unicorn/no-thenable -- a thenable that is not a promise, such as a query builder
+                {
+                  then: (resolve: (value: undefined) => undefined) =>
+                    Promise.resolve(undefined).then(resolve),
+                }
+              : Promise.resolve(identity);
           },
         }),
       },
@@ -391,21 +402,21 @@ describe('the gateway', () => {
 
   it.each<[what: string, target: string, headers: Record<string, string>, outcome: unknown]>([
     ['at the tRPC base path', '/trpc', {}, expect.any(Function)],
-    ['below it', '/trpc/any?x=1', {}, expect.any(Function)],
-    ['elsewhere', '/v1/a', {}, undefined],
+    ['below the tRPC base path', '/trpc/any?x=1', {}, expect.any(Function)],
+    ['at a REST path', '/v1/a', {}, undefined],
     [
-      'of another version',
+      'of WebSocket version 8',
       '/trpc',
       { 'sec-websocket-version': '8' },
       expect.objectContaining({ status: 426 }),
     ],
-  ])('takes a request for a WebSocket %s, or not', async (_what, target, headers, outcome) => {
+  ])('gateway.upgrade decides on a WebSocket request %s', async (_what, target, headers, outcome) => {
     const gateway = await gatewayOf({});
-    const asked = { 'sec-websocket-version': '13', ...headers };
-    expect(await gateway.upgrade(inProcessRequest('GET', target, asked))).toEqual(outcome);
+    const requestHeaders = { 'sec-websocket-version': '13', ...headers };
+    expect(await gateway.upgrade(inProcessRequest('GET', target, requestHeaders))).toEqual(outcome);
   });
 
-  it('prefixes what it links to with the public URL', async () => {
+  it('Location, Link and servers begin with publicUrl', async () => {
     const gateway = await gatewayOf(
       {
         a: echo({
@@ -428,7 +439,7 @@ describe('the gateway', () => {
     expect(await gateway.document()).toMatchObject({ servers: [{ url: 'https://pets.example/store/v1' }] });
   });
 
-  it('and begin with the path of the mount where that is the public URL', async () => {
+  it('Link and servers begin with the path of the mount if publicUrl is a path', async () => {
     const list = echo({ method: 'GET', path: '/a', deprecation: { since: new Date(0), successor: '/b' } });
     const gateway = await gatewayOf({ a: list }, { publicUrl: '/api/' });
     const { headers } = await send(gateway, 'GET', '/v1/a');
@@ -450,18 +461,18 @@ it.each<[path: string, isServed: boolean]>([
   ['/docs', true],
   ['/docs/a', false],
   ['/', false],
-])('gateway.serves(%j) is %s', async (path, isServed) => {
+])('gateway.serves(%j) returns %s', async (path, isServed) => {
   const gateway = await gatewayOf({}, { routes: { '/docs': () => ({ status: 200, headers: [] }) } });
   expect(gateway.serves(path)).toBe(isServed);
 });
 
-it('gateway.serves every path where REST is served below /', async () => {
+it('gateway.serves returns true for every path if restBasePath is /', async () => {
   const gateway = await gatewayOf({}, { restBasePath: '/' });
   expect(gateway.serves('/anything')).toBe(true);
 });
 
-describe('a call on a router with a public procedure', () => {
-  const open = () =>
+describe('a router with a public procedure', () => {
+  const createPublicGateway = () =>
     gatewayOf(
       {
         pub: t.procedure
@@ -477,15 +488,15 @@ describe('a call on a router with a public procedure', () => {
     );
 
   it.each(['a/trpc/secret?', 'a/trpc/secret#', 'a/trpc/secret', 'secret@a', 'a\\trpc\\secret?'])(
-    'reaches no other by what its Host holds: %s',
+    'a call of the public procedure with Host: %s does not reach a protected procedure',
     async (host) => {
-      const gateway = await open();
+      const gateway = await createPublicGateway();
       const response = await send(gateway, 'GET', '/trpc/pub', { host });
       expect(await response.text()).not.toContain('protected');
     },
   );
 
-  it('is a bad request where the Host names a user', async () => {
+  it('a Host with a user name gets 400', async () => {
     const gateway = await gatewayOf({ a: echo({ method: 'GET', path: '/a' }) });
     expect((await send(gateway, 'GET', '/trpc/a', { host: 'a@b' })).status).toBe(400);
   });
@@ -498,13 +509,13 @@ describe('a call on a router with a public procedure', () => {
     '/trpc/pub/%2e%2e/secret',
     '/v1/secret',
     '/v1/%73ecret',
-  ])('asks for a credential at %s', async (target) => {
-    const gateway = await open();
+  ])('GET %s without a credential gets 401', async (target) => {
+    const gateway = await createPublicGateway();
     expect((await gateway.handle(inProcessRequest('GET', target))).status).toBe(401);
   });
 });
 
-it('what the gateway itself answers over tRPC has no stack and no foreign text, whatever the router says', async () => {
+it('errors of the gateway itself over tRPC contain no stack and no internal message, even with isDev: true', async () => {
   const dev = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: true });
   const gateway = await createGateway({
     router: dev.router({}),
@@ -524,33 +535,33 @@ it('what the gateway itself answers over tRPC has no stack and no foreign text, 
   }
 });
 
-it('says of each procedure, lazy ones too, how a call of it runs', async () => {
+it('gateway.procedures lists path, type and execution of each procedure, including lazy ones', async () => {
   const t0 = initTRPC.create({ isDev: false });
   const traced = t0.procedure.use(({ next }) => next());
   const invoked = t0.procedure.experimental_caller(async ({ args, invoke }) => invoke(args[0] as never));
   const gateway = await createGateway({
     router: t0.router({
-      plain: t0.procedure
+      echo: t0.procedure
         .input(z.string())
         .output(z.string())
         .query(({ input }) => input),
       pets: { traced: traced.mutation(() => 1) },
       later: lazy(async () => t0.router({ events: t0.procedure.subscription(async function* () {}) })),
-      // A caller of its own makes a function of it, which routers take and their types do not (@trpc/server 11.25).
+      // experimental_caller turns the procedure into a function, which routers accept but their types do not (@trpc/server 11.25).
       invoked: invoked.query(() => 1) as never,
     }),
     createContext: () => ({}),
     document: { title: 'Test', version: '0.0.0' },
   });
   expect(gateway.procedures.toSorted((a, b) => a.path.localeCompare(b.path))).toEqual([
+    { path: 'echo', type: 'query', execution: 'compiled' },
     { path: 'invoked', type: 'query', execution: 'trpc' },
     { path: 'later.events', type: 'subscription', execution: 'compiled' },
     { path: 'pets.traced', type: 'mutation', execution: 'compiled' },
-    { path: 'plain', type: 'query', execution: 'compiled' },
   ]);
 });
 
-it('gateway.document leaves the metadata of a router’s dates as it was', async () => {
+it('gateway.document does not modify the metadata of date schemas', async () => {
   const [at, day] = [z.date(), z.date().meta({ description: 'The day.' })];
   const times = z.object({ at, day });
   const gateway = await gatewayOf({ when: echo({ method: 'GET', path: '/when' }, times) });
@@ -558,7 +569,7 @@ it('gateway.document leaves the metadata of a router’s dates as it was', async
   expect([at.meta(), day.meta()]).toEqual([undefined, { description: 'The day.' }]);
 });
 
-describe('an error that a procedure made itself, of which a member cannot be read,', () => {
+describe('an error with an unreadable member', () => {
   const unreadable = (member: 'code' | 'message' | 'cause') =>
     Object.defineProperty(new TRPCError({ code: 'NOT_FOUND', message: 'secret' }), member, {
       get: () => {
@@ -567,7 +578,7 @@ describe('an error that a procedure made itself, of which a member cannot be rea
     });
 
   it.each(['code', 'message', 'cause'] as const)(
-    'is answered with 500 on both protocols: %s',
+    'an error whose %s getter throws gets 500 over REST and tRPC',
     async (member) => {
       const gateway = await gatewayOf({
         a: t.procedure
@@ -590,27 +601,27 @@ describe('an error that a procedure made itself, of which a member cannot be rea
   );
 });
 
-describe('a telemetry that throws', () => {
-  const fail = () => {
+describe('telemetry that throws', () => {
+  const throwError = () => {
     throw new Error('no span');
   };
   const observed: RequestTelemetry = {
     trace: undefined,
     run: (run) => run(),
-    call: fail,
-    end: fail,
+    call: throwError,
+    end: throwError,
   };
   it.each<[when: string, telemetry: Telemetry]>([
-    ['when a request begins', { begin: fail }],
+    ['when a request begins', { begin: throwError }],
     ['when a call begins, and when the request ends', { begin: () => observed }],
-  ])('%s changes no response', async (_when, telemetry) => {
-    const requestRecords: RequestRecord[] = [];
+  ])('telemetry that throws %s changes no response', async (_when, telemetry) => {
+    const records: RequestRecord[] = [];
     const gateway = await gatewayOf(
       { get: echo({ method: 'GET', path: '/get' }) },
-      { telemetry, onResponse: (requestRecord) => void requestRecords.push(requestRecord) },
+      { telemetry, onResponse: (record) => void records.push(record) },
     );
     expect((await gateway.fetch('http://localhost/v1/get')).status).toBe(200);
     expect((await gateway.fetch('http://localhost/trpc/get?input={}')).status).toBe(200);
-    expect(requestRecords).toMatchObject([{ status: 200 }, { status: 200 }]);
+    expect(records).toMatchObject([{ status: 200 }, { status: 200 }]);
   });
 });

@@ -4,7 +4,7 @@ import * as root from './index.ts';
 import * as meta from './meta.ts';
 import * as uws from './adapters/uws/serve.ts';
 
-it('has just these public names: one more is a decision', () => {
+it('the entry points export exactly these values', () => {
   expect(Object.keys(root).toSorted()).toEqual([
     'BodyTooLargeError',
     'GatewayError',

@@ -16,7 +16,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 const source = fileURLToPath(new URL('.', import.meta.url));
 const repository = join(source, '../../..');
 
-/** What the files of a folder may import besides their own folder. `.` has the entry points. */
+/** Folders that the files of a folder may import, besides their own folder. `.` contains the entry points. */
 const layers: Readonly<Record<string, readonly string[]>> = {
   http: [],
   procedures: ['http'],
@@ -49,12 +49,12 @@ const folders = readdirSync(source, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !join(entry.parentPath, entry.name).includes('testing'))
   .map((entry) => relative(source, join(entry.parentPath, entry.name)));
 
-/** Files that are shipped, relative to `src`. */
+/** Published files, relative to `src`. */
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
   (file) => file.endsWith('.ts') && !/\.test(-d)?\.ts$|(^|\/)testing\//.test(file),
 );
 
-/** The files of `src` that a file imports by value or by type, relative to `src`. */
+/** Returns the files of `src` that a file imports by value or by type, relative to `src`. */
 function importsOf(file: string): readonly string[] {
   const text = readFileSync(join(source, file), 'utf8').replaceAll(/^\s*(\/\/|\/?\*).*$/gm, '');
   const imports = text.matchAll(/\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g);
@@ -64,26 +64,26 @@ function importsOf(file: string): readonly string[] {
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 
 describe('packages/gateway/src', () => {
-  it('has a layer for each of its folders', () => {
+  it('every folder of src has a layer', () => {
     expect(folders.filter((folder) => layers[folder] === undefined)).toEqual([]);
     expect(Object.keys(layers).filter((layer) => layer !== '.' && !folders.includes(layer))).toEqual([]);
   });
 
-  it('imports only down its layers and from no sibling, types included', () => {
+  it('files import only from lower layers and from their own folder, types included', () => {
     const isAllowed = (from: string, to: string) => from === to || layers[from]?.includes(to);
-    const wrong = [...imports].flatMap(([file, targets]) =>
+    const forbidden = [...imports].flatMap(([file, targets]) =>
       targets
         .filter((target) => !isAllowed(dirname(file), dirname(target)))
         .map((target) => `${file} imports ${target}`),
     );
-    expect(wrong).toEqual([]);
+    expect(forbidden).toEqual([]);
   });
 
-  it('has no import cycles, types included', () => {
-    expect(cycles(imports)).toEqual([]);
+  it('src has no import cycles, types included', () => {
+    expect(findCycles(imports)).toEqual([]);
   });
 
-  it('imports the generator of the document at its first use alone, since it takes 20 MB', () => {
+  it('no file imports the document generator eagerly, since it takes 20 MB', () => {
     const eager = files.filter((file) =>
       /^(?!(?:import|export) type\b).*\bfrom '[^']*\/document\.ts'/m.test(
         readFileSync(join(source, file), 'utf8'),
@@ -92,7 +92,7 @@ describe('packages/gateway/src', () => {
     expect(eager).toEqual([]);
   });
 
-  it('imports jose for JWTs alone, which no other file imports: it is an optional peer', () => {
+  it('only the files of the scheme jwt import the optional peer jose', () => {
     const text = (file: string) => readFileSync(join(source, file), 'utf8');
     const users = files.filter((file) => /from 'jose'/.test(text(file)));
     expect(users.toSorted()).toEqual(['policies/schemes/jwt.ts', 'policies/schemes/keySet.ts']);
@@ -101,17 +101,17 @@ describe('packages/gateway/src', () => {
     ]);
   });
 
-  it('is what docs/architecture.md draws: every folder, and only files that exist', () => {
+  it('docs/architecture.md shows every folder and names only files that exist', () => {
     const text = readFileSync(join(repository, 'docs/architecture.md'), 'utf8');
     const named = [...text.matchAll(/`([\w/]+\.ts)`/g)].map(([, file = '']) => file);
-    // The page names files of the repository, of this package and of the runtime.
+    // The page names files relative to the repository, to this package or to the runtime.
     const roots = [repository, source, join(repository, 'packages/runtime/src')];
     expect(named.filter((file) => !roots.some((at) => existsSync(join(at, file))))).toEqual([]);
     const [, picture = ''] = text.split('```');
     expect(folders.filter((folder) => !picture.includes(`${basename(folder)}/`))).toEqual([]);
   });
 
-  it('has a lint rule in each folder that rejects exactly what the layers forbid', () => {
+  it('the lint rules of the folders reject exactly the imports that the layers forbid', () => {
     const folder = mkdtempSync(join(tmpdir(), 'layers-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const write = (path: string, text: string) => {
@@ -150,7 +150,7 @@ describe('packages/gateway/src', () => {
   });
 });
 
-/** What oxlint prints of a folder that it finds faults in. */
+/** Returns the output of oxlint for a folder with problems, for which oxlint exits with an error. */
 function lint(folder: string): string {
   try {
     return execFileSync(join(repository, 'node_modules/.bin/oxlint'), ['--format=json'], {
@@ -162,17 +162,17 @@ function lint(folder: string): string {
   }
 }
 
-/** Every cycle that a walk over the imports closes, as `a.ts -> b.ts -> a.ts`. */
-function cycles(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
-  const found: string[] = [];
-  const done = new Set<string>();
+/** Returns the import cycles, in the form `a.ts -> b.ts -> a.ts`. */
+function findCycles(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const importCycles: string[] = [];
+  const visited = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {
     const start = path.indexOf(file);
-    if (start !== -1) found.push([...path.slice(start), file].join(' -> '));
-    if (start !== -1 || done.has(file)) return;
+    if (start !== -1) importCycles.push([...path.slice(start), file].join(' -> '));
+    if (start !== -1 || visited.has(file)) return;
     for (const target of graph.get(file) ?? []) visit(target, [...path, file]);
-    done.add(file);
+    visited.add(file);
   };
   for (const file of graph.keys()) visit(file, []);
-  return found;
+  return importCycles;
 }

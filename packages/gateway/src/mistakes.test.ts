@@ -5,12 +5,12 @@ import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 
-// What a user gets wrong, and the sentence that answers it. Each names what was found and what to write instead.
+// Mistakes of users and their error messages. Each message names the value that was found and the fix.
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const verify = () => 'ada';
 
-/** A gateway of options or metadata that the types reject. */
+/** Creates a gateway from options or metadata that the types reject. */
 function create(options: object, procedures: Parameters<typeof t.router>[0] = {}) {
   return createGateway({
     router: t.router(procedures),
@@ -20,8 +20,8 @@ function create(options: object, procedures: Parameters<typeof t.router>[0] = {}
   });
 }
 
-async function messageOf(made: Promise<unknown>): Promise<string> {
-  const error = await made.then(
+async function messageOf(gateway: Promise<unknown>): Promise<string> {
+  const error = await gateway.then(
     () => undefined,
     (caught: unknown) => caught,
   );
@@ -69,7 +69,7 @@ it.each([
   expect(await messageOf(create(options))).toBe(message);
 });
 
-const served = 'The procedure a cannot be served over REST: its metadata has ';
+const messageStart = 'The procedure a cannot be served over REST: its metadata has ';
 
 it.each([
   ['no path', { path: undefined }, `path: undefined; write path: '/pets/{id}'.`],
@@ -120,11 +120,11 @@ it.each([
   const openapi = { method: 'GET', path: '/a', ...metadata };
   // @ts-expect-error metadata that the types reject
   expect(await messageOf(create({}, { a: t.procedure.meta({ openapi }).query(() => 1) }))).toBe(
-    served + message,
+    messageStart + message,
   );
 });
 
-it('createGateway rejects an unknown limit of uploads', async () => {
+it('createGateway rejects an unknown option of upload', async () => {
   const upload: object = { maxByte: 10 };
   const procedure = t.procedure
     .meta({ openapi: { method: 'POST', path: '/a', upload } })
@@ -140,34 +140,34 @@ it.each([
   ['deadlineMS', 'deadlineMs'],
   ['ratelimitCost', 'rateLimitCost'],
   ['Scopes', 'scopes'],
-])('createGateway rejects the metadata %s, which is written %s', async (name, right) => {
+])('createGateway rejects the metadata %s and suggests %s', async (name, right) => {
   const procedure = t.procedure.meta({ [name]: {} }).query(() => 1);
   expect(await messageOf(create({}, { a: procedure }))).toBe(
     `The procedure a has the metadata "${name}"; did you mean "${right}"?`,
   );
 });
 
-it('createGateway rejects an operationId that two procedures have', async () => {
-  const made = create(
+it('createGateway rejects two procedures with the same operationId', async () => {
+  const gateway = create(
     {},
     {
       a: t.procedure.meta({ openapi: { method: 'GET', path: '/a', operationId: 'x' } }).query(() => 1),
       b: t.procedure.meta({ openapi: { method: 'GET', path: '/b', operationId: 'x' } }).query(() => 1),
     },
   );
-  expect(await messageOf(made)).toBe(
+  expect(await messageOf(gateway)).toBe(
     'The procedures a and b both have the operationId "x": give one of them another.',
   );
 });
 
-it('declareErrors rejects data that is not a schema of zod', () => {
+it('declareErrors rejects data that is not a zod schema', () => {
   // @ts-expect-error data that the types reject
   expect(() => declareErrors({ OUT: { status: 409, data: { left: 'int' } } })).toThrow(
     'The declared error OUT has data that is an object. Use a schema of zod, such as z.object({ … }).',
   );
 });
 
-/** The message of the error with which a request to a gateway is answered. */
+/** Sends a request that gets 500, and returns the message that `onError` receives. */
 async function reportedBy(
   options: object,
   procedures: Parameters<typeof t.router>[0] = {},
@@ -188,7 +188,7 @@ async function reportedBy(
 }
 
 it.each([true, 'no', { status: 503 }])(
-  'onRequest that returns %j is reported with what it may return',
+  'onRequest that returns %j gets an error that shows a valid response',
   async (returned) => {
     expect(await reportedBy({ onRequest: () => returned })).toMatch(
       /^onRequest returned .*; it must return a response, such as \{ status: 200, /,
@@ -196,14 +196,14 @@ it.each([true, 'no', { status: 503 }])(
   },
 );
 
-it('a route whose body is an object is reported with what a body is', async () => {
+it('a route that returns an object as body gets an error that lists the valid types', async () => {
   const routes = { '/x': () => ({ status: 200, headers: [], body: { a: 1 } }) };
   expect(await reportedBy({ routes }, {}, '/x')).toBe(
     'The route GET /x returned a body that is an object; it must be a text, bytes or a stream, such as JSON.stringify(…).',
   );
 });
 
-it('a promise of the text of a media type is reported as a promise', async () => {
+it('a media writer that returns a promise gets an error that says so', async () => {
   const procedure = t.procedure
     // @ts-expect-error a media writer that the types reject
     .meta({ openapi: { method: 'GET', path: '/a', produces: { 'text/plain': async () => 'a' } } })
@@ -211,10 +211,10 @@ it('a promise of the text of a media type is reported as a promise', async () =>
   expect(await reportedBy({}, { a: procedure })).toContain('returned a promise');
 });
 
-it('scopes that are a text are an error, and grant nothing', async () => {
+it('scopes that return a string are an error and grant no scope', async () => {
   const authentication = bearer({
     verify,
-    // @ts-expect-error scopes that the types reject, such as the claim of a token as it is
+    // @ts-expect-error scopes that the types reject, such as the unsplit claim of a token
     scopes: () => 'pets:read-own pets:write',
   });
   const procedure = t.procedure
@@ -242,7 +242,7 @@ it('serve rejects an unknown option of tls', async () => {
   );
 });
 
-it('every error of an operation that declares errors has its codes in the document, so that REST clients narrow on them', async () => {
+it('the document lists the codes of every error of an operation that declares errors', async () => {
   const errors = declareErrors({ OUT_OF_STOCK: { status: 409 } });
   const gateway = await create(
     {},

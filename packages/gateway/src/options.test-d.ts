@@ -7,14 +7,16 @@ import { bearer } from './policies/schemes/bearer.ts';
 import { jwt } from './policies/schemes/jwt.ts';
 import type { SocketOptions } from './protocols/trpc/options.ts';
 
-test('what tRPC’s own adapter takes for WebSockets is taken here as it is', () => {
-  type Own = WSSHandlerOptions<AnyTRPCRouter>;
+test('SocketOptions has the same types as the options of tRPC’s own WebSocket adapter', () => {
+  type TrpcOptions = WSSHandlerOptions<AnyTRPCRouter>;
   expectTypeOf<
     Pick<SocketOptions, 'keepAlive' | 'dangerouslyDisablePong' | 'experimental_encoder'>
-  >().toEqualTypeOf<Readonly<Pick<Own, 'keepAlive' | 'dangerouslyDisablePong' | 'experimental_encoder'>>>();
+  >().toEqualTypeOf<
+    Readonly<Pick<TrpcOptions, 'keepAlive' | 'dangerouslyDisablePong' | 'experimental_encoder'>>
+  >();
 });
 
-test('createContext knows the identity of its schemes', async () => {
+test('createContext infers the type of identity from the schemes', async () => {
   const router = initTRPC.create().router({});
   const document = { title: 'Types', version: '0.0.0' };
   const users = new Map([['a', { user: 'Ada' }]]);
@@ -41,7 +43,7 @@ test('createContext knows the identity of its schemes', async () => {
   });
   await createGateway({
     router,
-    // Schemes of a list return one type.
+    // All schemes of a list return the same type.
     authentication: [
       bearer<Caller>({ verify: (token) => users.get(token) }),
       apiKey<Caller>({ verify: (key) => services.get(key) }),

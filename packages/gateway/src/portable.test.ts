@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { portableCalls } from './testing/portableCalls.ts';
 import { runWithWebGlobals } from './testing/webGlobals.ts';
 
-// Two processes, on a machine that may have no core to spare.
+// Starts two processes, possibly on a machine without an idle core.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const source = fileURLToPath(new URL('.', import.meta.url));
@@ -25,33 +25,33 @@ const bundle = (entry: string, options: BuildOptions = {}) =>
     ...options,
   });
 
-/** What a bundle imports. */
+/** Returns the imports of a bundle. */
 const importedBy = (metafile: Metafile | undefined) =>
   Object.values(metafile?.outputs ?? {}).flatMap(({ imports }) => imports.map(({ path }) => path));
 
-// What `imports` of package.json names for runtimes without Node's built-ins.
+// The file that `imports` of package.json names for runtimes without Node's built-ins.
 beforeAll(() => {
   execFileSync(process.execPath, [join(source, '../scripts/bundleGenerator.mjs')]);
 });
 
 describe('the package on a runtime without Node’s built-ins', () => {
   it.each(['index.ts', 'meta.ts', 'client/index.ts', 'adapters/fetch/fetch.ts'])(
-    '%s imports none of them',
+    '%s imports no built-ins of Node',
     async (entry) => {
       const { metafile, warnings } = await bundle(entry);
       expect([importedBy(metafile), warnings]).toEqual([[], []]);
     },
   );
 
-  it('answers REST, tRPC, batches, JSON lines, events and the document', async () => {
+  it('the bundle serves REST, tRPC, batches, JSON lines, events and the document with the globals of the web only', async () => {
     const { outputFiles } = await bundle('testing/portableCalls.ts', { format: 'iife', globalName: 'calls' });
     const calls = runWithWebGlobals(outputFiles?.[0]?.text ?? '', 'calls') as {
       portableCalls: typeof portableCalls;
     };
-    const there = await calls.portableCalls();
-    const here = await portableCalls();
-    expect(there).toEqual(here);
-    expect(here).toMatchObject({
+    const onTheWeb = await calls.portableCalls();
+    const onNode = await portableCalls();
+    expect(onTheWeb).toEqual(onNode);
+    expect(onNode).toMatchObject({
       rest: [200, '"Hello Ada"'],
       restBody: [200, '3'],
       invalid: [400, '{"code":"BAD_REQUEST","message":"b: is required.","status":400}'],

@@ -9,7 +9,7 @@ import { custom } from './policies/schemes/custom.ts';
 import { jwt } from './policies/schemes/jwt.ts';
 import { GatewayError } from './procedures/gatewayError.ts';
 
-const right = {
+const validOptions = {
   router: initTRPC.create().router({}),
   createContext: () => ({}),
   document: { title: 'Test', version: '0.0.0' },
@@ -63,7 +63,7 @@ it.each<[options: object, sentence: string]>([
     '"handle" is not an option of the route "POST /a"; did you mean "handler"?',
   ],
 ])('createGateway rejects unknown options: %j', async (options, sentence) => {
-  await expect(createGateway({ ...right, ...options })).rejects.toThrow(new GatewayError(sentence));
+  await expect(createGateway({ ...validOptions, ...options })).rejects.toThrow(new GatewayError(sentence));
 });
 
 it.each<[options: object, sentence: string]>([
@@ -102,8 +102,8 @@ it.each<[options: object, sentence: string]>([
   ],
   [{ restBasePath: 1 }, 'restBasePath is 1; it must be a string.'],
   [{ onError: 'log' }, 'onError is "log"; it must be a function.'],
-])('createGateway rejects missing and wrong options at start: %j', async (options, sentence) => {
-  await expect(createGateway({ ...right, ...options })).rejects.toThrow(new GatewayError(sentence));
+])('createGateway rejects missing options and options of the wrong type: %j', async (options, sentence) => {
+  await expect(createGateway({ ...validOptions, ...options })).rejects.toThrow(new GatewayError(sentence));
 });
 
 it('createGateway rejects a call without options', async () => {
@@ -171,18 +171,18 @@ it.each<[sentence: string, create: () => unknown]>([
   expect(create).toThrow(new GatewayError(sentence));
 });
 
-it('a route that returns no response is answered 500, and the log names the route and what it returned', async () => {
-  const failures: unknown[] = [];
+it('a route that returns no response gets 500, and the error names the route and the value', async () => {
+  const messages: unknown[] = [];
   const gateway = await createGateway({
-    ...right,
+    ...validOptions,
     routes: { '/h': (() => 'ok') as never, '/later': (async () => undefined) as never },
-    onResponse: ({ error }) => failures.push((error as Error | undefined)?.message),
+    onResponse: ({ error }) => messages.push((error as Error | undefined)?.message),
   });
   for (const path of ['/h', '/later']) {
     expect((await gateway.fetch(`http://localhost${path}`)).status).toBe(500);
   }
   const example = "{ status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }";
-  expect(failures).toEqual([
+  expect(messages).toEqual([
     `The route GET /h returned "ok"; it must return a response, such as ${example}.`,
     `The route GET /later returned undefined; it must return a response, such as ${example}.`,
   ]);

@@ -18,7 +18,7 @@ const appRouter = t.router({
 type AppRouter = typeof appRouter;
 const url = 'http://localhost/trpc';
 
-test('the links of a client take safeRetryLink, and the client keeps the types of its router', () => {
+test('safeRetryLink is accepted as a link, and the client keeps the types of the router', () => {
   const client = createTRPCClient<AppRouter>({
     links: [
       safeRetryLink({ idempotent: ['add', 'toys.throw'], attempts: 2 }),
@@ -36,10 +36,10 @@ test('the links of a client take safeRetryLink, and the client keeps the types o
   expectTypeOf(client.toys.throw.mutate).returns.resolves.toEqualTypeOf<number>();
 });
 
-test('idempotent takes the paths of the router’s mutations, and no others', () => {
+test('idempotent accepts only the paths of the router’s mutations', () => {
   expectTypeOf<MutationPath<AppRouter>>().toEqualTypeOf<'add' | 'toys.throw'>();
   createTRPCClient<AppRouter>({
-    // @ts-expect-error a query is none
+    // @ts-expect-error the path of a query
     links: [safeRetryLink({ idempotent: ['list'] }), httpLink({ url })],
   });
 });

@@ -10,7 +10,7 @@ it.each([
   ['Sunday, 06-Nov-94 08:49:37 GMT', 37_000],
   ['Sun Nov  6 08:49:37 1994', 37_000],
   ['Sun, 06 Nov 1994 08:48:37 GMT', 0],
-])('a Retry-After of %s asks to wait for %d ms', (value, ms) => {
+])('retryAfterMs(%s) returns %d ms', (value, ms) => {
   expect(retryAfterMs(value, now)).toBe(ms);
 });
 
@@ -23,6 +23,6 @@ it.each([
   '2026-11-22',
   '2026-11-22T10:00:00Z',
   'Sun, 99 Nov 1994 08:49:37 GMT',
-])('a Retry-After of %j is ignored', (value) => {
+])('retryAfterMs(%j) returns undefined', (value) => {
   expect(retryAfterMs(value, now)).toBeUndefined();
 });

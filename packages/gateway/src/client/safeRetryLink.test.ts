@@ -9,12 +9,12 @@ import { callHeaders, hasIdempotencyKey, safeRetryLink, type SafeRetryOptions } 
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
-/** Names in memory. `names.add` takes an `Idempotency-Key`, and ends when `gate` has. */
+/** Creates a router that stores names. `names.add` accepts an `Idempotency-Key` and resolves after `gate`. */
 function createNames(gate: Promise<void>) {
   const names: string[] = [];
   const router = t.router({
     list: t.procedure.query(() => names),
-    fail: t.procedure.input(z.enum(['CONFLICT', 'NOT_FOUND'])).query(({ input: code }) => {
+    throwCode: t.procedure.input(z.enum(['CONFLICT', 'NOT_FOUND'])).query(({ input: code }) => {
       names.push(code);
       throw new TRPCError({ code });
     }),
@@ -35,7 +35,7 @@ function createNames(gate: Promise<void>) {
 }
 type Router = ReturnType<typeof createNames>['router'];
 
-/** A client of a gateway behind a front with these faults. Each random wait is a twentieth of what it may be. */
+/** Starts a client of a gateway behind a proxy that injects faults. Each random delay is a twentieth of its maximum. */
 async function start(
   faults: readonly Fault[],
   { gate = Promise.resolve(), ...options }: SafeRetryOptions<Router> & { readonly gate?: Promise<void> } = {},
@@ -71,7 +71,7 @@ const keysOf = ({ requests }: Awaited<ReturnType<typeof start>>) =>
 const timeoutsOf = ({ requests }: Awaited<ReturnType<typeof start>>) =>
   requests.map(({ headers }) => Number(/^(\d+)m$/.exec(String(headers['grpc-timeout']))?.[1]));
 
-const failed = (status: number, headers: Record<string, string> = {}, body = '<h1>Bad gateway</h1>') =>
+const errorResponse = (status: number, headers: Record<string, string> = {}, body = '<h1>Bad gateway</h1>') =>
   new Response(body, { status, headers });
 const errorOf = async (call: Promise<unknown>) => {
   const error = await call.then(
@@ -81,38 +81,49 @@ const errorOf = async (call: Promise<unknown>) => {
   expect(error).toBeInstanceOf(TRPCClientError);
   return error as TRPCClientError<Router>;
 };
-const tooMany = (retryAfter?: string) =>
-  failed(429, retryAfter === undefined ? {} : { 'retry-after': retryAfter }, '{"message":"Slow down."}');
+const tooManyRequests = (retryAfter?: string) =>
+  errorResponse(
+    429,
+    retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+    '{"message":"Slow down."}',
+  );
 
-describe('safeRetryLink retries a query', () => {
+describe('safeRetryLink with a query', () => {
   it.each<[what: string, fault: () => Fault]>([
-    ['429', () => tooMany()],
-    ['502 with a page of a proxy', () => failed(502)],
-    ['503 with JSON of a proxy', () => failed(503, {}, '{"message":"Unavailable"}')],
-    ['504', () => failed(504, {}, '{"error":{"message":"Late","code":-32603,"data":{"httpStatus":504}}}')],
+    ['429', () => tooManyRequests()],
+    ['502 with an HTML page of a proxy', () => errorResponse(502)],
+    ['503 with JSON of a proxy', () => errorResponse(503, {}, '{"message":"Unavailable"}')],
+    [
+      '504',
+      () => errorResponse(504, {}, '{"error":{"message":"Late","code":-32603,"data":{"httpStatus":504}}}'),
+    ],
     ['a connection that ends without a response', () => 'drop'],
     ['a connection that is reset amid the response', () => 'cut'],
-  ])('after %s', async (_what, fault) => {
+  ])('safeRetryLink retries a query after %s', async (_what, fault) => {
     const { client, requests } = await start([fault()]);
     expect(await client.list.query()).toEqual([]);
     expect(requests).toHaveLength(2);
   });
 
-  it('as often as `attempts` says, and rejects with the last error', async () => {
-    const last = failed(503, {}, '{"error":{"message":"Full.","code":-32603,"data":{"httpStatus":503}}}');
+  it('safeRetryLink sends at most `attempts` requests and rejects with the last error', async () => {
+    const last = errorResponse(
+      503,
+      {},
+      '{"error":{"message":"Full.","code":-32603,"data":{"httpStatus":503}}}',
+    );
     const { client, requests } = await start(['drop', 'cut', last], { attempts: 3 });
     expect((await errorOf(client.list.query())).message).toBe('Full.');
     expect(requests).toHaveLength(3);
   });
 
-  it('never after another error of its procedure', async () => {
+  it('safeRetryLink does not retry other errors of the procedure', async () => {
     const { client, names } = await start([]);
-    await errorOf(client.fail.query('NOT_FOUND'));
-    await errorOf(client.fail.query('CONFLICT'));
+    await errorOf(client.throwCode.query('NOT_FOUND'));
+    await errorOf(client.throwCode.query('CONFLICT'));
     expect(names).toEqual(['NOT_FOUND', 'CONFLICT']);
   });
 
-  it('never where its headers cannot be made', async () => {
+  it('safeRetryLink does not retry when the function `headers` rejects', async () => {
     const { url } = await start([]);
     const headers = vi.fn(() => Promise.reject(new Error('No token.')));
     const client = createTRPCClient<Router>({ links: [safeRetryLink(), httpLink({ url, headers })] });
@@ -121,34 +132,37 @@ describe('safeRetryLink retries a query', () => {
   });
 });
 
-describe('safeRetryLink waits', () => {
-  const gapOf = ({ requests: [first, second] }: Awaited<ReturnType<typeof start>>) =>
+describe('safeRetryLink between attempts', () => {
+  const delayOf = ({ requests: [first, second] }: Awaited<ReturnType<typeof start>>) =>
     (second?.at ?? 0) - (first?.at ?? 0);
 
-  it('as many seconds as Retry-After says, and tells the server how many are left of `timeoutMs`', async () => {
-    const started = await start([failed(503, { 'retry-after': '1' }, '{}')], { timeoutMs: 20_000 });
+  it('safeRetryLink waits for Retry-After and sends the remaining time of `timeoutMs` in Grpc-Timeout', async () => {
+    const started = await start([errorResponse(503, { 'retry-after': '1' }, '{}')], { timeoutMs: 20_000 });
     await started.client.list.query();
-    expect(gapOf(started)).toBeGreaterThan(990);
+    expect(delayOf(started)).toBeGreaterThan(990);
     const [first = 0, second = 0] = timeoutsOf(started);
     expect(first).toBeGreaterThan(0);
     expect(first).toBeLessThanOrEqual(20_000);
     expect(first - second).toBeGreaterThan(950);
   });
 
-  it('not longer than `maxDelayMs`: it rejects where Retry-After says more', async () => {
-    const { client, requests } = await start([tooMany('60')], { maxDelayMs: 5000 });
+  it('safeRetryLink rejects if Retry-After is longer than `maxDelayMs`', async () => {
+    const { client, requests } = await start([tooManyRequests('60')], { maxDelayMs: 5000 });
     await errorOf(client.list.query());
     expect(requests).toHaveLength(1);
   });
 
-  it('not beyond `timeoutMs`: it rejects with the error at once', async () => {
+  it('safeRetryLink rejects at once if Retry-After ends after `timeoutMs`', async () => {
     const inAMinute = new Date(Date.now() + 60_000).toUTCString();
-    const { client, requests } = await start([tooMany(inAMinute)], { maxDelayMs: 90_000, timeoutMs: 20_000 });
+    const { client, requests } = await start([tooManyRequests(inAMinute)], {
+      maxDelayMs: 90_000,
+      timeoutMs: 20_000,
+    });
     await errorOf(client.list.query());
     expect(requests).toHaveLength(1);
   });
 
-  it('for a random time up to 200 ms, which doubles with each attempt, without Retry-After', async () => {
+  it('safeRetryLink without Retry-After waits up to 200 ms, doubled with each attempt', async () => {
     const timer = vi.spyOn(globalThis, 'setTimeout');
     const { client } = await start(['drop', 'drop', 'drop', 'drop'], { attempts: 5, timeoutMs: Infinity });
     await client.list.query();
@@ -157,9 +171,9 @@ describe('safeRetryLink waits', () => {
   });
 });
 
-describe('safeRetryLink sends a mutation', () => {
-  it('again with the same key, so that it takes effect once', async () => {
-    const started = await start(['drop', 'cut', failed(502)]);
+describe('safeRetryLink with a mutation', () => {
+  it('safeRetryLink retries an idempotent mutation with the same key, so that it takes effect once', async () => {
+    const started = await start(['drop', 'cut', errorResponse(502)]);
     expect(await started.client.names.add.mutate('Ada')).toBe('Ada');
     expect(started.names).toEqual(['Ada']);
     const keys = keysOf(started);
@@ -167,25 +181,25 @@ describe('safeRetryLink sends a mutation', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  it('with a key of its own', async () => {
+  it('safeRetryLink gives each mutation its own key', async () => {
     const started = await start([]);
     await Promise.all([started.client.names.add.mutate('Ada'), started.client.names.add.mutate('Bob')]);
     expect(new Set(keysOf(started)).size).toBe(2);
   });
 
-  it('with the key of its context', async () => {
+  it('safeRetryLink sends the idempotencyKey of the context', async () => {
     const started = await start(['drop']);
     await started.client.addAgain.mutate('Ada', { context: { idempotencyKey: 'order-1' } });
     expect(keysOf(started)).toEqual(['order-1', 'order-1']);
   });
 
-  it('once where it takes no key', async () => {
+  it('safeRetryLink does not retry a mutation that is not idempotent', async () => {
     const { client, names, requests } = await start(['drop']);
     await errorOf(client.addAgain.mutate('Ada'));
     expect([names, requests.length]).toEqual([['Ada'], 1]);
   });
 
-  it('once where the link that sends it has no callHeaders', async () => {
+  it('safeRetryLink does not retry a mutation if the terminating link has no callHeaders', async () => {
     const { names, url, faults } = await start(['drop']);
     const client = createTRPCClient<Router>({
       links: [safeRetryLink({ idempotent: ['names.add'] }), httpLink({ url })],
@@ -194,7 +208,7 @@ describe('safeRetryLink sends a mutation', () => {
     expect([names, faults]).toEqual([['Ada'], []]);
   });
 
-  it('again where an earlier request with its key still runs (409), and resolves with the first response', async () => {
+  it('safeRetryLink retries after 409 with Retry-After, while an earlier request with the key is running', async () => {
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const { client, names, requests } = await start([], { gate });
     const options = { context: { idempotencyKey: 'key-1' } };
@@ -207,14 +221,14 @@ describe('safeRetryLink sends a mutation', () => {
     expect([names, requests.length]).toEqual([['Ada'], 3]);
   });
 
-  it('once where its procedure answers with 409', async () => {
+  it('safeRetryLink does not retry after 409 from the procedure', async () => {
     const { client, requests } = await start([]);
     await client.names.add.mutate('Ada');
     await errorOf(client.names.add.mutate('Ada'));
     expect(requests).toHaveLength(2);
   });
 
-  it('by no batch: callHeaders rejects it, and says which link takes it', async () => {
+  it('callHeaders rejects a batch with an idempotency key and names the link to use', async () => {
     const { url, requests } = await start([]);
     const client = createTRPCClient<Router>({
       links: [safeRetryLink({ idempotent: ['names.add'] }), httpBatchLink({ url, headers: callHeaders })],
@@ -227,9 +241,9 @@ describe('safeRetryLink sends a mutation', () => {
   });
 });
 
-describe('safeRetryLink ends a call', () => {
-  it('at once where its signal aborts during a wait', async () => {
-    const { client, requests } = await start([tooMany('5')]);
+describe('safeRetryLink with an aborted or timed-out call', () => {
+  it('safeRetryLink rejects at once when the signal aborts between attempts', async () => {
+    const { client, requests } = await start([tooManyRequests('5')]);
     const abort = new AbortController();
     const rejected = errorOf(client.list.query(undefined, { signal: abort.signal }));
     await vi.waitFor(() => expect(requests).toHaveLength(1));
@@ -238,7 +252,7 @@ describe('safeRetryLink ends a call', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('at once where its signal aborts during a request, and aborts the request', async () => {
+  it('safeRetryLink rejects at once when the signal aborts during a request', async () => {
     const { client, requests } = await start(['hold']);
     const abort = new AbortController();
     const rejected = errorOf(client.list.query(undefined, { signal: abort.signal }));
@@ -248,13 +262,13 @@ describe('safeRetryLink ends a call', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('without a request where its signal has aborted before', async () => {
+  it('safeRetryLink sends no request if the signal has aborted before', async () => {
     const { client, requests } = await start([]);
     await errorOf(client.list.query(undefined, { signal: AbortSignal.abort() }));
     expect(requests).toEqual([]);
   });
 
-  it('after `timeoutMs`, while a request goes on', async () => {
+  it('safeRetryLink rejects after `timeoutMs` during a request', async () => {
     const { client } = await start(['hold'], { timeoutMs: 50 });
     const error = await errorOf(client.list.query());
     expect([error.cause?.name, error.message]).toEqual([
@@ -264,7 +278,7 @@ describe('safeRetryLink ends a call', () => {
   });
 });
 
-it('callHeaders sends no Grpc-Timeout where a call has no limit', async () => {
+it('callHeaders sends no Grpc-Timeout if timeoutMs is Infinity', async () => {
   const started = await start([], { timeoutMs: Infinity });
   await started.client.list.query();
   expect(timeoutsOf(started)).toEqual([NaN]);

@@ -22,7 +22,7 @@ it.each([
   '9007199254740991',
   '9007199254740992',
   '-120.0300',
-])('%s is exactly the double that it is read as', (literal) => {
+])('isExact(%s) is true for its parsed value', (literal) => {
   expect(isExact(literal, Number(literal))).toBe(true);
 });
 
@@ -33,7 +33,7 @@ it.each([
   '-1e400',
   '1e-400',
   '7.00000000000000001',
-])('%s is not the double that it is read as', (literal) => {
+])('isExact(%s) is false for its parsed value', (literal) => {
   expect(isExact(literal, Number(literal))).toBe(false);
 });
 
@@ -45,11 +45,11 @@ it.each([
   ['1e2', 1000],
   ['1e2', 10],
   ['1.5', 15],
-])('%s is not %d', (literal, value) => {
+])('isExact(%s, %d) is false', (literal, value) => {
   expect(isExact(literal, value)).toBe(false);
 });
 
-it('text that is no decimal literal is the number only if it is printed so', () => {
+it('isExact is false for text that is not a decimal literal', () => {
   expect(isExact('x', 7)).toBe(false);
   expect(isExact('7x', 7)).toBe(false);
   expect(isExact('x7', 7)).toBe(false);
@@ -57,7 +57,7 @@ it('text that is no decimal literal is the number only if it is printed so', () 
   expect(isExact('NaN', NaN)).toBe(false);
 });
 
-it('every double is the number that it is printed as, however the literal is written', () => {
+it('isExact is true for every double in decimal and exponential notation', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       expect(isExact(String(value), value)).toBe(true);

@@ -6,7 +6,7 @@ it.each<Header>([
   ['x-a', ''],
   ['X-A', 'a b\tc'],
   ['location', '/ü'],
-])('%s: %j may be written, the second time too', (name, value) => {
+])('isWritableHeader accepts %s: %j, also when the name is cached', (name, value) => {
   expect(isWritableHeader([name, value])).toBe(true);
   expect(isWritableHeader([name, value])).toBe(true);
 });
@@ -23,7 +23,7 @@ it.each<[name: unknown, value: unknown]>([
   ['Connection', 'close'],
   ['content-length', '5'],
   ['Transfer-Encoding', 'chunked'],
-])('%j: %j may not be written, after the same name with a good value either', (name, value) => {
-  isWritableHeader([name, 'good'] as unknown as Header);
+])('isWritableHeader rejects %j: %j, also when the name is cached', (name, value) => {
+  isWritableHeader([name, 'valid'] as unknown as Header);
   expect(isWritableHeader([name, value] as unknown as Header)).toBe(false);
 });

@@ -12,7 +12,7 @@ async function* inChunks(bytes: Uint8Array, cuts: readonly number[]) {
   }
 }
 
-/** The parts of a body, each as its head and its text. */
+/** Returns the parts of a body, each with its head and its text. */
 async function partsOf(bytes: Uint8Array, boundary: string, cuts: readonly number[] = []) {
   const parts: { head: object; bytes: number[] }[] = [];
   for await (const event of parseMultipart(inChunks(bytes, cuts), boundary)) {
@@ -36,14 +36,14 @@ const parts = [
   { name: 'g', filename: '€', type: 'application/octet-stream', text: '' },
 ];
 
-it('the parts of a body are the same wherever its chunks are cut', async () => {
+it('parseMultipart yields the same parts for every division into chunks', async () => {
   const bytes = encode(body);
   expect(await partsOf(bytes, 'b')).toEqual(parts);
   for (let cut = 1; cut < bytes.length; cut += 1) expect(await partsOf(bytes, 'b', [cut])).toEqual(parts);
   expect(await partsOf(bytes, 'b', [...bytes.keys()])).toEqual(parts);
 });
 
-it('what FormData writes is read again, whatever it holds', async () => {
+it('parseMultipart reads every FormData as Response.formData does', async () => {
   const text = fc.string({ unit: fc.constantFrom('\r', '\n', '-', 'a', '"', '\\', '%', 'é') });
   await fc.assert(
     fc.asyncProperty(
@@ -56,7 +56,7 @@ it('what FormData writes is read again, whatever it holds', async () => {
         const response = new Response(form);
         const bytes = new Uint8Array(await response.arrayBuffer());
         const boundary = boundaryOf(response.headers.get('content-type') ?? '');
-        const own = await partsOf(
+        const parsed = await partsOf(
           bytes,
           boundary,
           cuts.filter((cut) => cut < bytes.length).toSorted((a, b) => a - b),
@@ -69,7 +69,7 @@ it('what FormData writes is read again, whatever it holds', async () => {
               : { name, filename: value.name, text: await value.text() },
           ),
         );
-        expect(own).toMatchObject(expected);
+        expect(parsed).toMatchObject(expected);
       },
     ),
   );
@@ -91,13 +91,13 @@ it.each([
     /form-data with a name/,
   ],
   [
-    'with text behind a boundary',
+    'with text after a boundary on its line',
     '--bc\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n--b--',
     /end of its line/,
   ],
   ['with 9,000 bytes of headers', `--b\r\nX: ${'x'.repeat(9000)}\r\n\r\n`, /more than 8192 bytes/],
   ['with headers that never end', `--b\r\n${'x'.repeat(9000)}`, /more than 8192 bytes/],
-])('a body %s is invalid', async (_name, text, message) => {
+])('parseMultipart rejects a body %s', async (_name, text, message) => {
   await expect(partsOf(encode(text), 'b')).rejects.toThrow(message);
 });
 
@@ -105,13 +105,13 @@ it.each([
   'multipart/form-data',
   'multipart/form-data; boundary=',
   `multipart/form-data; boundary=${'x'.repeat(71)}`,
-])('%s has no boundary', (contentType) => {
+])('boundaryOf rejects %s', (contentType) => {
   expect(() => boundaryOf(contentType)).toThrow('must have a boundary of 1 to 70 characters');
 });
 
 it.each([
   ['multipart/form-data; boundary=x', 'x'],
   ['multipart/form-data; charset=utf-8; Boundary="a b"', 'a b'],
-])('%s has the boundary %s', (contentType, boundary) => {
+])('boundaryOf(%s) returns %s', (contentType, boundary) => {
   expect(boundaryOf(contentType)).toBe(boundary);
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { percentDecode } from './percentDecode.ts';
 
 it.each([
-  ['plain', 'plain'],
+  ['name', 'name'],
   ['', ''],
   ['a+b', 'a+b'],
   ['a%20b%2F%25', 'a b/%'],
@@ -12,6 +12,6 @@ it.each([
   ['%zz', undefined],
   ['%FF', undefined],
   ['%C3', undefined],
-])('percentDecode of "%s" is %j', (text, decoded) => {
+])('percentDecode("%s") returns %j', (text, decoded) => {
   expect(percentDecode(text)).toBe(decoded);
 });

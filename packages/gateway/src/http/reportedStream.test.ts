@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { reportedStream } from './reportedStream.ts';
 
-/** A stream of three chunks, and what became of it. */
+/** Starts a stream of three chunks, with counts of the calls of its iterator. */
 function start({ failAt }: { failAt?: number } = {}) {
-  const seen = { asked: 0, returned: 0, ended: 0 };
+  const seen = { requested: 0, returned: 0, ended: 0 };
   const source = {
     [Symbol.asyncIterator]: () => ({
       async next() {
-        seen.asked += 1;
-        if (seen.asked === failAt) throw new Error('no');
-        return seen.asked > 3
+        seen.requested += 1;
+        if (seen.requested === failAt) throw new Error('no');
+        return seen.requested > 3
           ? { done: true as const, value: undefined }
-          : { done: false as const, value: new Uint8Array([seen.asked]) };
+          : { done: false as const, value: new Uint8Array([seen.requested]) };
       },
       async return() {
         seen.returned += 1;
@@ -24,7 +24,7 @@ function start({ failAt }: { failAt?: number } = {}) {
 }
 
 describe('a reported stream', () => {
-  it('is over when it is given up, though its source never returns', async () => {
+  it('return reports the end at once, even if the source never returns', async () => {
     const seen: unknown[] = [];
     const source = {
       [Symbol.asyncIterator]: () => ({
@@ -37,17 +37,17 @@ describe('a reported stream', () => {
     expect(seen).toEqual([undefined]);
   });
 
-  it('reports its end once, also after a failure', async () => {
-    const whole = start();
-    for (let n = 0; n < 5; n += 1) await whole.iterator.next();
-    expect(whole.seen.ended).toBe(1);
+  it('the end is reported once, also after an error', async () => {
+    const complete = start();
+    for (let n = 0; n < 5; n += 1) await complete.iterator.next();
+    expect(complete.seen.ended).toBe(1);
     const failing = start({ failAt: 1 });
     await expect(failing.iterator.next()).rejects.toThrow('no');
     await failing.iterator.return?.();
     expect(failing.seen).toMatchObject({ returned: 1, ended: 1 });
   });
 
-  it('has the end of its source, where that has one', () => {
+  it('a reported stream has the method end only if its source has one', () => {
     const { iterator } = start();
     const source = { [Symbol.asyncIterator]: () => iterator };
     expect('end' in reportedStream(source, () => {})).toBe(false);

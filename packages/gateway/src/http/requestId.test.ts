@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { requestId } from './requestId.ts';
 
-it('a request without an id of its client gets a new one that is printable and different each time', () => {
+it('requestId without a header returns a new printable id each time', () => {
   const ids = new Set(Array.from({ length: 1_100_000 }, () => requestId(undefined)));
   expect(ids.size).toBe(1_100_000);
   const [first = '', last = ''] = [ids.values().next().value, [...ids].at(-1)];
@@ -9,10 +9,13 @@ it('a request without an id of its client gets a new one that is printable and d
   expect(last.slice(0, 30)).not.toBe(first.slice(0, 30));
 });
 
-it.each(['a', 'A-1._~:+/=', 'x'.repeat(128)])('the id %s of a client is repeated', (id) => {
+it.each(['a', 'A-1._~:+/=', 'x'.repeat(128)])('requestId returns the valid X-Request-Id %s', (id) => {
   expect(requestId(id)).toBe(id);
 });
 
-it.each(['', 'a b', 'a\nb', 'ü', 'a,b', 'x'.repeat(129)])('the id %j of a client is replaced', (id) => {
-  expect(requestId(id)).toMatch(/^[0-9a-f-]{36}$/);
-});
+it.each(['', 'a b', 'a\nb', 'ü', 'a,b', 'x'.repeat(129)])(
+  'requestId replaces the invalid X-Request-Id %j',
+  (id) => {
+    expect(requestId(id)).toMatch(/^[0-9a-f-]{36}$/);
+  },
+);

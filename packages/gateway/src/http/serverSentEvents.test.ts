@@ -6,14 +6,14 @@ const start = 'start\n\n';
 const end = 'end\n\n';
 const ping = 'ping\n\n';
 
-/** A stream of these events, and what became of it. */
+/** Creates a stream of events, with counts of its aborts and watches. */
 function streamOf(
   events: AsyncIterable<unknown>,
   options: Partial<EventStreamOptions> = {},
   format: Partial<EventFormat> = {},
 ) {
   const seen = { aborted: 0, watched: 0, revoke: () => {} };
-  const written: EventFormat = {
+  const completeFormat: EventFormat = {
     start,
     end,
     ping,
@@ -21,7 +21,7 @@ function streamOf(
     error: (cause) => `error: ${String(cause)}\n\n`,
     ...format,
   };
-  const body = new ServerSentEvents(events, written, {
+  const body = new ServerSentEvents(events, completeFormat, {
     pingMs: undefined,
     maxDurationMs: undefined,
     watch: (onRevoked) => {
@@ -40,7 +40,7 @@ function streamOf(
   return { body, iterator, next, seen };
 }
 
-/** The same event without end, with how many were requested. */
+/** Creates an endless iterable of one event, with counts of the calls of its iterator. */
 function always(event: unknown, wait?: () => Promise<unknown>) {
   const seen = { requested: 0, returned: 0 };
   const events = {
@@ -59,16 +59,16 @@ function always(event: unknown, wait?: () => Promise<unknown>) {
   return { events, seen };
 }
 
-async function* values(...given: readonly unknown[]) {
-  yield* given;
+async function* values(...events: readonly unknown[]) {
+  yield* events;
 }
 
 const throwing = (error: Error) => () => {
   throw error;
 };
 
-describe('a stream of server-sent events', () => {
-  it('sends the events at hand together, between its start and its end', async () => {
+describe('ServerSentEvents', () => {
+  it('ServerSentEvents sends available events together, between the start and the end', async () => {
     const { next, seen } = streamOf(values(1, 2));
     expect(await next()).toBe(`${start}data: 1\n\ndata: 2\n\n${end}`);
     expect(await next()).toBeUndefined();
@@ -76,7 +76,7 @@ describe('a stream of server-sent events', () => {
     expect(seen).toMatchObject({ aborted: 0, watched: 0 });
   });
 
-  it('requests no more than 16 KiB of events, and one, before they are taken', async () => {
+  it('ServerSentEvents requests at most one event more than 16 KiB before the text is taken', async () => {
     const { events, seen } = always('x'.repeat(1000));
     const { next } = streamOf(events);
     expect((await next())?.length).toBeLessThan(16_384 + 1100);
@@ -88,7 +88,7 @@ describe('a stream of server-sent events', () => {
     expect(large.seen.requested).toBe(1);
   });
 
-  it('requests one event at a time, and sends each as soon as it comes', async () => {
+  it('ServerSentEvents requests one event at a time and sends each at once', async () => {
     const { events, seen } = always(1, () => sleep(5));
     const { next } = streamOf(events);
     expect(await next()).toBe(start);
@@ -97,7 +97,7 @@ describe('a stream of server-sent events', () => {
     expect(seen.requested).toBe(2);
   });
 
-  it('does not block the event loop, however fast its events come and are taken', async () => {
+  it('ServerSentEvents does not block the event loop when events are produced and taken immediately', async () => {
     const { next } = streamOf(always('x'.repeat(100)).events);
     const loop = { turns: 0 };
     const timer = setInterval(() => (loop.turns += 1), 1);
@@ -107,7 +107,7 @@ describe('a stream of server-sent events', () => {
   });
 
   it.each(['end', 'return', 'revoke'] as const)(
-    'returns the iterator and aborts the subscription on %s',
+    'ServerSentEvents returns the iterator and aborts the subscription on %s',
     async (how) => {
       const { events, seen: source } = always(1, () => sleep(5));
       const { body, iterator, next, seen } = streamOf(events);
@@ -125,7 +125,7 @@ describe('a stream of server-sent events', () => {
     },
   );
 
-  it('sends nothing after its end, whatever comes then', async () => {
+  it('ServerSentEvents sends nothing after its end, even if a pending event is formatted later', async () => {
     const event = Promise.withResolvers<string>();
     const { body, next } = streamOf(always(1).events, {}, { event: () => event.promise });
     expect(await next()).toBe(start);
@@ -135,7 +135,7 @@ describe('a stream of server-sent events', () => {
     expect(await next()).toBeUndefined();
   });
 
-  it('ends after its maximum duration, and not before', async () => {
+  it('ServerSentEvents ends after maxDurationMs, not before', async () => {
     const { events, seen: source } = always(1, () => sleep(1000));
     const since = performance.now();
     const { next, seen } = streamOf(events, { maxDurationMs: 40 });
@@ -145,7 +145,7 @@ describe('a stream of server-sent events', () => {
     expect([source.returned, seen.aborted]).toEqual([1, 1]);
   });
 
-  it('keeps no timer once it has ended', async () => {
+  it('ServerSentEvents keeps no timer after its end', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const { next } = streamOf(values(1), { maxDurationMs: 1000, pingMs: 10 });
@@ -153,7 +153,7 @@ describe('a stream of server-sent events', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('pings while there is no event, and no sooner', async () => {
+  it('ServerSentEvents sends a ping after pingMs without an event', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const event = Promise.withResolvers<void>();
@@ -173,7 +173,7 @@ describe('a stream of server-sent events', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('sends an event for which a ping is due in the same turn', async () => {
+  it('ServerSentEvents loses no event when a ping is due in the same turn', async () => {
     const large = 'x'.repeat(20_000);
     const source = (async function* () {
       for (let at = 0; at < 3; at += 1) {
@@ -188,7 +188,7 @@ describe('a stream of server-sent events', () => {
     expect(received.filter((text) => text !== ping)).toEqual([start, event, event, event, end]);
   });
 
-  it('waits for an event that is written asynchronously', async () => {
+  it('ServerSentEvents waits for an event that is formatted asynchronously', async () => {
     const event = async (value: unknown) => {
       await sleep(5);
       return `data: ${String(value)}\n\n`;
@@ -204,13 +204,16 @@ describe('a stream of server-sent events', () => {
   it.each([
     ['throws', throwing(new Error('not written'))],
     ['rejects', async () => throwing(new Error('not written'))()],
-  ])('ends with an error where writing an event %s, and returns the iterator', async (_how, event) => {
-    const { events, seen } = always(1);
-    const { next } = streamOf(events, {}, { event });
-    expect(await next()).toBe(`${start}error: Error: not written\n\n`);
-    expect(await next()).toBeUndefined();
-    expect(seen).toEqual({ requested: 1, returned: 1 });
-  });
+  ])(
+    'ServerSentEvents ends with an error and returns the iterator when the formatter %s',
+    async (_how, event) => {
+      const { events, seen } = always(1);
+      const { next } = streamOf(events, {}, { event });
+      expect(await next()).toBe(`${start}error: Error: not written\n\n`);
+      expect(await next()).toBeUndefined();
+      expect(seen).toEqual({ requested: 1, returned: 1 });
+    },
+  );
 
   const error = `${start}error: Error: no\n\n`;
   it.each([
@@ -222,7 +225,7 @@ describe('a stream of server-sent events', () => {
       error.replace('Error: no', 'TypeError: The iterator returned no result object.'),
     ],
     ['returns no promise', () => ({ done: true }), `${start}${end}`],
-  ])('whose iterator %s ends in order, and does not return it', async (_what, step, expected) => {
+  ])('ServerSentEvents ends without calling return when the iterator %s', async (_what, step, expected) => {
     const seen = { returned: 0 };
     const iterator = {
       next: step as () => Promise<never>,
@@ -236,18 +239,18 @@ describe('a stream of server-sent events', () => {
     expect(seen.returned).toBe(0);
   });
 
-  it('whose iterable has no iterator ends with that error', async () => {
+  it('ServerSentEvents ends with the error of an iterable that throws', async () => {
     const { next } = streamOf({ [Symbol.asyncIterator]: throwing(new Error('no')) });
     expect([await next(), await next()]).toEqual([error, undefined]);
   });
 
-  it('ends without an event where its format writes none for an error', async () => {
+  it('ServerSentEvents ends without an error event if the format of the error is empty', async () => {
     const source = always(1, async () => throwing(new Error('no'))());
     const { next } = streamOf(source.events, {}, { error: () => '' });
     expect([await next(), await next()]).toEqual([start, undefined]);
   });
 
-  it('fails in a turn of its own, behind what was at hand, where its format throws at an error', async () => {
+  it('ServerSentEvents rejects in a later turn than its last text when formatting the error throws', async () => {
     const { next, seen } = streamOf(
       always(1).events,
       {},

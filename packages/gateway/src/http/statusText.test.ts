@@ -6,7 +6,7 @@ it('statusText returns the reason phrase of a status, and "Unknown" for one that
   expect([statusText(404), statusText(299)]).toEqual(['Not Found', 'Unknown']);
 });
 
-it('statusText returns what Node has for each status', () => {
+it('statusText returns the same phrases as STATUS_CODES of Node', () => {
   const statuses = Object.keys(STATUS_CODES).map(Number);
   expect(statuses.map(statusText)).toEqual(Object.values(STATUS_CODES));
 });

@@ -10,18 +10,18 @@ it.each([
   ['250u', 0.25],
   ['99999999n', 99.999999],
   ['007m', 7],
-])('reads a timeout of %s as %d ms', (value, ms) => {
+])('parseTimeout(%s) returns %d ms', (value, ms) => {
   expect(parseTimeout(value)).toBeCloseTo(ms, 9);
 });
 
 it.each(['', '0m', '00S', '5', 'm', '5s', '5 m', '-5m', '1.5S', '123456789m', '5m, 6m', '１m'])(
-  'rejects a timeout of %j',
+  'parseTimeout(%j) returns undefined',
   (value) => {
     expect(parseTimeout(value)).toBeUndefined();
   },
 );
 
-it('writes what it reads, rounded down to 1 ms, and to 1 s from 28 hours on', () => {
+it('parseTimeout reverses formatTimeout, rounded down to 1 ms, or to 1 s from 28 hours on', () => {
   fc.assert(
     fc.property(fc.double({ min: 1, max: 99_999_999_000, noNaN: true }), (ms) => {
       expect(parseTimeout(formatTimeout(ms))).toBe(ms < 1e8 ? Math.floor(ms) : Math.floor(ms / 1000) * 1000);

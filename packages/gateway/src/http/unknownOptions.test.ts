@@ -8,6 +8,6 @@ it.each([
   ['CORS', '"CORS" is not an option of serve; did you mean "cors"?'],
   ['createContex', '"createContex" is not an option of serve; did you mean "createContext"?'],
   ['realm', '"realm" is not an option of serve; leave it out.'],
-])('the unknown option %s is reported with the nearest name, if one is near', (name, sentence) => {
+])('unknownOptions reports %s with the most similar name, if any', (name, sentence) => {
   expect(unknownOptions('serve', { cors: 1, [name]: undefined }, known)).toEqual([sentence]);
 });
