@@ -22,6 +22,12 @@ function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType
     : base.mutation(({ input: value }) => value);
 }
 
+/** A thenable that is not a promise, such as a query builder. */
+const thenable = {
+  // oxlint-disable-next-line unicorn/no-thenable -- the subject of the test
+  then: (resolve: (value: undefined) => undefined) => Promise.resolve(undefined).then(resolve),
+};
+
 type Options = GatewayOptions<ReturnType<typeof t.router>, unknown>;
 const gatewayOf = (procedures: Parameters<typeof t.router>[0], options: Partial<Options> = {}) =>
   createGateway({
@@ -379,13 +385,7 @@ describe('a gateway', () => {
               ['null', null],
               ['false', false],
             ]).get(token);
-            return token === 'thenable'
-              ? // oxlint-disable-next-line unicorn/no-thenable -- a thenable that is not a promise, such as a query builder
-                {
-                  then: (resolve: (value: undefined) => undefined) =>
-                    Promise.resolve(undefined).then(resolve),
-                }
-              : Promise.resolve(identity);
+            return token === 'thenable' ? thenable : Promise.resolve(identity);
           },
         }),
       },
@@ -547,7 +547,8 @@ it('gateway.procedures lists path, type and execution of each procedure, includi
         .query(({ input }) => input),
       pets: { traced: traced.mutation(() => 1) },
       later: lazy(async () => t0.router({ events: t0.procedure.subscription(async function* () {}) })),
-      // experimental_caller turns the procedure into a function, which routers accept but their types do not (@trpc/server 11.25).
+      // experimental_caller turns the procedure into a function, which routers accept but their types do not
+      // (@trpc/server 11.25).
       invoked: invoked.query(() => 1) as never,
     }),
     createContext: () => ({}),

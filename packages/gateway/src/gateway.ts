@@ -79,7 +79,8 @@ export interface Gateway extends Service {
    */
   readonly hasLocalIdempotencyKeys: boolean;
   /**
-   * Asks every WebSocket client to reconnect, for example before a deploy, as tRPC's `broadcastReconnectNotification`.
+   * Notifies every WebSocket client to reconnect, for example before a deploy, as tRPC's
+   * `broadcastReconnectNotification`.
    */
   readonly broadcastReconnect: () => void;
   /** Returns the OpenAPI document of the procedures with REST metadata. The first call generates it. */

@@ -1,8 +1,8 @@
 import { FetchRequest } from '../adapters/fetch/request.ts';
 
 /**
- * A request for a policy or a protocol by itself, and for what a `Request` would change: its target is kept as it is.
- * To call a gateway otherwise, use its `fetch`.
+ * Creates a request without a connection, to test a single policy or protocol, or a target that `Request` would
+ * normalize. In other cases, use `fetch` of a gateway.
  */
 export function inProcessRequest(
   method: string,

@@ -43,12 +43,12 @@ const form = new FormData();
 form.set('file', new File(['abc'], 'a.txt'));
 const lines = { 'trpc-accept': 'application/jsonl' };
 const input = encodeURIComponent(JSON.stringify({ 0: { name: 'Ada' } }));
-/** Calls a service by `gateway.fetch`: what each of its forms answers. */
+/** Calls a gateway by `gateway.fetch` in each format, and returns the responses. */
 export async function portableCalls(): Promise<object> {
   const gateway = await createGateway({
     router,
     createContext: () => ({}),
-    authentication: bearer({ verify: async (token) => token === 'good' && { name: 'Ada' } }),
+    authentication: bearer({ verify: async (token) => token === 'valid' && { name: 'Ada' } }),
     document: { title: 'Greetings', version: '1.0.0' },
     cors: { origins: ['https://page.example'] },
     rateLimit: { requests: 1000, windowSeconds: 60 },
@@ -61,7 +61,7 @@ export async function portableCalls(): Promise<object> {
     target: string,
     init: RequestInit = {},
   ): Promise<readonly [status: number, body: string]> {
-    const headers = { authorization: 'Bearer good', ...(init.headers as Record<string, string>) };
+    const headers = { authorization: 'Bearer valid', ...(init.headers as Record<string, string>) };
     const response = await gateway.fetch(new Request(`https://api.example${target}`, { ...init, headers }), {
       remoteAddress: '192.0.2.1',
     });

@@ -1,6 +1,6 @@
 import { expectTypeOf, test } from 'vitest';
 import type { Fetch } from './fetch.ts';
 
-test('gateway.fetch can be given wherever a fetch is expected', () => {
+test('gateway.fetch is assignable to the types of fetch', () => {
   expectTypeOf<Fetch>().toExtend<typeof fetch>();
 });

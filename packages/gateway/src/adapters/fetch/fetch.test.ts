@@ -12,26 +12,26 @@ import { createFetch, type FetchInit } from './fetch.ts';
 
 const origin = 'http://pets.example';
 
-/** A service of one handler. */
+/** Creates a fetch from a handler. */
 const serving = (
   handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
   maxBodyBytes?: number,
 ) => createFetch({ handle, ...(maxBodyBytes !== undefined && { maxBodyBytes }) });
 
-/** What the service receives of a request. */
+/** Returns the request that the service receives. */
 async function received(input: Request | URL | string, init?: FetchInit): Promise<HttpRequest> {
-  let found: HttpRequest | undefined;
+  let requestOfService: HttpRequest | undefined;
   const fetch = serving((request) => {
-    found = request;
+    requestOfService = request;
     return { status: 204, headers: [] };
   });
   await fetch(input, init);
-  return found as HttpRequest;
+  return requestOfService as HttpRequest;
 }
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-describe('a request', () => {
+describe('FetchRequest', () => {
   it.each([
     [`${origin}/v1/pets?limit=5&limit=6`, '/v1/pets', 'limit=5&limit=6'],
     [origin, '/', ''],
@@ -43,12 +43,12 @@ describe('a request', () => {
     [`${origin}/a??b?`, '/a', '?b?'],
     ['https://user:secret@[::1]:8443/a', '/a', ''],
     ['HTTP://PETS.example:80/A/../B', '/B', ''],
-  ])('has the path and the query of %s as Request serializes them', async (url, path, query) => {
+  ])('the path and query of %s are those that Request serializes', async (url, path, query) => {
     const inUrl = url.includes('@') ? url.replace('user:secret@', '') : url;
     expect(await received(new Request(inUrl))).toMatchObject({ method: 'GET', path, query });
   });
 
-  it('has its headers by name, an empty one as none, and several of one name joined', async () => {
+  it('header returns undefined for an empty header and joins headers of one name', async () => {
     const headers = new Headers([
       ['X-Empty', ''],
       ['Accept', 'a'],
@@ -66,13 +66,13 @@ describe('a request', () => {
     ]);
   });
 
-  it('has the Host of its URL where it has no such header', async () => {
+  it('header("host") returns the authority of the URL if there is no Host header', async () => {
     expect((await received('https://pets.example:8443/v1')).header('host')).toBe('pets.example:8443');
     const headers = { host: 'other.example' };
     expect((await received(origin, { headers })).header('host')).toBe('other.example');
   });
 
-  it('has the address that the caller names, and none otherwise', async () => {
+  it('remoteAddress returns the option remoteAddress, or an empty string', async () => {
     expect((await received(new Request(origin), { remoteAddress: '192.0.2.1' })).remoteAddress()).toBe(
       '192.0.2.1',
     );
@@ -80,7 +80,7 @@ describe('a request', () => {
     expect((await received(origin)).remoteAddress()).toBe('');
   });
 
-  it('is made of a URL and an init, as fetch makes it', async () => {
+  it('fetch creates the request from a URL and an init, as the global fetch does', async () => {
     const request = await received(new URL('/a', origin), {
       method: 'PUT',
       headers: [['x', '1']],
@@ -90,41 +90,41 @@ describe('a request', () => {
     expect(request.header('content-type')).toBe('text/plain;charset=UTF-8');
   });
 
-  it('is changed by an init beside a Request, as fetch changes it', async () => {
+  it('an init changes a Request, as with the global fetch', async () => {
     const request = await received(new Request(`${origin}/a`, { headers: { x: '1' } }), { method: 'DELETE' });
     expect([request.method, request.path, request.header('x')]).toEqual(['DELETE', '/a', '1']);
   });
 
-  it('is taken as it is where a server passes something of its own beside it', async () => {
+  it('a Request is used unchanged if a server passes its own second argument', async () => {
     const info = { remoteAddr: { hostname: '192.0.2.1' }, completed: Promise.resolve() };
     const request = await received(new Request(origin), info as FetchInit);
     expect(request.remoteAddress()).toBe('');
   });
 
-  it.each([['not a URL'], ['/relative']])('rejects with a TypeError for %s', async (url) => {
+  it.each([['not a URL'], ['/relative']])('fetch rejects with a TypeError for %s', async (url) => {
     const fetch = serving(() => ({ status: 204, headers: [] }));
     await expect(fetch(url)).rejects.toThrow(TypeError);
   });
 });
 
-describe('a body', () => {
-  const echo = (max: number, own?: number) =>
+describe('the body of a request', () => {
+  const echo = (max: number, maxBodyBytes?: number) =>
     serving(async (request) => {
       try {
         return { status: 200, headers: [], body: await request.body(max) };
       } catch (cause) {
         return { status: cause instanceof BodyTooLargeError ? 413 : 400, headers: [], body: String(cause) };
       }
-    }, own);
+    }, maxBodyBytes);
 
-  it('is read whole, and is empty where the request has none', async () => {
+  it('request.body reads the whole body, and is empty without a body', async () => {
     const fetch = echo(10);
     expect(await (await fetch(origin, { method: 'POST', body: 'äb' })).text()).toBe('äb');
     expect(await (await fetch(origin, { method: 'POST' })).text()).toBe('');
     expect(await (await fetch(origin)).text()).toBe('');
   });
 
-  it('is put together of its chunks, in a buffer of its own', async () => {
+  it('request.body joins the chunks in a buffer that contains nothing else', async () => {
     let body: Uint8Array | undefined;
     const fetch = serving(async (request) => {
       body = await request.body(100);
@@ -142,9 +142,9 @@ describe('a body', () => {
   });
 
   it.each([
-    ['by its reader', 3, 100],
-    ['by the service', 100, 3],
-  ])('is limited %s while it is read', async (_by, max, own) => {
+    ['its reader', 3, 100],
+    ['the service', 100, 3],
+  ])('a body over the limit of %s gets 413 and is cancelled', async (_source, max, maxBodyBytes) => {
     let pulled = 0;
     let isCancelled = false;
     const body = new ReadableStream<Uint8Array>(
@@ -159,7 +159,7 @@ describe('a body', () => {
       },
       { highWaterMark: 0 },
     );
-    const response = await echo(max, own)(origin, { method: 'POST', body, duplex: 'half' });
+    const response = await echo(max, maxBodyBytes)(origin, { method: 'POST', body, duplex: 'half' });
     expect([response.status, await response.text()]).toEqual([
       413,
       'BodyTooLargeError: The body is larger than 3 bytes.',
@@ -167,7 +167,7 @@ describe('a body', () => {
     expect([pulled, isCancelled]).toEqual([2, true]);
   });
 
-  it('is rejected by its Content-Length before it is read', async () => {
+  it('a body over the limit is rejected by its Content-Length before it is read', async () => {
     const pull = vi.fn();
     const body = new ReadableStream({ pull }, { highWaterMark: 0 });
     const headers = { 'content-length': '4' };
@@ -175,7 +175,7 @@ describe('a body', () => {
     expect([response.status, pull.mock.calls.length]).toEqual([413, 0]);
   });
 
-  it('comes in chunks, each as it is asked for, and is cancelled with them', async () => {
+  it('bodyChunks pulls one chunk at a time, and cancels the body when the iteration stops', async () => {
     let pulled = 0;
     const cancelled = vi.fn();
     const fetch = serving(async (request) => {
@@ -200,12 +200,12 @@ describe('a body', () => {
     expect([pulled, cancelled.mock.calls.length]).toEqual([3, 1]);
   });
 
-  it('fails with the reason of the signal while it is waited for', async () => {
+  it('request.body rejects with the reason of the signal when it aborts', async () => {
     const client = new AbortController();
     const cancelled = vi.fn();
-    const failed = Promise.withResolvers<unknown>();
+    const bodyError = Promise.withResolvers<unknown>();
     const fetch = serving(async (request) => {
-      await request.body(10).catch(failed.resolve);
+      await request.body(10).catch(bodyError.resolve);
       return { status: 499, headers: [] };
     });
     const body = new ReadableStream({ cancel: cancelled });
@@ -213,11 +213,11 @@ describe('a body', () => {
     const response = fetch(request);
     await sleep(5);
     client.abort(new Error('gone'));
-    expect(await failed.promise).toEqual(new Error('gone'));
+    expect(await bodyError.promise).toEqual(new Error('gone'));
     expect([(await response).status, cancelled.mock.calls.length]).toEqual([499, 1]);
   });
 
-  it('fails where its stream yields other than bytes', async () => {
+  it('request.body rejects if the stream yields a string', async () => {
     const body = ReadableStream.from(['text']) as ReadableStream<never>;
     const response = await echo(10)(origin, { method: 'POST', body, duplex: 'half' });
     expect(await response.text()).toBe(
@@ -225,7 +225,7 @@ describe('a body', () => {
     );
   });
 
-  it('that was already read rejects the call with a TypeError that says so', async () => {
+  it('fetch rejects a Request whose body was already read with a TypeError', async () => {
     const request = new Request(origin, { method: 'POST', body: 'x' });
     await request.text();
     await expect(echo(10)(request)).rejects.toThrow(
@@ -236,15 +236,21 @@ describe('a body', () => {
   });
 });
 
-describe('a response', () => {
-  const of = async (response: HttpResponse, method = 'GET') => {
-    const made = await serving(() => response)(new Request(origin, { method }));
-    return { status: made.status, headers: [...made.headers], body: made.body && (await made.text()) };
+describe('the response of gateway.fetch', () => {
+  const responseTo = async (response: HttpResponse, method = 'GET') => {
+    const converted = await serving(() => response)(new Request(origin, { method }));
+    return {
+      status: converted.status,
+      headers: [...converted.headers],
+      body: converted.body && (await converted.text()),
+    };
   };
   const json = ['Content-Type', 'application/json'] as const;
 
-  it('has the status, the headers and the body of the service', async () => {
-    expect(await of({ status: 201, headers: [json], sharedHeaders: [['x', '1']], body: '{}' })).toEqual({
+  it('the Response has the status, the headers and the body of the service', async () => {
+    expect(
+      await responseTo({ status: 201, headers: [json], sharedHeaders: [['x', '1']], body: '{}' }),
+    ).toEqual({
       status: 201,
       headers: [
         ['content-type', 'application/json'],
@@ -252,19 +258,19 @@ describe('a response', () => {
       ],
       body: '{}',
     });
-    expect((await of({ status: 200, headers: [], body: bytes('ab') })).body).toBe('ab');
-    expect((await of({ status: 404, headers: [] })).body).toBeNull();
+    expect((await responseTo({ status: 200, headers: [], body: bytes('ab') })).body).toBe('ab');
+    expect((await responseTo({ status: 404, headers: [] })).body).toBeNull();
   });
 
-  it('has no content type that the service did not give', async () => {
-    expect(await of({ status: 200, headers: [], body: 'ä' })).toEqual({
+  it('the Response has no Content-Type if the service sets none', async () => {
+    expect(await responseTo({ status: 200, headers: [], body: 'ä' })).toEqual({
       status: 200,
       headers: [],
       body: 'ä',
     });
   });
 
-  it('keeps several Set-Cookie headers apart', async () => {
+  it('the Response keeps several Set-Cookie headers separate', async () => {
     const headers = [
       ['set-cookie', 'a=1'],
       ['set-cookie', 'b=2'],
@@ -274,13 +280,17 @@ describe('a response', () => {
   });
 
   it.each([[204], [205], [304]])(
-    'with the status %d has no body, and its stream is ended',
+    'a Response with the status %d has no body, and the stream is returned',
     async (status) => {
       const returned = vi.fn(async () => ({ done: true as const, value: undefined }));
       const body: BodyStream = { [Symbol.asyncIterator]: () => ({ next: vi.fn(), return: returned }) };
-      expect(await of({ status, headers: [], body })).toEqual({ status, headers: [], body: null });
-      expect(await of({ status, headers: [], body: 'x' })).toEqual({ status, headers: [], body: null });
-      expect(await of({ status, headers: [], body: 'x' }, 'HEAD')).toEqual({
+      expect(await responseTo({ status, headers: [], body })).toEqual({ status, headers: [], body: null });
+      expect(await responseTo({ status, headers: [], body: 'x' })).toEqual({
+        status,
+        headers: [],
+        body: null,
+      });
+      expect(await responseTo({ status, headers: [], body: 'x' }, 'HEAD')).toEqual({
         status,
         headers: [],
         body: null,
@@ -289,25 +299,29 @@ describe('a response', () => {
     },
   );
 
-  it('to HEAD has the Content-Length of the body, in bytes, and not the body', async () => {
+  it('the Response to HEAD has the Content-Length in bytes and no body', async () => {
     const headers = [['content-length', '3']];
-    expect(await of({ status: 200, headers: [], body: 'aä' }, 'HEAD')).toEqual({
+    expect(await responseTo({ status: 200, headers: [], body: 'aä' }, 'HEAD')).toEqual({
       status: 200,
       headers,
       body: null,
     });
-    expect((await of({ status: 200, headers: [], body: bytes('abc') }, 'HEAD')).headers).toEqual(headers);
-    expect((await of({ status: 200, headers: [] }, 'HEAD')).headers).toEqual([['content-length', '0']]);
+    expect((await responseTo({ status: 200, headers: [], body: bytes('abc') }, 'HEAD')).headers).toEqual(
+      headers,
+    );
+    expect((await responseTo({ status: 200, headers: [] }, 'HEAD')).headers).toEqual([
+      ['content-length', '0'],
+    ]);
     const body = ReadableStream.from([bytes('a')]);
-    expect(await of({ status: 200, headers: [], body }, 'HEAD')).toEqual({
+    expect(await responseTo({ status: 200, headers: [], body }, 'HEAD')).toEqual({
       status: 200,
       headers: [],
       body: null,
     });
   });
 
-  it('has header values beyond ASCII as the bytes of their UTF-8, as other adapters write them', async () => {
-    const { headers } = await of({ status: 200, headers: [['x', 'é€']] });
+  it('non-ASCII header values are encoded as UTF-8, as on the other adapters', async () => {
+    const { headers } = await responseTo({ status: 200, headers: [['x', 'é€']] });
     expect(headers).toEqual([['x', Buffer.from('é€').toString('latin1')]]);
   });
 
@@ -319,28 +333,28 @@ describe('a response', () => {
     ['a header name that is not a token', { status: 200, headers: [['a b', 'c']] }],
     ['a header that frames the message', { status: 200, headers: [['Content-Length', '5']] }],
     ['a body that is a number', { status: 200, headers: [], body: 5 }],
-    ['nothing', undefined],
-  ])('with %s is replaced by 500', async (_what, response) => {
-    expect(await of(response as HttpResponse)).toEqual({
+    ['the value undefined', undefined],
+  ])('a response with %s is replaced by 500', async (_what, response) => {
+    expect(await responseTo(response as HttpResponse)).toEqual({
       status: 500,
       headers: [['content-type', 'application/json']],
       body: '{"code":"INTERNAL_SERVER_ERROR","message":"Internal server error","status":500}',
     });
   });
 
-  it('is 500 where the service throws or rejects', async () => {
-    const thrown = serving(() => {
+  it('a service that throws or rejects gets 500', async () => {
+    const throwing = serving(() => {
       throw new Error('not for clients');
     });
-    const rejected = serving(async () => {
+    const rejecting = serving(async () => {
       throw new Error('not for clients');
     });
-    expect([(await thrown(origin)).status, (await rejected(origin)).status]).toEqual([500, 500]);
+    expect([(await throwing(origin)).status, (await rejecting(origin)).status]).toEqual([500, 500]);
   });
 });
 
-describe('a stream', () => {
-  /** A body of the numbers from 1 on. */
+describe('a streamed response', () => {
+  /** Creates a body of the numbers from 1 on. */
   function counting(until = Infinity) {
     const seen = { next: 0, returned: 0 };
     const body: BodyStream = {
@@ -360,7 +374,7 @@ describe('a stream', () => {
     return { seen, body, fetch: serving(() => ({ status: 200, headers: [], body })) };
   }
 
-  it('is produced as its reader asks, and not before', async () => {
+  it('a streamed response is produced only when its reader reads', async () => {
     const { fetch, seen } = counting(3);
     const response = await fetch(origin);
     await sleep(5);
@@ -374,7 +388,7 @@ describe('a stream', () => {
     expect(seen.returned).toBe(0);
   });
 
-  it('that its reader cancels ends its iterator, even while the next chunk is awaited', async () => {
+  it('cancelling a streamed response returns its iterator, even while a next is pending', async () => {
     const returned = vi.fn(async () => ({ done: true as const, value: undefined }));
     const body: BodyStream = {
       [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}), return: returned }),
@@ -386,13 +400,13 @@ describe('a stream', () => {
     expect(returned).toHaveBeenCalledOnce();
   });
 
-  it('that is cancelled before it is read ends its iterator', async () => {
+  it('cancelling a streamed response before it is read returns its iterator', async () => {
     const { fetch, seen } = counting();
     await (await fetch(origin)).body?.cancel();
     expect(seen).toEqual({ next: 0, returned: 1 });
   });
 
-  it('fails with the error of its iterator', async () => {
+  it('a streamed response fails with the error of its iterator', async () => {
     async function* body() {
       yield bytes('a');
       throw new Error('broken');
@@ -401,21 +415,24 @@ describe('a stream', () => {
     await expect(response.text()).rejects.toThrow(new Error('broken'));
   });
 
-  it.each(['after', 'before'])('fails with the reason of a signal that aborts %s it begins', async (when) => {
-    const { fetch, seen } = counting();
-    const client = new AbortController();
-    if (when === 'before') client.abort(new Error('gone'));
-    const response = await fetch(new Request(origin, { signal: client.signal }));
-    const reader = response.body?.getReader();
-    if (when === 'after') await reader?.read();
-    client.abort(new Error('gone'));
-    await expect(reader?.read()).rejects.toThrow(new Error('gone'));
-    expect(seen.returned).toBe(1);
-  });
+  it.each(['after', 'before'])(
+    'a streamed response fails with the reason of a signal that aborts %s its first read',
+    async (when) => {
+      const { fetch, seen } = counting();
+      const client = new AbortController();
+      if (when === 'before') client.abort(new Error('gone'));
+      const response = await fetch(new Request(origin, { signal: client.signal }));
+      const reader = response.body?.getReader();
+      if (when === 'after') await reader?.read();
+      client.abort(new Error('gone'));
+      await expect(reader?.read()).rejects.toThrow(new Error('gone'));
+      expect(seen.returned).toBe(1);
+    },
+  );
 });
 
-describe('a signal', () => {
-  it('aborts the signal of the request', async () => {
+describe('the signal of a request', () => {
+  it('an AbortSignal of the Request aborts request.signal', async () => {
     const client = new AbortController();
     const request = await received(new Request(origin, { signal: client.signal }));
     expect(request.isAborted).toBe(false);
@@ -423,7 +440,7 @@ describe('a signal', () => {
     expect([request.isAborted, request.signal.reason]).toEqual([true, new Error('gone')]);
   });
 
-  it('given with a URL rejects the call when it aborts, as fetch does', async () => {
+  it('a signal passed with a URL rejects the call when it aborts, as with the global fetch', async () => {
     const fetch = serving(() => new Promise(() => {}));
     const client = new AbortController();
     const response = fetch(origin, { signal: client.signal });
@@ -432,12 +449,12 @@ describe('a signal', () => {
     await expect(fetch(origin, { signal: client.signal })).rejects.toThrow(new Error('gone'));
   });
 
-  it('of a Request that a server made leaves the response to the service', async () => {
+  it('an aborted signal of a server’s Request does not reject the call', async () => {
     const client = new AbortController();
-    const answered = Promise.withResolvers<HttpResponse>();
-    const response = serving(() => answered.promise)(new Request(origin, { signal: client.signal }));
+    const serviceResponse = Promise.withResolvers<HttpResponse>();
+    const response = serving(() => serviceResponse.promise)(new Request(origin, { signal: client.signal }));
     client.abort();
-    answered.resolve({ status: 499, headers: [] });
+    serviceResponse.resolve({ status: 499, headers: [] });
     expect((await response).status).toBe(499);
   });
 });
@@ -454,7 +471,7 @@ describe('gateway.fetch', () => {
     add: t.procedure
       .input(z.object({ a: z.number(), b: z.number() }))
       .mutation(({ input }) => input.a + input.b),
-    fail: t.procedure.query(() => {
+    throwConflict: t.procedure.query(() => {
       throw new TRPCError({ code: 'CONFLICT', message: 'Taken.' });
     }),
     count: t.procedure.subscription(async function* () {
@@ -494,9 +511,12 @@ describe('gateway.fetch', () => {
     ['a mutation', () => post('/trpc/add', '{"a":1,"b":2}', json)],
     ['a malformed body', () => post('/trpc/add', '{', json)],
     ['a body without a media type', () => post('/trpc/add', bytes('{}'))],
-    ['an error', () => new Request(`${origin}/trpc/fail`)],
+    ['an error', () => new Request(`${origin}/trpc/throwConflict`)],
     ['an unknown procedure', () => new Request(`${origin}/trpc/nothing`)],
-    ['a batch', () => new Request(`${origin}/trpc/greet,fail?batch=1&input=${input({ 0: { name: 'A' } })}`)],
+    [
+      'a batch',
+      () => new Request(`${origin}/trpc/greet,throwConflict?batch=1&input=${input({ 0: { name: 'A' } })}`),
+    ],
     ['a batch of mutations', () => post('/trpc/add,add?batch=1', '{"0":{"a":1,"b":2},"1":{}}', json)],
     ['HEAD', () => new Request(`${origin}/trpc/greet`, { method: 'HEAD' })],
     ['a subscription', () => new Request(`${origin}/trpc/count`)],
@@ -506,7 +526,7 @@ describe('gateway.fetch', () => {
       'JSON lines',
       () => new Request(`${origin}/trpc/later?batch=1`, { headers: { 'trpc-accept': 'application/jsonl' } }),
     ],
-  ])('answers %s as the fetch adapter of tRPC does', async (_what, request) => {
+  ])('gateway.fetch responds to %s as the fetch adapter of tRPC does', async (_what, request) => {
     const ours = await (await gateway).fetch(request());
     const theirs = await fetchRequestHandler({
       req: request(),
@@ -514,23 +534,23 @@ describe('gateway.fetch', () => {
       endpoint: '/trpc',
       createContext: options.createContext,
     });
-    // Its framing is the server's: `connection` and `transfer-encoding` are none of a Response.
-    const own = new Set(['x-request-id', 'connection', 'transfer-encoding']);
+    // The server frames the message, so a Response has no `connection` and `transfer-encoding`.
+    const ignoredHeaders = new Set(['x-request-id', 'connection', 'transfer-encoding']);
     const read = async (response: Response) => ({
       status: response.status,
-      headers: [...response.headers].filter(([name]) => !own.has(name)),
+      headers: [...response.headers].filter(([name]) => !ignoredHeaders.has(name)),
       body: (await response.text()).split('\n').toSorted(),
     });
     expect(await read(ours)).toEqual(await read(theirs));
   });
 
-  it('needs no `this`', async () => {
+  it('gateway.fetch can be called without `this`', async () => {
     const { fetch } = await gateway;
     expect(await (await fetch(`${origin}/v1/greet/Ada`)).json()).toBe('Hello Ada');
     expect(await (await fetch(`${origin}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });
   });
 
-  it('has no WebSockets: a request to open one is answered like any other', async () => {
+  it('gateway.fetch handles a WebSocket upgrade as a normal request', async () => {
     const { fetch } = await gateway;
     const headers = {
       connection: 'Upgrade',
@@ -546,7 +566,7 @@ describe('gateway.fetch', () => {
     ]);
   });
 
-  it('aborts the signal of a call by that of its request', async () => {
+  it('gateway.fetch aborts the signal of a call when the signal of its Request aborts', async () => {
     const { fetch } = await gateway;
     const client = new AbortController();
     const response = fetch(new Request(`${origin}/trpc/slow`, { signal: client.signal }));
@@ -555,7 +575,7 @@ describe('gateway.fetch', () => {
     expect([signal?.aborted, (await response).status]).toEqual([true, 499]);
   });
 
-  it('counts clients without an address as one, whatever X-Forwarded-For says, and those with one apart', async () => {
+  it('gateway.fetch counts clients without remoteAddress as one for rateLimit, and others separately', async () => {
     const { fetch } = await createGateway({
       ...options,
       rateLimit: { requests: 1, windowSeconds: 60 },
@@ -573,7 +593,7 @@ describe('gateway.fetch', () => {
     expect(await send('192.0.2.1', { remoteAddress })).toBe(429);
   });
 
-  it('accepts a good token after any number of bad ones from clients without an address', async () => {
+  it('gateway.fetch accepts a valid token after many invalid ones from clients without remoteAddress', async () => {
     const { fetch } = await createGateway({
       ...options,
       authentication: bearer({ verify: (token) => token === 'good' }),
@@ -581,7 +601,7 @@ describe('gateway.fetch', () => {
     });
     const call = async (token: string) => {
       const headers = { authorization: `Bearer ${token}` };
-      return (await fetch(`${origin}/trpc/fail`, { headers })).status;
+      return (await fetch(`${origin}/trpc/throwConflict`, { headers })).status;
     };
     expect([await call('bad'), await call('bad'), await call('bad'), await call('good')]).toEqual([
       401, 401, 429, 409,

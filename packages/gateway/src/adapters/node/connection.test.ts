@@ -4,10 +4,11 @@ import { Connection } from './connection.ts';
 import type { ServedRequest } from './servedRequest.ts';
 
 /**
- * A connection after checks, a second apart, before each of which something happens. @returns how many were survived
+ * Checks a connection up to 100 times, and calls `update` before each check.
+ * @returns the number of the check that closed the connection; `Infinity` if none did
  */
-function checks(
-  happens: (socket: Counters, at: number) => void,
+function checkUntilClosed(
+  update: (socket: Counters, at: number) => void,
   requests: readonly ServedRequest[] = [],
 ): number {
   const socket: Counters = { bytesRead: 0, bytesWritten: 0, writableLength: 0, isDestroyed: false };
@@ -16,7 +17,7 @@ function checks(
   );
   for (const request of requests) connection.requests.add(request);
   for (let at = 1; at <= 100; at += 1) {
-    happens(socket, at);
+    update(socket, at);
     connection.check();
     if (socket.isDestroyed) return at;
   }
@@ -32,9 +33,9 @@ interface Counters {
   isDestroyed: boolean;
 }
 
-describe('a connection is ended by its checks', () => {
-  it.each<[what: string, ended: number, happens: (socket: Counters, at: number) => void]>([
-    ['on which nothing happens', 11, () => {}],
+describe('Connection.check', () => {
+  it.each<[what: string, seconds: number, update: (socket: Counters, at: number) => void]>([
+    ['without activity', 11, () => {}],
     [
       'whose client sends nothing after its last request',
       16,
@@ -50,20 +51,20 @@ describe('a connection is ended by its checks', () => {
         socket.writableLength = at === 1 ? 0 : 100;
       },
     ],
-  ])('%s, after %s s', (_what, ended, happens) => {
-    expect(checks(happens)).toBe(ended);
+  ])('a connection %s is closed after %s s', (_what, seconds, update) => {
+    expect(checkUntilClosed(update)).toBe(seconds);
   });
 
-  it('while its request stalls', () => {
-    expect(checks(() => {}, [request(false)])).toBe(11);
+  it('a connection with a stalled request is closed after 11 s', () => {
+    expect(checkUntilClosed(() => {}, [request(false)])).toBe(11);
   });
 
-  it('but not while its request is handled', () => {
-    expect(checks(() => {}, [request(true)])).toBe(Infinity);
+  it('a connection is not closed while its request is handled', () => {
+    expect(checkUntilClosed(() => {}, [request(true)])).toBe(Infinity);
   });
 
-  it('while its response is not read', () => {
+  it('a connection with an unread response is closed after 11 s', () => {
     const unread = (socket: Counters) => Object.assign(socket, { bytesWritten: 100, writableLength: 100 });
-    expect(checks(unread, [request(true)])).toBe(11);
+    expect(checkUntilClosed(unread, [request(true)])).toBe(11);
   });
 });

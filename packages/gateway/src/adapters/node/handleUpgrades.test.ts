@@ -5,10 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { Service } from '../../http/service.ts';
 import { ok, until } from '../server/testing/dial.ts';
-import { handshake, owner } from '../server/testing/sockets.ts';
+import { handshake, recordingHandler } from '../server/testing/sockets.ts';
 import { handleUpgrades, nodeHandler } from './index.ts';
 
-/** A server of the user's own. */
+/** Starts the user's own server. */
 async function serverOf(listener: RequestListener): Promise<Server> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   onTestFinished(() => {
@@ -21,8 +21,8 @@ async function serverOf(listener: RequestListener): Promise<Server> {
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
-/** What a server sends for some bytes. */
-function sends(server: Server, bytes: string): () => string {
+/** Sends bytes to a server and returns a function that returns the received text. */
+function sendBytes(server: Server, bytes: string): () => string {
   const socket = connect(portOf(server), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   socket.on('error', () => {});
@@ -41,7 +41,7 @@ async function openAt(server: Server, path: string): Promise<WebSocket> {
 
 const service: Service = {
   handle: ({ path }) => ok(`gateway ${path}`),
-  upgrade: () => owner,
+  upgrade: () => recordingHandler,
   serves: (path) => path.startsWith('/trpc'),
 };
 
@@ -50,7 +50,7 @@ const h2c = (path: string) =>
   'HTTP2-Settings: AAMAAABkAAQ\r\nContent-Length: 4\r\n\r\nbody';
 
 describe('handleUpgrades', () => {
-  it('opens WebSockets below a prefix, and closes them before the server', async () => {
+  it('handleUpgrades opens WebSockets below a prefix, and close closes them', async () => {
     const server = await serverOf(nodeHandler(service, { prefix: '/api' }));
     const upgrades = handleUpgrades(server, service, { prefix: '/api/' });
     const client = await openAt(server, '/api/trpc?a=b');
@@ -63,20 +63,24 @@ describe('handleUpgrades', () => {
     await once(server, 'close');
   });
 
-  it('waits for the calls in flight when it closes, but not longer than the deadline, and opens no more', async () => {
+  it('close of handleUpgrades waits for calls until the deadline and accepts no more WebSockets', async () => {
     const server = await serverOf(nodeHandler(service));
-    const busy = (socket: Parameters<typeof owner>[0]) => ({ ...owner(socket), inFlight: 2, drain() {} });
-    const upgrades = handleUpgrades(server, { ...service, upgrade: () => busy });
+    const acceptBusy = (socket: Parameters<typeof recordingHandler>[0]) => ({
+      ...recordingHandler(socket),
+      inFlight: 2,
+      drain() {},
+    });
+    const upgrades = handleUpgrades(server, { ...service, upgrade: () => acceptBusy });
     await openAt(server, '/trpc');
     expect(upgrades.inFlight()).toBe(2);
     const closing = upgrades.close({ deadlineMs: 100 });
-    const text = sends(server, `${handshake.replace('/socket', '/trpc')}\r\n`);
+    const text = sendBytes(server, `${handshake.replace('/socket', '/trpc')}\r\n`);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 503 /));
     expect(await closing).toBe(2);
   });
 
   it.each(['before', 'after'])(
-    'leaves other paths to another listener that was added %s it, and the gateway’s to itself',
+    'handleUpgrades leaves other paths to an upgrade listener that was added %s it',
     async (when) => {
       const server = await serverOf(nodeHandler(service));
       const others = new WebSocketServer({ noServer: true });
@@ -97,7 +101,7 @@ describe('handleUpgrades', () => {
     },
   );
 
-  it('rejects the promise of a gateway', async () => {
+  it('handleUpgrades rejects the promise of a gateway', async () => {
     const server = await serverOf(() => {});
     expect(() => handleUpgrades(server, Promise.resolve(service) as never)).toThrow(
       'handleUpgrades takes a gateway, not a promise: handleUpgrades(server, await createGateway({ … })).',
@@ -105,13 +109,13 @@ describe('handleUpgrades', () => {
     expect(server.listenerCount('upgrade')).toBe(0);
   });
 
-  it('leaves a path of neither of two gateways of one server to its request listener, and opens those of each', async () => {
+  it('two gateways on one server open the WebSockets of their own paths and leave other paths to the server', async () => {
     const server = await serverOf((request, response) => response.end(`server ${request.url}`));
     const first = handleUpgrades(server, service);
     const second = handleUpgrades(server, { ...service, serves: (path) => path.startsWith('/other') });
-    const text = sends(server, `${handshake.replace('/socket', '/elsewhere')}\r\n`);
+    const text = sendBytes(server, `${handshake.replace('/socket', '/elsewhere')}\r\n`);
     await until(() => expect(text()).toMatch(/server \/elsewhere$/));
-    const body = sends(server, h2c('/elsewhere/write'));
+    const body = sendBytes(server, h2c('/elsewhere/write'));
     await until(() => expect(body()).toMatch(/server \/elsewhere\/write$/));
     await openAt(server, '/trpc');
     await openAt(server, '/other');
@@ -119,7 +123,7 @@ describe('handleUpgrades', () => {
   });
 
   it.each(['/trpc/write', '/elsewhere'])(
-    'leaves %s to the server’s request listener where another protocol is named, with the body',
+    'handleUpgrades leaves an h2c upgrade request to %s with its body to the request listener',
     async (path) => {
       const server = await serverOf((request, response) => {
         let body = '';
@@ -129,17 +133,17 @@ describe('handleUpgrades', () => {
       let connections = 0;
       server.on('connection', () => (connections += 1));
       handleUpgrades(server, service);
-      const text = sends(server, h2c(path));
+      const text = sendBytes(server, h2c(path));
       await until(() => expect(text()).toContain(`${path} body`));
-      // Node handles it by itself: a connection that comes back to the server is emitted again.
+      // Node handles the request itself: a connection returned to the server would be emitted again.
       expect(connections).toBe(1);
     },
   );
 
-  it('answers a WebSocket request by the gateway where that has no WebSocket at the path', async () => {
+  it('an upgrade that the gateway declines is handled as a request', async () => {
     const server = await serverOf(nodeHandler(service));
     handleUpgrades(server, { ...service, upgrade: () => undefined });
-    const text = sends(server, `${handshake.replace('/socket', '/trpc/list')}\r\n`);
+    const text = sendBytes(server, `${handshake.replace('/socket', '/trpc/list')}\r\n`);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*gateway \/trpc\/list$/s));
   });
 });

@@ -10,10 +10,10 @@ import { nodeHandler } from './nodeHandler.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** Serves with a server of the user's own. */
+/** Serves with the user's own server. */
 async function serverOf(service: Service | Service['handle'], options: ServerOptions = {}) {
-  const mounted = typeof service === 'function' ? { handle: service } : service;
-  const server = createServer(options, nodeHandler(mounted)).listen(0, '127.0.0.1');
+  const mountedService = typeof service === 'function' ? { handle: service } : service;
+  const server = createServer(options, nodeHandler(mountedService)).listen(0, '127.0.0.1');
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
@@ -47,7 +47,7 @@ it('nodeHandler pulls a streamed response no faster than its socket takes it', a
   await until(() => expect(received).toBeGreaterThan(200 * chunk.byteLength));
 });
 
-it('nodeHandler reads a body in chunks, no faster than its reader takes them', async () => {
+it('nodeHandler reads a chunked body no faster than its reader takes the chunks', async () => {
   const held = Promise.withResolvers<void>();
   const { dial } = await serverOf({
     maxBodyBytes: 64 * mebibyte,
@@ -67,14 +67,14 @@ it('nodeHandler reads a body in chunks, no faster than its reader takes them', a
   socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`);
   socket.write(new Uint8Array(length));
   await sleep(300);
-  // What the kernel keeps for both ends.
+  // The kernel buffers some megabytes at both ends.
   expect(length - socket.writableLength).toBeLessThan(24 * mebibyte);
   held.resolve();
   await until(() => expect(text).toMatch(new RegExp(`\\r\\n\\r\\n${length}$`)));
 });
 
 it.each(['chunked', 'with a Content-Length'])(
-  'nodeHandler ends a body beyond maxBodyBytes, %s, whatever its reader allows',
+  'nodeHandler rejects a body over maxBodyBytes, %s, even if its reader allows more',
   async (how) => {
     const { origin } = await serverOf({
       maxBodyBytes: 10,
@@ -91,13 +91,13 @@ it.each(['chunked', 'with a Content-Length'])(
   },
 );
 
-it('nodeHandler names the address of the connection as the client’s', async () => {
+it('nodeHandler uses the address of the connection as remoteAddress', async () => {
   const { origin } = await serverOf((request: HttpRequest) => ok(request.remoteAddress()));
   const headers = { 'x-forwarded-for': '192.0.2.1' };
   expect(await (await fetch(origin, { headers })).text()).toBe('127.0.0.1');
 });
 
-it('nodeHandler answers a request that is shed under load without handling it', async () => {
+it('nodeHandler sends the response of shed without handling the request', async () => {
   const { origin } = await serverOf({
     handle: () => ok('handled'),
     shed: () => ({ ...ok('shed'), status: 503 }),
@@ -106,7 +106,7 @@ it('nodeHandler answers a request that is shed under load without handling it', 
   expect([response.status, await response.text()]).toEqual([503, 'shed']);
 });
 
-it('nodeHandler leaves the limits of heads to its server', async () => {
+it('nodeHandler leaves the limits of request heads to the server', async () => {
   const { origin } = await serverOf(({ query }) => ok(String(query.length)), { maxHeaderSize: 100_000 });
   expect(await (await fetch(`${origin}/?${'a'.repeat(50_000)}`)).text()).toBe('50000');
   expect((await fetch(`${origin}/?${'a'.repeat(100_000)}`)).status).toBe(431);

@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import { expect, it } from 'vitest';
 import { handleUpgrades, nodeHandler } from './index.ts';
 
-it('nodeHandler and handleUpgrades reject a prefix without a slash in front, which no target begins with', () => {
+it('nodeHandler and handleUpgrades reject a prefix without a leading slash', () => {
   const service = { handle: () => ({ status: 200, headers: [] }) };
-  const sentence = 'The option prefix is "api"; it must begin with a slash, such as "/api".';
-  expect(() => nodeHandler(service, { prefix: 'api' })).toThrow(sentence);
-  expect(() => handleUpgrades(createServer(), service, { prefix: 'api' })).toThrow(sentence);
+  const message = 'The option prefix is "api"; it must begin with a slash, such as "/api".';
+  expect(() => nodeHandler(service, { prefix: 'api' })).toThrow(message);
+  expect(() => handleUpgrades(createServer(), service, { prefix: 'api' })).toThrow(message);
 });

@@ -11,8 +11,8 @@ import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
 
-describe('a request', () => {
-  it('that asks for another protocol loses nothing of what comes behind it', async () => {
+describe('requests', () => {
+  it('requests after an upgrade request to another protocol are served completely', async () => {
     const handled: string[] = [];
     const listening = await listen(({ path }) => {
       handled.push(path);
@@ -28,36 +28,36 @@ describe('a request', () => {
     await until(() => expect(handled).toEqual(['/first', '/second', '/third']));
   });
 
-  it.each<[what: string, wire: string, path: string, query: string]>([
+  it.each<[what: string, requestText: string, path: string, query: string]>([
     [
       'a target in absolute form',
       'GET http://a.test:80/b?c=d HTTP/1.1\r\nHost: a.test:80\r\n\r\n',
       '/b',
       'c=d',
     ],
-    ['one without a path', 'GET http://a.test?c HTTP/1.1\r\nHost: a.test\r\n\r\n', '/', 'c'],
+    ['an absolute target without a path', 'GET http://a.test?c HTTP/1.1\r\nHost: a.test\r\n\r\n', '/', 'c'],
     ['HTTP/1.0 and no Host', 'GET /b HTTP/1.0\r\n\r\n', '/b', ''],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', '*', ''],
-  ])('with %s is handled', async (_what, wire, path, query) => {
+  ])('a request with %s is handled', async (_what, requestText, path, query) => {
     let request: HttpRequest | undefined;
     const listening = await listen((received) => {
       request = received;
       return ok('x');
     });
     const { socket, text } = await dial(listening);
-    socket.write(wire);
+    socket.write(requestText);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*x$/s));
     expect([request?.path, request?.query]).toEqual([path, query]);
   });
 
-  it('of HTTP/1.0 ends its connection', async () => {
+  it('an HTTP/1.0 request closes its connection', async () => {
     const { socket, text, closed } = await dial(await listen(() => ok('x')));
     socket.write('GET / HTTP/1.0\r\nHost: x\r\nConnection: keep-alive\r\n\r\n');
     await closed;
     expect(text()).toMatch(/\r\nConnection: close\r\n/);
   });
 
-  it('behind chunks with trailers is handled on the same connection', async () => {
+  it('a request after a chunked body with trailers is handled on the same connection', async () => {
     const handled: string[] = [];
     const listening = await listen(async (request) => {
       handled.push(request.path);
@@ -71,7 +71,7 @@ describe('a request', () => {
     expect(handled).toEqual(['/a', '/c']);
   });
 
-  it('that expects 100-continue is told to go on when its body is read, and not before', async () => {
+  it('a request with Expect: 100-continue gets 100 Continue when its body is read, not before', async () => {
     const reading = Promise.withResolvers<void>();
     const listening = await listen(async (request) => {
       await reading.promise;
@@ -87,14 +87,14 @@ describe('a request', () => {
     await until(() => expect(text()).toMatch(/200 .*hi$/s));
   });
 
-  it('that expects 100-continue and is answered without its body ends its connection', async () => {
+  it('a request with Expect: 100-continue whose body is not read closes its connection', async () => {
     const { socket, text, closed } = await dial(await listen(() => ({ ...ok('no'), status: 401 })));
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n');
     await closed;
     expect(text()).toMatch(/^HTTP\/1\.1 401 .*\r\nConnection: close\r\n.*no$/s);
   });
 
-  it('of HTTP/1.0 that expects 100-continue is not told to go on (RFC 9110 §10.1.1)', async () => {
+  it('an HTTP/1.0 request with Expect: 100-continue gets no 100 Continue (RFC 9110 §10.1.1)', async () => {
     const listening = await listen(async (request) => ok(String((await request.body(10)).byteLength)));
     const { socket, text, closed } = await dial(listening);
     socket.write('POST / HTTP/1.0\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\nhi');
@@ -103,16 +103,16 @@ describe('a request', () => {
   });
 });
 
-describe('what Node rejects by itself', () => {
-  it.each<[what: string, wire: string, status: number, code: string]>([
-    ['is no HTTP', 'hello\r\n\r\n', 400, 'BAD_REQUEST'],
+describe('input that Node’s parser rejects', () => {
+  it.each<[what: string, requestText: string, status: number, code: string]>([
+    ['is not HTTP', 'hello\r\n\r\n', 400, 'BAD_REQUEST'],
     [
       'has a head that is too long for its parser',
       get(`/?${'a'.repeat(60_000)}`),
       431,
       'REQUEST_HEADER_FIELDS_TOO_LARGE',
     ],
-    ['is of another version', 'GET / HTTP/9.9\r\nHost: x\r\n\r\n', 505, 'HTTP_VERSION_NOT_SUPPORTED'],
+    ['has an unknown version', 'GET / HTTP/9.9\r\nHost: x\r\n\r\n', 505, 'HTTP_VERSION_NOT_SUPPORTED'],
     [
       'has two lengths',
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
@@ -120,16 +120,16 @@ describe('what Node rejects by itself', () => {
       'BAD_REQUEST',
     ],
     [
-      'has a length and chunks',
+      'has Content-Length and Transfer-Encoding',
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
       400,
       'BAD_REQUEST',
     ],
     ['has a folded header', 'GET / HTTP/1.1\r\nHost: x\r\nA: b\r\n c\r\n\r\n', 400, 'BAD_REQUEST'],
-    ['is meant for a proxy', 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test\r\n\r\n', 400, 'BAD_REQUEST'],
+    ['is a CONNECT request', 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test\r\n\r\n', 400, 'BAD_REQUEST'],
   ])(
-    'because it %s is answered by the service, and its connection closed',
-    async (_what, wire, status, code) => {
+    'rejectHttp responds to input that %s, and the connection closes',
+    async (_what, requestText, status, code) => {
       const rejections: HttpRejection[] = [];
       let isHandled = false;
       const listening = await listen({
@@ -143,7 +143,7 @@ describe('what Node rejects by itself', () => {
         },
       });
       const { socket, text, closed } = await dial(listening);
-      socket.write(wire);
+      socket.write(requestText);
       await closed;
       expect(text()).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*mine: ${code}$`, 's'));
       expect(rejections).toMatchObject([{ status, code }]);
@@ -153,15 +153,15 @@ describe('what Node rejects by itself', () => {
 
   it.each([
     ['malformed', 'no HTTP\r\n\r\n'],
-    ['meant for a proxy', 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test\r\n\r\n'],
-  ])('because it is %s has no response behind a request that is being handled', async (_what, wire) => {
+    ['a CONNECT request', 'CONNECT a.test:443 HTTP/1.1\r\nHost: a.test\r\n\r\n'],
+  ])('input that is %s gets no response while an earlier request is handled', async (_what, requestText) => {
     const { socket, text, closed } = await dial(await listen(() => new Promise(() => {})));
-    socket.write(get('/') + wire);
+    socket.write(get('/') + requestText);
     await closed;
     expect(text()).toBe('');
   });
 
-  it('in a body ends its connection and aborts its request', async () => {
+  it('a malformed chunk closes the connection and aborts the request', async () => {
     let request: HttpRequest | undefined;
     const listening = await listen(async (received) => {
       request = received;
@@ -176,23 +176,23 @@ describe('what Node rejects by itself', () => {
   });
 });
 
-describe('where Node does not do what lean messages need', () => {
+describe('a Node version without support for LeanMessage', () => {
   const chunk = `${(60_000).toString(16)}\r\n${'a'.repeat(60_000)}\r\n`;
 
-  it.each<[what: string, wire: string, response: RegExp]>([
+  it.each<[what: string, requestText: string, response: RegExp]>([
     ['without a body', get('/a'), /0 \/a$/],
     ['with a small body', 'POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nhi', /2 \/a$/],
     [
-      'with chunks that are more than is buffered',
+      'with more chunks than are buffered',
       `POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(30)}0\r\n\r\n`,
       /1800000 \/a$/,
     ],
     [
-      'behind one whose body is not read',
+      'after a request with an unread body',
       `POST /unread HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n${'a'.repeat(20_000)}${get('/a')}`,
       /unreadHTTP.*0 \/a$/s,
     ],
-  ])('a request %s is answered by Node’s own classes', async (_what, wire, response) => {
+  ])('a request %s is served with Node’s own classes', async (_what, requestText, response) => {
     const push = vi.spyOn(LeanMessage.prototype, 'push').mockReturnValue(true);
     expect(await supportsLean()).toBe(false);
     const listening = await listen({
@@ -209,29 +209,29 @@ describe('where Node does not do what lean messages need', () => {
     });
     push.mockRestore();
     const { socket, text } = await dial(listening);
-    socket.write(wire);
+    socket.write(requestText);
     await until(() => expect(text()).toMatch(response));
     await until(() => expect(listening.inFlight()).toBe(0));
   });
 });
 
-it('this Node does what lean messages need', async () => {
+it('supportsLean returns true on this version of Node', async () => {
   expect(await supportsLean()).toBe(true);
 });
 
-describe('requests that wait for responses', () => {
-  it('are at most 100 on a connection: with one more it is closed', async () => {
+describe('pipelined requests', () => {
+  it('a connection with more than 100 pipelined requests is closed', async () => {
     const listening = await listen(() => new Promise(() => {}));
-    const [within, beyond] = [await dial(listening), await dial(listening)];
-    within.socket.write(get('/').repeat(100));
+    const [first, second] = [await dial(listening), await dial(listening)];
+    first.socket.write(get('/').repeat(100));
     await until(() => expect(listening.inFlight()).toBe(100));
-    beyond.socket.write(get('/').repeat(101));
-    await beyond.closed;
-    expect(within.socket.destroyed).toBe(false);
+    second.socket.write(get('/').repeat(101));
+    await second.closed;
+    expect(first.socket.destroyed).toBe(false);
   });
 });
 
-describe('a client that goes away', () => {
+describe('clients that disconnect', () => {
   async function* endless() {
     for (;;) {
       yield new Uint8Array(65_536);
@@ -239,7 +239,7 @@ describe('a client that goes away', () => {
     }
   }
 
-  it.each<[when: string, wire: string]>([
+  it.each<[when: string, requestText: string]>([
     ['before it sends anything', ''],
     ['in a request line', 'GET /a'],
     ['in a head', 'GET / HTTP/1.1\r\nHos'],
@@ -247,12 +247,12 @@ describe('a client that goes away', () => {
     ['in a large body', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nabc'],
     ['in a chunked body', 'POST /body HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc'],
     ['while its request is handled', get('/later')],
-    ['while others are pipelined behind it', get('/later').repeat(20)],
+    ['while pipelined requests wait', get('/later').repeat(20)],
     ['in a stream', get('/stream')],
     ['in a large response', get('/large')],
-    ['behind malformed HTTP', 'hello\r\n\r\n'],
+    ['after malformed HTTP', 'hello\r\n\r\n'],
     ['in an upgrade', 'GET /now HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'],
-  ])('%s is forgotten, and the server goes on', async (_when, wire) => {
+  ])('a client that disconnects %s leaves no state, and the server continues', async (_when, requestText) => {
     const listening = await listen(async (request) => {
       const { path } = request;
       if (path === '/now') return ok('now');
@@ -265,7 +265,7 @@ describe('a client that goes away', () => {
     for (const end of ['end', 'destroy', 'resetAndDestroy'] as const) {
       const { socket, closed } = await dial(listening);
       socket.pause();
-      socket.write(wire);
+      socket.write(requestText);
       await new Promise((resolve) => setTimeout(resolve, 20));
       socket[end]();
       socket.resume();
@@ -278,9 +278,9 @@ describe('a client that goes away', () => {
   });
 });
 
-// `ulimit` is the shell's.
-describe.runIf(process.platform === 'linux')('a process without free file descriptors', () => {
-  it('serves again when connections have ended', async () => {
+// `ulimit` is a command of the shell.
+describe.runIf(process.platform === 'linux')('file descriptors', () => {
+  it('a process without free file descriptors serves again after connections have closed', async () => {
     const script = `
       import { serve } from '${new URL('index.ts', import.meta.url).href}';
       import { connect } from 'node:net';

@@ -159,7 +159,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   }, connectionCheckMs).unref();
 
   async function stop(closeOptions: CloseOptions): Promise<number> {
-    // Not `server.close()`, which closes idle connections: a request may already be on its way.
+    // Not `server.close()`, which closes idle connections: a request may already be in transit.
     NetServer.prototype.close.call(server);
     responder.drain();
     sockets.drain();

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closeCodeOf, frame, headOfFrame } from '../server/testing/frames.ts';
-import { dial, get, listenOn, ok, until, type Dialled } from '../server/testing/dial.ts';
-import { handshake, owner, type Owner } from '../server/testing/sockets.ts';
+import { dial, get, listenOn, ok, until, type TestConnection } from '../server/testing/dial.ts';
+import { handshake, recordingHandler, type RecordingHandler } from '../server/testing/sockets.ts';
 import { certificateFiles, dialTls } from '../server/testing/tls.ts';
 import type { Service } from '../../http/service.ts';
 import type { Listening } from './index.ts';
@@ -18,69 +18,79 @@ const echo: Service['handle'] = async (request) =>
 
 type DialOptions = Parameters<typeof dial>[1];
 
-interface Opened extends Dialled {
+interface OpenSocket extends TestConnection {
   readonly listening: Listening;
-  readonly server: Owner;
+  readonly server: RecordingHandler;
   readonly bytes: () => Buffer;
 }
 
-/** Opens a socket of a client that speaks for itself. */
-async function openRaw(service: Partial<Service> = {}, options: DialOptions = {}): Promise<Opened> {
-  const owners: Owner[] = [];
-  const accept = (socket: Owner['socket']) => {
-    owners.push(owner(socket));
-    return owners.at(-1) as Owner;
+/** Opens a WebSocket without a WebSocket client, so that the test can write frames. */
+async function openRaw(service: Partial<Service> = {}, options: DialOptions = {}): Promise<OpenSocket> {
+  const handlers: RecordingHandler[] = [];
+  const accept = (socket: RecordingHandler['socket']) => {
+    handlers.push(recordingHandler(socket));
+    return handlers.at(-1) as RecordingHandler;
   };
   const listening = await listen({ handle: () => ok(), upgrade: () => accept, ...service });
-  const dialled = await dial(listening, options);
-  dialled.socket.write(`${handshake}\r\n`);
-  await until(() => expect(dialled.text()).toContain('101'));
+  const connection = await dial(listening, options);
+  connection.socket.write(`${handshake}\r\n`);
+  await until(() => expect(connection.text()).toContain('101'));
   const chunks: Buffer[] = [];
-  dialled.socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  return { ...dialled, listening, server: owners[0] as Owner, bytes: () => Buffer.concat(chunks) };
+  connection.socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+  return {
+    ...connection,
+    listening,
+    server: handlers[0] as RecordingHandler,
+    bytes: () => Buffer.concat(chunks),
+  };
 }
 
-describe('a request for an upgrade that is not to a WebSocket', () => {
+describe('upgrade requests to other protocols', () => {
   it.each<[string, string]>([
     ['with a length', 'Content-Length: 6\r\n\r\nABCDEF'],
     ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n6\r\nABCDEF\r\n0\r\n\r\n'],
-  ])('is handled with its body %s, and its connection is closed', async (_how, body) => {
-    const { socket, text, closed } = await dial(await listen({ handle: echo, upgrade: () => owner }));
-    // Node's parser drops what comes in the packet of its end.
-    socket.write(`${h2c}${body}GET /lost HTTP/1.1\r\nX: `, 'latin1');
-    await until(() => expect(text()).toContain('\r\n\r\nPOST ABCDEF'));
-    socket.write(`a\r\n\r\n${get('/smuggled')}`);
-    await closed;
-    expect(text()).not.toContain('smuggled');
-  });
+  ])(
+    'an h2c upgrade request with a body %s is handled as a request, and its connection closes',
+    async (_how, body) => {
+      const { socket, text, closed } = await dial(
+        await listen({ handle: echo, upgrade: () => recordingHandler }),
+      );
+      // Node's parser drops the rest of the packet after the end of the body.
+      socket.write(`${h2c}${body}GET /lost HTTP/1.1\r\nX: `, 'latin1');
+      await until(() => expect(text()).toContain('\r\n\r\nPOST ABCDEF'));
+      socket.write(`a\r\n\r\n${get('/smuggled')}`);
+      await closed;
+      expect(text()).not.toContain('smuggled');
+    },
+  );
 });
 
-describe('a request for a WebSocket that the service handles as a request', () => {
-  it('leaves no listeners on its connection, however often', async () => {
-    const warned = vi.fn();
-    process.on('warning', warned);
-    onTestFinished(() => void process.off('warning', warned));
+describe('WebSocket upgrades that the service declines', () => {
+  it('repeated upgrades that the service declines leave no listeners on the connection', async () => {
+    const onWarning = vi.fn();
+    process.on('warning', onWarning);
+    onTestFinished(() => void process.off('warning', onWarning));
     const { socket, text } = await dial(await listen({ handle: () => ok('x'), upgrade: () => undefined }));
     for (let count = 1; count <= 30; count += 1) {
       socket.write(`${handshake}\r\n`);
       await until(() => expect(text().split('\r\n\r\nx')).toHaveLength(count + 1));
     }
-    expect(warned).not.toHaveBeenCalled();
+    expect(onWarning).not.toHaveBeenCalled();
   });
 });
 
-describe('a request for a WebSocket', () => {
-  it('without a valid key is 400, as an error of the service', async () => {
-    const listening = await listen({ handle: () => ok(), upgrade: () => owner });
+describe('WebSocket upgrades', () => {
+  it('an upgrade without a valid key gets 400 in the format of the service', async () => {
+    const listening = await listen({ handle: () => ok(), upgrade: () => recordingHandler });
     const { socket, text } = await dial(listening);
     socket.write(`${handshake.replace('dGhl', '')}\r\n`);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 400 .*"code":"BAD_REQUEST".*Sec-WebSocket-Key/s));
     expect(listening.connections().webSockets).toBe(0);
   });
 
-  it('that is pipelined behind an unanswered request ends the connection: the response would be in the frames', async () => {
+  it('an upgrade pipelined after a pending request closes the connection', async () => {
     const held = Promise.withResolvers<ReturnType<typeof ok>>();
-    const listening = await listen({ handle: () => held.promise, upgrade: () => owner });
+    const listening = await listen({ handle: () => held.promise, upgrade: () => recordingHandler });
     const { closed, socket, text } = await dial(listening);
     socket.write(`GET / HTTP/1.1\r\nHost: x\r\n\r\n${handshake}\r\n`);
     await closed;
@@ -88,122 +98,122 @@ describe('a request for a WebSocket', () => {
     expect(text()).toBe('');
   });
 
-  it('is not opened where its client ends the connection while it is decided', async () => {
-    const decided = Promise.withResolvers<typeof owner>();
-    const listening = await listen({ handle: () => ok(), upgrade: () => decided.promise });
+  it('an upgrade opens no WebSocket if the client ends the connection before the decision', async () => {
+    const decision = Promise.withResolvers<typeof recordingHandler>();
+    const listening = await listen({ handle: () => ok(), upgrade: () => decision.promise });
     const { closed, socket } = await dial(listening);
     socket.write(`${handshake}\r\n`);
     await until(() => expect(listening.inFlight()).toBe(1));
     socket.end();
     await closed;
-    decided.resolve(owner);
+    decision.resolve(recordingHandler);
     await until(() => expect(listening.inFlight()).toBe(0));
     expect(listening.connections().webSockets).toBe(0);
   });
 
-  it('may bring its first frames with it', async () => {
-    const owners: Owner[] = [];
+  it('frames that arrive with the upgrade request are received', async () => {
+    const handlers: RecordingHandler[] = [];
     const listening = await listen({
       handle: () => ok(),
       upgrade: async () => (socket) => {
-        owners.push(owner(socket));
-        return owners[0] as Owner;
+        handlers.push(recordingHandler(socket));
+        return handlers[0] as RecordingHandler;
       },
     });
     const { socket } = await dial(listening);
     socket.write(Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('first'), frame('second')]));
-    await until(() => expect(owners[0]?.told).toEqual(['text first', 'text second']));
+    await until(() => expect(handlers[0]?.events).toEqual(['text first', 'text second']));
   });
 });
 
-describe('a WebSocket', () => {
+describe('WebSockets', () => {
   it.each<[what: string, bytes: Buffer, code: number]>([
     ['without a mask', Buffer.from([0x81, 0x01, 0x41]), 1002],
     ['with a reserved bit', frame('x', { reserved: 0x40 }), 1002],
     ['of an unknown opcode', frame('x', { opcode: 3 }), 1002],
     ['that continues no message', frame('x', { opcode: 0 }), 1002],
     ['that is a ping of 126 bytes', frame('x'.repeat(126), { opcode: 9 }), 1002],
-    ['that is a text, but not in UTF-8', frame(Buffer.from([0xff])), 1007],
+    ['that is a text in invalid UTF-8', frame(Buffer.from([0xff])), 1007],
     ['that is a close frame with an invalid code', frame(Buffer.from([0x03, 0xed]), { opcode: 8 }), 1002],
     ['of 2 ** 53 bytes', headOfFrame(2 ** 53), 1009],
-  ])('is closed once for a frame %s, with its code', async (_what, bytes, code) => {
+  ])('a WebSocket is closed once, with the right code, for a frame %s', async (_what, bytes, code) => {
     const { bytes: received, server, socket } = await openRaw();
     socket.write(bytes);
     await until(() => expect(closeCodeOf(received())).toBe(code));
-    expect(server.told.filter((told) => told !== 'message-bytes')).toEqual(['closed']);
+    expect(server.events.filter((event) => event !== 'message-bytes')).toEqual(['closed']);
     socket.write(frame('late'));
     socket.end();
     await until(() => expect(socket.destroyed).toBe(true));
-    expect(server.told).not.toContain('text late');
+    expect(server.events).not.toContain('text late');
   });
 
-  it('takes a message in fragments, with pings between them, up to its limit', async () => {
+  it('a WebSocket receives a message in fragments with pings between them, up to maxMessageBytes', async () => {
     const { server, socket, text } = await openRaw({ maxMessageBytes: 10 });
     socket.write(frame('12345', { isFinal: false }));
     socket.write(frame('ping', { opcode: 9 }));
     socket.write(frame('67890', { opcode: 0 }));
-    await until(() => expect(server.told).toEqual(['pinged', 'text 1234567890']));
+    await until(() => expect(server.events).toEqual(['pinged', 'text 1234567890']));
     socket.write(frame('12345', { isFinal: false }));
     socket.write(frame('678901', { opcode: 0, isFinal: false }));
-    await until(() => expect(server.told.slice(2)).toEqual(['message-bytes', 'closed']));
+    await until(() => expect(server.events.slice(2)).toEqual(['message-bytes', 'closed']));
     await until(() => expect(text()).toContain('A message may have 10 bytes.'));
   });
 
-  it('is closed for a message in too many fragments: each takes memory, whatever it holds', async () => {
+  it('a WebSocket is closed with 1008 for a message in too many fragments', async () => {
     const { bytes, server, socket } = await openRaw({ maxMessageBytes: 1024 });
     socket.write(frame('', { isFinal: false }));
     const empty = frame('', { opcode: 0, isFinal: false });
     socket.write(Buffer.concat(Array.from({ length: 100 }, () => empty)));
-    await until(() => expect(server.told).toEqual(['closed']));
+    await until(() => expect(server.events).toEqual(['closed']));
     await until(() => expect(closeCodeOf(bytes())).toBe(1008));
   });
 
-  it('is closed as soon as its client says so, and its connection is ended though the client leaves it open', async () => {
+  it('a close frame of the client closes the WebSocket and ends the connection, even if the client leaves it open', async () => {
     const { listening, server, socket } = await openRaw({}, { allowHalfOpen: true });
     socket.write(frame(Buffer.from([0x03, 0xe8]), { opcode: 8 }));
-    await until(() => expect(server.told).toEqual(['closed']));
+    await until(() => expect(server.events).toEqual(['closed']));
     await until(() => expect(listening.connections()).toEqual({ http: 0, webSockets: 0 }));
   });
 
-  it('takes no message once the server has closed it', async () => {
+  it('a WebSocket that the server has closed receives no messages', async () => {
     const { bytes, server, socket } = await openRaw();
     server.socket.close(4000);
     await until(() => expect(closeCodeOf(bytes())).toBe(4000));
     socket.write(Buffer.concat([frame('late'), frame('late', { opcode: 9 })]));
     socket.write(frame(Buffer.from([0x0f, 0xa0]), { opcode: 8 }));
     await until(() => expect(socket.destroyed).toBe(true));
-    expect(server.told).toEqual(['closed']);
+    expect(server.events).toEqual(['closed']);
   });
 
-  it('is closed for a frame that comes in too many pieces', async () => {
+  it('a WebSocket is closed with 1008 for a frame in too many packets', async () => {
     const { bytes, server, socket } = await openRaw({ maxMessageBytes: 1024 });
     socket.setNoDelay();
     socket.write(frame('x'.repeat(1024)).subarray(0, 8));
     const send = setInterval(() => socket.write('x'), 2);
     onTestFinished(() => clearInterval(send));
-    await until(() => expect(server.told).toEqual(['closed']));
+    await until(() => expect(server.events).toEqual(['closed']));
     await until(() => expect(closeCodeOf(bytes())).toBe(1008));
   });
 
-  it('is closed as soon as its client ends the connection, whatever is unsent', async () => {
+  it('a WebSocket is closed when the client ends the connection, even with unsent bytes', async () => {
     const { server, socket } = await openRaw();
     socket.pause();
     server.socket.send('x'.repeat(20_000_000));
     expect(server.socket.bufferedBytes).toBeGreaterThan(1_000_000);
     socket.end();
-    await until(() => expect(server.told).toEqual(['closed']));
+    await until(() => expect(server.events).toEqual(['closed']));
     expect(server.socket.bufferedBytes).toBe(0);
   });
 
-  it('is ended at once for more than 100 pongs in a second', async () => {
+  it('a WebSocket is terminated for more than 100 pongs in a second', async () => {
     const { closed, server, socket } = await openRaw();
     const pong = frame('', { opcode: 10 });
     socket.write(Buffer.concat(Array.from({ length: 101 }, () => pong)));
     await closed;
-    expect(server.told).toEqual(['pings', 'closed']);
+    expect(server.events).toEqual(['pings', 'closed']);
   });
 
-  it('counts the memory of unsent frames, not only their bytes', async () => {
+  it('bufferedBytes includes the memory overhead of unsent frames', async () => {
     const { server, socket } = await openRaw();
     socket.pause();
     server.socket.send('x'.repeat(20_000_000));
@@ -212,47 +222,47 @@ describe('a WebSocket', () => {
     expect(server.socket.bufferedBytes - before).toBeGreaterThan(500_000);
   });
 
-  it('gives out bytes that keep no others in memory', async () => {
-    const kept: Buffer[] = [];
-    const accept = (socket: Owner['socket']) => ({
-      ...owner(socket),
+  it('message data keeps no larger buffer in memory', async () => {
+    const messages: Buffer[] = [];
+    const accept = (socket: RecordingHandler['socket']) => ({
+      ...recordingHandler(socket),
       inFlight: 0,
-      message: (data: Buffer) => void kept.push(data),
+      message: (data: Buffer) => void messages.push(data),
     });
     const { socket } = await openRaw({ upgrade: () => accept });
     socket.write(Buffer.concat([frame('small', { opcode: 2 }), frame('x'.repeat(30_000), { opcode: 2 })]));
-    await until(() => expect(kept).toHaveLength(2));
-    expect(kept.map(({ buffer }) => buffer.byteLength)).toEqual([5, expect.toSatisfy((n) => n < 60_000)]);
+    await until(() => expect(messages).toHaveLength(2));
+    expect(messages.map(({ buffer }) => buffer.byteLength)).toEqual([5, expect.toSatisfy((n) => n < 60_000)]);
   });
 
-  it('is pinged when it is quiet for 40 s, and ended when nothing comes for two more times', async () => {
+  it('an idle WebSocket is pinged after 40 s and terminated after two unanswered pings', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
     const { closed, server, socket, text } = await openRaw();
     const pings = () => text().split('\uFFFD\0').length - 1;
-    // What it has sent when it was opened.
+    // The first check finds the bytes of the upgrade request.
     vi.advanceTimersByTime(40_000);
     vi.advanceTimersByTime(40_000);
     await until(() => expect(pings()).toBe(1));
     socket.write(frame('', { opcode: 10 }));
-    // Until the pong is read.
+    // Time to read the pong.
     await new Promise((resolve) => setTimeout(resolve, 50));
     vi.advanceTimersByTime(120_000);
     await until(() => expect(pings()).toBe(3));
-    expect(server.told).toEqual([]);
+    expect(server.events).toEqual([]);
     vi.advanceTimersByTime(40_000);
     await closed;
-    expect(server.told).toEqual(['closed']);
+    expect(server.events).toEqual(['closed']);
   });
 });
 
-describe('over TLS', () => {
-  it('a WebSocket carries messages, and a request that opens none is answered on the same connection, twice', async () => {
+describe('WebSockets over TLS', () => {
+  it('a declined upgrade over TLS is served as a request, and the same connection can open a WebSocket', async () => {
     const tls = await certificateFiles('localhost');
-    const owners: Owner[] = [];
-    const accept = (socket: Owner['socket']) => {
-      owners.push(owner(socket));
-      return owners.at(-1) as Owner;
+    const handlers: RecordingHandler[] = [];
+    const accept = (socket: RecordingHandler['socket']) => {
+      handlers.push(recordingHandler(socket));
+      return handlers.at(-1) as RecordingHandler;
     };
     const upgrade: Service['upgrade'] = ({ path }) => (path === '/socket' ? accept : undefined);
     const listening = await listen({ handle: ({ path }) => ok(path), upgrade }, { tls });
@@ -264,7 +274,7 @@ describe('over TLS', () => {
       await until(() => expect(text.split('\r\n\r\n/other')).toHaveLength(count + 1));
     }
     connection.write(Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('hello')]));
-    await until(() => expect(owners[0]?.told).toEqual(['text hello']));
+    await until(() => expect(handlers[0]?.events).toEqual(['text hello']));
     expect(listening.connections()).toEqual({ http: 0, webSockets: 1 });
     await listening.close();
     await until(() => expect(connection.destroyed).toBe(true));

@@ -99,7 +99,10 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
   });
   if (registered.length === 1) handleBodiesAsRequests(server, registered);
 
-  /** Asks the service whether to open a WebSocket. Returns a 500 if the service throws, which violates its contract. */
+  /**
+   * Lets the service decide whether to open a WebSocket. Returns a 500 if the service throws, which violates its
+   * contract.
+   */
   function decide(request: NodeRequest): HttpResponse | ReturnType<NonNullable<Service['upgrade']>> {
     if (sockets.isStopping) return stoppingResponse;
     try {

@@ -14,11 +14,11 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
   interface Upload {
     readonly socket: Socket;
     readonly text: () => string;
-    /** How many bytes of the body have left for the server. */
+    /** Returns the number of bytes that were sent to the server. */
     readonly sent: () => number;
   }
 
-  /** Serves `handle` and sends it a body, as fast as it is taken; of one that is cut less than is announced. */
+  /** Serves `handle` and sends it a body of `bytes` bytes; the Content-Length is `announced`. */
   async function upload(handle: Handle, bytes: number, announced = bytes): Promise<Upload> {
     const listening = await listen({ handle, maxBodyBytes: 100 * mebibyte });
     const { socket, text } = await dial(listening);
@@ -33,8 +33,8 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     return size;
   };
 
-  describe('a body that is taken in chunks', () => {
-    it('comes no faster than it is read', async () => {
+  describe('large bodies', () => {
+    it('bodyChunks applies backpressure to the client', async () => {
       const held = Promise.withResolvers<void>();
       let request: HttpRequest | undefined;
       const { sent, text } = await upload(async (received) => {
@@ -49,13 +49,13 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       }, 64 * mebibyte);
       await sleep(300);
       expect(request).toBeDefined();
-      // What the kernel keeps for both ends.
+      // The kernel buffers some megabytes at both ends.
       expect(sent()).toBeLessThan(24 * mebibyte);
       held.resolve();
       await until(() => expect(text()).toMatch(new RegExp(`\\r\\n\\r\\n${64 * mebibyte}$`)));
     });
 
-    it('is not buffered whole before it is read', async () => {
+    it('a large body is not buffered completely before it is read', async () => {
       const held = Promise.withResolvers<void>();
       const { sent, text } = await upload(async (request) => {
         await held.promise;
@@ -67,7 +67,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await until(() => expect(text()).toMatch(new RegExp(`\\r\\n\\r\\n${64 * mebibyte}$`)));
     });
 
-    it('fails as soon as it is known to be too large', async () => {
+    it('bodyChunks rejects a body as soon as it is known to be too large', async () => {
       const { text } = await upload(
         (request) =>
           sizeOf(request.bodyChunks(mebibyte)).then(
@@ -87,14 +87,14 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         },
       ],
       [
-        'begun and not read on',
+        'started and not read to its end',
         (request) => {
           const chunks = request.bodyChunks(64 * mebibyte)[Symbol.asyncIterator]();
           return chunks.next();
         },
       ],
-      ['not asked for', () => sleep(50)],
-    ])('and is %s is thrown away: the connection serves the next request', async (_how, read) => {
+      ['not read', () => sleep(50)],
+    ])('a body that is %s is dropped, and the connection serves the next request', async (_how, read) => {
       const { socket, text } = await upload(async (request) => {
         if (request.path === '/p') await read(request);
         return ok(request.path);
@@ -105,10 +105,10 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     });
 
     it.each([1100, 1500, 1900, 2047, 2300, 3000])(
-      'and is refused, of %d KiB: either the response closes the connection, or it serves the next request',
+      'a connection with a rejected body of %d KiB is closed by the response or serves the next request',
       async (kibibytes) => {
         const { socket, text } = await upload(async (request) => {
-          // Long enough for all that the server takes of it.
+          // Long enough for the server to receive all that it accepts.
           if (request.path === '/p') await request.body(1024).catch(() => sleep(50));
           return ok(request.path);
         }, kibibytes * 1024);
@@ -119,15 +119,15 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       },
     );
 
-    it('fails where its client goes away', async () => {
+    it('bodyChunks rejects with AbortError when the client disconnects', async () => {
       let taken = 0;
-      let failure: unknown;
+      let bodyError: unknown;
       const { socket } = await upload(
         async (request) => {
           try {
             for await (const chunk of request.bodyChunks(mebibyte)) taken += chunk.byteLength;
           } catch (error) {
-            failure = error;
+            bodyError = error;
           }
           return ok();
         },
@@ -136,11 +136,11 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       );
       await until(() => expect(taken).toBe(1000));
       socket.destroy();
-      await until(() => expect(failure).toMatchObject({ name: 'AbortError' }));
+      await until(() => expect(bodyError).toMatchObject({ name: 'AbortError' }));
     });
   });
 
-  describe('a small body that has arrived with its head', () => {
+  describe('small bodies that arrive with the head', () => {
     const post = (body: string) =>
       `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     const read: Record<string, (request: HttpRequest) => Promise<Uint8Array | undefined>> = {
@@ -170,22 +170,19 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       },
     };
 
-    it.each(Object.keys(read))(
-      'is its own when it is read %s, whatever others send meanwhile',
-      async (how) => {
-        const listening = await listen(async (request) => {
-          const body = await read[how]?.(request);
-          return ok(`<${String(body && Buffer.from(body))}>`);
-        });
-        const clients = await Promise.all(
-          ['first', 'other', 'third'].map(async (body) => Object.assign(await dial(listening), { body })),
-        );
-        for (const { socket, body } of clients) socket.write(post(body));
-        for (const { text, body } of clients) await until(() => expect(text()).toContain(`<${body}>`));
-      },
-    );
+    it.each(Object.keys(read))('a small body read %s is not affected by other requests', async (how) => {
+      const listening = await listen(async (request) => {
+        const body = await read[how]?.(request);
+        return ok(`<${String(body && Buffer.from(body))}>`);
+      });
+      const clients = await Promise.all(
+        ['first', 'other', 'third'].map(async (body) => Object.assign(await dial(listening), { body })),
+      );
+      for (const { socket, body } of clients) socket.write(post(body));
+      for (const { text, body } of clients) await until(() => expect(text()).toContain(`<${body}>`));
+    });
 
-    it('is not given by bodyNow where it is larger than its reader allows, and not twice', async () => {
+    it('bodyNow returns undefined for a body over its limit, and an empty body the second time', async () => {
       const listening = await listen((request) => {
         const sizes = [3, 4, 4].map((maxBytes) => request.bodyNow?.(maxBytes)?.byteLength);
         return ok(JSON.stringify(sizes.map((size) => size ?? 'none')));
@@ -201,7 +198,7 @@ describe('BodyBuffer', () => {
   const source = { controlBody: () => {} };
   const sizes = fc.array(fc.oneof(fc.nat(100), fc.nat(100_000), fc.constant(65_536)), { maxLength: 20 });
 
-  /** Chunks whose bytes differ, of which those that must be copied are overwritten behind `push`. */
+  /** Pushes chunks with different bytes. Chunks that the buffer must copy are overwritten after `push`. */
   function pushAll(buffer: BodyBuffer, lengths: readonly number[], isOwn: boolean): Buffer {
     const sent: Buffer[] = [];
     lengths.forEach((length, at) => {
@@ -213,7 +210,7 @@ describe('BodyBuffer', () => {
     return Buffer.concat(sent);
   }
 
-  it('passes on all bytes in their order, whole and in chunks', async () => {
+  it('BodyBuffer returns all bytes in order, whole and in chunks', async () => {
     await fc.assert(
       fc.asyncProperty(sizes, fc.boolean(), fc.boolean(), async (lengths, isOwn, isWhole) => {
         const buffer = new BodyBuffer(NaN, Infinity, source);
@@ -228,7 +225,7 @@ describe('BodyBuffer', () => {
     );
   });
 
-  it('takes no more memory than its bytes where a connection is read on after it is paused', async () => {
+  it('BodyBuffer takes no more memory than its bytes if a connection is read after it was paused', async () => {
     const buffer = new BodyBuffer(NaN, Infinity, source);
     const chunks = buffer.chunks(Infinity);
     const read = chunks.next();

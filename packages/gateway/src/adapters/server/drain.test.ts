@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
 import { Drain } from './drain.ts';
 
-it('a drain without a deadline sets no timer of a negative time, which Node 24 warns of on stderr', async () => {
+it('Drain.wait with deadlineMs: 0 sets no timer with a negative delay, for which Node 24 prints a warning', async () => {
   const setTimer = vi.spyOn(globalThis, 'setTimeout');
   await new Drain().wait({ connections: () => 1, calls: () => 1 }, { deadlineMs: 0 });
   const times = setTimer.mock.calls.map(([, ms]) => ms);

@@ -17,11 +17,11 @@ export class Drain {
 
   /**
    * Waits for idle keep-alive connections for `graceMs`, and for calls until the deadline. Before that, the server must
-   * stop accepting connections and begin to ask clients to close theirs.
+   * stop accepting connections and add `Connection: close` to responses.
    */
   async wait(work: OpenWork, { deadlineMs = 10_000, graceMs = 1000 }: CloseOptions): Promise<void> {
     const startedAt = performance.now();
-    // A request may be on its way on an idle connection. Its response asks the client to close the connection.
+    // On an idle connection, a request may be in transit. Its response has `Connection: close`.
     await this.#until(() => work.connections() === 0, Math.min(graceMs, deadlineMs));
     const remainingMs = () => Math.max(0, deadlineMs - (performance.now() - startedAt));
     const hasNoCalls = () => work.calls() === 0;

@@ -9,8 +9,8 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     yield new Uint8Array([104, 105]);
   }
 
-  describe('requests of 700 connections in one turn of the event loop', () => {
-    it('are all answered', async () => {
+  describe('many requests in one turn', () => {
+    it('requests of 700 connections in one turn of the event loop are all served', async () => {
       const listening = await listen(async ({ path }) => ok(path));
       const clients = await Promise.all(Array.from({ length: 700 }, () => dial(listening)));
       for (const [at, { socket }] of clients.entries()) socket.write(get(`/${at}`));
@@ -20,7 +20,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     });
   });
 
-  describe('an endless body', () => {
+  describe('endless bodies', () => {
     const mebibyte = 1024 * 1024;
     const unread: Handle = () => ({ ...ok('no'), status: 401 });
     const read: Handle = async (request) =>
@@ -28,7 +28,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         () => ok('read'),
         () => ({ ...ok('no'), status: 413 }),
       );
-    const late =
+    const delayed =
       (handle: Handle): Handle =>
       async (request) => {
         const response = await handle(request);
@@ -37,26 +37,21 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       };
     const declared = 'Content-Length: 999999999\r\n';
     const chunked = 'Transfer-Encoding: chunked\r\n';
-    const kinds: [what: string, head: string, handle: Handle, answer: RegExp][] = [
+    const kinds: [what: string, head: string, handle: Handle, response: RegExp][] = [
       ['rejected at once', declared, unread, /401 .*no$/s],
       ['rejected later', declared, async (request) => unread(request), /401 .*no$/s],
-      [
-        'rejected on a connection that is to end',
-        `${declared}Connection: x, close\r\n`,
-        unread,
-        /401 .*no$/s,
-      ],
-      ['too large as it says', declared, read, /413 .*no$/s],
-      ['too large as it says, and answered late', declared, late(read), /413 .*no$/s],
+      ['rejected on a closing connection', `${declared}Connection: x, close\r\n`, unread, /401 .*no$/s],
+      ['too large by its Content-Length', declared, read, /413 .*no$/s],
+      ['too large by its Content-Length, with a delayed response', declared, delayed(read), /413 .*no$/s],
       ['rejected, in chunks', chunked, unread, /401 .*no$/s],
-      ['too large, in chunks, and answered late', chunked, late(read), /413 .*no$/s],
+      ['too large, in chunks, with a delayed response', chunked, delayed(read), /413 .*no$/s],
       ['too large, in chunks', chunked, read, /413 .*no$/s],
-      ['rejected with an answer of 1 MB', declared, () => ok('x'.repeat(mebibyte)), /200 .*x$/s],
-      ['answered by a stream', declared, () => ok(twoBytes()), /200 .*hi\r\n0\r\n\r\n$/s],
+      ['rejected with a response of 1 MB', declared, () => ok('x'.repeat(mebibyte)), /200 .*x$/s],
+      ['with a streamed response', declared, () => ok(twoBytes()), /200 .*hi\r\n0\r\n\r\n$/s],
       ['rejected without a body', declared, () => ({ status: 204, headers: [] }), /204 .*\r\n\r\n$/s],
     ];
 
-    it('is read at most 1 MiB past its answer, which says Connection: close, and its connection ends', async () => {
+    it('at most 1 MiB of an endless body is read after the response, which has Connection: close', async () => {
       const results = await Promise.all(
         kinds.map(async ([what, head, handle, expected]) => {
           let request: HttpRequest | undefined;
@@ -77,47 +72,47 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
           await closed;
           return {
             what,
-            isToldToClose: /\r\nconnection: close\r\n/i.test(text()),
-            // Besides 1 MiB: the kernel's buffers, and what uWS still reads in the same turn.
+            hasConnectionClose: /\r\nconnection: close\r\n/i.test(text()),
+            // More than 1 MiB: the kernel's buffers, and bytes that uWS still reads in the same turn.
             isCut: taken < 24 * mebibyte && (request?.receivedBytes ?? 0) < 8 * mebibyte,
           };
         }),
       );
-      expect(results).toEqual(kinds.map(([what]) => ({ what, isToldToClose: true, isCut: true })));
+      expect(results).toEqual(kinds.map(([what]) => ({ what, hasConnectionClose: true, isCut: true })));
     }, 30_000);
   });
 
-  describe('a body of which more than 1 MiB is left', () => {
-    it('is not waited for: a rejected request is answered at once', async () => {
+  describe('large bodies of rejected requests', () => {
+    it('a rejected request with more than 1 MiB of its body left gets its response at once', async () => {
       const listening = await listen(() => ({ ...ok('no'), status: 401 }));
       for (const header of ['Expect: 100-continue', 'Connection: x, close']) {
         const { socket, text } = await dial(listening);
         const begun = performance.now();
         socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n${header}\r\n\r\n`);
         await until(() => expect(text()).toMatch(/HTTP\/1\.1 401 .*no$/s));
-        // A body that may end soon is waited for, 2 s at most.
+        // The server waits up to 2 s for a body that may end soon.
         expect(performance.now() - begun).toBeLessThan(1500);
       }
     });
   });
 
-  describe('a body in thousands of chunks', () => {
-    it('takes no more memory than its bytes, and none when it is rejected', async () => {
+  describe('bodies in many chunks', () => {
+    it('a body in 20,000 chunks takes no more memory than its bytes', async () => {
       let request: HttpRequest | undefined;
       const listening = await listen((received) => {
         request = received;
-        return received.path === '/refused'
+        return received.path === '/rejected'
           ? { ...ok('no'), status: 401 }
           : received.body(1_000_000).then((bytes) => ok(String(bytes.byteLength)));
       });
       for (const [path, expected] of [
-        ['/refused', 'no'],
+        ['/rejected', 'no'],
         ['/read', '20000'],
       ]) {
         const before = process.memoryUsage().arrayBuffers;
         const { socket, text: received } = await dial(listening);
         socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
-        // Fewer per turn of the event loop than the limit.
+        // Fewer chunks per turn of the event loop than the limit.
         for (let sent = 500; sent <= 20_000; sent += 500) {
           socket.write('1\r\nx\r\n'.repeat(500));
           await until(() => expect(request?.receivedBytes).toBe(sent));
@@ -128,7 +123,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       }
     });
 
-    it('of one byte each that arrive together closes the connection, whether it is read or rejected', async () => {
+    it('50,000 chunks of one byte that arrive together close the connection', async () => {
       for (const status of [200, 401]) {
         let request: HttpRequest | undefined;
         const listening = await listen((received) => {
@@ -145,7 +140,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       }
     });
 
-    it('of one byte each that arrive after larger ones closes the connection', async () => {
+    it('50,000 chunks of one byte after larger chunks close the connection', async () => {
       let request: HttpRequest | undefined;
       const listening = await listen((received) => {
         request = received;
@@ -160,7 +155,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       expect(request?.receivedBytes).toBeLessThan(102_400 + 2000);
     });
 
-    it('of 64 bytes each that arrive together is read', async () => {
+    it('10,000 chunks of 64 bytes that arrive together are read', async () => {
       const listening = await listen(async (request) =>
         ok(String((await request.body(1_000_000)).byteLength)),
       );

@@ -8,6 +8,6 @@ export {
   type ServeOptions,
 } from './serveOptions.ts';
 export { CertificateError, type TlsFiles } from './tlsFiles.ts';
-// For packages that check options in the same way, such as `run` of `@petstore/runtime`.
+// For other packages that check options, such as `run` of `@petstore/runtime`.
 export { formatValue } from '../../http/formatValue.ts';
 export { memberNames, unknownOptions } from '../../http/unknownOptions.ts';

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { adapters, dial, get, ok, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
-  describe('a connection beyond the limit', () => {
-    it('is answered 503 and closed, and those below go on', async () => {
+  describe('connections over maxConnections', () => {
+    it('a connection over maxConnections gets 503 and is closed, and open connections are served', async () => {
       const listening = await listen(() => ok('served'), { maxConnections: 2 });
       const [first, second] = [await dial(listening), await dial(listening)];
       for (const write of [true, false]) {

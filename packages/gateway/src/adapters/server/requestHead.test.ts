@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { adapters, dial, ok } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
-  /** Sends requests with one header X each, one after the other on one connection, and returns what the server read. */
+  /** Sends one request per value on one connection, in the header X, and returns the values that the server reads. */
   async function valuesRead(...values: string[]): Promise<(string | undefined)[]> {
     const read: (string | undefined)[] = [];
     const listening = await listen((request) => {
@@ -19,23 +19,23 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     return read;
   }
 
-  describe('a header value is read as if no request had come before it', () => {
-    it('when it is the same, another, empty, and the same again', async () => {
+  describe('header values on one connection', () => {
+    it('a header value does not depend on the values of earlier requests', async () => {
       expect(await valuesRead('a', 'a', 'b', '', 'a')).toEqual(['a', 'a', 'b', undefined, 'a']);
     });
 
-    it('when its UTF-8 reading is the Latin-1 reading of the one before', async () => {
+    it('a header value whose UTF-8 decoding equals an earlier Latin-1 value is read correctly', async () => {
       const once = '-\xc3\xbc-';
       const twice = '-\xc3\x83\xc2\xbc-';
       expect(await valuesRead(once, twice, twice, once)).toEqual([once, twice, twice, once]);
     });
 
-    it('when the same value with a control character comes twice: 400 each time', async () => {
-      const wire = 'GET / HTTP/1.1\r\nHost: x\r\nX: a\x7fb\r\n\r\n';
+    it('a header value with a control character gets 400 each time', async () => {
+      const requestText = 'GET / HTTP/1.1\r\nHost: x\r\nX: a\x7fb\r\n\r\n';
       const listening = await listen(() => ok());
       for (let time = 0; time < 2; time += 1) {
         const { socket, text, closed } = await dial(listening);
-        socket.write(wire);
+        socket.write(requestText);
         await closed;
         expect(text()).toMatch(/^HTTP\/1\.1 400 /);
       }

@@ -85,7 +85,7 @@ export class RequestHead {
   unmetExpectation = '';
   /** Whether the client waits for `100 Continue`. */
   awaitsContinue = false;
-  /** Whether the client asks to close the connection after this request (RFC 9112 §9.6). */
+  /** Whether the request has `Connection: close`, so that it is the last of its connection (RFC 9112 §9.6). */
   isLast = false;
   /** Whether the client requests an upgrade to another protocol (RFC 9110 §7.8). */
   isUpgrade = false;

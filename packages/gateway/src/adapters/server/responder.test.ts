@@ -2,8 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { adapters, dial, get, ok, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
-  describe('a response that is streamed', () => {
-    it('is pulled no faster than the socket takes it', async () => {
+  describe('streamed responses', () => {
+    it('a streamed response is pulled no faster than the socket takes it', async () => {
       let pulled = 0;
       const chunk = new Uint8Array(256 * 1024);
       const listening = await listen(() =>
@@ -24,7 +24,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await until(() => expect(received).toBeGreaterThan(200 * chunk.byteLength));
     });
 
-    it('is stopped where its client goes away', async () => {
+    it('a streamed response is returned when the client disconnects', async () => {
       let isStopped = false;
       const listening = await listen(() =>
         ok(
@@ -47,7 +47,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await until(() => expect(isStopped).toBe(true));
     });
 
-    it('is framed as it should be where its connection is to end', async () => {
+    it('a streamed response on a closing connection is chunked and has one Connection: close', async () => {
       const listening = await listen(() => ({
         ...ok(
           (async function* () {
@@ -61,7 +61,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       expect(received().match(/connection: .*/gi)).toEqual([expect.stringMatching(/^connection: close$/i)]);
     });
 
-    it('is whole where one of its chunks is empty', async () => {
+    it('a streamed response with an empty chunk is complete', async () => {
       const listening = await listen(() =>
         ok(
           (async function* () {
@@ -76,7 +76,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await until(() => expect(received()).toMatch(/\r\n\r\n(?:1\r\na\r\n1\r\nb|2\r\nab)\r\n0\r\n\r\n$/));
     });
 
-    it('that fails ends the connection, so that the client does not take the part for the whole', async () => {
+    it('a streamed response that fails ends the connection without the last chunk', async () => {
       const listening = await listen(() =>
         ok(
           (async function* () {
@@ -92,12 +92,12 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     });
   });
 
-  describe('answers that their client does not read', () => {
+  describe('responses that the client does not read', () => {
     const small = 'x'.repeat(60_000);
     const large = 'x'.repeat(20_000_000);
     const tiny = 'x'.repeat(900);
 
-    async function library(maxUnsentBytes?: number) {
+    async function serveSizes(maxUnsentBytes?: number) {
       let handled = 0;
       const responses = { '/small': small, '/large': large, '/tiny': tiny };
       const listening = await listen(
@@ -107,17 +107,17 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         },
         maxUnsentBytes === undefined ? {} : { maxUnsentBytes },
       );
-      /** A client that asks again and again, until the socket takes no more. */
+      /** Opens a client that sends requests until its socket takes no more responses. */
       const fill = async () => {
         const client = await dial(listening);
         const before = listening.inFlight();
         client.socket.pause();
-        let asked = 0;
+        let requestCount = 0;
         let isHandled = true;
         while (isHandled && listening.inFlight() === before) {
           const seen = handled;
           client.socket.write(get('/small'));
-          asked += 1;
+          requestCount += 1;
           isHandled = await vi
             .waitFor(() => expect(handled).toBeGreaterThan(seen), { timeout: 300, interval: 2 })
             .then(
@@ -125,13 +125,13 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
               () => false,
             );
         }
-        return { ...client, asked };
+        return { ...client, requestCount };
       };
       return { listening, fill, handled: () => handled };
     }
 
-    it('are few: a client that pipelines requests is closed once its socket takes no more', async () => {
-      const { listening, handled } = await library();
+    it('a connection with pipelined requests is closed when its socket takes no more responses', async () => {
+      const { listening, handled } = await serveSizes();
       const { socket, closed } = await dial(listening);
       socket.pause();
       socket.write(get('/small').repeat(5000));
@@ -142,18 +142,18 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await closed;
     });
 
-    it('are few, though they are tiny and come one by one: the connection is closed once the socket takes no more', async () => {
-      const { listening, handled } = await library();
+    it('a connection with tiny responses is closed when its socket takes no more', async () => {
+      const { listening, handled } = await serveSizes();
       const { socket, closed } = await dial(listening);
       socket.pause();
-      let asked = 0;
+      let requestCount = 0;
       let isHandled = true;
-      // The kernel takes some megabytes of the answers, of 1 KB each with their heads.
-      while (isHandled && asked < 40_000) {
+      // The kernel buffers some megabytes of the responses, which are 1 KB each with their heads.
+      while (isHandled && requestCount < 40_000) {
         socket.write(get('/tiny').repeat(100));
-        asked += 100;
+        requestCount += 100;
         isHandled = await vi
-          .waitFor(() => expect(handled()).toBe(asked), { timeout: 300, interval: 1 })
+          .waitFor(() => expect(handled()).toBe(requestCount), { timeout: 300, interval: 1 })
           .then(
             () => true,
             () => false,
@@ -164,28 +164,28 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       await closed;
     });
 
-    it('are whole once it reads on', async () => {
-      const { listening, fill } = await library();
-      const { asked, socket, text } = await fill();
+    it('unread responses are complete after the client reads again', async () => {
+      const { listening, fill } = await serveSizes();
+      const { requestCount, socket, text } = await fill();
       expect(listening.inFlight()).toBe(1);
       socket.resume();
-      await until(() => expect(text().length).toBeGreaterThan(asked * small.length));
-      expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(asked);
+      await until(() => expect(text().length).toBeGreaterThan(requestCount * small.length));
+      expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(requestCount);
       await until(() => expect(listening.inFlight()).toBe(0));
       socket.write(get('/small'));
-      await until(() => expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(asked + 1));
+      await until(() => expect(text().match(/HTTP\/1\.1 200/g)).toHaveLength(requestCount + 1));
     });
 
-    it('are no longer in flight when their client goes away in the middle of one of 60 KB', async () => {
-      const { listening, fill } = await library();
+    it('an unread response is no longer in flight after the client disconnects', async () => {
+      const { listening, fill } = await serveSizes();
       const { socket } = await fill();
       expect(listening.inFlight()).toBe(1);
       socket.destroy();
       await until(() => expect(listening.inFlight()).toBe(0));
     });
 
-    it('are no more than may wait: 503 to large ones, and the end to who does not take a small one', async () => {
-      const { listening, fill } = await library(1_000_000);
+    it('over maxUnsentBytes, a large response is replaced by 503 and an unread small one closes the connection', async () => {
+      const { listening, fill } = await serveSizes(1_000_000);
       const first = await dial(listening);
       first.socket.pause();
       first.socket.write(get('/large'));

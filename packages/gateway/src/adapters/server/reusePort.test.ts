@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { adapters, dial, get, ok, until } from './testing/dial.ts';
 
-// Elsewhere the kernel does not distribute connections.
+// Only the Linux kernel distributes connections.
 const onLinux = process.platform === 'linux' ? adapters : [];
 
 describe.each(onLinux)('reusePort on $adapter', ({ adapter, listen, serve }) => {
-  it('lets several servers take the connections of one port', async () => {
+  it('reusePort distributes the connections of one port over several servers', async () => {
     const first = await listen(() => ok('first'), { reusePort: true });
     await listen(() => ok('second'), { reusePort: true, port: first.port });
     const responses = new Set<string>();
@@ -20,14 +20,17 @@ describe.each(onLinux)('reusePort on $adapter', ({ adapter, listen, serve }) => 
 
   it.each([
     [true, undefined],
-    // uWebSockets.js lets every process share its port that asks the kernel for it.
+    // uWebSockets.js shares its port with every process that sets SO_REUSEPORT.
     ...(adapter === 'node:http' ? [[undefined, true] as const] : []),
     [undefined, undefined],
-  ] as const)('of the first %s and of the second %s is a port in use', async (ofFirst, ofSecond) => {
-    const options = (reusePort: boolean | undefined) => (reusePort === undefined ? {} : { reusePort });
-    const { port } = await listen(() => ok(), options(ofFirst));
-    await expect(serve({ handle: () => ok() }, { port, ...options(ofSecond) })).rejects.toMatchObject({
-      code: 'in-use',
-    });
-  });
+  ] as const)(
+    'reusePort: %s of the first and %s of the second server rejects with in-use',
+    async (ofFirst, ofSecond) => {
+      const options = (reusePort: boolean | undefined) => (reusePort === undefined ? {} : { reusePort });
+      const { port } = await listen(() => ok(), options(ofFirst));
+      await expect(serve({ handle: () => ok() }, { port, ...options(ofSecond) })).rejects.toMatchObject({
+        code: 'in-use',
+      });
+    },
+  );
 });

@@ -13,8 +13,8 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 
-  describe('a request', () => {
-    it('can be read after the handler has returned', async () => {
+  describe('requests', () => {
+    it('a request can be read after its handler has returned', async () => {
       const listening = await listen(async (request) => {
         await new Promise(setImmediate);
         const headers = Object.fromEntries(request.headers());
@@ -34,7 +34,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await until(() => expect(received()).toContain(`["GET","/a%20b","c=%20d","1","1",null]`));
     });
 
-    it('gives header values as Latin-1, as Node does', async () => {
+    it('header values are decoded as Latin-1, as in Node', async () => {
       const listening = await listen(async (request) =>
         ok(JSON.stringify([request.header('x'), ...request.headers()])),
       );
@@ -43,21 +43,24 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await until(() => expect(received()).toContain('["aübÃ¼c",["host","x"],["x","aübÃ¼c"]]'));
     });
 
-    it.each(['at once', 'later'])('gives its body, asked for %s, however it is cut', async (when) => {
-      const listening = await listen(async (request) => {
-        if (when === 'later') await new Promise((resolve) => setTimeout(resolve, 20));
-        return ok(`<${text(await request.body(100))}>`);
-      });
-      const { socket, text: received } = await dial(listening);
-      // Its head in one piece: a request line that is cut is answered 505 (uWebSockets.js 20).
-      for (const piece of [post('', 5), 'he', 'l', 'lo']) {
-        socket.write(piece);
-        await new Promise(setImmediate);
-      }
-      await until(() => expect(received()).toContain('<hello>'));
-      socket.write(post(''));
-      await until(() => expect(received()).toContain('<>'));
-    });
+    it.each(['at once', 'later'])(
+      'request.body called %s returns a body that arrives in pieces',
+      async (when) => {
+        const listening = await listen(async (request) => {
+          if (when === 'later') await new Promise((resolve) => setTimeout(resolve, 20));
+          return ok(`<${text(await request.body(100))}>`);
+        });
+        const { socket, text: received } = await dial(listening);
+        // The head in one piece: uWebSockets.js 20 rejects a divided request line with 505.
+        for (const piece of [post('', 5), 'he', 'l', 'lo']) {
+          socket.write(piece);
+          await new Promise(setImmediate);
+        }
+        await until(() => expect(received()).toContain('<hello>'));
+        socket.write(post(''));
+        await until(() => expect(received()).toContain('<>'));
+      },
+    );
 
     it.each([
       ['declared', post('x'.repeat(50))],
@@ -65,7 +68,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
         'chunked',
         `POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n32\r\n${'x'.repeat(50)}\r\n0\r\n\r\n`,
       ],
-    ])('rejects a %s body that is too large', async (_how, wire) => {
+    ])('request.body rejects a %s body over its limit with BodyTooLargeError', async (_how, requestText) => {
       const listening = await listen((request) =>
         request.body(49).then(
           () => ok(),
@@ -73,11 +76,11 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
         ),
       );
       const { socket, text: received } = await dial(listening);
-      socket.write(wire);
+      socket.write(requestText);
       await until(() => expect(received()).toMatch(/^HTTP\/1\.1 413 .*true$/s));
     });
 
-    it('is answered, and the connection kept, where its body is not read', async () => {
+    it('a request with an unread body gets its response, and the connection serves the next request', async () => {
       const listening = await listen(({ path }) => ok(path));
       const { socket, text: received } = await dial(listening);
       socket.write(post('x'.repeat(300_000)));
@@ -86,32 +89,32 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await until(() => expect(received()).toContain('\r\n\r\n/next'));
     });
 
-    it('with Expect: 100-continue is answered before its body is sent', async () => {
+    it('a rejected request with Expect: 100-continue gets its response before its body is sent', async () => {
       const listening = await listen(() => ({ ...ok('no'), status: 401 }));
       const { socket, text: received } = await dial(listening);
       socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n');
       await until(() => expect(received()).toMatch(/HTTP\/1\.1 401 .*no$/s));
     });
 
-    it('has no body any more where it was answered before its body was read', async () => {
+    it('request.body rejects after the response was sent', async () => {
       let body: Promise<unknown> | undefined;
       const listening = await listen((request) => {
         setTimeout(() => {
           body = request.body(10);
         }, 10);
-        return ok('answered');
+        return ok('done');
       });
       const { socket, text: received } = await dial(listening);
-      // Too much to be waited for first.
+      // Too large to be received before the request is handled.
       socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`);
-      await until(() => expect(received()).toContain('answered'));
+      await until(() => expect(received()).toContain('done'));
       await until(() => expect(body).toBeDefined());
       await expect(body).rejects.toThrow('answered');
     });
   });
 
-  describe('a chunked body that is rejected early', () => {
-    it('is taken to its end, so that its client sees the answer and not a reset', async () => {
+  describe('chunked bodies that are rejected', () => {
+    it('a rejected chunked body is read to its end, so that the client gets the response, not a reset', async () => {
       const listening = await listen(() => ({ ...ok('no'), status: 413 }));
       const { socket, text: received, closed } = await dial(listening);
       socket.write('POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -126,12 +129,12 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     });
   });
 
-  describe('a client that goes away', () => {
-    it.each<[when: string, wire: string]>([
+  describe('clients that disconnect', () => {
+    it.each<[when: string, requestText: string]>([
       ['during a call', get('/')],
-      // A small one is received before the request is handled.
+      // Announced as large: a small body is received before the request is handled.
       ['in the middle of a body', post('half', 20_000)],
-    ])('%s aborts the signal, and nothing is written', async (_when, wire) => {
+    ])('a client that disconnects %s aborts the signal of its request', async (_when, requestText) => {
       let request: HttpRequest | undefined;
       let outcome = '';
       const listening = await listen(async (received) => {
@@ -142,16 +145,16 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
         return ok('too late');
       });
       const { socket } = await dial(listening);
-      socket.write(wire);
+      socket.write(requestText);
       await until(() => expect(request).toBeDefined());
       socket.destroy();
       await until(() => expect(request?.signal.aborted).toBe(true));
-      expect(outcome).toBe(wire.includes('half') ? 'AbortError: The client went away.' : '');
+      expect(outcome).toBe(requestText.includes('half') ? 'AbortError: The client went away.' : '');
       expect(await listening.close()).toBe(0);
     });
   });
 
-  it('a signal that is first read after the client went away is aborted', async () => {
+  it('a signal that is first read after the client has disconnected is aborted', async () => {
     let request: HttpRequest | undefined;
     const listening = await listen((received) => {
       request = received;
@@ -168,46 +171,49 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     });
   });
 
-  describe('a response', () => {
+  describe('responses', () => {
     it.each<[what: string, response: HttpResponse, method: string, expected: RegExp]>([
       [
-        'a body of text',
+        'a string as body',
         { status: 201, headers: [['X-A', 'ü']], body: 'é' },
         'GET',
         /^HTTP\/1\.1 201 Created\r\nX-A: ü\r\n.*Content-Length: 2\r\n\r\né$/s,
       ],
-      ['a body of bytes', ok(new Uint8Array([104, 105])), 'GET', /Content-Length: 2\r\n\r\nhi$/],
+      ['bytes as body', ok(new Uint8Array([104, 105])), 'GET', /Content-Length: 2\r\n\r\nhi$/],
       ['no body', ok(), 'GET', /Content-Length: 0\r\n\r\n$/],
       [
-        'a 204',
+        'status 204',
         { status: 204, headers: [] },
         'GET',
         /^HTTP\/1\.1 204 No Content\r\n(?!.*content-length).*\r\n\r\n$/is,
       ],
-      ['a HEAD', ok('hello'), 'HEAD', /content-length: 5\r\n(?!.*content-length).*\r\n$/is],
+      ['HEAD', ok('hello'), 'HEAD', /content-length: 5\r\n(?!.*content-length).*\r\n$/is],
       [
-        'a header that would start another',
+        'a header value with a line break',
         { status: 200, headers: [['x', 'a\r\nb: c']], body: 'x' },
         'GET',
         /^HTTP\/1\.1 500 (?!.*b: c)/s,
       ],
-    ])('with %s is written as it should be, at once and later', async (_what, response, method, expected) => {
-      for (const handle of [() => response, async () => response]) {
-        const { socket, text: received } = await dial(await listen(handle));
-        socket.write(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`);
-        await until(() => expect(received()).toMatch(expected));
-        expect(received().match(/HTTP\/1\.1/g)).toHaveLength(1);
-      }
-    });
+    ])(
+      'a synchronous or asynchronous response with %s is written correctly',
+      async (_what, response, method, expected) => {
+        for (const handle of [() => response, async () => response]) {
+          const { socket, text: received } = await dial(await listen(handle));
+          socket.write(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`);
+          await until(() => expect(received()).toMatch(expected));
+          expect(received().match(/HTTP\/1\.1/g)).toHaveLength(1);
+        }
+      },
+    );
 
-    it('is 500, and the process lives, where a handler throws', async () => {
-      const broken: Handle[] = [
+    it('a handler that throws or rejects gets 500', async () => {
+      const failingHandlers: Handle[] = [
         () => {
           throw new Error('no');
         },
         () => Promise.reject(new Error('no')),
       ];
-      for (const handle of broken) {
+      for (const handle of failingHandlers) {
         const { socket, text: received } = await dial(await listen(handle));
         socket.write(get('/'));
         await until(() => expect(received()).toMatch(/^HTTP\/1\.1 500 .*"INTERNAL_SERVER_ERROR"/s));
@@ -215,16 +221,16 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     });
   });
 
-  describe('close', () => {
-    it('takes no new connection, finishes what is in flight with "Connection: close", then ends', async () => {
+  describe('listening.close', () => {
+    it('close accepts no new connections and completes requests in flight with "Connection: close"', async () => {
       let finish: (() => void) | undefined;
       const listening = await listen(() => new Promise((resolve) => (finish = () => resolve(ok('done')))));
       const { socket, text: received, closed } = await dial(listening);
       socket.write(get('/'));
       await until(() => expect(finish).toBeDefined());
       const closes = listening.close({ deadlineMs: 5000 });
-      const refused = connect(listening.port, '127.0.0.1');
-      await expect(once(refused, 'connect')).rejects.toThrow('ECONNREFUSED');
+      const newConnection = connect(listening.port, '127.0.0.1');
+      await expect(once(newConnection, 'connect')).rejects.toThrow('ECONNREFUSED');
       finish?.();
       expect(await closes).toBe(0);
       await closed;
@@ -233,20 +239,20 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
 
     it.each<[what: string, method: string, response: HttpResponse]>([
       ['a HEAD request', 'HEAD', ok('done')],
-      ['a request whose answer is a 204', 'DELETE', { status: 204, headers: [] }],
-    ])('a server that stops answers %s with "Connection: close"', async (_what, method, response) => {
-      const answer = Promise.withResolvers<HttpResponse>();
-      const listening = await listen(() => answer.promise);
+      ['a request with a 204 response', 'DELETE', { status: 204, headers: [] }],
+    ])('close adds "Connection: close" to the response to %s', async (_what, method, response) => {
+      const pendingResponse = Promise.withResolvers<HttpResponse>();
+      const listening = await listen(() => pendingResponse.promise);
       const { socket, text: received } = await dial(listening);
       socket.write(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`);
       await until(() => expect(listening.inFlight()).toBe(1));
       const closes = listening.close({ graceMs: 10 });
-      answer.resolve(response);
+      pendingResponse.resolve(response);
       await until(() => expect(received()).toMatch(/\r\nConnection: close\r\n(?:.*\r\n)?\r\n$/is));
       expect(await closes).toBe(0);
     });
 
-    it('cuts off what is still in flight at the deadline, and says how many', async () => {
+    it('close cuts off calls at the deadline and returns their number', async () => {
       let isCalled = false;
       const listening = await listen(() => {
         isCalled = true;
@@ -260,8 +266,8 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     });
   });
 
-  describe('a stop', () => {
-    it('ends a stream that begins while the server drains, in order', async () => {
+  describe('shutdown', () => {
+    it('a stream that begins during shutdown ends completely', async () => {
       const response = Promise.withResolvers<HttpResponse>();
       let end = () => {};
       const ended = new Promise<void>((resolve) => (end = resolve));
@@ -281,7 +287,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await closed;
     });
 
-    it('is waited for, though nothing else keeps the process', async () => {
+    it('close resolves even if nothing else keeps the process alive', async () => {
       const script = `
         import { serve } from '${new URL(source, import.meta.url).href}';
         const listening = await serve({ handle: () => new Promise(() => {}) });
@@ -295,12 +301,12 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       expect(stdout).toBe('1\n');
     });
 
-    it('answers further requests on open connections with Connection: close, and resets none', async () => {
+    it('close serves further requests on open connections and resets none', async () => {
       const listening = await listen(async () => {
         await new Promise((resolve) => setTimeout(resolve, 1));
         return ok('x');
       });
-      const lost: string[] = [];
+      const incomplete: string[] = [];
       const send = async () => {
         const { socket, text: received } = await dial(listening);
         for (let responses = 1; ; responses += 1) {
@@ -308,7 +314,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
           try {
             await until(() => expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(responses));
           } catch {
-            lost.push(received());
+            incomplete.push(received());
             return;
           }
           if (/connection: close/i.test(received())) {
@@ -322,15 +328,15 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       expect(await listening.close()).toBe(0);
       await Promise.all(clients);
-      expect(lost).toEqual([]);
+      expect(incomplete).toEqual([]);
     });
 
-    it('answers what has arrived when the grace is over, though the process was too busy to read it', async () => {
+    it('close serves requests that arrived before graceMs ended, even if the process was too busy to read them', async () => {
       const listening = await listen(async () => ok('in time'));
       const { socket, text: received, closed } = await dial(listening);
       await until(() => expect(listening.connections().http).toBe(1));
-      // Behind a setImmediate the event loop begins a turn with its timers: all that follows is one turn, however long
-      // it takes, and the grace is over before what was sent is read.
+      // After a setImmediate, the event loop begins a turn with its timers. The following statements run in one turn,
+      // and graceMs ends before the request is read.
       await new Promise(setImmediate);
       const closes = listening.close({ graceMs: 50 });
       socket.write(get('/'));
@@ -340,42 +346,45 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       expect(await closes).toBe(0);
     });
 
-    it.each(['at once', 'later'])('waits until a large answer that is given %s is out', async (when) => {
-      const body = 'x'.repeat(20_000_000);
-      const listening = await listen(() => (when === 'later' ? Promise.resolve(ok(body)) : ok(body)));
-      const { socket, closed } = await dial(listening);
-      let received = 0;
-      socket.on('data', (data) => (received += data.length));
-      socket.pause();
-      socket.write(get('/'));
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      const closes = listening.close();
-      await new Promise((resolve) => setTimeout(resolve, 200));
-      socket.resume();
-      expect(await closes).toBe(0);
-      await closed;
-      expect(received).toBeGreaterThan(body.length);
-    });
+    it.each(['at once', 'later'])(
+      'close waits until a large response that is available %s is sent',
+      async (when) => {
+        const body = 'x'.repeat(20_000_000);
+        const listening = await listen(() => (when === 'later' ? Promise.resolve(ok(body)) : ok(body)));
+        const { socket, closed } = await dial(listening);
+        let received = 0;
+        socket.on('data', (data) => (received += data.length));
+        socket.pause();
+        socket.write(get('/'));
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        const closes = listening.close();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        socket.resume();
+        expect(await closes).toBe(0);
+        await closed;
+        expect(received).toBeGreaterThan(body.length);
+      },
+    );
   });
 
-  describe('what a host is given that cannot be written', () => {
+  describe('invalid responses', () => {
     it.each<[what: string, response: unknown]>([
       ['a header value that is a number', { status: 200, headers: [['x', 5]] }],
-      ['a header name that is no token', { status: 200, headers: [['a b', 'x']] }],
-      ['a header name that is no string', { status: 200, headers: [[['x'], 'x']] }],
-      ['a shared header that would start another', { ...ok(), sharedHeaders: [['x', 'a\r\nb: c']] }],
+      ['a header name that is not a token', { status: 200, headers: [['a b', 'x']] }],
+      ['a header name that is not a string', { status: 200, headers: [[['x'], 'x']] }],
+      ['a shared header with a line break', { ...ok(), sharedHeaders: [['x', 'a\r\nb: c']] }],
       ['headers of null', { status: 200, headers: null }],
-      ['a status that is no string either', { status: Symbol('ok'), headers: [] }],
-      ['a status that would start a header', { status: '200 OK\r\nb: c', headers: [] }],
-      ['a status that is none', { status: 20, headers: [] }],
-      ['status 100, which ends no request', { status: 100, headers: [] }],
-      ['status 101, which ends no request', { status: 101, headers: [] }],
-      ['status 199, which ends no request', { status: 199, headers: [] }],
-      ['nothing at all', undefined],
+      ['a status that is a symbol', { status: Symbol('ok'), headers: [] }],
+      ['a status with a line break', { status: '200 OK\r\nb: c', headers: [] }],
+      ['the status 20', { status: 20, headers: [] }],
+      ['the interim status 100', { status: 100, headers: [] }],
+      ['the interim status 101', { status: 101, headers: [] }],
+      ['the interim status 199', { status: 199, headers: [] }],
+      ['the value undefined', undefined],
       ['a header that frames the message', { status: 200, headers: [['Content-Length', '5']], body: 'x' }],
       ['a body of null', { status: 200, headers: [], body: null }],
       ['a body that is an object', { status: 200, headers: [], body: { a: 1 } }],
-    ])('%s is a 500, and the process lives', async (_what, response) => {
+    ])('an invalid response with %s is replaced by 500', async (_what, response) => {
       for (const handle of [() => response, async () => response] as Handle[]) {
         const { socket, text: received } = await dial(await listen(handle));
         socket.write(get('/'));
@@ -384,7 +393,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     });
   });
 
-  it('a stream that yields what cannot be written is ended, and its connection closed', async () => {
+  it('a stream that yields a number is returned, and its connection closed', async () => {
     let isEnded = false;
     async function* body() {
       try {
@@ -400,8 +409,8 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     expect(isEnded).toBe(true);
   });
 
-  describe('serve says in one sentence why it cannot listen', () => {
-    it('on a port that another server has, of Node or of uWebSockets.js', async () => {
+  describe('serve on an unavailable address', () => {
+    it('serve rejects with in-use on the port of another server of Node or uWebSockets.js', async () => {
       const other = createServer();
       await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
       onTestFinished(() => {
@@ -417,7 +426,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       }
     });
 
-    it('and not on a port whose last server, told to pick one, closed its connections a moment ago', async () => {
+    it('serve listens on a port right after its previous server has closed connections', async () => {
       const listening = await listen(() => new Promise(() => {}));
       const { socket, closed } = await dial(listening);
       socket.write(get('/'));
@@ -428,14 +437,14 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await next.close();
     });
 
-    it('on an address that is not this machine’s', async () => {
+    it('serve rejects with no-address on the address of another machine', async () => {
       await expect(serve({ handle: () => ok() }, { host: '192.0.2.1' })).rejects.toMatchObject({
         code: 'no-address',
       });
     });
   });
 
-  describe('an option of serve', () => {
+  describe('the options of serve', () => {
     it.each([
       ['maxUrlBytes', 0],
       ['maxUrlBytes', Infinity],
@@ -444,35 +453,35 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       ['maxConnections', Number.NaN],
       ['maxUnsentBytes', 0],
       ['maxUnsentSocketBytes', 0.5],
-    ])('%s: %s is rejected by its name', async (name, value) => {
+    ])('serve rejects %s: %s with a message that names the option', async (name, value) => {
       await expect(serve({ handle: () => ok() }, { [name]: value })).rejects.toThrow(
         `The option ${name} of serve is ${value}; it must be a positive integer.`,
       );
     });
 
-    it.each([70_000, -1, 1.5, Number.NaN, '80'])('port: %s is rejected by its name', async (port) => {
+    it.each([70_000, -1, 1.5, Number.NaN, '80'])('serve rejects port: %s', async (port) => {
       await expect(serve({ handle: () => ok() }, { port: port as number })).rejects.toThrow(
         `port is ${typeof port === 'string' ? '"80"' : port}; it must be a whole number from 0 to 65535.`,
       );
     });
 
-    it('that is unknown is rejected with the nearest name', async () => {
+    it('serve rejects unknown options and suggests the most similar names', async () => {
       const options: object = { hostname: '0.0.0.0', maxConnection: 1 };
       await expect(serve({ handle: () => ok() }, options)).rejects.toThrow(
         '"hostname" is not an option of serve; did you mean "host"?\n"maxConnection" is not an option of serve; did you mean "maxConnections"?',
       );
     });
 
-    it('is not looked at where the gateway is still a promise', async () => {
+    it('serve rejects the promise of a gateway', async () => {
       const gateway = Promise.resolve({ handle: () => ok() }) as never;
       await expect(serve(gateway)).rejects.toThrow(
         'serve takes a gateway, not a promise: serve(await createGateway({ … })).',
       );
     });
 
-    it('may lift the limits of the whole server', async () => {
-      const lifted = { maxConnections: Infinity, maxUnsentBytes: Infinity, maxUnsentSocketBytes: Infinity };
-      expect((await listen(() => ok(), lifted)).port).toBeGreaterThan(0);
+    it('serve accepts Infinity for the limits of the whole server', async () => {
+      const noLimits = { maxConnections: Infinity, maxUnsentBytes: Infinity, maxUnsentSocketBytes: Infinity };
+      expect((await listen(() => ok(), noLimits)).port).toBeGreaterThan(0);
     });
   });
 });

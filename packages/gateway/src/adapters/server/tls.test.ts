@@ -16,7 +16,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
   }
 
   describe('serve over TLS', () => {
-    it('answers, on TLS 1.2 or newer', async () => {
+    it('serve with tls accepts TLS 1.2 or newer', async () => {
       const listening = await listen(() => ok('safe'), { tls: await certificateFiles('one') });
       const { socket, name } = await dialTls(listening);
       expect(name).toBe('one');
@@ -31,7 +31,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       await expect(once(old, 'secureConnect')).rejects.toThrow(/version|protocol/i);
     });
 
-    it('closes a connection that does not speak it', async () => {
+    it('serve with tls closes a connection without TLS', async () => {
       const listening = await listen(() => ok('safe'), { tls: await certificateFiles('one') });
       const { socket, text, closed } = await dial(listening);
       socket.write(get('/'));
@@ -39,7 +39,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       expect(text()).not.toContain('safe');
     });
 
-    it('shows a new certificate once it is reloaded, and keeps open connections', async () => {
+    it('reloadCertificate uses the new certificate and keeps open connections', async () => {
       const tls = await certificateFiles('old');
       const listening = await listen(() => ok('x'), { tls });
       const before = await dialTls(listening);
@@ -50,7 +50,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       expect(await send(before.socket)).toContain('200 OK');
     });
 
-    it('shows only the newest certificate to new connections after the second reload', async () => {
+    it('a second reloadCertificate uses only the newest certificate', async () => {
       const tls = await certificateFiles('first');
       const listening = await listen(() => ok('x'), { tls });
       for (const name of ['second', 'third']) {
@@ -63,7 +63,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       expect(new Set(names)).toEqual(new Set(['third']));
     });
 
-    it('loses no connection while it is reloaded, again and again', async () => {
+    it('repeated reloadCertificate loses no connection', async () => {
       const tls = await certificateFiles('again');
       const listening = await listen(() => ok('x'), { tls });
       const state = { hasEnded: false };
@@ -83,7 +83,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       expect(responses).toBeGreaterThan(3);
     });
 
-    it('counts and closes the connections of every certificate it has shown', async () => {
+    it('close closes the connections of all certificates', async () => {
       const tls = await certificateFiles('one');
       const listening = await serve({ handle: () => ok('x') }, { tls });
       const first = await dialTls(listening);
@@ -92,11 +92,11 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       let ended = 0;
       for (const { socket } of [first, second]) socket.resume().on('close', () => (ended += 1));
       expect(await listening.close({ deadlineMs: 50 })).toBe(0);
-      // Sooner than uWS closes what is idle.
+      // Earlier than uWS closes idle connections.
       await until(() => expect(ended).toBe(2));
     });
 
-    it('closes a connection beyond the limit', async () => {
+    it('serve with tls closes a connection over maxConnections', async () => {
       const listening = await listen(() => ok('x'), {
         tls: await certificateFiles('one'),
         maxConnections: 1,
@@ -105,39 +105,36 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       await expect(dialTls(listening)).rejects.toThrow(/socket|ECONNRESET/);
     });
 
-    it('names the whole path of a file that cannot be read', async () => {
+    it('serve rejects an unreadable file with its absolute path', async () => {
       const { keyFile } = await certificateFiles('good');
       await expect(serve({ handle: () => ok() }, { tls: { certFile: 'no.pem', keyFile } })).rejects.toThrow(
         `${resolve('no.pem')} cannot be read: ENOENT.`,
       );
     });
 
-    it.each<[what: string, spoil: (tls: TlsFiles) => Promise<void>, message: RegExp]>([
-      ['is not there', ({ certFile }) => rm(certFile), /cert\.pem cannot be read: ENOENT\.$/],
+    it.each<[what: string, breakFiles: (tls: TlsFiles) => Promise<void>, message: RegExp]>([
+      ['is missing', ({ certFile }) => rm(certFile), /cert\.pem cannot be read: ENOENT\.$/],
       [
-        'is no certificate',
+        'is not a certificate',
         ({ certFile }) => writeFile(certFile, 'x'),
         /cert\.pem holds no certificate in PEM\.$/,
       ],
-      ['has a key that is none', ({ keyFile }) => writeFile(keyFile, 'x'), /key\.pem holds no private key/],
+      ['has an invalid key', ({ keyFile }) => writeFile(keyFile, 'x'), /key\.pem holds no private key/],
       [
-        'has another’s key',
+        'has the key of another certificate',
         ({ keyFile }) => writeFile(keyFile, selfSigned('other').key),
         /The key in .*key\.pem is not that of the certificate in .*cert\.pem\.$/,
       ],
-    ])(
-      'says in one sentence where the certificate %s, at the start and when it is reloaded',
-      async (_what, spoil, message) => {
-        const tls = await certificateFiles('good');
-        const listening = await listen(() => ok('x'), { tls });
-        await spoil(tls);
-        const error = { name: 'CertificateError', message: expect.stringMatching(message) };
-        await expect(listening.reloadCertificate()).rejects.toMatchObject(error);
-        await expect(serve({ handle: () => ok() }, { tls })).rejects.toMatchObject(error);
-        // It goes on with what it had.
-        expect((await dialTls(listening)).name).toBe('good');
-        await until(() => expect(listening.inFlight()).toBe(0));
-      },
-    );
+    ])('serve and reloadCertificate reject a certificate that %s', async (_what, breakFiles, message) => {
+      const tls = await certificateFiles('good');
+      const listening = await listen(() => ok('x'), { tls });
+      await breakFiles(tls);
+      const error = { name: 'CertificateError', message: expect.stringMatching(message) };
+      await expect(listening.reloadCertificate()).rejects.toMatchObject(error);
+      await expect(serve({ handle: () => ok() }, { tls })).rejects.toMatchObject(error);
+      // The server still uses the previous certificate.
+      expect((await dialTls(listening)).name).toBe('good');
+      await until(() => expect(listening.inFlight()).toBe(0));
+    });
   });
 });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 
-/** Imports the adapter in a process whose Node has no binary, and prints what the import throws. */
+/** Imports the adapter in a process with a Node version without a binary, and returns the error. */
 async function importWithoutBinary(): Promise<{
   readonly name: string;
   readonly code: string;
@@ -16,7 +16,7 @@ async function importWithoutBinary(): Promise<{
   return JSON.parse(stdout);
 }
 
-it('the import of the adapter throws one sentence with three ways out where uWebSockets.js has no binary', async () => {
+it('the import of the adapter without a binary of uWebSockets.js throws an error with three fixes', async () => {
   const { name, code, message } = await importWithoutBinary();
   expect({ name, code }).toEqual({ name: 'NoBinaryError', code: 'no-binary' });
   expect(message).toMatch(

@@ -9,20 +9,20 @@ describe('pipelined requests', () => {
   const kinds: [kind: string, request: string, handle: Handle][] = [
     ['HEAD', 'HEAD / HTTP/1.1\r\nHost: x\r\n\r\n', () => ok('x')],
     ['GET', get('/'), () => ok('x')],
-    ['GET that is answered in a microtask', get('/'), async () => ok('x')],
+    ['GET with an asynchronous response', get('/'), async () => ok('x')],
     ['POST with a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello', () => ok('x')],
     ['GET for a WebSocket', upgrade, () => ok('x')],
   ];
 
   it.each(kinds)(
-    'of one connection are handled at most 500 per turn of the event loop, then it is closed and others are served: %s',
+    'more than 500 pipelined requests in one turn close their connection, and others are served: %s',
     async (_kind, request, handle) => {
       let handled = 0;
       const count: Handle = (received) => {
         if (received.path === '/') handled += 1;
         return handle(received);
       };
-      // A request for a WebSocket is rejected.
+      // Rejects WebSocket upgrades.
       const listening = await listen({
         handle: count,
         upgrade: (received) => count(received),
@@ -37,7 +37,7 @@ describe('pipelined requests', () => {
     },
   );
 
-  it('are answered in order when 100 of them arrive together', async () => {
+  it('100 pipelined requests that arrive together are answered in order', async () => {
     const listening = await listen(({ path }) => ok(path));
     const { socket, text } = await dial(listening);
     const paths = Array.from({ length: 100 }, (_, at) => `/${at}`);
@@ -47,38 +47,38 @@ describe('pipelined requests', () => {
   });
 });
 
-describe('a request without Content-Length and Transfer-Encoding', () => {
+describe('requests without Content-Length and Transfer-Encoding', () => {
   it.each([
     ['POST', 'closes'],
     ['PUT', 'closes'],
     ['PATCH', 'closes'],
     ['DELETE', 'keeps'],
     ['GET', 'keeps'],
-  ])('that is a %s %s its connection after the answer', async (method, what) => {
+  ])('a %s without a length %s its connection after the response', async (method, ending) => {
     const listening = await listen(({ path }) => ok(path));
     const { socket, text, closed } = await dial(listening);
     socket.write(`${method} /p HTTP/1.1\r\nHost: x\r\n\r\n`);
     await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\/p$/s));
-    const isClosed = await Promise.race([closed.then(() => 'closes'), sleep(200, 'keeps')]);
-    expect(isClosed).toBe(what);
-    expect(/\r\nConnection: close\r\n/.test(text())).toBe(what === 'closes');
+    const actualEnding = await Promise.race([closed.then(() => 'closes'), sleep(200, 'keeps')]);
+    expect(actualEnding).toBe(ending);
+    expect(/\r\nConnection: close\r\n/.test(text())).toBe(ending === 'closes');
   });
 });
 
-describe('a POST whose Content-Length stands behind a header with an empty name', () => {
-  it('closes its connection and never runs its body as a request, however it is cut', async () => {
+describe('a Content-Length after a header with an empty name', () => {
+  it('a POST with a Content-Length after a header with an empty name closes its connection, and its body is never run as a request', async () => {
     const handled: string[] = [];
     const listening = await listen(({ path }) => {
       handled.push(path);
       return ok();
     });
     const body = get('/smuggled');
-    const wire = `POST /p HTTP/1.1\r\nHost: x\r\n: y\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    for (let at = wire.indexOf('\n') + 1; at <= wire.length; at += 1) {
+    const requestText = `POST /p HTTP/1.1\r\nHost: x\r\n: y\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    for (let at = requestText.indexOf('\n') + 1; at <= requestText.length; at += 1) {
       const { socket, closed } = await dial(listening);
-      socket.write(wire.slice(0, at));
+      socket.write(requestText.slice(0, at));
       await sleep(2);
-      socket.write(wire.slice(at));
+      socket.write(requestText.slice(at));
       await closed;
     }
     expect(new Set(handled)).toEqual(new Set(['/p']));

@@ -4,9 +4,9 @@ import { reservePort, serve } from './serve.ts';
 import { dial, get, ok, until } from '../server/testing/dial.ts';
 import { listen } from './testing/listen.ts';
 
-// Elsewhere SO_REUSEPORT does not deal connections out.
-describe.runIf(process.platform === 'linux')('a port that is shared', () => {
-  it('is rejected where the other process does not share it', async () => {
+// Only Linux distributes connections with SO_REUSEPORT.
+describe.runIf(process.platform === 'linux')('shared ports', () => {
+  it('reusePort rejects with in-use if the other process does not share the port', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
@@ -17,7 +17,7 @@ describe.runIf(process.platform === 'linux')('a port that is shared', () => {
     other.close();
   });
 
-  it('can be held for those that will serve on it', async () => {
+  it('reservePort holds a port until servers listen on it', async () => {
     const { port, release } = await reservePort('127.0.0.1', 0);
     const listening = await listen(() => ok('held'), { port, reusePort: true });
     release();

@@ -3,7 +3,7 @@ import type { HttpResponse } from '../../http/response.ts';
 import { dial, get, ok, until } from '../server/testing/dial.ts';
 import { listen } from './testing/listen.ts';
 
-describe('an answer to a chunked request', () => {
+describe('responses to chunked requests', () => {
   const chunked = (path: string) =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
   const streamed = () =>
@@ -15,12 +15,12 @@ describe('an answer to a chunked request', () => {
 
   it.each<[what: string, body: () => HttpResponse, isWhole: (text: string) => boolean]>([
     ['streamed', streamed, (text) => text.endsWith('hi\r\n0\r\n\r\n')],
-    // More than the system's buffers hold: its rest waits until the client reads.
+    // Larger than the system's buffers: the rest waits until the client reads.
     ['large', () => ok('x'.repeat(20_000_000)), (text) => text.length > 20_000_000],
     ['small', () => ok('small'), (text) => text.endsWith('small')],
     ['empty', () => ({ status: 204, headers: [] }), (text) => text.endsWith('\r\n\r\n')],
   ])(
-    'that is %s ends what is read: a request behind it is never run, however late it comes',
+    'a request after a chunked request with a response that is %s is never run',
     async (_what, response, isWhole) => {
       const handled: string[] = [];
       const listening = await listen(async ({ path }) => {
@@ -28,7 +28,7 @@ describe('an answer to a chunked request', () => {
         return response();
       });
       const { socket, text } = await dial(listening);
-      // It does not read at first: what is large waits for it.
+      // The client does not read at first, so a large response has to wait.
       socket.pause();
       socket.write(chunked('/first'));
       await until(() => expect(handled).toEqual(['/first']));
@@ -41,7 +41,7 @@ describe('an answer to a chunked request', () => {
     },
   );
 
-  it('is not followed by a request that came while it was on its way', async () => {
+  it('a request that arrives during the response to a chunked request is never run', async () => {
     const handled: string[] = [];
     const listening = await listen(async ({ path }) => {
       handled.push(path);

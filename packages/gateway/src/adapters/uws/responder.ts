@@ -176,10 +176,10 @@ export class Responder {
     // and continues to read in the meantime. So the connection is paused, not closed; uWS closes it when it is idle.
     const isPaused = ending === 'force-close' && (request.isEndless || hasLargeBody);
     if (isPaused) res.pause();
-    const asksToClose = isPaused || (hasLargeBody && ending !== 'keep-alive');
+    const requestsClose = isPaused || (hasLargeBody && ending !== 'keep-alive');
     let isSent = true;
     res.cork(() => {
-      isSent = writeResponse(res, head, response, isHead, asksToClose ? 'ask-to-close' : ending);
+      isSent = writeResponse(res, head, response, isHead, requestsClose ? 'request-close' : ending);
     });
     if (isSent) request.onResponseEnd();
     else await this.#sendRest(res, request, response, isPaused);

@@ -105,7 +105,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     port: uws.us_socket_local_port(listenSocket),
     inFlight: () => responder.inFlight + sockets.inFlight,
     connections: () => ({ http: connections, webSockets: sockets.size }),
-    // Only once: closing a listen socket twice ends the process with a segmentation fault (uWebSockets.js 20).
+    // Only once: closing a listen socket twice crashes the process with SIGSEGV (uWebSockets.js 20).
     close: (closeOptions = {}) => (stopping ??= stop(closeOptions)),
     reloadCertificate: reload,
   };

@@ -4,8 +4,8 @@ import { ok, until } from '../server/testing/dial.ts';
 import { listen } from './testing/listen.ts';
 import { certificateFiles, dialTls, writeCertificate } from '../server/testing/tls.ts';
 
-describe('a WebSocket over TLS', () => {
-  it('has the limit of its kind, before its certificate is replaced and after', async () => {
+describe('WebSockets over TLS', () => {
+  it('maxUnauthenticatedBytes applies to WebSockets over TLS before and after reloadCertificate', async () => {
     const tls = await certificateFiles('one');
     const listening = await listen(
       {
@@ -27,8 +27,8 @@ describe('a WebSocket over TLS', () => {
       },
       { tls },
     );
-    /** What is said to a message of 20 bytes, under a mask of zeros. */
-    const said = async (query: string) => {
+    /** Sends a message of 20 bytes, masked with zeros, and returns whether it is echoed or the connection is closed. */
+    const sendMessage = async (query: string) => {
       const { socket } = await dialTls(listening);
       socket.on('error', () => {});
       let text = '';
@@ -41,7 +41,7 @@ describe('a WebSocket over TLS', () => {
       await until(() => expect(text).toContain(' 101 '));
       socket.write(Buffer.concat([Buffer.from([0x81, 0x80 | 20, 0, 0, 0, 0]), Buffer.from('x'.repeat(20))]));
       const echoed = vi.waitFor(() => {
-        if (!text.includes('x'.repeat(20))) throw new Error('Nothing came.');
+        if (!text.includes('x'.repeat(20))) throw new Error('No echo was received.');
         return 'echoed';
       });
       return Promise.any([echoed, closed]);
@@ -49,7 +49,11 @@ describe('a WebSocket over TLS', () => {
     for (const name of ['one', 'two']) {
       await writeCertificate(tls, name);
       await listening.reloadCertificate();
-      expect([name, await said('now'), await said('later')]).toEqual([name, 'echoed', 'closed']);
+      expect([name, await sendMessage('now'), await sendMessage('later')]).toEqual([
+        name,
+        'echoed',
+        'closed',
+      ]);
     }
   });
 });

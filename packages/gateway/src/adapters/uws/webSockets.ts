@@ -103,7 +103,10 @@ function upgradeOrHandle(
   responder.track(res, request, openOrRespond());
 }
 
-/** Asks the service whether to open a WebSocket. Returns a 500 if the service throws, which violates its contract. */
+/**
+ * Lets the service decide whether to open a WebSocket. Returns a 500 if the service throws, which violates its
+ * contract.
+ */
 function decide(
   { shed, upgrade }: Service,
   request: UwsRequest,

@@ -7,14 +7,14 @@ import { byteLength, bufferedBody } from '../server/responseHead.ts';
 export type Ending =
   /** The connection serves the next request. */
   | 'keep-alive'
-  /** The response asks the client to close the connection. After a response with a body, uWS closes it. */
+  /** The response has `Connection: close`. After a response with a body, uWS closes the connection. */
   | 'close'
   /** The server closes the connection, since the next bytes may not be the start of a request. */
   | 'force-close'
   /**
    * The response asks the client to close the connection. If it must not be read any more, the caller has paused it.
    */
-  | 'ask-to-close';
+  | 'request-close';
 
 export const connectionClose = '\r\nconnection: close';
 

@@ -8,7 +8,7 @@ import type { Listening, ServeOptions } from '../serveOptions.ts';
 
 type Serve = typeof serveOnNode;
 
-/** Serves for the running test. */
+/** Returns a function that serves for the duration of the running test. */
 export const listenOn =
   (serve: Serve) =>
   async (service: Service | Handle, options?: ServeOptions): Promise<Listening> => {
@@ -19,33 +19,37 @@ export const listenOn =
     return listening;
   };
 
-const named = (adapter: string, serve: Serve, source: string) => ({
+const describeAdapter = (adapter: string, serve: Serve, source: string) => ({
   adapter,
   serve,
   listen: listenOn(serve),
   source,
 });
 
-/** Not on a Node for which there is no binary. */
+/** Undefined if there is no binary for this version of Node. */
 const uws = await import('../../uws/serve.ts').catch((error: { readonly code?: string }) => {
   if (error.code === 'no-binary') return undefined;
   throw error;
 });
 
-/** The adapters that own a port, each with `listen`, which serves for the running test. */
+/** The adapters that listen on a port. `listen` serves for the duration of the running test. */
 export const adapters = [
-  ...(uws ? [named('uWebSockets.js', uws.serve, '../uws/serve.ts')] : []),
-  named('node:http', serveOnNode, '../node/serve.ts'),
+  ...(uws ? [describeAdapter('uWebSockets.js', uws.serve, '../uws/serve.ts')] : []),
+  describeAdapter('node:http', serveOnNode, '../node/serve.ts'),
 ];
 
-/** A connection that keeps all that comes, as text. */
-export interface Dialled {
+/** A connection that collects the received data as text. */
+export interface TestConnection {
   readonly socket: Socket;
   readonly text: () => string;
   readonly closed: Promise<unknown>;
 }
 
-export async function dial({ port }: Listening, options: { allowHalfOpen?: boolean } = {}): Promise<Dialled> {
+/** Connects to a server for the duration of the running test. */
+export async function dial(
+  { port }: Listening,
+  options: { allowHalfOpen?: boolean } = {},
+): Promise<TestConnection> {
   const socket = connect({ ...options, port, host: '127.0.0.1' });
   onTestFinished(() => {
     socket.destroy();
@@ -53,13 +57,16 @@ export async function dial({ port }: Listening, options: { allowHalfOpen?: boole
   let received = '';
   socket.on('data', (chunk) => (received += String(chunk)));
   socket.on('error', () => {});
-  // A reset is an end, too.
+  // A reset also counts as closed.
   const closed = once(socket, 'close').catch(() => {});
   await once(socket, 'connect');
   return { socket, text: () => received, closed };
 }
 
+/** Creates a response with status 200. */
 export const ok = (body?: HttpResponse['body']): HttpResponse => ({ status: 200, headers: [], body });
+/** Returns a GET request as text. */
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+/** Waits until a check no longer throws, at most 5 s. */
 export const until = (check: () => unknown): Promise<unknown> =>
   vi.waitFor(check, { timeout: 5000, interval: 5 });

@@ -1,12 +1,12 @@
 interface FrameOptions {
-  /** RFC 6455 §5.2. Default: 1, text. */
+  /** Opcode (RFC 6455 §5.2). Default: 1, text. */
   readonly opcode?: number;
   readonly isFinal?: boolean;
-  /** Bits that must be clear. */
+  /** Reserved bits to set, which makes the frame invalid. */
   readonly reserved?: number;
 }
 
-/** A frame of a client, under a mask of zeros, with at most 65,535 bytes. */
+/** Creates a frame of a client, masked with zeros, of at most 65,535 bytes. */
 export function frame(
   payload: string | Buffer,
   { opcode = 1, isFinal = true, reserved = 0 }: FrameOptions = {},
@@ -17,7 +17,7 @@ export function frame(
   return Buffer.concat([Buffer.from([(isFinal ? 0x80 : 0) | reserved | opcode, ...size, 0, 0, 0, 0]), bytes]);
 }
 
-/** The head of a text frame that announces so many bytes. */
+/** Creates the head of a text frame that announces `length` bytes. */
 export function headOfFrame(length: number): Buffer {
   const head = Buffer.alloc(14);
   head.set([0x81, 0xff]);
@@ -25,6 +25,6 @@ export function headOfFrame(length: number): Buffer {
   return head;
 }
 
-/** The code of the close frame of a server with which bytes begin. */
+/** Returns the code of the close frame at the start of the bytes, if there is one. */
 export const closeCodeOf = (bytes: Buffer): number | undefined =>
   bytes[0] === 0x88 && bytes.length >= 4 ? bytes.readUInt16BE(2) : undefined;

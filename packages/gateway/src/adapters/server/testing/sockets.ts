@@ -1,23 +1,24 @@
 import type { SocketHandler, WebSocketPeer } from '../../../http/webSocket.ts';
 
-/** A socket's owner that keeps what it is told. */
-export interface Owner extends SocketHandler {
+/** A handler of a WebSocket that records the calls of its methods. */
+export interface RecordingHandler extends SocketHandler {
   readonly socket: WebSocketPeer;
-  readonly told: string[];
+  readonly events: string[];
 }
 
-export function owner(socket: WebSocketPeer): Owner {
-  const told: string[] = [];
+/** Creates a recording handler, as the acceptor of a socket. */
+export function recordingHandler(socket: WebSocketPeer): RecordingHandler {
+  const events: string[] = [];
   return {
     socket,
-    told,
+    events,
     inFlight: 0,
-    message: (data, isBinary) => told.push(`${isBinary ? 'bytes' : 'text'} ${data.toString()}`),
-    pinged: () => told.push('pinged'),
-    drained: () => told.push('drained'),
-    limited: (limit) => told.push(limit),
+    message: (data, isBinary) => events.push(`${isBinary ? 'bytes' : 'text'} ${data.toString()}`),
+    pinged: () => events.push('pinged'),
+    drained: () => events.push('drained'),
+    limited: (limit) => events.push(limit),
     closed: async () => {
-      told.push('closed');
+      events.push('closed');
     },
     drain() {
       socket.close(1001);
@@ -25,6 +26,7 @@ export function owner(socket: WebSocketPeer): Owner {
   };
 }
 
+/** The head of a WebSocket upgrade, without the empty line at its end. */
 export const handshake =
   'GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
   'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';

@@ -8,7 +8,7 @@ import { onTestFinished } from 'vitest';
 import type { Listening } from '../serveOptions.ts';
 import type { TlsFiles } from '../tlsFiles.ts';
 
-/** The files of a self-signed certificate, for the running test. */
+/** Creates the files of a self-signed certificate for the duration of the running test. */
 export async function certificateFiles(name: string): Promise<TlsFiles> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-tls-'));
   onTestFinished(() => rm(folder, { recursive: true }));
@@ -24,7 +24,7 @@ export async function writeCertificate({ certFile, keyFile }: TlsFiles, name: st
   await writeFile(keyFile, key);
 }
 
-/** Connects over TLS. @returns also the name in the certificate that the server shows */
+/** Connects over TLS. Returns the socket and the common name in the server's certificate. */
 export async function dialTls({
   port,
 }: Listening): Promise<{ readonly socket: TLSSocket; readonly name: string }> {

@@ -1,6 +1,7 @@
 /**
- * Prints what reading and checking a request's head costs, in nanoseconds, the least of many rounds:
- * `node --conditions=@petstore/source headCost.ts`. Within one handler of uWebSockets.js, so that nothing else is counted.
+ * Measures the time to read and check the head of a request: `node --conditions=@petstore/source headCost.ts`. Prints
+ * nanoseconds, the minimum of many rounds. All rounds run within one handler of uWebSockets.js, so that nothing else is
+ * measured.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -23,7 +24,7 @@ let sink = 0;
 const byName = (req: NativeRequest, names: readonly string[]) => {
   for (const name of names) sink += req.getHeader(name).length;
 };
-const usual = ['authorization', 'x-request-id', 'origin', 'traceparent'];
+const commonHeaders = ['authorization', 'x-request-id', 'origin', 'traceparent'];
 const variants: Record<string, (req: NativeRequest) => void> = {
   'framing by name, no check': (req) => byName(req, ['transfer-encoding', 'content-length']),
   'all headers': (req) => head.read(req),
@@ -31,36 +32,36 @@ const variants: Record<string, (req: NativeRequest) => void> = {
     head.read(req);
     if (head.rejection('GET', '/v1/pets/123', 'limit=20', limits)) sink += 1;
   },
-  'four more by name': (req) => byName(req, usual),
-  'four more from what was read': () => {
-    for (const name of usual) {
+  'four more by name': (req) => byName(req, commonHeaders),
+  'four more from the read headers': () => {
+    for (const name of commonHeaders) {
       for (let at = 0; at < head.count; at += 1) if (head.names[at] === name) sink += at;
     }
   },
 };
 
-for (const [what, wire] of Object.entries(heads)) {
+for (const [kind, requestText] of Object.entries(heads)) {
   const app = uws.App().any('/*', (res, req) => {
-    const least = new Map<string, number>();
+    const minimumNs = new Map<string, number>();
     for (let round = 0; round < rounds; round += 1) {
-      for (const [name, run] of Object.entries(variants)) {
+      for (const [variant, run] of Object.entries(variants)) {
         const begun = process.hrtime.bigint();
         for (let left = repeats; left > 0; left -= 1) run(req);
         const each = Number(process.hrtime.bigint() - begun) / repeats;
-        least.set(name, Math.min(each, least.get(name) ?? Infinity));
+        minimumNs.set(variant, Math.min(each, minimumNs.get(variant) ?? Infinity));
       }
     }
     res.end(
-      JSON.stringify(Object.fromEntries([...least].map(([name, ns]) => [name, Math.round(ns)])), null, 2),
+      JSON.stringify(Object.fromEntries([...minimumNs].map(([name, ns]) => [name, Math.round(ns)])), null, 2),
     );
   });
   const port = await new Promise<number>((resolve) => {
     app.listen('127.0.0.1', 0, (socket) => resolve(socket ? uws.us_socket_local_port(socket) : 0));
   });
   const socket = connect(port, '127.0.0.1');
-  socket.write(wire);
+  socket.write(requestText);
   const [response] = await once(socket, 'data');
-  process.stdout.write(`${what}: ${String(response).split('\r\n\r\n')[1]}\n`);
+  process.stdout.write(`${kind}: ${String(response).split('\r\n\r\n')[1]}\n`);
   socket.destroy();
   app.close();
 }

@@ -1,5 +1,5 @@
 import { listenOn } from '../../server/testing/dial.ts';
 import { serve } from '../serve.ts';
 
-/** Serves for the running test. */
+/** Serves on uWebSockets.js for the duration of the running test. */
 export const listen = listenOn(serve);

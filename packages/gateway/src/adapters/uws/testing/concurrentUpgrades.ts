@@ -1,6 +1,7 @@
 /**
- * Requests for WebSockets that are decided on while another connection's request is read: many, in a process of its own,
- * since what went wrong here once ended the process. Prints how many sockets were opened and still answer.
+ * Opens WebSockets whose upgrades are accepted while the request of another connection is read. Runs in a separate
+ * process, since an earlier bug in this situation ended the process. Prints the number of sockets that opened and
+ * respond.
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -18,26 +19,26 @@ const accept: SocketAcceptor = (socket) => ({
   drain: () => socket.close(1001),
 });
 
-let gate = Promise.withResolvers<void>();
+let release = Promise.withResolvers<void>();
 const listening = await serve({
   handle() {
-    gate.resolve();
-    return { status: 200, headers: [], body: 'let in' };
+    release.resolve();
+    return { status: 200, headers: [], body: 'released' };
   },
-  upgrade: () => gate.promise.then(() => accept),
+  upgrade: () => release.promise.then(() => accept),
 });
 
-let response = 0;
+let openedSockets = 0;
 for (let round = 0; round < 20; round += 1) {
-  gate = Promise.withResolvers();
+  release = Promise.withResolvers();
   const clients = [1, 2, 3].map(() => new WebSocket(`ws://127.0.0.1:${listening.port}/`));
   const responses = clients.map(async (client) => {
     await once(client, 'open');
     client.send('hi');
     await once(client, 'message');
-    response += 1;
+    openedSockets += 1;
   });
-  // All three wait to be let in.
+  // All three upgrades wait for their release.
   await sleep(20);
   const releaser = connect(listening.port, '127.0.0.1');
   releaser.write('GET /release HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -46,6 +47,6 @@ for (let round = 0; round < 20; round += 1) {
   for (const client of clients) client.close();
   releaser.destroy();
 }
-process.stdout.write(`${response} of 60 answered\n`);
+process.stdout.write(`${openedSockets} of 60 opened\n`);
 await listening.close({ deadlineMs: 0 });
 process.exit();
