@@ -16,9 +16,9 @@ import { type Context, differentialRouter } from './router.ts';
 import { type Row, rows, type Setting } from './rows.ts';
 import { bearer } from '@petstore/gateway';
 
-// What tRPC's own standalone adapter answers, we answer: each row goes to both, over real ports, as the same bytes.
+// The gateway answers as tRPC's standalone adapter does. Each row is sent to both servers over a port as the same bytes.
 
-/** Where requests go. */
+/** The address of a server under test. */
 type Subject = Pick<Server, 'port' | 'origin' | 'fetch'>;
 
 interface Pair {
@@ -96,7 +96,7 @@ async function start(setting: Setting | undefined, verify?: () => undefined): Pr
     ...(verify && { authentication: bearer({ verify }) }),
     createContext: ({ info }) => createContext(info),
     document: { title: 'Differential', version: '0.0.0' },
-    // Procedures fail here as they are meant to: nothing is to be printed.
+    // Procedures fail on purpose: errors are not to be printed.
     onResponse: () => {},
     maxBodyBytes: maxBytes,
     rpc: options,
@@ -107,8 +107,8 @@ async function start(setting: Setting | undefined, verify?: () => undefined): Pr
   return { official: { port, origin: `http://127.0.0.1:${port}`, fetch: globalFetch }, ours };
 }
 
-/** Headers that belong to a server, or a connection, and not to an answer. */
-const ofTheServer = new Set([
+/** Headers of a server or a connection, which are not compared. */
+const serverHeaders = new Set([
   'connection',
   'content-length',
   'date',
@@ -118,7 +118,7 @@ const ofTheServer = new Set([
   'x-request-id',
 ]);
 
-/** @param to a server with a port, which is sent the bytes of the row, or one in this process */
+/** Sends a row: as the same bytes to a server with a port, as a `Request` to one in this process. */
 async function send(to: Subject, { method, target, headers = [], body }: Row) {
   const host = headers.some(([name]) => name === 'Host') ? [] : [['Host', 'localhost'] as const];
   if (to.fetch !== globalFetch) {
@@ -126,7 +126,7 @@ async function send(to: Subject, { method, target, headers = [], body }: Row) {
     const response = await sendOnce(to, method, `/trpc${target}`, [...host, ...headers], bytes);
     return {
       status: response.status,
-      headers: Object.fromEntries(response.headers.filter(([name]) => !ofTheServer.has(name))),
+      headers: Object.fromEntries(response.headers.filter(([name]) => !serverHeaders.has(name))),
       body: response.body.toString('latin1'),
     };
   }
@@ -142,31 +142,31 @@ async function send(to: Subject, { method, target, headers = [], body }: Row) {
   outgoing.end(body);
   const [incoming] = await once(outgoing, 'response');
   const received = await buffer(incoming);
-  const answered = Object.entries(incoming.headers as Record<string, string>).filter(
-    ([name]) => !ofTheServer.has(name),
+  const comparedHeaders = Object.entries(incoming.headers as Record<string, string>).filter(
+    ([name]) => !serverHeaders.has(name),
   );
   return {
     status: incoming.statusCode as number,
-    headers: Object.fromEntries(answered),
+    headers: Object.fromEntries(comparedHeaders),
     body: received.toString('latin1'),
   };
 }
 
-/** What the gateway adds to a 503 and a 429. */
+/** Adds the Retry-After that the gateway adds to a 503 and a 429. */
 const withRetryAfter = ({ status, headers, body }: Awaited<ReturnType<typeof send>>) => ({
   status,
   headers: status === 503 || status === 429 ? { ...headers, 'retry-after': '1' } : headers,
   body,
 });
 
-describe('the tRPC protocol answers what tRPC’s standalone adapter answers', () => {
-  it('puts at least 150 requests to both, each under a name of its own', () => {
+describe('responses over tRPC', () => {
+  it('the differential suite has at least 150 requests with unique names', () => {
     expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length);
     expect(rows.length).toBeGreaterThanOrEqual(150);
   });
 
-  it.each(rows)('$name', async (row) => {
-    if (row.name.endsWith('whose Content-Type is given twice')) {
+  it.each(rows)('the gateway answers as tRPC’s standalone adapter: $name', async (row) => {
+    if (row.name.endsWith('a mutation whose Content-Type is sent twice')) {
       skipIfDifferent('a Content-Type that is sent twice');
     }
     const { official, ours } = await pair(row.under);
@@ -178,8 +178,8 @@ describe('the tRPC protocol answers what tRPC’s standalone adapter answers', (
 describe('docs/gateway/trpc.md#what-differs-from-trpcs-own-adapters: tRPC over HTTP', () => {
   const named = (names: RegExp) => rows.filter(({ name, under }) => under === undefined && names.test(name));
 
-  it.each(named(/^(a query without input|a batch of two|a procedure that is not there|GET of a mutation)$/))(
-    'the credential is checked first: $name is 401, one unbatched envelope',
+  it.each(named(/^(a query without input|a batch of two|an unknown procedure|GET of a mutation)$/))(
+    '$name without a credential is answered with 401 and one unbatched envelope, because the gateway checks the credential first',
     async (row) => {
       const { ours } = await start(undefined, () => undefined);
       const response = await send(ours, row);
@@ -191,7 +191,7 @@ describe('docs/gateway/trpc.md#what-differs-from-trpcs-own-adapters: tRPC over H
     },
   );
 
-  it('a Host that is none is 400 (RFC 9112 §3.2), where the adapter makes a URL of it', async () => {
+  it('an invalid Host is answered with 400 (RFC 9112 §3.2), where tRPC’s adapter makes it part of the URL', async () => {
     needs('a port');
     const { official, ours } = await pair(undefined);
     const row: Row = { name: 'Host', method: 'GET', target: '/hello', headers: [['Host', 'a/trpc/add?']] };
@@ -202,7 +202,7 @@ describe('docs/gateway/trpc.md#what-differs-from-trpcs-own-adapters: tRPC over H
   it.each([
     ['TRACE', 500],
     ['PROPFIND', 415],
-  ])('%s is 405 with Allow, where the adapter answers %i', async (method, status) => {
+  ])('%s is answered with 405 and Allow, where tRPC’s adapter answers with %i', async (method, status) => {
     const { official, ours } = await pair(undefined);
     const row: Row = { name: method, method, target: '/hello' };
     expect(await send(official, row)).toMatchObject({ status });
@@ -212,7 +212,7 @@ describe('docs/gateway/trpc.md#what-differs-from-trpcs-own-adapters: tRPC over H
     });
   });
 
-  it('OPTIONS is a preflight: 204 with Allow, where the adapter answers 415', async () => {
+  it('OPTIONS is answered with 204 and Allow, where tRPC’s adapter answers with 415', async () => {
     const { official, ours } = await pair(undefined);
     const row: Row = { name: 'OPTIONS', method: 'OPTIONS', target: '/hello' };
     expect(await send(official, row)).toMatchObject({ status: 415 });

@@ -3,7 +3,7 @@ import { octetInputParser } from '@trpc/server/http';
 import type { TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
 import { z } from 'zod';
 
-/** What `createContext` of both servers gives: what they know of the request. */
+/** The context that both servers create from the request. */
 export interface Context {
   readonly batch: boolean;
   readonly calls: readonly string[];
@@ -18,7 +18,7 @@ const t = initTRPC.context<Context>().create({
       : shape,
 });
 
-/** Every code that a `TRPCError` can have: each has a status of its own. */
+/** All codes of `TRPCError`, each with its own status. */
 export const errorCodes = [
   'PARSE_ERROR',
   'BAD_REQUEST',
@@ -86,13 +86,13 @@ export const differentialRouter = t.router({
   ticks: t.procedure.subscription(async function* () {
     yield 1;
   }),
-  fail: t.procedure.input(z.enum(errorCodes)).query(({ input }) => {
+  throwCode: t.procedure.input(z.enum(errorCodes)).query(({ input }) => {
     throw new TRPCError({ code: input, message: `This is ${input}` });
   }),
   throws: t.procedure.input(z.enum(['error', 'text', 'nothing', 'formatted'])).query(({ input }) => {
-    if (input === 'error') throw new Error('plain');
+    if (input === 'error') throw new Error('unexpected');
     if (input === 'formatted') throw new TRPCError({ code: 'CONFLICT', message: 'formatted' });
-    // oxlint-disable-next-line typescript/only-throw-error -- what a careless library throws
+    // oxlint-disable-next-line typescript/only-throw-error -- libraries throw such values
     throw input === 'text' ? 'just text' : undefined;
   }),
   deep: t.router({ er: t.router({ hello: t.procedure.query(() => 'from below') }) }),

@@ -1,18 +1,18 @@
 import { errorCodes } from './router.ts';
 
-/** One request, as it goes to both servers. */
+/** One request that is sent to both servers. */
 export interface Row {
   readonly name: string;
   readonly method: string;
-  /** Below `/trpc`, with the slash. */
+  /** The path below `/trpc`, with its leading slash, and the query. */
   readonly target: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string | Uint8Array;
-  /** The adapter's options that the row runs under. */
+  /** The option that both servers run with. Default: none. */
   readonly under?: Setting;
 }
 
-/** Options of the adapter, beside the defaults. */
+/** An option of both servers. */
 export type Setting =
   | 'maxBatchSize'
   | 'noBatching'
@@ -39,15 +39,15 @@ const post = (name: string, target: string, body: Row['body'], headers: Headers 
   ...(body !== undefined && { body }),
 });
 const under = (setting: Setting, rows: readonly Row[]): Row[] =>
-  rows.map((row) => ({ ...row, name: `${row.name}, under ${setting}`, under: setting }));
+  rows.map((row) => ({ ...row, name: `${row.name}, with ${setting}`, under: setting }));
 
 const queries: Row[] = [
   get('a query without input', '/hello'),
-  get('a query that gives undefined', '/nothing'),
-  get('a query that gives null', '/nil'),
-  get('a query that gives a Date', '/at'),
-  get('a query that gives text beyond ASCII', '/text'),
-  get('a query that gives what JSON cannot carry', '/big'),
+  get('a query that returns undefined', '/nothing'),
+  get('a query that returns null', '/nil'),
+  get('a query that returns a Date', '/at'),
+  get('a query that returns text beyond ASCII', '/text'),
+  get('a query that returns a bigint, which JSON cannot represent', '/big'),
   get('a nested query', '/deep.er.hello'),
   get('a query of a lazy router', '/later.hello'),
   get('an input', `/add?${q({ a: 1, b: 2 })}`),
@@ -60,26 +60,26 @@ const queries: Row[] = [
   get('an input beyond ASCII', `/echo?${q('ü🐶')}`),
   get('an input with a lone surrogate', '/echo?input=%22%5Cud800%22'),
   get('an input with a raw plus, which is a space', '/echo?input=%22a+b%22'),
-  get('an input that is left out where one is needed', '/add'),
-  get('an input that is left out where none is needed', '/optional'),
+  get('a missing input that is required', '/add'),
+  get('a missing input that is optional', '/optional'),
   get('an empty input parameter', '/optional?input='),
   get('an input of the wrong type', `/add?${q({ a: '1' })}`),
   get('an input that lacks a member', `/add?${q({})}`),
-  get('an input that is no object', `/add?${q([])}`),
-  get('an input with several faults', `/add?${q({ a: 'x', b: null })}`),
-  get('an input with an unknown member, dropped', `/add?${q({ a: 1, c: 3 })}`),
-  get('an input with an unknown member, refused', `/strict?${q({ n: 1, m: 2 })}`),
+  get('an input that is not an object', `/add?${q([])}`),
+  get('an input with several errors', `/add?${q({ a: 'x', b: null })}`),
+  get('an input with an unknown member that its schema drops', `/add?${q({ a: 1, c: 3 })}`),
+  get('an input with an unknown member that its schema rejects', `/strict?${q({ n: 1, m: 2 })}`),
   get('chained inputs', `/chained?${q({ a: 'x', b: 'y' })}`),
-  get('chained inputs of which the second fails', `/chained?${q({ a: 'x' })}`),
+  get('chained inputs whose second part is missing', `/chained?${q({ a: 'x' })}`),
   get('a transformed input', `/transformed?${q('5')}`),
   get('an asynchronously refined input', `/refined?${q('good')}`),
   get('an asynchronously refined input that fails', `/refined?${q('bad')}`),
-  get('an input given twice', `/echo?${q(1)}&${q(2)}`),
+  get('an input that is sent twice', `/echo?${q(1)}&${q(2)}`),
   get('an input that is not JSON', '/echo?input=%7B'),
   get('an input that is not valid percent-encoding', '/echo?input=%'),
   get('an input whose percent-encoding is not UTF-8', '/echo?input=%22%ff%22'),
-  get('a parameter that nobody knows', '/hello?x=1'),
-  get('an output that its schema refuses', '/lies'),
+  get('an unknown parameter', '/hello?x=1'),
+  get('an output that its schema rejects', '/lies'),
   get('an output that its schema trims', '/trims'),
   get('a middleware’s context', '/tagged'),
   get('an async iterable without streaming', '/iterable'),
@@ -154,27 +154,27 @@ const batches: Row[] = [
   get('a batch of two', batch('hello,add', { 1: { a: 1 } })),
   get('a batch in which the first fails', batch('add,hello', { 0: {} })),
   get('a batch in which the second fails', batch('hello,add', { 1: {} })),
-  get('a batch that fails alike', batch('add,add', { 0: {}, 1: {} })),
-  get('a batch that fails in two ways', batch('add,fail', { 0: {}, 1: 'NOT_FOUND' })),
+  get('a batch whose calls fail with the same error', batch('add,add', { 0: {}, 1: {} })),
+  get('a batch whose calls fail with different errors', batch('add,throwCode', { 0: {}, 1: 'NOT_FOUND' })),
   get('a batch of one procedure, in order', batch('add,add,add', { 0: { a: 1 }, 1: { a: 2 }, 2: { a: 3 } })),
-  get('a batch with an input for nobody', batch('hello', { 7: 1 })),
+  get('a batch with an input of a call that it does not have', batch('hello', { 7: 1 })),
   get('a batch with inputs of null', batch('echo,echo', { 0: null, 1: null })),
   get('a batch without inputs', batch('optional,optional')),
   get('a batch whose inputs are an array', batch('add,add', [{ a: 1 }, { a: 2 }])),
   get('a batch whose inputs are text', batch('echo', 'x')),
   get('a batch whose inputs are null', batch('echo', null)),
   get('a batch whose inputs are not JSON', '/hello,add?batch=1&input=%7B'),
-  get('a batch of queries with one that is not there', batch('hello,missing')),
+  get('a batch of queries with an unknown procedure', batch('hello,missing')),
   get('a batch of queries with a mutation', batch('hello,touch')),
-  get('a batch of nobody', batch('')),
+  get('a batch without a procedure', batch('')),
   get('a batch with an empty name', batch('hello,')),
-  get('a batch with only commas', batch(',,')),
+  get('a batch of commas', batch(',,')),
   get('a batch with a subscription', batch('ticks')),
   get('a batch of 100', batch(Array.from({ length: 100 }, () => 'hello').join(','))),
   get('a batch whose comma is percent-encoded', '/hello%2Chello?batch=1'),
-  get('batch=0, which is no batch', '/hello,hello?batch=0'),
-  get('batch=true, which is no batch', '/hello,hello?batch=true'),
-  get('batch given twice', '/hello?batch=1&batch=0'),
+  get('batch=0, which does not make a batch', '/hello,hello?batch=0'),
+  get('batch=true, which does not make a batch', '/hello,hello?batch=true'),
+  get('batch that is sent twice', '/hello?batch=1&batch=0'),
   get('the context’s view of a batch', batch('context,hello')),
   post('a batch of mutations', '/write,touch?batch=1', '{"0":{"name":"Rex"}}'),
   post('a batch of mutations in which one fails', '/write,write?batch=1', '{"0":{"name":"Rex"},"1":{}}'),
@@ -200,18 +200,18 @@ const otherMethods: Row[] = [
   { name: 'DELETE of a mutation', method: 'DELETE', target: '/touch', headers: json },
   { name: 'PUT of a mutation without a media type', method: 'PUT', target: '/touch' },
   { name: 'HEAD of a mutation', method: 'HEAD', target: '/touch' },
-  { name: 'HEAD of nothing', method: 'HEAD', target: '/missing' },
-  { name: 'DELETE of nothing', method: 'DELETE', target: '/missing', headers: json },
+  { name: 'HEAD of an unknown procedure', method: 'HEAD', target: '/missing' },
+  { name: 'DELETE of an unknown procedure', method: 'DELETE', target: '/missing', headers: json },
   post('POST of a subscription', '/ticks', '{}'),
 ];
 
 const paths: Row[] = [
-  get('a procedure that is not there', '/missing'),
+  get('an unknown procedure', '/missing'),
   get('a router', '/deep'),
   get('a path below a procedure', '/hello.more'),
   get('a lazy router', '/later'),
-  get('what every object has', '/constructor'),
-  get('what every object has, below a router', '/deep.toString'),
+  get('a name that every object inherits', '/constructor'),
+  get('a name that every object inherits, below a router', '/deep.toString'),
   get('__proto__', '/__proto__'),
   get('no procedure', ''),
   get('no procedure, with a slash', '/'),
@@ -229,16 +229,16 @@ const paths: Row[] = [
 ];
 
 const headers: Row[] = [
-  get('a batch that asks for a stream by Accept', '/hello', [['Accept', 'application/jsonl']]),
-  get('a call that asks for a stream', '/hello', [['trpc-accept', 'application/jsonl']]),
+  get('a batch with Accept: application/jsonl', '/hello', [['Accept', 'application/jsonl']]),
+  get('a single call with trpc-accept: application/jsonl', '/hello', [['trpc-accept', 'application/jsonl']]),
   get('an empty trpc-accept', '/hello', [['trpc-accept', '']]),
-  get('a trpc-accept that nobody knows', '/hello', [['trpc-accept', 'application/x']]),
-  get('an Accept that nobody serves', '/hello', [['Accept', 'image/png']]),
-  get('a Content-Type given twice', '/hello', [
+  get('an unknown trpc-accept', '/hello', [['trpc-accept', 'application/x']]),
+  get('an Accept that is not supported', '/hello', [['Accept', 'image/png']]),
+  get('a query whose Content-Type is sent twice', '/hello', [
     ['Content-Type', 'application/json'],
     ['Content-Type', 'text/plain'],
   ]),
-  post('a mutation whose Content-Type is given twice', '/write', '{"name":"Rex"}', [
+  post('a mutation whose Content-Type is sent twice', '/write', '{"name":"Rex"}', [
     ['Content-Type', 'application/json'],
     ['Content-Type', 'text/plain'],
   ]),
@@ -250,12 +250,12 @@ const headers: Row[] = [
 ];
 
 const errors: Row[] = [
-  ...errorCodes.map((code) => get(`a ${code}`, `/fail?${q(code)}`)),
+  ...errorCodes.map((code) => get(`a ${code}`, `/throwCode?${q(code)}`)),
   get('a thrown Error', `/throws?${q('error')}`),
   get('thrown text', `/throws?${q('text')}`),
   get('a thrown undefined', `/throws?${q('nothing')}`),
   get(
-    'an error that the formatter gives the input of its call, in a batch',
+    'an error to which the formatter adds the input of its call, in a batch',
     batch('echo,throws,throws', { 0: 'first', 1: 'formatted', 2: 'error' }),
   ),
   get('an error that the formatter changes', `/throws?${q('formatted')}`),
@@ -282,7 +282,7 @@ const settings: Row[] = [
   ...under('contextFails', [
     get('a query', '/hello'),
     get('a batch', batch('hello,add', { 1: { a: 1 } })),
-    get('a procedure that is not there', '/missing'),
+    get('an unknown procedure', '/missing'),
     get('a wrong method', '/touch'),
     post('a wrong media type', '/write', '{}', [['Content-Type', 'text/plain']]),
   ]),
@@ -295,11 +295,11 @@ const settings: Row[] = [
       JSON.stringify({ 0: { name: 'x'.repeat(200) } }),
     ),
     post('a body too large for a procedure that reads none', '/touch', 'x'.repeat(200)),
-    post('a body too large for a procedure that is not there', '/missing', 'x'.repeat(200)),
+    post('a body too large for an unknown procedure', '/missing', 'x'.repeat(200)),
   ]),
 ];
 
-/** Every request that is put to both servers. */
+/** All requests that are sent to both servers. */
 export const rows: readonly Row[] = [
   ...queries,
   ...mutations,

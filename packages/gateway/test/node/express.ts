@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import type express from 'express';
 
 /**
- * Loads Express. Vitest starts Node with the condition `import`, with which Express's router would be given the ES module of
- * a package of which it needs the function.
+ * Loads Express. Vitest runs Node with the condition `import`, under which `require('is-promise')` of Express's router returns the
+ * ES module instead of the function. This replaces the cached module by its default export.
  */
 export async function loadExpress(): Promise<typeof express> {
   const fromExpress = createRequire(createRequire(import.meta.url).resolve('express'));

@@ -59,7 +59,7 @@ const createTexts = () =>
     document: { title: 'Texts', version: '1.0.0' },
   });
 
-/** Serves for the running test. @returns the origin */
+/** Serves until the test ends. @returns the origin */
 async function listen(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -71,19 +71,23 @@ async function listen(listener: RequestListener): Promise<string> {
 }
 
 const json = { 'content-type': 'application/json' };
-const added = (url: string, body: RequestInit['body'], headers: Record<string, string> = json) =>
+const postJson = (url: string, body: RequestInit['body'], headers: Record<string, string> = json) =>
   fetch(url, { method: 'POST', headers, body: body ?? null }).then(async (response) => [
     response.status,
     await response.json(),
   ]);
 
-type Mounted = { readonly origin: string; readonly base: string };
+/** The origin of a server, and the path below which the gateway is mounted. */
+type MountedGateway = { readonly origin: string; readonly base: string };
 
-/** The ways to mount a gateway below `/api`, or at the root of a server. */
-const mounts: readonly (readonly [name: string, mount: () => Promise<Mounted>])[] = [
-  ['a plain server', async () => ({ origin: await listen(nodeHandler(await createTexts())), base: '' })],
+/** How a gateway can be mounted below `/api`, or at the root of a server. */
+const mounts: readonly (readonly [name: string, mount: () => Promise<MountedGateway>])[] = [
   [
-    'a plain server, below a prefix',
+    'a server of node:http',
+    async () => ({ origin: await listen(nodeHandler(await createTexts())), base: '' }),
+  ],
+  [
+    'a server of node:http with a prefix',
     async () => ({
       origin: await listen(nodeHandler(await createTexts(), { prefix: '/api' })),
       base: '/api',
@@ -98,7 +102,7 @@ const mounts: readonly (readonly [name: string, mount: () => Promise<Mounted>])[
     },
   ],
   [
-    'Express, behind its body parsers',
+    'Express after its body parsers',
     async () => {
       const app = express();
       app.use(express.json({ strict: false, limit: '1mb' }), express.urlencoded(), express.text());
@@ -123,11 +127,11 @@ const mounts: readonly (readonly [name: string, mount: () => Promise<Mounted>])[
         },
         { prefix: '/api' },
       );
-      return { origin: await served(app), base: '/api' };
+      return { origin: await listenOn(app), base: '/api' };
     },
   ],
   [
-    'Fastify, behind its body parsers',
+    'Fastify after its body parsers',
     async () => {
       const app = fastify();
       const handler = nodeHandler(await createTexts(), { prefix: '/api' });
@@ -140,12 +144,12 @@ const mounts: readonly (readonly [name: string, mount: () => Promise<Mounted>])[
         reply.hijack();
         handler(Object.assign(request.raw, { body: request.body }), reply.raw);
       });
-      return { origin: await served(app), base: '/api' };
+      return { origin: await listenOn(app), base: '/api' };
     },
   ],
 ];
 
-async function served(app: ReturnType<typeof fastify>): Promise<string> {
+async function listenOn(app: ReturnType<typeof fastify>): Promise<string> {
   onTestFinished(async () => {
     app.server.closeAllConnections();
     await app.close();
@@ -153,34 +157,37 @@ async function served(app: ReturnType<typeof fastify>): Promise<string> {
   return app.listen({ host: '127.0.0.1', port: 0 });
 }
 
-describe.each(mounts)('a gateway that is mounted in %s', (_name, mount) => {
-  it('answers REST: GET with a query, HEAD, POST, 404 and 405', async () => {
+describe.each(mounts)('a gateway mounted in %s', (server, mount) => {
+  it(`a gateway mounted in ${server} serves REST: GET with a query, HEAD, POST, 404 and 405`, async () => {
     const { origin, base } = await mount();
     const get = await fetch(`${origin}${base}/v1/texts/a%20b?x=1`);
     expect([get.status, await get.json()]).toEqual([200, { name: 'a b' }]);
     const head = await fetch(`${origin}${base}/v1/texts/a`, { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '12']);
-    expect(await added(`${origin}${base}/v1/texts`, '{"name":"ä"}')).toEqual([200, { name: 'ä' }]);
+    expect(await postJson(`${origin}${base}/v1/texts`, '{"name":"ä"}')).toEqual([200, { name: 'ä' }]);
     expect((await fetch(`${origin}${base}/v1/none`)).status).toBe(404);
     expect((await fetch(`${origin}${base}/v1/texts/a`, { method: 'DELETE' })).status).toBe(405);
-    expect(await added(`${origin}${base}/v1/texts`, '{}')).toMatchObject([400, { code: 'BAD_REQUEST' }]);
+    expect(await postJson(`${origin}${base}/v1/texts`, '{}')).toMatchObject([400, { code: 'BAD_REQUEST' }]);
   });
 
-  it('reads a form', async () => {
+  it(`a gateway mounted in ${server} reads a form`, async () => {
     const { origin, base } = await mount();
     const type = { 'content-type': 'application/x-www-form-urlencoded' };
-    expect(await added(`${origin}${base}/v1/texts`, 'name=a+b', type)).toEqual([200, { name: 'a b' }]);
+    expect(await postJson(`${origin}${base}/v1/texts`, 'name=a+b', type)).toEqual([200, { name: 'a b' }]);
   });
 
-  it.each(['false', '0', 'null', '"text"', '{"a":[1]}'])('reads the JSON body %s', async (body) => {
-    const { origin, base } = await mount();
-    expect(await added(`${origin}${base}/trpc/echo`, body)).toEqual([
-      200,
-      { result: { data: { input: JSON.parse(body) as unknown } } },
-    ]);
-  });
+  it.each(['false', '0', 'null', '"text"', '{"a":[1]}'])(
+    `a gateway mounted in ${server} reads the JSON body %s`,
+    async (body) => {
+      const { origin, base } = await mount();
+      expect(await postJson(`${origin}${base}/trpc/echo`, body)).toEqual([
+        200,
+        { result: { data: { input: JSON.parse(body) as unknown } } },
+      ]);
+    },
+  );
 
-  it('serves tRPC’s client: batches, JSON lines and a subscription', async () => {
+  it(`a gateway mounted in ${server} serves tRPC’s client: batches, JSON Lines and a subscription`, async () => {
     const { origin, base } = await mount();
     const url = `${origin}${base}/trpc`;
     for (const link of [httpBatchLink({ url }), httpBatchStreamLink({ url })]) {
@@ -198,20 +205,20 @@ describe.each(mounts)('a gateway that is mounted in %s', (_name, mount) => {
     expect(values.slice(0, 3)).toEqual([1, 2, 3]);
   });
 
-  it('answers a large body in order with others on one connection', async () => {
+  it(`a gateway mounted in ${server} answers several large bodies correctly`, async () => {
     const { origin, base } = await mount();
     const name = 'x'.repeat(300_000);
     const responses = await Promise.all(
-      [1, 2, 3].map(() => added(`${origin}${base}/v1/texts`, JSON.stringify({ name }))),
+      [1, 2, 3].map(() => postJson(`${origin}${base}/v1/texts`, JSON.stringify({ name }))),
     );
     expect(responses).toEqual([1, 2, 3].map(() => [200, { name }]));
   });
 });
 
-/** A server whose parsers read all bodies, also of types that they cannot keep. */
-const consuming = async (before: (app: Express) => void, errors: unknown[] = []) => {
+/** Serves Express with body parsers before the gateway, and collects the errors that Express receives. */
+const listenAfterParsers = async (addParsers: (app: Express) => void, errors: unknown[] = []) => {
   const app = express();
-  before(app);
+  addParsers(app);
   app.use('/api', nodeHandler(await createTexts()));
   app.use((error: unknown, _req: unknown, res: ServerResponse, _next: unknown) => {
     errors.push(error);
@@ -220,26 +227,26 @@ const consuming = async (before: (app: Express) => void, errors: unknown[] = [])
   return `${await listen(app)}/api`;
 };
 
-describe('nodeHandler behind a body parser', () => {
+describe('nodeHandler after a body parser', () => {
   it.each<[what: string, parser: RequestHandler]>([
-    ['the text', express.text({ type: 'application/json' })],
-    ['the bytes', express.raw({ type: 'application/json' })],
-  ])('takes %s of a body as they are', async (_what, parser) => {
-    const base = await consuming((app) => app.use(parser));
-    expect(await added(`${base}/v1/texts`, '{"name":"ü"}')).toEqual([200, { name: 'ü' }]);
+    ['text', express.text({ type: 'application/json' })],
+    ['bytes', express.raw({ type: 'application/json' })],
+  ])('nodeHandler reads a body that a parser has left as %s', async (_what, parser) => {
+    const base = await listenAfterParsers((app) => app.use(parser));
+    expect(await postJson(`${base}/v1/texts`, '{"name":"ü"}')).toEqual([200, { name: 'ü' }]);
   });
 
-  it('reads a compressed body that the parser has inflated', async () => {
-    const base = await consuming((app) => app.use(express.json()));
+  it('nodeHandler reads a compressed body that a parser has decompressed', async () => {
+    const base = await listenAfterParsers((app) => app.use(express.json()));
     const compressed = new Blob(['{"name":"small"}']).stream().pipeThrough(new CompressionStream('gzip'));
     const body = await new Response(compressed).arrayBuffer();
-    expect(await added(`${base}/v1/texts`, body, { ...json, 'content-encoding': 'gzip' })).toEqual([
+    expect(await postJson(`${base}/v1/texts`, body, { ...json, 'content-encoding': 'gzip' })).toEqual([
       200,
       { name: 'small' },
     ]);
   });
 
-  describe('that left nothing of the body', () => {
+  describe('without req.body', () => {
     const message =
       'A body parser has read the body of POST /v1/texts (multipart/form-data) and left no req.body that can be read again. ' +
       'Mount the gateway before the parser, or keep the parser from its paths.';
@@ -250,34 +257,37 @@ describe('nodeHandler behind a body parser', () => {
     };
     const consume = (req: IncomingMessage, next: () => void) => void req.resume().on('end', next);
 
-    it('passes an error that names the fix to Express', async () => {
+    it('nodeHandler passes an error that names the fix to Express if a parser has consumed the body', async () => {
       const errors: unknown[] = [];
-      const base = await consuming((app) => app.use((req, _res, next) => consume(req, next)), errors);
+      const base = await listenAfterParsers(
+        (app) => app.use((req, _res, next) => consume(req, next)),
+        errors,
+      );
       expect((await post(`${base}/v1/texts`)).status).toBe(500);
       expect(errors).toEqual([new Error(message)]);
     });
 
-    it('answers 500 and warns the operator where no handler follows', async () => {
-      const warned = vi.spyOn(process, 'emitWarning').mockReturnValue();
-      onTestFinished(() => warned.mockRestore());
+    it('nodeHandler answers with 500 and emits a warning if a parser has consumed the body and no handler follows', async () => {
+      const emitWarning = vi.spyOn(process, 'emitWarning').mockReturnValue();
+      onTestFinished(() => emitWarning.mockRestore());
       const handler = nodeHandler(await createTexts());
       const origin = await listen((req, res) => consume(req, () => handler(req, res)));
       const response = await post(`${origin}/v1/texts`);
       expect(response.status).toBe(500);
       expect(await response.text()).not.toContain('parser');
-      expect(warned).toHaveBeenCalledWith(new Error(message));
+      expect(emitWarning).toHaveBeenCalledWith(new Error(message));
     });
 
-    it('changes nothing for requests without a body, and for other paths', async () => {
-      const base = await consuming((app) => app.use((req, _res, next) => consume(req, next)));
+    it('nodeHandler serves requests without a body after a parser that consumes bodies', async () => {
+      const base = await listenAfterParsers((app) => app.use((req, _res, next) => consume(req, next)));
       expect((await fetch(`${base}/v1/texts/a`)).status).toBe(200);
       expect((await post(`${base}/other`)).status).toBe(404);
     });
   });
 });
 
-describe('a path that is not the gateway’s', () => {
-  it('is left to the next handler of Express', async () => {
+describe('paths outside of the gateway', () => {
+  it('nodeHandler passes a path outside of the gateway to the next handler of Express', async () => {
     const app = express();
     app.use('/api', nodeHandler(await createTexts()));
     app.use((_req, res) => {
@@ -290,13 +300,16 @@ describe('a path that is not the gateway’s', () => {
     expect((await fetch(`${origin}/api/openapi.json`)).status).toBe(200);
   });
 
-  it.each(['/v1/texts/a', '/apis/v1/texts/a', '/api/other', '/'])('is 404 without one: %s', async (path) => {
-    const origin = await listen(nodeHandler(await createTexts(), { prefix: '/api' }));
-    const response = await fetch(`${origin}${path}`);
-    expect([response.status, await response.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
-  });
+  it.each(['/v1/texts/a', '/apis/v1/texts/a', '/api/other', '/'])(
+    'nodeHandler answers %s, a path outside of its prefix or gateway, with 404 if no handler follows',
+    async (path) => {
+      const origin = await listen(nodeHandler(await createTexts(), { prefix: '/api' }));
+      const response = await fetch(`${origin}${path}`);
+      expect([response.status, await response.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
+    },
+  );
 
-  it('is left to the next handler with its prefix, without which it would be the gateway’s', async () => {
+  it('nodeHandler passes a path without its prefix to the next handler', async () => {
     const handler = nodeHandler(await createTexts(), { prefix: '/api/' });
     const origin = await listen((req, res) => handler(req, res, () => res.end(`next ${req.url}`)));
     expect(await (await fetch(`${origin}/v1/texts/a`)).text()).toBe('next /v1/texts/a');
@@ -304,8 +317,8 @@ describe('a path that is not the gateway’s', () => {
   });
 });
 
-describe('a client that goes away', () => {
-  it('ends the subscription of a mounted gateway', async () => {
+describe('a client that disconnects', () => {
+  it('a mounted gateway ends a subscription whose client disconnects', async () => {
     const gateway = await createTexts();
     const url = new URL(await listen(nodeHandler(gateway)));
     const socket = connect(Number(url.port), url.hostname);
@@ -321,7 +334,7 @@ describe('a client that goes away', () => {
     await vi.waitFor(() => expect(subscriptions).toBe(0));
   });
 
-  it('in the middle of a body ends nothing but its request', async () => {
+  it('a mounted gateway ends only the request of a client that disconnects in the middle of a body', async () => {
     const gateway = await createTexts();
     const origin = await listen(nodeHandler(gateway));
     const socket = connect(Number(new URL(origin).port), '127.0.0.1');
@@ -331,11 +344,11 @@ describe('a client that goes away', () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     socket.destroy();
     await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(0));
-    expect(await added(`${origin}/v1/texts`, '{"name":"next"}')).toEqual([200, { name: 'next' }]);
+    expect(await postJson(`${origin}/v1/texts`, '{"name":"next"}')).toEqual([200, { name: 'next' }]);
   });
 });
 
-it('a response that another handler has sent is left as it is', async () => {
+it('nodeHandler does not change a response that another handler has sent', async () => {
   const handler = nodeHandler(await createTexts());
   const origin = await listen((req, res) => {
     res.end('mine');

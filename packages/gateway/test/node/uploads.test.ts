@@ -14,7 +14,7 @@ import { serve } from '../servers.ts';
 import type { UploadTarget } from '../uploads/uploadTarget.ts';
 import { startUploadServer, type UploadServer, warmUpMegabytes } from '../uploads/uploads.ts';
 
-/** Uploads that are kept in temporary files, and the memory that large ones take. */
+/** Uploads in temporary files, and the memory that large uploads need. */
 
 const mebibyte = 1024 * 1024;
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
@@ -63,7 +63,7 @@ beforeEach(async () => {
 const headers = { 'content-type': `${form}; boundary=b` };
 const chunk = new Uint8Array(65_536).fill(120);
 
-/** A form with one file, which ends after its bytes, or never. */
+/** A form with one file. If `isWhole` is false it stops after the bytes of the file and never ends. */
 async function* body(field: string, bytes: number, isWhole = true): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const encoder = new TextEncoder();
   yield encoder.encode(
@@ -74,7 +74,7 @@ async function* body(field: string, bytes: number, isWhole = true): AsyncGenerat
   yield encoder.encode('\r\n--b--\r\n');
 }
 
-/** Sends it. */
+/** Sends a form. @returns the status and the body of the response */
 async function send(
   path: string,
   chunks: AsyncIterable<Uint8Array<ArrayBuffer>>,
@@ -89,12 +89,12 @@ it('a temporary file is removed once its call has ended', async () => {
   await vi.waitFor(async () => expect(await readdir(directory)).toEqual([]));
 });
 
-it('a temporary file can be moved, and is readable by its user alone', async () => {
+it('a temporary file can be moved, and only its user can read it', async () => {
   expect(await send('/move', body('file', mebibyte))).toEqual([200, '"a.bin image/png 600"']);
   expect((await stat(join(directory, 'moved'))).size).toBe(mebibyte);
 });
 
-it('a temporary file is gone when its client has disconnected in the middle', async () => {
+it('a temporary file is removed if its client disconnects in the middle', async () => {
   const abort = new AbortController();
   const init = { method: 'POST', headers, duplex: 'half', signal: abort.signal } as const;
   const sent = ReadableStream.from(body('file', mebibyte, false));
@@ -110,7 +110,7 @@ it('a temporary file is gone when its client has disconnected in the middle', as
   await vi.waitFor(async () => expect(await readdir(directory)).toEqual([]));
 });
 
-it('a folder for temporary files that is missing is 500, and its error is reported', async () => {
+it('an upload is answered with 500 and its error reported if the folder for temporary files is missing', async () => {
   const errors: unknown[] = [];
   const gateway = await createGateway({
     router,
@@ -131,8 +131,8 @@ it('a folder for temporary files that is missing is 500, and its error is report
   await other.close({ graceMs: 0 });
 });
 
-/** Another process sends: in one process they take turns, so that no more is sent than is read. */
-describe('a server as a process', () => {
+/** The server is another process than the client: in one process they take turns, and no more is sent than is read. */
+describe('memory of a server process', () => {
   const adapter = adapterOfRun();
   let target: UploadServer;
 
@@ -143,19 +143,22 @@ describe('a server as a process', () => {
   afterAll(() => target.stop());
 
   it.each([
-    // 19 to 23 MB were seen, and 35 MB once on a busy machine. `npm run bench:uploads` shows it where there is nothing else to do.
+    // Measured: 19 to 23 MB, once 35 MB on a busy machine. Use `npm run bench:uploads` on an idle one.
     ['that its procedure reads as a stream', 48, '/stream'],
-    // uWebSockets.js 20 may receive all of it in one turn: docs/streams.md. In one buffer, it took 550 MB.
+    // uWebSockets.js 20 may receive the whole file in one turn (docs/streams.md). With one buffer it took 550 MB.
     ['that is kept in a temporary file', adapter === 'uws' ? 300 : 48, '/spool'],
-  ] as const)('receives a file of 200 MiB %s in less than %d MB', async (_how, bound, path) => {
-    const growth = await target.growthOf(path, 200);
-    process.stdout.write(`${adapter} ${path}: RSS + ${growth.toFixed(1)} MB\n`);
-    expect(growth).toBeLessThan(bound);
-  });
+  ] as const)(
+    'the server receives a file of 200 MiB %s with less than %d MB of additional memory',
+    async (_how, bound, path) => {
+      const growth = await target.growthOf(path, 200);
+      process.stdout.write(`${adapter} ${path}: RSS + ${growth.toFixed(1)} MB\n`);
+      expect(growth).toBeLessThan(bound);
+    },
+  );
 
-  // prlimit(1) is Linux's.
+  // prlimit(1) exists on Linux only.
   it.runIf(process.platform === 'linux')(
-    'answers 500 when a temporary file cannot be written on, reports the error, and leaves no file',
+    'the server answers with 500 if a temporary file cannot grow, reports the error, and removes the file',
     async () => {
       const limit = (bytes: string) =>
         execFileSync('prlimit', ['--pid', String(target.child.pid), `--fsize=${bytes}:unlimited`]);

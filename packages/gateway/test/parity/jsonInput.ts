@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { jsonText } from './jsonText.ts';
 
-// Values as `JSON.parse` gives them: members that are missing, too many or of the wrong type, and the numbers and texts
-// at which readers of JSON part ways.
+// Generators of values as `JSON.parse` returns them: with missing, additional and mistyped members, and with the numbers and
+// strings that JSON parsers read differently.
 
 const boundaries = [
   [0, -0, 1, -1, 5, 20, 99, 100, 101, 0.5, 5.5, -5.5, 1e-7, 5e-324, 1e15, 1e21, -1e21, 1.5e300],
@@ -10,7 +10,7 @@ const boundaries = [
   [1 - 2 ** 53, -(2 ** 53), -(2 ** 53) - 2, -(2 ** 63), -(2 ** 63) - 2048, 2 ** 31, 2 ** 32],
 ].flat();
 
-/** Any number that JSON can carry. */
+/** Any number that JSON can represent. */
 export const finiteNumber: fc.Arbitrary<number> = fc.oneof(
   fc.constantFrom(...boundaries),
   fc.integer({ min: -3, max: 130 }),
@@ -18,10 +18,10 @@ export const finiteNumber: fc.Arbitrary<number> = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }),
 );
 
-/** `JSON.parse` gives an infinity for `1e400`. */
+/** Includes infinities, because `JSON.parse` reads `1e400` as `Infinity`. */
 const anyNumber = fc.oneof({ weight: 9, arbitrary: finiteNumber }, fc.constantFrom(Infinity, -Infinity));
 
-/** Any text, lone surrogates included. */
+/** Any string, including lone surrogates. */
 export const anyText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 8 }),
   fc.string({ unit: 'binary', maxLength: 8 }),
@@ -46,7 +46,7 @@ export const anyText: fc.Arbitrary<string> = fc.oneof(
   ),
 );
 
-/** A value that was meant for something else. */
+/** Any JSON value. */
 export const anyJsonValue = (someNumber: fc.Arbitrary<number> = anyNumber): fc.Arbitrary<unknown> => {
   const scalar = fc.oneof(someNumber, anyText, fc.boolean(), fc.constant(null));
   const name = fc.oneof(anyText, memberNames);
@@ -61,7 +61,7 @@ export const anyJsonValue = (someNumber: fc.Arbitrary<number> = anyNumber): fc.A
   return fc.oneof({ weight: 2, arbitrary: scalar }, nested);
 };
 
-/** Names that mean something to JavaScript's objects, or to nobody. */
+/** Names of inherited members of JavaScript objects, and names that no schema has. */
 const memberNames = fc.constantFrom(
   ...'__proto__ constructor prototype toString hasOwnProperty valueOf then toJSON'.split(' '),
   ...'id extra Name NAME category_id 0 length batch input'.split(' '),
@@ -69,38 +69,38 @@ const memberNames = fc.constantFrom(
   ' ',
 );
 
-/** As `JSON.parse` makes them: `__proto__` is a member like any other. */
+/** Builds an object as `JSON.parse` does: `__proto__` is an own member. */
 const fromEntries = (entries: readonly (readonly [string, unknown])[]): Record<string, unknown> =>
   Object.fromEntries(entries);
 
 const asText = (value: unknown) => (typeof value === 'string' ? value : jsonText(value));
 
 /**
- * Objects of these members, mostly good ones: each may be missing or hold junk, others may come before and after, and
- * once in a while the input is no object at all.
+ * Objects with these members, mostly valid: a member may be missing or have a wrong value, other members may come before and
+ * after, and one input in about 20 is not an object or is `undefined`.
  */
 export function mostlyValidInput(
   members: Readonly<Record<string, fc.Arbitrary<unknown>>>,
   someNumber: fc.Arbitrary<number> = anyNumber,
 ): fc.Arbitrary<unknown> {
-  const spoilt = anyJsonValue(someNumber);
-  // The more members, the rarer a fault in each: about every second input is good.
+  const wrongValue = anyJsonValue(someNumber);
+  // The more members, the rarer an error in each: about every second input is valid.
   const weight = Math.max(14, 6 * Object.keys(members).length);
-  const own = Object.entries(members).map(([name, good]) =>
+  const memberEntries = Object.entries(members).map(([name, valid]) =>
     fc.oneof(
-      { weight, arbitrary: good.map((value) => [[name, value] as const]) },
-      { weight: 1, arbitrary: spoilt.map((value) => [[name, value] as const]) },
-      // What a reader that coerces would take.
-      { weight: 1, arbitrary: good.map((value) => [[name, asText(value)] as const]) },
+      { weight, arbitrary: valid.map((value) => [[name, value] as const]) },
+      { weight: 1, arbitrary: wrongValue.map((value) => [[name, value] as const]) },
+      // A value that only a coercing parser accepts.
+      { weight: 1, arbitrary: valid.map((value) => [[name, asText(value)] as const]) },
       { weight: 2, arbitrary: fc.constant([]) },
     ),
   );
   const others = fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
-    fc.array(fc.tuple(fc.oneof(memberNames, anyText), spoilt), { maxLength: 2 }),
+    fc.array(fc.tuple(fc.oneof(memberNames, anyText), wrongValue), { maxLength: 2 }),
   );
   const object = fc
-    .tuple(others, fc.tuple(...own), others)
-    .map(([before, found, behind]) => fromEntries([...before, ...found.flat(), ...behind]));
-  return fc.oneof({ weight: 20, arbitrary: object }, spoilt, fc.constant(undefined));
+    .tuple(others, fc.tuple(...memberEntries), others)
+    .map(([before, entries, after]) => fromEntries([...before, ...entries.flat(), ...after]));
+  return fc.oneof({ weight: 20, arbitrary: object }, wrongValue, fc.constant(undefined));
 }

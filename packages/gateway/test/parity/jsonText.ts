@@ -2,8 +2,8 @@
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
 /**
- * The JSON text that `JSON.parse` reads as this value. `JSON.stringify` alone writes `-0` as `0`, and the infinity that
- * `JSON.parse` makes of `1e400` as `null`.
+ * Returns the JSON text that `JSON.parse` reads as this value. `JSON.stringify` alone writes `-0` as `0` and `Infinity`, the
+ * value of `1e400`, as `null`.
  */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_name, member: unknown) => {
@@ -12,8 +12,8 @@ export const jsonText = (value: unknown): string =>
   });
 
 /**
- * A number in decimal, exactly: `String` shortens, so that -(2^63) becomes -9223372036854776000, which is another number
- * and no int64.
+ * Returns a number in decimal without rounding. `String` shortens: -(2^63) becomes -9223372036854776000, which is another
+ * number and not an int64.
  */
 export function numberText(value: number): string {
   if (Object.is(value, -0)) return '-0';

@@ -2,7 +2,7 @@ import type { Gateway } from '@petstore/gateway';
 import type { Client } from '../client.ts';
 import { jsonText } from './jsonText.ts';
 
-/** A request that carries a call of a procedure. */
+/** An HTTP request that calls a procedure. */
 export interface Call {
   readonly method: string;
   readonly target: string;
@@ -10,10 +10,10 @@ export interface Call {
   readonly body?: string | undefined;
 }
 
-/** REST; tRPC, a call alone; tRPC, a call in a batch. */
+/** `rest`, `rpc`: a single tRPC call, `batch`: a tRPC batch of one call. */
 export type ProtocolVariant = 'rest' | 'rpc' | 'batch';
 
-/** What came back. */
+/** The status and the body of a response. */
 interface ResponseText {
   readonly status: number;
   readonly text: string;
@@ -21,7 +21,7 @@ interface ResponseText {
 
 export type Send = (call: Call) => Promise<ResponseText>;
 
-/** Asks the gateway in this process: no socket between, so that thousands of calls take seconds. */
+/** Sends calls by `gateway.fetch`: without a socket, thousands of calls take seconds. */
 export function inProcess({ fetch }: Gateway, apiKey: string): Send {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
   return async ({ method, target, body }) => {
@@ -31,7 +31,7 @@ export function inProcess({ fetch }: Gateway, apiKey: string): Send {
   };
 }
 
-/** Asks over the wire; each answer is held against the laws of every answer, too. */
+/** Sends calls over a port. The client also checks each response by `responseProblems.ts`. */
 export function overPort(client: Client): Send {
   return async ({ method, target, body }) => {
     const received = await client.send(method, target, body === undefined ? {} : { body });
@@ -39,7 +39,7 @@ export function overPort(client: Client): Send {
   };
 }
 
-/** The tRPC protocol: a call alone, or in a batch of its own. */
+/** The request of a tRPC call, alone or as a batch of one. */
 export function rpcCall(type: 'query' | 'mutation', path: string, input: unknown, isBatch: boolean): Call {
   const isAbsent = input === undefined;
   const text = isBatch ? (isAbsent ? '{}' : `{"0":${jsonText(input)}}`) : isAbsent ? '' : jsonText(input);
@@ -50,8 +50,8 @@ export function rpcCall(type: 'query' | 'mutation', path: string, input: unknown
 }
 
 /**
- * What a protocol made of a call, in words that both have: the data, as JSON text (so that `-0`, the order of members and
- * `__proto__` count too), or the code and the status of the refusal.
+ * The outcome of a call in a form that both protocols share: the data as JSON text, so that `-0`, the order of members and
+ * `__proto__` are compared too, or the code and the status of the error.
  */
 export type Outcome = { readonly data: string } | { readonly code: string; readonly status: number };
 
@@ -61,9 +61,9 @@ export function restOutcome({ status, text }: ResponseText): Outcome {
   return status < 300 ? { data: jsonText(body) } : { code: (body as { code: string }).code, status };
 }
 
-/** @throws {Error} where the envelope is not one, or says another status than the status line */
+/** @throws {Error} if the envelope is malformed, or its status differs from the status line */
 export function rpcOutcome({ status, text }: ResponseText, isBatch: boolean): Outcome {
-  // The envelope of tRPC: one of these two members.
+  // tRPC's envelope has one of these two members.
   const parsed: unknown = JSON.parse(text);
   const envelope = (isBatch ? (parsed as unknown[])[0] : parsed) as {
     readonly result?: { readonly data?: unknown };

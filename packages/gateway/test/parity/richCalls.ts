@@ -4,12 +4,12 @@ import { finiteNumber, mostlyValidInput, anyJsonValue, anyText } from './jsonInp
 import { jsonText, numberText } from './jsonText.ts';
 import { richMeta, type RichProcedure } from './richRouter.ts';
 
-const small = fc.integer({ min: 0, max: 9 });
+const digit = fc.integer({ min: 0, max: 9 });
 const word = fc.stringMatching(/^[a-z5 ]{1,4}$/);
-const id = fc.oneof({ weight: 3, arbitrary: small }, finiteNumber);
+const anyId = fc.oneof({ weight: 3, arbitrary: digit }, finiteNumber);
 const fields = {
   text: word,
-  count: small,
+  count: digit,
   ratio: finiteNumber,
   on: fc.boolean(),
   kind: fc.constantFrom('novel', 'poem'),
@@ -20,36 +20,35 @@ const bodyFields = {
   shelf: fc.constantFrom(1, 2, 'annex', true),
   note: fc.option(word),
   at: fc.constantFrom('2026-11-20T12:00:00Z', '2026-11-20T12:00:00.5Z'),
-  size: fc.tuple(small, small),
+  size: fc.tuple(digit, digit),
   place: fc.oneof(
-    fc.record({ type: fc.constant('shelf'), row: small, more: small }),
+    fc.record({ type: fc.constant('shelf'), row: digit, more: digit }),
     fc.record({ type: fc.constant('lent'), to: word }),
   ),
-  scores: fc.dictionary(anyText, small, { maxKeys: 2, noNullPrototype: true }),
-  either: fc.oneof(small, small.map(String), fc.constant(null)),
+  scores: fc.dictionary(anyText, digit, { maxKeys: 2, noNullPrototype: true }),
+  either: fc.oneof(digit, digit.map(String), fc.constant(null)),
 };
 
-// Finite numbers alone: what an input holds is read over REST, where a number that JSON cannot carry is refused, while
-// over tRPC `JSON.parse` has made an infinity of it already.
-const good = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
+// Only finite numbers: REST rejects a number that JSON cannot represent, while over tRPC `JSON.parse` reads it as `Infinity`.
+const finiteInput = (members: Readonly<Record<string, fc.Arbitrary<unknown>>>) =>
   mostlyValidInput(members, finiteNumber);
 
 export const richInput: Readonly<Record<RichProcedure, fc.Arbitrary<unknown>>> = {
-  create: good({ ...bodyFields, anything: anyJsonValue(finiteNumber) }),
-  replace: good({ id, ...bodyFields, anything: anyJsonValue(finiteNumber) }),
-  update: good({ id, ...bodyFields }),
-  search: good(fields),
-  remove: good({ id, on: fc.boolean() }),
+  create: finiteInput({ ...bodyFields, anything: anyJsonValue(finiteNumber) }),
+  replace: finiteInput({ id: anyId, ...bodyFields, anything: anyJsonValue(finiteNumber) }),
+  update: finiteInput({ id: anyId, ...bodyFields }),
+  search: finiteInput(fields),
+  remove: finiteInput({ id: anyId, on: fc.boolean() }),
 };
 
-/** How a query can carry a member: only in its schema's own type. */
-const inQuery: Readonly<Record<string, (value: unknown) => readonly string[] | undefined>> = {
+/** The query parameters of a member, or `undefined` if a query cannot carry the value as its schema's type. */
+const queryTexts: Readonly<Record<string, (value: unknown) => readonly string[] | undefined>> = {
   text: (value) => asText(value),
   kind: (value) => asText(value),
   count: (value) => (typeof value === 'number' ? [numberText(value)] : undefined),
   ratio: (value) => (typeof value === 'number' ? [String(value)] : undefined),
   on: (value) => (typeof value === 'boolean' ? [String(value)] : undefined),
-  // An empty array is no parameter at all, which is the default: the same.
+  // An empty array has no parameters, and the default is an empty array.
   tags: (value) =>
     Array.isArray(value) && value.every((tag) => asText(tag) !== undefined) ? (value as string[]) : undefined,
 };
@@ -59,8 +58,8 @@ const isUnsafeInt64 = (value: number) =>
 const asText = (value: unknown) => (typeof value === 'string' && value.isWellFormed() ? [value] : undefined);
 
 /**
- * As `petCalls.ts` says: `undefined` where texts cannot say just this. An `id` is the number in the path; an int64 there
- * that a double may not hold names nothing over REST (404), whatever its schema, so that the protocols are not compared.
+ * Returns the request of a call, or `undefined` if REST cannot express the input, as in `petCalls.ts`. An `id` is the number in
+ * the path. An int64 there that a double cannot represent is a 404 over REST whatever the schema is, so it is not compared.
  */
 export function richCall(
   procedure: RichProcedure,
@@ -77,17 +76,17 @@ function restCall(procedure: RichProcedure, input: unknown): Call | undefined {
     return { method, target: `/v1${path}`, body: input === undefined ? '' : jsonText(input) };
   }
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
-  const { id: named, ...others } = input as Readonly<Record<string, unknown>>;
-  if (procedure !== 'search' && (typeof named !== 'number' || isUnsafeInt64(named))) return undefined;
-  const target = `/v1${typeof named === 'number' ? path.replace('{id}', numberText(named)) : path}`;
+  const { id, ...others } = input as Readonly<Record<string, unknown>>;
+  if (procedure !== 'search' && (typeof id !== 'number' || isUnsafeInt64(id))) return undefined;
+  const target = `/v1${typeof id === 'number' ? path.replace('{id}', numberText(id)) : path}`;
   if (method === 'PUT' || method === 'PATCH') return { method, target, body: jsonText(others) };
 
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(others)) {
-    const isKnown = procedure === 'search' ? Object.hasOwn(inQuery, name) : name === 'on';
-    const texts = isKnown ? inQuery[name]?.(value) : [];
+    const isKnown = procedure === 'search' ? Object.hasOwn(queryTexts, name) : name === 'on';
+    const texts = isKnown ? queryTexts[name]?.(value) : [];
     if (texts === undefined) return undefined;
-    for (const one of texts) query.append(name, one);
+    for (const each of texts) query.append(name, each);
   }
   return { method, target: query.size === 0 ? target : `${target}?${query.toString()}` };
 }

@@ -3,8 +3,8 @@ import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
 /**
- * The inputs of a router whose types JSON's own do not cover: made anew by each call, so that a test's own copy cannot be
- * changed by whoever serves the other.
+ * Returns input schemas of many types, including types that JSON does not have. Each call creates new schemas, so that a test
+ * can validate with a copy that no gateway has touched.
  */
 export function richInputs() {
   const fields = {
@@ -71,18 +71,18 @@ export const richMeta: Readonly<Record<RichProcedure, RestMeta>> = {
 
 const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
 
-/** What reached the resolver; the output schema takes the rest away. */
-const Seen = z.object({ seen: z.unknown() });
-const seen = ({ input }: { readonly input: object }) => ({ seen: { ...input }, secret: 'hunter2' });
+/** The input of the resolver. The output schema strips `secret`. */
+const ReceivedInput = z.object({ seen: z.unknown() });
+const returnInput = ({ input }: { readonly input: object }) => ({ seen: { ...input }, secret: 'hunter2' });
 
 export function richRouter() {
   const inputs = richInputs();
   const at = (name: RichProcedure) => t.procedure.meta({ openapi: richMeta[name] });
   return t.router({
-    create: at('create').input(inputs.create).output(Seen).mutation(seen),
-    replace: at('replace').input(inputs.replace).output(Seen).mutation(seen),
-    update: at('update').input(inputs.update).output(Seen).mutation(seen),
-    search: at('search').input(inputs.search).output(Seen).query(seen),
-    remove: at('remove').input(inputs.remove).output(Seen).mutation(seen),
+    create: at('create').input(inputs.create).output(ReceivedInput).mutation(returnInput),
+    replace: at('replace').input(inputs.replace).output(ReceivedInput).mutation(returnInput),
+    update: at('update').input(inputs.update).output(ReceivedInput).mutation(returnInput),
+    search: at('search').input(inputs.search).output(ReceivedInput).query(returnInput),
+    remove: at('remove').input(inputs.remove).output(ReceivedInput).mutation(returnInput),
   });
 }

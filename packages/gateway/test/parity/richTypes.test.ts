@@ -40,7 +40,7 @@ const newGateway = () =>
 
 const schemas = richInputs();
 
-/** What the schemas themselves say, in a copy that nobody serves. */
+/** The outcome that the schemas demand, by a copy that no gateway serves. */
 async function expected(procedure: RichProcedure, input: unknown): Promise<Outcome> {
   const read = await schemas[procedure].safeParseAsync(input);
   if (!read.success) return { code: 'BAD_REQUEST', status: 400 };
@@ -59,10 +59,10 @@ async function outcome(
   return protocol === 'rest' ? restOutcome(received) : rpcOutcome(received, protocol === 'batch');
 }
 
-/** A call on every protocol, and what its outcome should be there. */
+/** Sends a call over every protocol. Returns the actual and the expected outcomes. */
 async function onEveryProtocol(call: Send, { procedure, input }: RichCase, tally: Tally) {
-  const right = await expected(procedure, input);
-  tally.add(procedure, 'data' in right);
+  const expectedOutcome = await expected(procedure, input);
+  tally.add(procedure, 'data' in expectedOutcome);
   return {
     actual: {
       procedure,
@@ -70,32 +70,32 @@ async function onEveryProtocol(call: Send, { procedure, input }: RichCase, tally
       rpc: await outcome(call, procedure, input, 'rpc'),
       batch: await outcome(call, procedure, input, 'batch'),
     },
-    expected: { procedure, rest: right, rpc: right, batch: right },
+    expected: { procedure, rest: expectedOutcome, rpc: expectedOutcome, batch: expectedOutcome },
   };
 }
 
-describe('any router’s REST and tRPC give the same result or the same refusal', () => {
+describe('parity of REST and tRPC', () => {
   const tally = new Tally();
   afterAll(() => tally.print('Parity of a router of many types'));
 
-  it('in this process', async () => {
-    // One gateway for all: what a call left behind would show in the next.
+  it('REST and tRPC return the same result or the same error for generated inputs, in process', async () => {
+    // One gateway for all calls, so that state that a call leaves behind would show.
     const send = inProcess(await newGateway(), apiKey);
-    const property = fc.asyncProperty(cases, async (one) => {
-      const { actual, expected: right } = await onEveryProtocol(send, one, tally);
-      expect(actual).toEqual(right);
+    const property = fc.asyncProperty(cases, async (richCase) => {
+      const { actual, expected: outcomes } = await onEveryProtocol(send, richCase, tally);
+      expect(actual).toEqual(outcomes);
     });
     await fc.assert(property, { numRuns: inputs(1000) });
     expect(tally.underrepresented(everyForm ? 40 : 5)).toEqual([]);
   });
 
-  it('over a real port', async () => {
+  it('REST and tRPC return the same result or the same error for generated inputs, over a port', async () => {
     const server = await serve(await newGateway());
     try {
       const send = overPort(await connect({ ...server, apiKey }));
-      const property = fc.asyncProperty(cases, async (one) => {
-        const { actual, expected: right } = await onEveryProtocol(send, one, tally);
-        expect(actual).toEqual(right);
+      const property = fc.asyncProperty(cases, async (richCase) => {
+        const { actual, expected: outcomes } = await onEveryProtocol(send, richCase, tally);
+        expect(actual).toEqual(outcomes);
       });
       await fc.assert(property, { numRuns: inputs(200) });
     } finally {

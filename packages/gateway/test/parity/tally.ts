@@ -4,7 +4,7 @@ interface Count {
   rejected: number;
 }
 
-/** Counts what became of generated cases: a generator that only makes garbage must not look like a success. */
+/** Counts accepted and rejected inputs by name, so that a generator of only invalid inputs does not look like a success. */
 export class Tally {
   readonly #counts = new Map<string, Count>();
 
@@ -19,17 +19,17 @@ export class Tally {
     return [...this.#counts.values()].reduce((sum, { accepted, rejected }) => sum + accepted + rejected, 0);
   }
 
-  /** Those of which fewer than this were accepted, or refused. */
+  /** The counts with fewer than `least` accepted or rejected inputs. */
   underrepresented(least: number): Count[] {
     return [...this.#counts.values()].filter(
       ({ accepted, rejected }) => Math.min(accepted, rejected) < least,
     );
   }
 
-  /** One line to the terminal; not through the console, which is for what nobody expected. */
+  /** Prints one line to stdout. Not by the console, because unexpected console output fails a test. */
   print(title: string): void {
     const counts = [...this.#counts.values()].map(
-      ({ name, accepted, rejected }) => `${name} ${accepted} accepted, ${rejected} refused`,
+      ({ name, accepted, rejected }) => `${name} ${accepted} accepted, ${rejected} rejected`,
     );
     process.stdout.write(`${title}: ${counts.join('; ')}.\n`);
   }

@@ -1,4 +1,4 @@
-/** A gateway that takes large forms, as a process: `startPinned(0, …)`. It answers each message with its port. */
+/** A process that serves large forms, for `startPinned(0, …)`. It answers each message with its port and its last error. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGateway } from '@petstore/gateway';
 import { fileStream, type GatewayMeta } from '@petstore/gateway/meta';
@@ -10,7 +10,7 @@ import { adapterOfRun } from '../adapters.ts';
 import { listen } from '../listen.ts';
 import { respondToParent } from '../load/pinned.ts';
 
-/** Where it listens, and the last error that it reported. */
+/** The port of the process, and the last error that it reported. */
 export interface UploadTarget {
   readonly port: number;
   readonly error: string;
@@ -20,10 +20,10 @@ const { SPOOL: directory } = process.env;
 const contentTypes = ['multipart/form-data'];
 const upload = { maxBytes: 2 ** 30 };
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-let reported = '';
+let lastError = '';
 
-/** Reads a form's file in chunks, with `wait` after each. */
-const streamed = (path: `/${string}`, wait: () => Promise<void> | void) =>
+/** A procedure that reads the file of a form in chunks, with `wait` after each. */
+const streamProcedure = (path: `/${string}`, wait: () => Promise<void> | void) =>
   t.procedure
     .meta({ openapi: { method: 'POST', path, upload } })
     .input(z.object({ file: fileStream() }))
@@ -41,8 +41,8 @@ const streamed = (path: `/${string}`, wait: () => Promise<void> | void) =>
 
 const gateway = await createGateway({
   router: t.router({
-    stream: streamed('/stream', () => {}),
-    slow: streamed('/slow', () => sleep(1)),
+    stream: streamProcedure('/stream', () => {}),
+    slow: streamProcedure('/slow', () => sleep(1)),
     spool: t.procedure
       .meta({ openapi: { method: 'POST', path: '/spool', contentTypes, upload: { ...upload, spool: true } } })
       .input(z.object({ file: z.file() }))
@@ -54,9 +54,9 @@ const gateway = await createGateway({
   spool: temporaryFiles(directory),
   callTimeoutMs: 120_000,
   onError: ({ error }) => {
-    reported = String(error.cause ?? error);
+    lastError = String(error.cause ?? error);
   },
 });
 const { port } = adapterOfRun() === 'fetch' ? await listenWithFetch(gateway.fetch) : await listen(gateway);
 
-respondToParent(async () => ({ port, error: reported }) satisfies UploadTarget);
+respondToParent(async () => ({ port, error: lastError }) satisfies UploadTarget);

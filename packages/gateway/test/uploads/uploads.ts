@@ -1,6 +1,7 @@
 /**
- * Measures the memory of a server while it receives a form with a large file, for each adapter and each way to read it:
- * `npm run bench:uploads`, or `npm run bench:uploads -- uws` for one of them. The client is another process than the server, or they would take turns.
+ * Measures the memory of a server while it receives a form with a large file, for each adapter and each upload mode:
+ * `npm run bench:uploads`, or `npm run bench:uploads -- uws` for one adapter. The client is another process than the server,
+ * because in one process they would take turns.
  */
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -18,19 +19,19 @@ const chunk = Buffer.alloc(65_536, 'x');
 const file = fileURLToPath(new URL('uploadTarget.ts', import.meta.url));
 
 /**
- * A form of so many MiB is sent before memory is measured. Neither code that is loaded and compiled counts then, nor half of
- * the 32 MiB of buffers that V8 lets wait for its collector, in any process that receives bodies.
+ * The size in MiB of the form that is sent before memory is measured, so that the measurement excludes code that is loaded and
+ * compiled, and half of the 32 MiB of buffers that V8 keeps before it collects garbage.
  */
 export const warmUpMegabytes = 16;
 
 export type UploadPath = '/stream' | '/slow' | '/spool';
 
-/** A server as a process, with a folder for its temporary files. */
+/** A server process, with a folder for its temporary files. */
 export interface UploadServer extends Pinned {
   readonly directory: string;
   /** Sends a form with one file. @returns the status and the body of the response */
   send(path: UploadPath, megabytes: number): Promise<readonly [status: number, body: string]>;
-  /** By how many MB the physical memory grew while it received a file, at most. */
+  /** Sends a file. @returns the maximum growth of the physical memory in MB while the server received it */
   growthOf(path: UploadPath, megabytes: number): Promise<number>;
 }
 
@@ -72,35 +73,35 @@ async function sendForm(port: number, path: string, bytes: number): Promise<read
       'content-length': head.length + bytes + end.length,
     },
   });
-  const answered = once(sent, 'response');
+  const responded = once(sent, 'response');
   // It is awaited below, unless sending fails first.
-  answered.catch(() => {});
-  const rejection = new Set<unknown>();
+  responded.catch(() => {});
+  const responses = new Set<unknown>();
   sent.once('response', (response) => {
-    rejection.add(response);
+    responses.add(response);
     sent.emit('drain');
   });
   sent.write(head);
-  // A server that rejects it reads no more.
-  for (let left = bytes; left > 0 && rejection.size === 0; left -= chunk.length) {
+  // A server that rejects the form responds early and stops reading.
+  for (let left = bytes; left > 0 && responses.size === 0; left -= chunk.length) {
     // oxlint-disable-next-line no-await-in-loop -- as fast as the server reads
     if (!sent.write(left < chunk.length ? chunk.subarray(0, left) : chunk)) await once(sent, 'drain');
   }
-  if (rejection.size === 0) sent.end(end);
-  const [response] = (await answered) as [AsyncIterable<Buffer> & { statusCode: number }];
+  if (responses.size === 0) sent.end(end);
+  const [response] = (await responded) as [AsyncIterable<Buffer> & { statusCode: number }];
   let text = '';
   for await (const piece of response) text += piece.toString();
   sent.destroy();
   return [response.statusCode, text];
 }
 
-const ways: Readonly<Record<UploadPath, string>> = {
+const modeNames: Readonly<Record<UploadPath, string>> = {
   '/stream': 'streamed',
   '/slow': 'streamed, 1 ms per chunk',
   '/spool': 'temporary file',
 };
 
-/** Prints a table: the growth of the first large file after a small one, and the most of three more. */
+/** Prints a table with the memory growth for the first large file, and the maximum for three more. */
 async function measure(): Promise<void> {
   const size = 200;
   const [, , ...names] = process.argv;
@@ -112,14 +113,14 @@ async function measure(): Promise<void> {
   row('adapter', `a file of ${size} MiB`, 'first', 'later');
   row('-------', '-'.repeat(24), '------', '------');
   for (const adapter of chosen) {
-    for (const path of Object.keys(ways) as UploadPath[]) {
+    for (const path of Object.keys(modeNames) as UploadPath[]) {
       const server = await startUploadServer(adapter);
       try {
         await server.send(path, warmUpMegabytes);
         const growths: number[] = [];
         for (let run = 0; run < 4; run += 1) growths.push(await server.growthOf(path, size));
         const [first = 0, ...later] = growths;
-        row(adapter, ways[path], `${first.toFixed(0)} MB`, `${Math.max(...later).toFixed(0)} MB`);
+        row(adapter, modeNames[path], `${first.toFixed(0)} MB`, `${Math.max(...later).toFixed(0)} MB`);
       } finally {
         await server.stop();
       }
