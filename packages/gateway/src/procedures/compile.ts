@@ -2,7 +2,7 @@ import { getTRPCErrorFromUnknown, TRPCError, type AnyTRPCProcedure } from '@trpc
 import { isObject } from '../http/isObject.ts';
 import {
   Failure,
-  resultMarker,
+  marker,
   createStepOptions,
   type Executable,
   type MiddlewareResult,
@@ -108,7 +108,7 @@ function resultSteps(parser: Parser): readonly CallStep[] {
 }
 
 const toResult = ({ options }: StageRun, data: unknown): MiddlewareResult => ({
-  resultMarker,
+  marker,
   ok: true,
   data,
   ctx: options?.ctx,

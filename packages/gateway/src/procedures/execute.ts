@@ -95,7 +95,7 @@ function stageFailure(
   step: CallStep | undefined,
 ): Failure | MiddlewareResult {
   const outcome = failureOf(cause, step?.onError);
-  return stage === 0 ? outcome : { ok: false, error: outcome.error, resultMarker };
+  return stage === 0 ? outcome : { ok: false, error: outcome.error, marker };
 }
 
 /** Calls a procedure through tRPC's public call. */
@@ -188,16 +188,16 @@ const createNext = (run: StageRun) => (options?: NextOptions) => {
 const nextOfResolver = async () => ({
   ok: false,
   error: getTRPCErrorFromUnknown(new TypeError('middleware is not a function')),
-  resultMarker,
+  marker,
 });
 
 /** The result of a middleware's `next()`, which middlewares return. */
 export type MiddlewareResult =
-  | { readonly ok: true; readonly data: unknown; readonly resultMarker: string; readonly ctx?: unknown }
-  | { readonly ok: false; readonly error: unknown; readonly resultMarker: string };
+  | { readonly ok: true; readonly data: unknown; readonly marker: string; readonly ctx?: unknown }
+  | { readonly ok: false; readonly error: unknown; readonly marker: string };
 
 /** The `marker` of every result, by which tRPC recognises them. */
-export const resultMarker = 'middlewareMarker';
+export const marker = 'middlewareMarker';
 
 /**
  * One run of a stage, whose steps are those before a middleware or the resolver, the function itself, and those after

@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { checkDefinition, definitionReader, type ErrorDefinitions } from './declareErrors.ts';
-import { resultMarker } from './execute.ts';
+import { marker } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { ProcedureDefinition } from './trpcProcedure.ts';
 
@@ -28,7 +28,7 @@ export async function readErrors(
     const error = Object.assign(new TRPCError({ code: 'INTERNAL_SERVER_ERROR' }), {
       [definitionReader]: (definitions: ErrorDefinitions) => collected.push(definitions),
     });
-    const next = async () => ({ ok: false, error, marker: resultMarker });
+    const next = async () => ({ ok: false, error, marker });
     try {
       await formatter({ next, path, type, meta, ctx: {}, input: undefined });
     } catch {
