@@ -35,11 +35,6 @@ export const sharedNames = [
     reason: "The released types, which have the names of the router's own.",
   },
   {
-    names: ['JsonSchema', 'OpenApiDocument'],
-    folders: ['packages/contract/src', 'packages/gateway/src/openapi'],
-    reason: "OpenAPI's own terms, in two packages that do not import each other.",
-  },
-  {
     names: ['definitionReader', 'isZod', 'Middleware', 'Procedure', 'readProcedures'],
     folders: ['packages/gateway/src/procedures', 'packages/typegen/src'],
     reason: 'The type generator reads a router by itself, without importing the gateway.',

@@ -63,6 +63,6 @@ describe('parameterConverter', () => {
     ['a union of two ranges of integers', true, z.union([z.int().max(5), z.int().min(10)])],
     ['a union of an integer and a string', false, z.union([z.int(), z.literal('all')])],
   ])('the converter of %s accepts only integers: %s', (_what, integer, schema) => {
-    expect(parameterConverter(schema).integer).toBe(integer);
+    expect(parameterConverter(schema).isInteger).toBe(integer);
   });
 });

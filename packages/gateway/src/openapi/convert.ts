@@ -17,7 +17,7 @@ export interface Converter {
   /** The issue that zod reports for a value of another type, without path and message. */
   readonly issue: { readonly code: string; readonly [detail: string]: unknown };
   /** Whether all values are integers. */
-  readonly integer: boolean;
+  readonly isInteger: boolean;
   /**
    * Samples of every kind of string that it converts. If two converters of a union differ on one, the union is
    * ambiguous.
@@ -27,7 +27,7 @@ export interface Converter {
 
 export interface ParameterConverter extends Converter {
   /** Whether the parameter may be repeated (an array). */
-  readonly repeated: boolean;
+  readonly isRepeated: boolean;
   /** Whether it is a file, which is not converted. */
   readonly isFile: boolean;
 }
@@ -60,7 +60,7 @@ const createConverter = (
   samples,
   convert,
   issue: { code: 'invalid_type', expected },
-  integer: expected === 'int',
+  isInteger: expected === 'int',
 });
 
 const stringSamples = ['', 'a', '5', '5.5', 'true', '2026-01-01T00:00:00Z'];
@@ -127,7 +127,7 @@ function literalConverter(values: readonly z.core.util.Literal[]): Converter {
     samples: keys,
     convert: (value) => byText.get(value),
     issue: { code: 'invalid_value', values },
-    integer: false,
+    isInteger: false,
   };
 }
 
@@ -156,7 +156,7 @@ function unionConverter(options: readonly Converter[]): Converter {
     convert: (value) =>
       options.map((option) => option.convert(value)).find((result) => result !== notConvertible),
     issue: { code: 'invalid_union', errors: [] },
-    integer: options.every((option) => option.integer),
+    isInteger: options.every((option) => option.isInteger),
   };
 }
 
@@ -175,10 +175,10 @@ const fileConverter = createConverter('file', 'a file', [], (value) => value);
 export function parameterConverter(schema: z.core.$ZodType, isMultipart = false): ParameterConverter {
   const def = innermost(schema)?._zod.def;
   if (def?.type === 'set') reject('is a set; use an array');
-  const repeated = def?.type === 'array';
-  const item = repeated ? def.element : schema;
+  const isRepeated = def?.type === 'array';
+  const item = isRepeated ? def.element : schema;
   const isFile = isMultipart && innermost(item)?._zod.def.type === 'file';
-  return { ...(isFile ? fileConverter : scalarConverter(item)), repeated, isFile };
+  return { ...(isFile ? fileConverter : scalarConverter(item)), isRepeated, isFile };
 }
 
 /** @throws {UnservableError} if a string cannot be converted unambiguously */

@@ -67,21 +67,24 @@ export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOpt
       securitySchemes: securitySchemes(options.schemes),
     }),
   );
-  const all = options.operations.map((operation) => {
+  const operationObjects = options.operations.map((operation) => {
     const described = document.paths?.[documentPath(operation.rest.path)]?.[methodKey(operation)];
     if (described) completeOperation(described, operation, document.components?.schemas ?? {});
     return described;
   });
-  moveErrors(document, all);
+  moveErrors(document, operationObjects);
   moveQueries(document);
-  const complete = {
+  const fullDocument = {
     ...document,
     components: { ...document.components, schemas: simplifyAnyJson(document.components?.schemas ?? {}) },
     // An explicit empty list states that no authentication is required.
     ...(options.schemes.length === 0 && { security: [] }),
     ...(tags && { tags }),
   };
-  return transformDocument(options.document.openapi === '3.2' ? toOpenApi32(complete) : complete, options);
+  return transformDocument(
+    options.document.openapi === '3.2' ? toOpenApi32(fullDocument) : fullDocument,
+    options,
+  );
 }
 
 /** Returns `components.securitySchemes`. The cast is for `mutualTLS`, which the types of trpc-to-openapi 3.3.0 lack. */
@@ -91,12 +94,12 @@ const securitySchemes = (schemes: readonly Scheme[]) =>
   );
 
 function pathItems(options: CreateDocumentOptions): ZodOpenApiPathsObject {
-  const all: ZodOpenApiPathsObject = {};
+  const items: ZodOpenApiPathsObject = {};
   for (const operation of options.operations) {
-    const methods = (all[documentPath(operation.rest.path)] ??= {});
+    const methods = (items[documentPath(operation.rest.path)] ??= {});
     methods[methodKey(operation)] = describeOperation(operation, options);
   }
-  return all;
+  return items;
 }
 
 /**
@@ -250,11 +253,11 @@ const parameterObject = (list: readonly Parameter[], isOptional = false) =>
 function bodySchema({ inputs, input }: Operation): z.ZodType {
   const [only, ...others] = inputs;
   const { body, path } = input;
-  if (body?.whole) return body.whole as z.ZodType;
-  const elsewhere = [...path.map(({ field }) => field), ...(body?.elsewhere ?? [])];
-  if (others.length === 0 && elsewhere.length === 0 && isZod(only)) return withoutNull(only) as z.ZodType;
+  if (body?.wholeSchema) return body.wholeSchema as z.ZodType;
+  const otherFields = [...path.map(({ field }) => field), ...(body?.otherFields ?? [])];
+  if (others.length === 0 && otherFields.length === 0 && isZod(only)) return withoutNull(only) as z.ZodType;
   if (!body?.isUnion) return z.object((body?.shape ?? {}) as Record<string, z.ZodType>);
-  const parts = inputs.filter(isZod).map((part) => withoutProperties(part, elsewhere) as z.ZodType);
+  const parts = inputs.filter(isZod).map((part) => withoutProperties(part, otherFields) as z.ZodType);
   return parts.reduce((left, right) => z.intersection(left, right));
 }
 

@@ -140,7 +140,7 @@ function errorDescriptions(
       `More calls came than the rate limit allows.${rateLimitCost === 1 ? '' : ` A call counts as ${rateLimitCost}.`}`,
     limitsAttempts && hasCredential && 'Too many credentials that are not valid came from this address.',
   ].filter((sentence) => sentence !== false);
-  const { errorResponses: own = {} } = rest;
+  const { errorResponses: extraErrors = {} } = rest;
   return {
     ...((path.length + query.size + headers.length > 0 || body) && {
       400: 'The input is not valid; the message names each field.',
@@ -148,7 +148,7 @@ function errorDescriptions(
     ...(output.kind === 'media' && { 406: `Accept has none of ${[...output.types.keys()].join(', ')}.` }),
     ...(hasCredential && { 401: 'The credential is missing or not valid.' }),
     ...(forbidden.length > 0 && { 403: forbidden.join(' ') }),
-    ...(path.some(({ converter }) => converter.integer) && {
+    ...(path.some(({ converter }) => converter.isInteger) && {
       404: 'There is nothing with this identifier.',
     }),
     ...(body && {
@@ -168,7 +168,9 @@ function errorDescriptions(
     ...((deadlineMs ?? limits.callTimeoutMs) !== Infinity && {
       504: `The call took ${deadlineMs === undefined ? 'too long' : `longer than ${deadlineMs} ms`}: whether it had an effect is unknown.`,
     }),
-    ...(Array.isArray(own) ? Object.fromEntries(own.map((status) => [status, statusText(status)])) : own),
+    ...(Array.isArray(extraErrors)
+      ? Object.fromEntries(extraErrors.map((status) => [status, statusText(status)]))
+      : extraErrors),
   };
 }
 

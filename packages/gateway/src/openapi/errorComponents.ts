@@ -21,17 +21,18 @@ export function moveErrors(
   operations: readonly (oas31.OperationObject | undefined)[],
 ): void {
   const uses = operations.flatMap((operation) => [...errorUses(operation)]);
-  const taken = document.components?.schemas ?? {};
+  const existingSchemas = document.components?.schemas ?? {};
   const moved: Record<string, SchemaOrReference> = {};
-  for (const [name, named] of Map.groupBy(uses, ({ name: each }) => each)) {
-    const [{ schema }] = named as [ErrorUse, ...ErrorUse[]];
+  for (const [name, sameName] of Map.groupBy(uses, ({ name: each }) => each)) {
+    const [{ schema }] = sameName as [ErrorUse, ...ErrorUse[]];
     const text = JSON.stringify(schema);
-    if (Object.hasOwn(taken, name) || named.some((use) => JSON.stringify(use.schema) !== text)) continue;
+    if (Object.hasOwn(existingSchemas, name) || sameName.some((use) => JSON.stringify(use.schema) !== text))
+      continue;
     moved[name] = schema;
-    for (const use of named) use.replace({ $ref: `#/components/schemas/${name}` });
+    for (const use of sameName) use.replace({ $ref: `#/components/schemas/${name}` });
   }
   if (Object.keys(moved).length > 0) {
-    document.components = { ...document.components, schemas: { ...taken, ...moved } };
+    document.components = { ...document.components, schemas: { ...existingSchemas, ...moved } };
   }
 }
 

@@ -84,12 +84,12 @@ function readUnion({ options, ...def }: z.core.$ZodUnionDef, value: unknown, mem
     const named = options.find((option) => option._zod.propValues?.[discriminator]?.has(kind));
     return named ? readDates(named, value, memo) : value;
   }
-  const reads = options.map((option) => readDates(option, value, memo));
+  const candidates = options.map((option) => readDates(option, value, memo));
   // Avoid checks: each one costs as much as the size of the value, and every enclosing union repeats it.
-  if (reads.every((read) => read === value)) return value;
+  if (candidates.every((read) => read === value)) return value;
   // The last option needs no check: if it does not accept the value, the schema rejects it later.
   const last = options.length - 1;
-  return reads.find((read, index) => index === last || accepts(options[index] as z.core.$ZodType, read));
+  return candidates.find((read, index) => index === last || accepts(options[index] as z.core.$ZodType, read));
 }
 
 /**

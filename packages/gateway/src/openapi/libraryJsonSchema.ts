@@ -31,12 +31,12 @@ export function libraryJsonSchema(
   converters: JsonSchemaConverters,
 ): LibraryJsonSchema | undefined {
   const { vendor } = schema['~standard'];
-  const describing = describes(schema) ? schema : converters[vendor]?.(schema);
-  if (describing === undefined) return undefined;
+  const converter = hasJsonSchema(schema) ? schema : converters[vendor]?.(schema);
+  if (converter === undefined) return undefined;
   const problems: string[] = [];
   const libraryOptions = libraries[vendor]?.((problem) => problems.push(problem));
   try {
-    const { jsonSchema } = describing['~standard'];
+    const { jsonSchema } = converter['~standard'];
     const json = jsonSchema[side]({
       target: 'draft-2020-12',
       ...(libraryOptions && { libraryOptions }),
@@ -47,7 +47,7 @@ export function libraryJsonSchema(
   }
 }
 
-const describes = (schema: StandardSchema): schema is StandardSchema & StandardJsonSchema =>
+const hasJsonSchema = (schema: StandardSchema): schema is StandardSchema & StandardJsonSchema =>
   'jsonSchema' in schema['~standard'];
 
 /**
@@ -62,16 +62,16 @@ const libraries: Readonly<
     errorMode: 'ignore',
     overrideSchema: ({ valibotSchema: { type }, errors = [] }: ValibotSchemaContext) => {
       if (errors.length === 0) return undefined;
-      const known = valibotTypes[type];
-      if (known) return known;
+      const knownType = valibotTypes[type];
+      if (knownType) return knownType;
       for (const error of errors) report(error);
       return undefined;
     },
     // Checks that JSON Schema cannot express are omitted, as with zod.
     overrideAction: ({ valibotAction: { kind, type }, errors = [] }: ValibotActionContext) => {
       if (errors.length === 0 || kind !== 'transformation' || valibotUnchanged.has(type)) return undefined;
-      const known = valibotTypes[type];
-      if (known) return known;
+      const knownType = valibotTypes[type];
+      if (knownType) return knownType;
       for (const error of errors) report(error);
       // The type before the transformation is not the type after it.
       return {};

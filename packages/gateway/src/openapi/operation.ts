@@ -84,16 +84,16 @@ export function createOperations(
         );
       }
       const id = rest.operationId ?? name;
-      const twin = ids.get(id);
+      const duplicate = ids.get(id);
       ids.set(id, name);
-      if (twin !== undefined) {
+      if (duplicate !== undefined) {
         problems.push(
-          `The procedures ${twin} and ${name} both have the operationId "${id}": give one of them another.`,
+          `The procedures ${duplicate} and ${name} both have the operationId "${id}": give one of them another.`,
         );
       }
-      const address = `${rest.method} ${pathAddress(rest)}`;
-      const other = operations.get(address);
-      operations.set(address, operation);
+      const route = `${rest.method} ${pathWithoutNames(rest)}`;
+      const other = operations.get(route);
+      operations.set(route, operation);
       if (other) {
         problems.push(
           `The procedures ${other.procedure.path} and ${name} are both served at ${rest.method} ${rest.path}: ` +
@@ -121,11 +121,12 @@ export function createOperations(
 function withAcceptQuery(operations: readonly Operation[]): readonly Operation[] {
   const accepted = new Map(
     operations.flatMap(({ input: { body }, rest }) =>
-      rest.method === 'QUERY' && body ? [[pathAddress(rest), body.accepts] as const] : [],
+      rest.method === 'QUERY' && body ? [[pathWithoutNames(rest), body.accepts] as const] : [],
     ),
   );
   return operations.map((operation) => {
-    const accepts = operation.rest.method === 'GET' ? accepted.get(pathAddress(operation.rest)) : undefined;
+    const accepts =
+      operation.rest.method === 'GET' ? accepted.get(pathWithoutNames(operation.rest)) : undefined;
     return accepts ? { ...operation, ...sharedHeaders([...operation.deprecation, ...accepts]) } : operation;
   });
 }
@@ -136,7 +137,7 @@ const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHead
 });
 
 /** Returns the path without the names of its parameters, for comparison. */
-const pathAddress = ({ path }: RestMeta) => path.replaceAll(/\{.*?\}/g, '{}');
+const pathWithoutNames = ({ path }: RestMeta) => path.replaceAll(/\{.*?\}/g, '{}');
 
 /** @throws {UnservableError} if the metadata or the schemas cannot be served; the message has the reason and the fix */
 function createOperation(
@@ -159,8 +160,8 @@ function createOperation(
   if (procedure.type === 'mutation' && (rest.method === 'GET' || rest.method === 'QUERY')) {
     reject(`it is a mutation, and ${rest.method} must change nothing; use POST, PUT, PATCH or DELETE`);
   }
-  const colons = rest.path.replaceAll(/\/:([^/:{}]+)/g, '/{$1}');
-  if (colons !== rest.path) reject(`its path is ${rest.path}; write it as ${colons}`);
+  const bracedPath = rest.path.replaceAll(/\/:([^/:{}]+)/g, '/{$1}');
+  if (bracedPath !== rest.path) reject(`its path is ${rest.path}; write it as ${bracedPath}`);
   if (basePath !== '' && rest.path.startsWith(`${basePath}/`)) {
     reject(
       `its path is ${rest.path}, which is served below ${basePath}; leave ${basePath} out: ${rest.path.slice(basePath.length)}`,

@@ -16,7 +16,7 @@ export interface OperationBody {
   /** Its properties. */
   readonly shape: Shape;
   /** The schema of the JSON value that is the whole input; `undefined` where the body is an object of properties. */
-  readonly whole: z.core.$ZodType | undefined;
+  readonly wholeSchema: z.core.$ZodType | undefined;
   /** Whether the body is the whole input. */
   readonly isWhole: boolean;
   /** The upload, if the body is bytes or has streamed files; `undefined` if it is parsed into properties. */
@@ -24,7 +24,7 @@ export interface OperationBody {
   /** Whether the properties are those of a union of objects. */
   readonly isUnion: boolean;
   /** The properties of the input in other locations. They are ignored in the body. */
-  readonly elsewhere: readonly string[];
+  readonly otherFields: readonly string[];
   /** The properties that contain dates, which JSON represents as strings. */
   readonly dates: readonly string[];
   /** The fields of a form: strings and files. Empty if the body is not a form. */
@@ -36,7 +36,7 @@ export interface OperationBody {
 }
 
 const octetStreamType = 'application/octet-stream';
-const jsonContentType = 'application/json';
+export const jsonContentType = 'application/json';
 const mergePatchType = 'application/merge-patch+json';
 const formType = 'application/x-www-form-urlencoded';
 const multipartType = 'multipart/form-data';
@@ -52,7 +52,7 @@ interface BodyContext {
   readonly rest: RestMeta;
   readonly isInputOptional: boolean;
   readonly isUnion: boolean;
-  readonly elsewhere: readonly string[];
+  readonly otherFields: readonly string[];
 }
 
 /**
@@ -62,9 +62,9 @@ interface BodyContext {
  */
 export function operationBody(
   shape: Shape,
-  { rest, isInputOptional, isUnion, elsewhere }: BodyContext,
+  { rest, isInputOptional, isUnion, otherFields }: BodyContext,
 ): OperationBody | undefined {
-  const upload = uploadBody(shape, isInputOptional, elsewhere, rest);
+  const upload = uploadBody(shape, isInputOptional, otherFields, rest);
   if (upload) return upload;
   const files = fileStreamOf(shape, rest);
   const { contentTypes = [files === undefined ? jsonContentType : multipartType] } = rest;
@@ -108,14 +108,14 @@ export function operationBody(
       rest.method === 'QUERY' ||
       (!isInputOptional && (isUnion || all.some(([, schema]) => !acceptsUndefined(schema, 'input')))),
     shape,
-    whole: undefined,
+    wholeSchema: undefined,
     isWhole: false,
     upload:
       files !== undefined || isSpooled
         ? { kind: isSpooled ? 'spool' : 'files', field: files, ...uploadLimits(rest) }
         : undefined,
     isUnion,
-    elsewhere,
+    otherFields,
     dates: isUnion ? [] : dates.map(([name]) => name),
     fields: new Map(ordered.map((parameter) => [parameter.field, parameter])),
     isMultipart,
@@ -128,7 +128,7 @@ export function operationBody(
  * @throws {UnservableError}
  */
 export function wholeInputBody(
-  whole: z.core.$ZodType,
+  wholeSchema: z.core.$ZodType,
   isInputOptional: boolean,
   { contentTypes = [jsonContentType], method }: RestMeta,
 ): OperationBody {
@@ -138,17 +138,17 @@ export function wholeInputBody(
       `its input is not a zod object, so ${other} has no names for it; use z.object(…), or ${jsonContentType} alone`,
     );
   }
-  const { problem } = inspectJson(whole, 'input');
+  const { problem } = inspectJson(wholeSchema, 'input');
   if (problem !== undefined) reject(`in its body, ${problem}`);
   return {
     contentTypes,
     required: !isInputOptional || method === 'QUERY',
     shape: {},
-    whole,
+    wholeSchema,
     isWhole: true,
     upload: undefined,
     isUnion: false,
-    elsewhere: [],
+    otherFields: [],
     dates: [],
     fields: new Map(),
     isMultipart: false,
@@ -175,7 +175,7 @@ function fileStreamOf(shape: Shape, { contentTypes = [multipartType] }: RestMeta
 function uploadBody(
   shape: Shape,
   isInputOptional: boolean,
-  elsewhere: readonly string[],
+  otherFields: readonly string[],
   rest: RestMeta,
 ): OperationBody | undefined {
   const bytesProperty = Object.entries(shape).find(([, schema]) => bytesKind(schema));
@@ -186,7 +186,7 @@ function uploadBody(
     reject(`"${field}" is the whole body, so "${other}" has no place in it; say in: { ${other}: "query" }`);
   }
   const isAbsent = isInputOptional || acceptsUndefined(schema, 'input');
-  return { ...bytesBody(schema, field, isAbsent, rest), shape, elsewhere };
+  return { ...bytesBody(schema, field, isAbsent, rest), shape, otherFields };
 }
 
 /**
@@ -200,10 +200,10 @@ export function bytesBody(
   rest: RestMeta,
 ): OperationBody {
   const { contentTypes = [octetStreamType], method } = rest;
-  const fielded = contentTypes.find((type) => supportedTypes.includes(type));
-  if (fielded !== undefined) {
+  const parsedType = contentTypes.find((type) => supportedTypes.includes(type));
+  if (parsedType !== undefined) {
     reject(
-      `its body is bytes, which ${fielded} cannot carry; leave contentTypes out, or name media types of bytes`,
+      `its body is bytes, which ${parsedType} cannot carry; leave contentTypes out, or name media types of bytes`,
     );
   }
   const invalid = contentTypes.find((type) => !mediaTypePattern.test(type));
@@ -216,11 +216,11 @@ export function bytesBody(
     contentTypes,
     required: !isOptionalBody || method === 'QUERY',
     shape: {},
-    whole: undefined,
+    wholeSchema: undefined,
     isWhole: field === undefined,
     upload: { kind: bytesKind(parser) ?? 'stream', field, ...uploadLimits(rest) },
     isUnion: false,
-    elsewhere: [],
+    otherFields: [],
     dates: [],
     fields: new Map(),
     isMultipart: false,

@@ -34,13 +34,13 @@ export interface OperationInput {
   /** All properties that the zod schemas of the input accept, whatever their location; those of the path last. */
   readonly shape: Shape;
   /** The input schemas of other libraries. */
-  readonly others: readonly StandardSchema[];
+  readonly otherSchemas: readonly StandardSchema[];
   /** The locations that the metadata sets (`in`), except the body, by property; for error messages. */
   readonly places: ReadonlyMap<string, PropertyPlace>;
   /**
    * The schemas that convert dates if the input is a union of objects: a property may be a date in some members only.
    */
-  readonly dated: readonly z.core.$ZodType[];
+  readonly dateSchemas: readonly z.core.$ZodType[];
 }
 
 /**
@@ -59,8 +59,8 @@ export function operationInput(
   const properties = inputProperties(inputs);
   if (properties === undefined) return wholeInput(inputs, rest, template);
   const places = propertyPlaces(properties.shape, rest, template);
-  const others = parsers.filter((parser) => !isZod(parser)).filter(isStandardSchema);
-  const zodFields = others.length === 0 ? undefined : inputProperties(parsers.filter(isZod));
+  const otherSchemas = parsers.filter((parser) => !isZod(parser)).filter(isStandardSchema);
+  const zodProperties = otherSchemas.length === 0 ? undefined : inputProperties(parsers.filter(isZod));
   const all = [...places].map(([field, place]) => ({
     field,
     place,
@@ -81,7 +81,7 @@ export function operationInput(
     rest,
     isInputOptional: optional,
     isUnion: properties.isUnion,
-    elsewhere: at('query', 'header', 'cookie').map(({ field }) => field),
+    otherFields: at('query', 'header', 'cookie').map(({ field }) => field),
   });
   return {
     isOptional: optional,
@@ -93,14 +93,14 @@ export function operationInput(
     body,
     shape: shapeOf(
       [...at('query', 'header', 'cookie', 'body'), ...at('path')].filter(
-        ({ field }) => zodFields === undefined || Object.hasOwn(zodFields.shape, field),
+        ({ field }) => zodProperties === undefined || Object.hasOwn(zodProperties.shape, field),
       ),
     ),
-    others,
+    otherSchemas,
     places: new Map(
       [...places].filter(([field, place]) => Object.hasOwn(rest.in ?? {}, field) && place.in !== 'body'),
     ),
-    dated: properties.isUnion && body ? schemas : [],
+    dateSchemas: properties.isUnion && body ? schemas : [],
   };
 }
 
@@ -141,8 +141,8 @@ function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTe
         ? wholeInputBody(schema, optional, rest)
         : bytesBody(schema, undefined, optional, rest),
     shape: {},
-    others: [],
+    otherSchemas: [],
     places: new Map(),
-    dated: [],
+    dateSchemas: [],
   };
 }

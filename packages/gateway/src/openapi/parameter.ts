@@ -72,7 +72,7 @@ export function pathParameter(
           : 'is optional, and a path always has it; make it required',
       );
     }
-    if (converter.repeated && !isRest) {
+    if (converter.isRepeated && !isRest) {
       reject(
         `is an array, which a path cannot carry; move it into the query, or write {+${place.name}} at the end`,
       );
@@ -87,10 +87,10 @@ export function headerParameter(field: string, schema: z.core.$ZodType, place: P
     if (isObjectSchema(schema))
       reject(`is an object, which a ${place.in} cannot carry; name each of its properties`);
     const converter = parameterConverter(schema);
-    if (converter.repeated && place.in === 'cookie') {
+    if (converter.isRepeated && place.in === 'cookie') {
       reject('is an array, which a cookie cannot carry; move it into the query or a header');
     }
-    return { field, place, schema, converter, style: converter.repeated ? 'comma' : 'single' };
+    return { field, place, schema, converter, style: converter.isRepeated ? 'comma' : 'single' };
   });
 }
 
@@ -103,7 +103,7 @@ export function formParameter(field: string, schema: z.core.$ZodType, isMultipar
   return withFieldName(field, () => {
     const converter = parameterConverter(schema, isMultipart);
     const place = { in: 'body', name: field } as const;
-    return { field, place, schema, converter, style: converter.repeated ? 'repeat' : 'single' };
+    return { field, place, schema, converter, style: converter.isRepeated ? 'repeat' : 'single' };
   });
 }
 

@@ -23,9 +23,9 @@ export function propertyPlaces(
   rest: RestMeta,
   template: PathTemplate,
 ): ReadonlyMap<string, PropertyPlace> {
-  const chosen = chosenPlaces(shape, rest);
+  const placesOfMetadata = metadataPlaces(shape, rest);
   const fieldOf = new Map<string, string>();
-  for (const [field, place] of chosen) if (place.in === 'path') fieldOf.set(place.name, field);
+  for (const [field, place] of placesOfMetadata) if (place.in === 'path') fieldOf.set(place.name, field);
   const places = new Map<string, PropertyPlace>();
   const pathNames = template.flatMap((segment) => (typeof segment === 'string' ? [] : [segment.parameter]));
   for (const name of pathNames) {
@@ -35,7 +35,7 @@ export function propertyPlaces(
         `its path has the parameter {${name}}, but its input has no property "${name}"; add it to the input, or rename the parameter`,
       );
     }
-    const other = chosen.get(field)?.in ?? 'path';
+    const other = placesOfMetadata.get(field)?.in ?? 'path';
     if (other !== 'path') {
       reject(`"${field}" is in its path, but its metadata says in: "${other}"; say "path", or leave it out`);
     }
@@ -46,13 +46,16 @@ export function propertyPlaces(
   }
   for (const field of Object.keys(shape)) {
     if (places.has(field)) continue;
-    const place = chosen.get(field) ?? { in: inQuery.has(rest.method) ? 'query' : 'body', name: field };
+    const place = placesOfMetadata.get(field) ?? {
+      in: inQuery.has(rest.method) ? 'query' : 'body',
+      name: field,
+    };
     if (place.in === 'path') {
       reject(`its metadata says that "${field}" is in the path, but its path has no {${place.name}}; add it`);
     }
     places.set(field, place);
   }
-  rejectTaken(places, rest);
+  rejectDuplicates(places, rest);
   for (const field of Object.keys(typeof rest.queryStyle === 'object' ? rest.queryStyle : {})) {
     if (places.get(field)?.in === 'query') continue;
     reject(`its queryStyle names "${field}", which is not in its query; leave it out`);
@@ -60,8 +63,11 @@ export function propertyPlaces(
   return places;
 }
 
-function chosenPlaces(shape: Shape, { in: all = {}, method }: RestMeta): ReadonlyMap<string, PropertyPlace> {
-  const chosen = new Map<string, PropertyPlace>();
+function metadataPlaces(
+  shape: Shape,
+  { in: all = {}, method }: RestMeta,
+): ReadonlyMap<string, PropertyPlace> {
+  const placesOfMetadata = new Map<string, PropertyPlace>();
   for (const [field, value] of Object.entries(all)) {
     if (!Object.hasOwn(shape, field)) {
       reject(
@@ -86,9 +92,9 @@ function chosenPlaces(shape: Shape, { in: all = {}, method }: RestMeta): Readonl
         `"${field}" is in the cookie "${place.name}", which is not a cookie name (RFC 6265bis §4.1.1); rename it`,
       );
     }
-    chosen.set(field, place);
+    placesOfMetadata.set(field, place);
   }
-  return chosen;
+  return placesOfMetadata;
 }
 
 /** Request headers that cannot be input, with the reason. Names are in lower case. */
@@ -122,17 +128,17 @@ function checkHeader(field: string, name: string): void {
 }
 
 /** Rejects two properties with the same location and name. */
-function rejectTaken(places: ReadonlyMap<string, PropertyPlace>, { requestHeaders }: RestMeta): void {
-  const taken = new Map<string, string>();
+function rejectDuplicates(places: ReadonlyMap<string, PropertyPlace>, { requestHeaders }: RestMeta): void {
+  const fieldByPlace = new Map<string, string>();
   for (const [field, { in: where, name }] of places) {
     const key = `${where} ${where === 'header' ? name.toLowerCase() : name}`;
-    const other = taken.get(key);
+    const other = fieldByPlace.get(key);
     if (other !== undefined)
       reject(`"${other}" and "${field}" are both in the ${where} as "${name}"; rename one of them`);
-    taken.set(key, field);
+    fieldByPlace.set(key, field);
   }
   for (const name of Object.keys(requestHeaders?.shape ?? {})) {
-    const field = taken.get(`header ${name.toLowerCase()}`);
+    const field = fieldByPlace.get(`header ${name.toLowerCase()}`);
     if (field !== undefined) {
       reject(
         `its requestHeaders describe ${name}, which is its input "${field}"; take it out of requestHeaders`,

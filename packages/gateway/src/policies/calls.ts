@@ -21,12 +21,12 @@ export class Calls {
   readonly #maxInFlight: number;
   readonly #deadlines: Deadlines;
   /** Runs a call within `onCall`, its span, or both; `undefined` if there is neither. */
-  readonly #around: RunCall | undefined;
+  readonly #run: RunCall | undefined;
 
-  constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false, hooked?: RunCall) {
+  constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false, runHooked?: RunCall) {
     this.#maxInFlight = maxInFlight;
     this.#deadlines = new Deadlines(callTimeoutMs);
-    this.#around = isObserved ? observedCalls(hooked ?? execute) : hooked;
+    this.#run = isObserved ? observedCalls(runHooked ?? execute) : runHooked;
   }
 
   /** The number of pending calls. A call that completes synchronously is never counted. */
@@ -64,9 +64,9 @@ export class Calls {
     const { deadlineMs } = procedure;
     const scope = deadlineMs === undefined ? shared : new OwnCallScope(shared, deadlineMs);
     const outcome =
-      this.#around === undefined
+      this.#run === undefined
         ? execute(procedure, ctx, inputs, index, scope)
-        : this.#around(procedure, ctx, inputs, index, scope);
+        : this.#run(procedure, ctx, inputs, index, scope);
     if (outcome instanceof Promise) {
       const pending = new PendingOutcome(scope, receiver, index);
       this.#deadlines.add(pending);
@@ -109,11 +109,11 @@ const observedCalls =
       // `run` never throws.
       return failureOf(cause);
     }
-    if (!(outcome instanceof Promise)) return ended(call, outcome);
-    return outcome.then((settled) => ended(call, settled));
+    if (!(outcome instanceof Promise)) return endTelemetry(call, outcome);
+    return outcome.then((settled) => endTelemetry(call, settled));
   };
 
-function ended(call: CallTelemetry, outcome: unknown): unknown {
+function endTelemetry(call: CallTelemetry, outcome: unknown): unknown {
   ignoreErrors(() => call.end(outcome instanceof Failure ? outcome.error : undefined));
   return outcome;
 }

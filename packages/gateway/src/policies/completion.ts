@@ -29,12 +29,12 @@ export function createCompletion<Identity>({
   recorder,
   errorResponse,
 }: CompletionOptions<Identity>): Completion<Identity> {
-  const completing = [...policies.filter((policy) => policy.complete), requestIdPolicy];
-  if (onSend) completing.push(sendHook(onSend, errorResponse, [...completing]));
+  const completingPolicies = [...policies.filter((policy) => policy.complete), requestIdPolicy];
+  if (onSend) completingPolicies.push(sendHook(onSend, errorResponse, [...completingPolicies]));
 
   function finish(scope: RequestScope<Identity>, response: ResponseDraft): ResponseDraft {
     if (scope.headers) for (const header of scope.headers) response.headers.push(header);
-    for (const policy of completing) policy.complete?.(scope, response);
+    for (const policy of completingPolicies) policy.complete?.(scope, response);
     recorder.response(scope, response);
     return response;
   }

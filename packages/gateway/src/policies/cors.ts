@@ -55,8 +55,8 @@ export function corsPolicy(
 ): Policy<unknown> {
   requireNames('allowHeaders', allowHeaders);
   requireNames('exposeHeaders', exposeHeaders);
-  const allowed = uniqueNames(alwaysAllowed, described.request, allowHeaders);
-  const exposed = uniqueNames(alwaysExposed, described.response, exposeHeaders);
+  const allowedHeaders = uniqueNames(alwaysAllowed, described.request, allowHeaders);
+  const exposedHeaders = uniqueNames(alwaysExposed, described.response, exposeHeaders);
   requireOrigins('cors.origins', origins);
   const matches = originMatcher(origins);
   /** An origin is rejected if the service's function throws; the error is logged. */
@@ -74,7 +74,7 @@ export function corsPolicy(
     ? [['access-control-allow-credentials', 'true']]
     : [];
   const preflightHeaders: readonly Header[] = [
-    ['access-control-allow-headers', allowed],
+    ['access-control-allow-headers', allowedHeaders],
     ['access-control-max-age', String(maxAgeSeconds)],
   ];
 
@@ -86,7 +86,7 @@ export function corsPolicy(
       ['access-control-allow-origin', origin],
       ...withCredentials,
       ...(allow === undefined
-        ? ([['access-control-expose-headers', exposed]] as const)
+        ? ([['access-control-expose-headers', exposedHeaders]] as const)
         : ([['access-control-allow-methods', allow], ...preflightHeaders] as const)),
       vary,
     ];

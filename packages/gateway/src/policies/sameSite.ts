@@ -17,14 +17,14 @@ export type SameSite = (request: HttpRequest) => boolean;
  * @param publicOrigin the server's own origin, for a proxy that changes `Host`
  */
 export function createSameSite(origins: Origins, publicOrigin: string | undefined): SameSite {
-  const trusts = originMatcher(origins);
+  const allowsOrigin = originMatcher(origins);
   const hasOwnOrigin = createSocketOrigins(origins, publicOrigin);
   return (request) => {
     const site = request.header('sec-fetch-site');
     if (site === undefined) return hasOwnOrigin(request);
     if (site === 'same-origin' || site === 'none') return true;
     const origin = request.header('origin');
-    return origin !== undefined && trusts(origin, request);
+    return origin !== undefined && allowsOrigin(origin, request);
   };
 }
 

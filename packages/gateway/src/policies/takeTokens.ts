@@ -19,16 +19,16 @@ export function takeTokens(
 ): { readonly fullAt: number; readonly taken: TakeResult } {
   const msPerToken = windowMs / size;
   // If the clock was set back, the bucket is at most empty.
-  const before = Math.min(Math.max((fullAt ?? now) - now, 0), windowMs);
-  const wanted = before + count * msPerToken;
-  const isTaken = wanted <= windowMs + epsilon * msPerToken;
-  const fullMs = isTaken ? Math.max(wanted, 0) : before;
+  const usedMs = Math.min(Math.max((fullAt ?? now) - now, 0), windowMs);
+  const takenMs = usedMs + count * msPerToken;
+  const isTaken = takenMs <= windowMs + epsilon * msPerToken;
+  const fullMs = isTaken ? Math.max(takenMs, 0) : usedMs;
   return {
     fullAt: now + fullMs,
     taken: {
       isTaken,
       left: Math.max(0, Math.floor((windowMs - fullMs) / msPerToken + epsilon)),
-      waitMs: isTaken ? 0 : wholeMs(before + Math.min(count, size) * msPerToken - windowMs),
+      waitMs: isTaken ? 0 : wholeMs(usedMs + Math.min(count, size) * msPerToken - windowMs),
       fullMs: wholeMs(fullMs),
     },
   };

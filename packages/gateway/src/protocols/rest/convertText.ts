@@ -28,7 +28,7 @@ export function convertText(
   const value = converter.convert(text);
   if (value !== notConvertible) return value;
   const message =
-    converter.integer && integerPattern.test(text)
+    converter.isInteger && integerPattern.test(text)
       ? 'is beyond ±(2^53−1), which cannot be carried exactly'
       : `must be ${converter.expects}`;
   issues.push({ ...converter.issue, path: toKeys(path), message });
@@ -68,7 +68,7 @@ export function convertRest(
   issues: InputIssue[],
 ): unknown {
   const segments = received.split('/').map(percentDecode);
-  if (converter.repeated) {
+  if (converter.isRepeated) {
     return segments.map((segment, index) => convertText(converter, segment, [field, index], issues));
   }
   const isValid = segments.every((segment) => segment !== undefined);

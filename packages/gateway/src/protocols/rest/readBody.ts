@@ -4,7 +4,7 @@ import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { readDates } from '../../openapi/jsonDates.ts';
-import { isJson, type OperationBody } from '../../openapi/operationBody.ts';
+import { isJson, jsonContentType, type OperationBody } from '../../openapi/operationBody.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { rejectLongForm } from '../../policies/queryParameters.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
@@ -22,7 +22,6 @@ export type RawBody =
   | FormData
   | Upload;
 
-const jsonContentType = 'application/json';
 const multipartEssence = 'multipart/form-data';
 
 /**
@@ -119,7 +118,7 @@ export function readBody(
   issues: InputIssue[],
   { maxJsonDepth, maxQueryParameters }: InputLimits,
 ): Record<string, unknown> {
-  const { dates, elsewhere, fields, shape } = body;
+  const { dates, otherFields, fields, shape } = body;
   if (raw instanceof Upload) return readUpload(body, raw, issues);
   if (raw instanceof FormData) return readMultipart(fields, raw, issues);
   const text = decodeText(raw.bytes);
@@ -136,7 +135,7 @@ export function readBody(
     return {};
   }
   const input = value as Record<string, unknown>;
-  for (const name of elsewhere) delete input[name];
+  for (const name of otherFields) delete input[name];
   // Only known properties: others may be of any depth. The body itself is the first level.
   for (const name in shape) if (isDeeper(input[name], maxJsonDepth - 1)) throw depthError(maxJsonDepth);
   for (const name of dates) {
@@ -148,7 +147,7 @@ export function readBody(
 
 /** Reads a body that is the whole input and may be any JSON value. */
 export function readWholeBody(
-  { whole }: OperationBody,
+  { wholeSchema }: OperationBody,
   raw: RawBody,
   { maxJsonDepth }: InputLimits,
 ): unknown {
@@ -157,7 +156,7 @@ export function readWholeBody(
   const text = raw instanceof FormData ? '' : decodeText(raw.bytes);
   const value = parseExactJson(text, () => true);
   if (isDeeper(value, maxJsonDepth)) throw depthError(maxJsonDepth);
-  return whole && readDates(whole, value);
+  return wholeSchema && readDates(wholeSchema, value);
 }
 
 function readUpload(
@@ -179,14 +178,14 @@ function readMultipart(
   const fields = new Map<string, ReturnType<FormData['getAll']>>();
   // By the known names, not the form's: each look-up scans all its entries, and a client may send thousands.
   for (const [name, { converter }] of parameters) {
-    const { isFile, repeated } = converter;
+    const { isFile, isRepeated } = converter;
     const values = form.getAll(name);
     const rejectField = (expected: string, message: string) =>
       issues.push({ code: 'invalid_type', expected, path: [name], message });
     if (values.some((value) => (typeof value === 'string') === isFile)) {
       if (isFile) rejectField('file', 'must be a file');
       else rejectField('string', 'must be a text, not a file');
-    } else if (isFile && values.length > 1 && !repeated) {
+    } else if (isFile && values.length > 1 && !isRepeated) {
       rejectField('file', 'is given more than once');
     } else if (values.length > 0) {
       fields.set(name, values);

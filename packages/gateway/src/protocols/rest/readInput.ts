@@ -35,7 +35,7 @@ export function readInput(
   raw: RawInput,
   limits: InputLimits,
 ): unknown {
-  const { body, dated, headers, path, query } = description;
+  const { body, dateSchemas, headers, path, query } = description;
   if (body?.isWhole) return raw.body && readWholeBody(body, raw.body, limits);
   const issues: InputIssue[] = [];
   const input = body && raw.body ? readBody(body, raw.body, issues, limits) : {};
@@ -65,21 +65,21 @@ export function readInput(
   }
   const isAbsent = description.isOptional && raw.body === undefined && Object.keys(input).length === 0;
   if (isAbsent) return undefined;
-  return dated.length === 0
+  return dateSchemas.length === 0
     ? input
-    : dated.reduce<unknown>((value, schema) => readDates(schema, value), input);
+    : dateSchemas.reduce<unknown>((value, schema) => readDates(schema, value), input);
 }
 
 /** Whether a text is a well-formed int64 that a double cannot represent exactly. No resource has an id like that. */
 function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {
   // Up to 15 digits are within ±(2^53−1).
-  if (text.length < 16 || !converter.integer || !integerPattern.test(text)) return false;
+  if (text.length < 16 || !converter.isInteger || !integerPattern.test(text)) return false;
   return !Number.isSafeInteger(Number(text)) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 
 /** Validates the remaining fields with their schemas, so that the error lists every invalid field. */
 function otherIssues(
-  { shape, others }: Operation['input'],
+  { shape, otherSchemas }: Operation['input'],
   input: Record<string, unknown>,
   reported: readonly InputIssue[],
 ): readonly InputIssue[] {
@@ -92,7 +92,7 @@ function otherIssues(
         Object.assign(issue, { path: [name, ...issue.path] }),
       ),
     );
-  const ofOthers = others
+  const ofOthers = otherSchemas
     .flatMap((schema) => Array.from(schemaIssues(schema, input), toIssue))
     .filter(({ path }) => path.length > 0 && !named.has(path[0]));
   return [...ofZod, ...ofOthers];
