@@ -104,7 +104,7 @@ function createStore(
     };
   }
 
-  const collections = new Map<unknown, unknown>(
+  const createdCollections = new Map<unknown, unknown>(
     definitions.map((definition) => [definition, createCollection(definition)]),
   );
 
@@ -112,7 +112,7 @@ function createStore(
     collection<Stored extends StoredRecord, Indexed extends string>(
       definition: CollectionDefinition<Stored, Indexed>,
     ) {
-      const collection = collections.get(definition);
+      const collection = createdCollections.get(definition);
       if (collection === undefined) throw unknownCollection(definition);
       // The collection was created from this definition.
       return collection as Collection<Stored, Indexed>;

@@ -19,28 +19,27 @@ export { openMongodbTransfer } from './transfer.ts';
 /**
  * Opens the store in a MongoDB database, for any number of processes on any number of machines. Ids are unique and ascend
  * within a process. The promise resolves immediately, even if the database is unavailable: the store connects and reconnects
- * without limit, and `ready` rejects while it cannot serve calls. Every operation has a deadline. Only a deadline closes the
+ * without limit, and `ready` rejects while the store cannot serve calls. Every operation has a deadline. Only a deadline closes the
  * connection of a command that was sent.
  * @throws {StoreError} if the URI is invalid
  */
 export async function openMongodbStore(options: MongodbStoreOptions): Promise<Store> {
   const { collections: definitions = petStoreCollections, maxReservations, afterReservation } = options;
-  const {
-    label,
-    operations,
-    getTables: prepared,
-    ensureIndexes: keepIndexes,
-    close,
-  } = openDatabase(options, (...opened) => openTables(...opened, maxReservations));
+  const { label, operations, getTables, ensureIndexes, close } = openDatabase(options, (...opened) =>
+    openTables(...opened, maxReservations),
+  );
   let closing: Promise<void> | undefined;
   let checking: Promise<void> | undefined;
 
   const run = <T>(
     work: (tables: Tables, operation: StoreOperation) => Promise<T>,
     callOptions?: OperationOptions,
-  ) => operations.run(async (operation) => work(await prepared(), operation), callOptions);
+  ) => operations.run(async (operation) => work(await getTables(), operation), callOptions);
 
-  /** Resolves with the check or any other response: under load the check would wait for a connection behind other calls. */
+  /**
+   * Checks that the database responds. Any other response counts too, because under load the check would wait for a
+   * connection behind other calls.
+   */
   const check = () =>
     Promise.race([
       run(
@@ -66,7 +65,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
   ): Collection<Stored, Indexed> {
     const { name } = definition;
     const counter = openCounter(
-      async () => counterSource((await prepared()).collections, name),
+      async () => counterSource((await getTables()).collections, name),
       operations,
       label,
     );
@@ -109,7 +108,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
     };
   }
 
-  const served = new Map<unknown, unknown>(
+  const createdCollections = new Map<unknown, unknown>(
     definitions.map((definition) => [definition, createCollection(definition)]),
   );
 
@@ -117,7 +116,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
     collection<Stored extends StoredRecord, Indexed extends string>(
       definition: CollectionDefinition<Stored, Indexed>,
     ) {
-      const collection = served.get(definition);
+      const collection = createdCollections.get(definition);
       if (collection === undefined) throw unknownCollection(definition);
       // The collection was created from this definition.
       return collection as Collection<Stored, Indexed>;
@@ -136,7 +135,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
       // Concurrent callers share a check: readiness probes need no credential.
       checking ??= check();
       await checking;
-      const indexError = keepIndexes();
+      const indexError = ensureIndexes();
       if (indexError !== undefined) throw indexError;
     },
     close({ deadlineMs }: StoreCloseOptions = {}) {

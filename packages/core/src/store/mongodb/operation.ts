@@ -111,7 +111,7 @@ export interface OperationLimits {
 
 /**
  * Creates a runner that limits the duration and the number of operations. Only the deadline aborts a command that was sent,
- * because that closes its connection: callers that abort often could otherwise exhaust the pool. A caller's abort rejects
+ * because that closes its connection: callers that abort often would make the pool reconnect all the time. A caller's abort rejects
  * the call, and aborts it only if no command was sent.
  */
 export function createOperationRunner(limits: OperationLimits): OperationRunner {
