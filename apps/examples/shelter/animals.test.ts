@@ -42,7 +42,7 @@ describe.each(stores)('animals on the %s store', (store) => {
     expect(await statusOf(client.getAnimal.query({ animalId: animal.id }))).toBe(404);
   });
 
-  test('GET /animals lists pages in ascending order of id, of one category where it is named', async () => {
+  test('GET /animals lists pages in ascending order of id, filtered by categoryId', async () => {
     const ids: number[] = [];
     for (const categoryId of [2, 1, 2, 2]) {
       ids.push((await shelter.client.createAnimal.mutate({ name: 'Bella', categoryId })).id);
@@ -57,7 +57,7 @@ describe.each(stores)('animals on the %s store', (store) => {
     expect(listed.map(({ id }) => id)).toEqual([ids[1]]);
   });
 
-  test('of 16 updates with one ifVersion, half of them over each protocol, one wins and 15 are 409', async () => {
+  test('16 concurrent updates of an animal with the same ifVersion over REST and tRPC: one succeeds, 15 get 409', async () => {
     const { id } = await add();
     const statuses = await Promise.all(
       Array.from({ length: 16 }, async (_, index) => {
@@ -73,7 +73,7 @@ describe.each(stores)('animals on the %s store', (store) => {
     expect(animal).toMatchObject({ version: 2, name: `Rex ${winner}` });
   });
 
-  test('of 8 deletes with one ifVersion one wins', async () => {
+  test('8 concurrent deletes with the same ifVersion: one succeeds, 7 get 404', async () => {
     const { id } = await add();
     const statuses = await Promise.all(
       Array.from(
@@ -85,7 +85,7 @@ describe.each(stores)('animals on the %s store', (store) => {
     expect(statuses.filter((status) => status === 404)).toHaveLength(7);
   });
 
-  test('16 updates without ifVersion are all stored, one after the other', async () => {
+  test('16 concurrent updates without ifVersion are all stored', async () => {
     const { id } = await add();
     const change = { animalId: id, status: 'reserved' } as const;
     await Promise.all(Array.from({ length: 16 }, () => shelter.client.updateAnimal.mutate(change)));
@@ -100,11 +100,11 @@ describe.each(stores)('animals on the %s store', (store) => {
     ['PATCH', '/animals/1', { name: null }],
     ['DELETE', '/animals/1?ifVersion=one', undefined],
     ['GET', '/animals?limit=101', undefined],
-  ] as const)('%s %s with %j is 400', async ([method, path, body]) => {
+  ] as const)('%s %s with %j gets 400', async ([method, path, body]) => {
     expect(await shelter.rest(method, path, body)).toMatchObject({ status: 400 });
   });
 
-  test('a call without a key is 401', async () => {
+  test('a call without a key gets 401', async () => {
     expect((await fetch(`${shelter.origin}/v1/animals`)).status).toBe(401);
   });
 });

@@ -22,7 +22,7 @@ export const animals = defineCollection({
 });
 
 const tags = ['animals'];
-const one = z.object({ animalId: Id });
+const byId = z.object({ animalId: Id });
 
 export const animalProcedures = {
   listAnimals: procedure
@@ -68,7 +68,7 @@ export const animalProcedures = {
         errorResponses: errors.get,
       },
     })
-    .input(one)
+    .input(byId)
     .output(Animal)
     .query(({ ctx, input: { animalId }, signal }) => getRecord(ctx, animals, animalId, signal)),
 
@@ -82,7 +82,7 @@ export const animalProcedures = {
         errorResponses: errors.change,
       },
     })
-    .input(one.extend({ ifVersion: IfVersion, ...z.object(fields).partial().shape }))
+    .input(byId.extend({ ifVersion: IfVersion, ...z.object(fields).partial().shape }))
     .output(Animal)
     .mutation(({ ctx, input: { animalId, ifVersion, ...change }, signal }) =>
       updateRecord(ctx, animals, animalId, change, { ifVersion, signal }),
@@ -98,7 +98,7 @@ export const animalProcedures = {
         errorResponses: errors.change,
       },
     })
-    .input(one.extend({ ifVersion: IfVersion }))
+    .input(byId.extend({ ifVersion: IfVersion }))
     .output(z.void())
     .mutation(({ ctx, input: { animalId, ifVersion }, signal }) =>
       deleteRecord(ctx, animals, animalId, { ifVersion, signal }),

@@ -47,13 +47,13 @@ describe.each(stores)('categories on the %s store', (store) => {
     expect(await statusOf(client.getCategory.query({ categoryId }))).toBe(404);
   });
 
-  test('two categories cannot have one name: 409', async () => {
+  test('a category with the name of another one is rejected with 409', async () => {
     const [{ name }, { id }] = [await add(), await add()];
     expect(await shelter.rest('POST', '/categories', { name })).toMatchObject({ status: 409 });
     expect(await shelter.rest('PATCH', `/categories/${id}`, { name })).toMatchObject({ status: 409 });
   });
 
-  test('an animal of a category that does not exist is 409, when it is created and when it is moved', async () => {
+  test('creating or moving an animal with an unknown categoryId gets 409', async () => {
     const missing = conflict('categoryId: there is no category with this id.');
     const rex = { name: 'Rex', categoryId: 1_000_000 };
     expect(await shelter.rest('POST', '/animals', rex)).toMatchObject(missing);
@@ -63,7 +63,7 @@ describe.each(stores)('categories on the %s store', (store) => {
     expect((await shelter.rest('GET', `/animals/${animal.id}`)).body).toEqual(animal);
   });
 
-  test('a category that still has animals cannot be deleted, over either protocol: 409', async () => {
+  test('deleting a category with animals gets 409, over both protocols', async () => {
     const [from, to] = [await add(), await add()];
     const animal = await shelter.client.createAnimal.mutate({ name: 'Rex', categoryId: from.id });
     const remove = (categoryId: number) => shelter.client.deleteCategory.mutate({ categoryId });
@@ -79,7 +79,7 @@ describe.each(stores)('categories on the %s store', (store) => {
     expect(await statusOf(remove(to.id))).toBe(200);
   });
 
-  test('of animals that are added and a category that is deleted at the same time, none is left without its category', async () => {
+  test('concurrent creates of animals and a delete of their category leave no animal without a category', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { id: categoryId } = await add();
       const create = { name: 'Rex', categoryId };
@@ -99,7 +99,7 @@ describe.each(stores)('categories on the %s store', (store) => {
     }
   });
 
-  test('of 16 updates with one ifVersion, half of them over each protocol, one wins and 15 are 409', async () => {
+  test('16 concurrent updates of a category with the same ifVersion over REST and tRPC: one succeeds, 15 get 409', async () => {
     const { id: categoryId } = await add();
     const statuses = await Promise.all(
       Array.from({ length: 16 }, async (_, index) => {

@@ -22,7 +22,7 @@ export const categories = defineCollection({
 });
 
 const tags = ['categories'];
-const one = z.object({ categoryId: Id });
+const byId = z.object({ categoryId: Id });
 
 export const categoryProcedures = {
   listCategories: procedure
@@ -66,7 +66,7 @@ export const categoryProcedures = {
         errorResponses: errors.get,
       },
     })
-    .input(one)
+    .input(byId)
     .output(Category)
     .query(({ ctx, input: { categoryId }, signal }) => getRecord(ctx, categories, categoryId, signal)),
 
@@ -80,7 +80,7 @@ export const categoryProcedures = {
         errorResponses: errors.change,
       },
     })
-    .input(one.extend({ ifVersion: IfVersion, ...z.object(fields).partial().shape }))
+    .input(byId.extend({ ifVersion: IfVersion, ...z.object(fields).partial().shape }))
     .output(Category)
     .mutation(({ ctx, input: { categoryId, ifVersion, ...change }, signal }) =>
       updateRecord(ctx, categories, categoryId, change, { ifVersion, signal }),
@@ -96,7 +96,7 @@ export const categoryProcedures = {
         errorResponses: errors.change,
       },
     })
-    .input(one.extend({ ifVersion: IfVersion }))
+    .input(byId.extend({ ifVersion: IfVersion }))
     .output(z.void())
     .mutation(({ ctx, input: { categoryId, ifVersion }, signal }) =>
       deleteRecord(ctx, categories, categoryId, { ifVersion, signal }),

@@ -8,11 +8,11 @@ import { startShelter } from './startShelter.ts';
 
 const apiKey = 'a-key-for-the-shelter-0123456789';
 
-/** The stores that tests can use here: MongoDB where `MONGODB_URI` names one. */
+/** The stores to test on. MongoDB is included if `MONGODB_URI` is set. */
 export const stores: readonly ('embedded' | 'mongodb')[] =
   mongodbUri === undefined ? ['embedded'] : ['embedded', 'mongodb'];
 
-/** An empty shelter on one of the stores, and clients of it. */
+/** Starts an empty shelter on one of the stores, with clients. */
 export async function newShelter(store: (typeof stores)[number]) {
   const dataDir = await mkdtemp(join(tmpdir(), 'shelter-'));
   const database = store === 'mongodb' ? testDatabase() : undefined;
@@ -46,7 +46,7 @@ export async function newShelter(store: (typeof stores)[number]) {
   };
 }
 
-/** The HTTP status of a rejected tRPC call. */
+/** Returns the HTTP status of a tRPC call: that of its error, or 200. */
 export async function statusOf(call: Promise<unknown>): Promise<number> {
   const error: unknown = await call.catch((cause: unknown) => cause);
   if (error instanceof TRPCClientError) return (error.data as { httpStatus: number }).httpStatus;

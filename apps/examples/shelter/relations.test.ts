@@ -24,7 +24,7 @@ const books = defineCollection({ name: 'books', schema: Book, id: 'sequence', in
 const collections = [authors, books];
 const relations = [{ from: books, field: 'authorId', to: authors }];
 
-/** A store on data of its own. */
+/** Opens a store on new data. */
 async function open(kind: (typeof stores)[number]) {
   if (kind === 'mongodb') {
     const { uri, database, drop } = testDatabase();
@@ -54,21 +54,21 @@ describe.each(stores)('relations on the %s store', (kind) => {
     (await store.collection(books).list({ limit: 100, where: { authorId } })).records;
   const conflict = { code: 'CONFLICT' };
 
-  test('a record that refers to one that does not exist is not created', async () => {
+  test('create rejects a reference to a record that does not exist', async () => {
     await expect(book(1_000_000)).rejects.toMatchObject({
       ...conflict,
       message: 'authorId: there is no author with this id.',
     });
   });
 
-  test('a change that refers to a record that does not exist is not stored', async () => {
+  test('update rejects a reference to a record that does not exist, and stores nothing', async () => {
     const created = await book(await author());
     const change = { title: 'Persuasion', authorId: 1_000_000 };
     await expect(store.collection(books).update(created.id, change)).rejects.toMatchObject(conflict);
     expect(await store.collection(books).get(created.id)).toEqual(created);
   });
 
-  test('a record to which others refer is not deleted, and its version stays', async () => {
+  test('delete rejects a record with referring records, and does not change its version', async () => {
     const id = await author();
     const { id: bookId } = await book(id);
     await expect(store.collection(authors).delete(id)).rejects.toMatchObject({
@@ -81,14 +81,14 @@ describe.each(stores)('relations on the %s store', (kind) => {
     expect(await store.collection(authors).delete(id)).toBe(false);
   });
 
-  test('a delete that was interrupted keeps others from referring to its record, and the next completes it', async () => {
+  test('an interrupted delete prevents new references to its record, and the next delete completes it', async () => {
     const id = await author();
     await opened.collection(authors).update(id, { isClosing: true });
     await expect(book(id)).rejects.toMatchObject(conflict);
     expect(await store.collection(authors).delete(id)).toBe(true);
   });
 
-  test('a delete with ifVersion is rejected where the record has another version', async () => {
+  test('delete with ifVersion is rejected if the record has another version', async () => {
     const id = await author();
     await store.collection(authors).update(id, { name: 'Jane Austen' });
     const remove = (ifVersion: number) => store.collection(authors).delete(id, { ifVersion });
@@ -96,20 +96,20 @@ describe.each(stores)('relations on the %s store', (kind) => {
     expect(await remove(2)).toBe(true);
   });
 
-  test('a record that refers to others is deleted in one step: of 8 deletes with one ifVersion one finds it', async () => {
+  test('8 concurrent deletes of a record with references and the same ifVersion: one returns true', async () => {
     const { id } = await book(await author());
     const remove = () => store.collection(books).delete(id, { ifVersion: 1 });
     const deleted = await Promise.all(Array.from({ length: 8 }, remove));
     expect(deleted.filter(Boolean)).toHaveLength(1);
   });
 
-  test('of 8 deletes at once one finds the record', async () => {
+  test('8 concurrent deletes: one returns true', async () => {
     const id = await author();
     const deleted = await Promise.all(Array.from({ length: 8 }, () => store.collection(authors).delete(id)));
     expect(deleted.filter(Boolean)).toHaveLength(1);
   });
 
-  /** The related store over one in which something happens before each call of a method of a collection. */
+  /** Returns a related store that runs `pause` before each call of a method of a collection. */
   function withPause(name: string, method: string, pause: () => Promise<unknown>): Store {
     const paused: Store = {
       ...opened,
@@ -129,7 +129,7 @@ describe.each(stores)('relations on the %s store', (kind) => {
     return relatedStore(paused, relations);
   }
 
-  test('a create is taken back where what it refers to is deleted before it is stored', async () => {
+  test('create is reverted if the referenced record is deleted before the record is stored', async () => {
     const id = await author();
     const racing = withPause('books', 'create', () => store.collection(authors).delete(id));
     const create = racing.collection(books).create({ title: 'Emma', authorId: id });
@@ -137,7 +137,7 @@ describe.each(stores)('relations on the %s store', (kind) => {
     expect(await booksOf(id)).toEqual([]);
   });
 
-  test('a change is taken back, all of it, where what it refers to is deleted before it is stored', async () => {
+  test('update is reverted completely if the referenced record is deleted before the change is stored', async () => {
     const [from, to] = [await author(), await author()];
     const created = await book(from);
     let isFirst = true;
@@ -151,7 +151,7 @@ describe.each(stores)('relations on the %s store', (kind) => {
     expect(await booksOf(to)).toEqual([]);
   });
 
-  test('a delete is taken back where a record comes to refer to its own after the first look', async () => {
+  test('delete is reverted if a record starts to refer to its record after the first check', async () => {
     const id = await author();
     const racing = withPause('authors', 'update', async () => {
       if ((await booksOf(id)).length === 0) await book(id);
@@ -161,7 +161,7 @@ describe.each(stores)('relations on the %s store', (kind) => {
     expect(await booksOf(id)).toHaveLength(1);
   });
 
-  test('creates, moves and deletes at random times leave no record that refers to nothing', async () => {
+  test('concurrent creates, moves and deletes leave no dangling reference', async () => {
     const soon = () => sleep(Math.random() * 4);
     for (let round = 0; round < 20; round += 1) {
       const [from, to] = [await author(), await author()];
@@ -172,11 +172,11 @@ describe.each(stores)('relations on the %s store', (kind) => {
         soon().then(() => store.collection(authors).delete(to)),
         soon().then(() => store.collection(authors).delete(to)),
       ]);
-      const found = await store.collection(authors).get(to);
-      expect(found?.isClosing).toBeUndefined();
+      const remaining = await store.collection(authors).get(to);
+      expect(remaining?.isClosing).toBeUndefined();
       const stored = settled.slice(0, 2).filter(({ status }) => status === 'fulfilled').length;
       expect(await booksOf(to)).toHaveLength(stored);
-      expect(found === undefined && stored > 0).toBe(false);
+      expect(remaining === undefined && stored > 0).toBe(false);
       const errors = settled.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
       for (const error of errors) expect(['CONFLICT', 'version-mismatch']).toContain(error.code);
     }

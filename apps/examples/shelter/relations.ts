@@ -8,34 +8,34 @@ import {
 import { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 
-/** A record, as relations see it. */
+/** The fields of a record that relations use. */
 interface RelatedRecord extends StoredRecord {
   readonly version: number;
   readonly isClosing?: true;
 }
 
-/** A field of one collection that has the id of a record of another. */
+/** A field of one collection that references records of another collection by id. */
 export interface Relation {
-  /** Its records are versioned. */
+  /** The referring collection. Its records must be versioned. */
   readonly from: CollectionDefinition<StoredRecord & { readonly version: number }>;
-  /** One of the indexes of `from`. */
+  /** The referring field. It must be an index of `from`. */
   readonly field: string;
-  /** Its records are versioned and have the field `isClosing`. */
+  /** The referenced collection. Its records must be versioned and have the field `isClosing`. */
   readonly to: CollectionDefinition<RelatedRecord>;
 }
 
-/** A field of stored records to which others may refer. It is set while one is being deleted, and no output has it. */
+/** A field of referenced records. It is set while a record is being deleted, and is never part of an output. */
 export const isClosing = z.literal(true).exactOptional();
 
 /**
- * A store that keeps relations: what a record refers to exists, and a record to which others refer is not deleted. What
- * would break a relation is a `CONFLICT`, and nothing is stored.
+ * Wraps a store to keep relations: referenced records exist, and a record with referring records cannot be deleted. A write
+ * that would break a relation is rejected with `CONFLICT` and stores nothing.
  *
- * A store changes one record at a time, so this holds also between processes by an order of reads and writes. A delete
- * closes the record before it looks for those that refer to it. A write checks what it refers to before and after it. Of
- * a delete and a write at the same time at least one sees the other and takes back what it did. A process that is killed
- * between the write and its second check may leave a record that refers to nothing; one that is killed in a delete leaves
- * a closed record, which the next delete removes.
+ * A store changes one record at a time, so relations are kept by the order of reads and writes, also between processes. A
+ * delete marks the record as closing before it looks for referring records. A write checks its references before and after
+ * it. Of a concurrent delete and write, at least one sees the other and reverts its change. A process that is killed between
+ * a write and its second check may leave a dangling reference. A process that is killed during a delete leaves a closing
+ * record, which the next delete removes.
  */
 export function relatedStore(store: Store, relations: readonly Relation[]): Store {
   return { ...store, collection: (definition) => relate(store, relations, definition) };
@@ -50,10 +50,10 @@ function relate<Stored extends StoredRecord, Indexed extends string>(
   const references = relations.filter(({ from }) => from.name === definition.name);
   const referrers = relations.filter(({ to }) => to.name === definition.name);
   if (references.length + referrers.length === 0) return records;
-  // The same records: those of a relation are versioned.
+  // The same records: records in relations are versioned.
   const related = records as unknown as Collection<RelatedRecord>;
 
-  /** @throws {TRPCError} CONFLICT where values refer to a record that does not exist, or that is being deleted */
+  /** @throws {TRPCError} CONFLICT if values refer to a record that does not exist or is being deleted */
   async function checkReferences(values: Readonly<Record<string, unknown>>): Promise<void> {
     for (const { field, to } of references) {
       const id = values[field];
@@ -64,21 +64,21 @@ function relate<Stored extends StoredRecord, Indexed extends string>(
     }
   }
 
-  /** @throws {TRPCError} CONFLICT where others refer to this record */
+  /** @throws {TRPCError} CONFLICT if other records refer to this record */
   async function checkReferrers(id: number): Promise<void> {
     for (const { from, field, to } of referrers) {
       const where = { [field]: id } as Record<string, never>;
-      const found = await store.collection(from).list({ limit: 1, where });
-      if (found.records.length > 0) throw conflict(`The ${to.recordName} still has ${from.name}.`);
+      const referring = await store.collection(from).list({ limit: 1, where });
+      if (referring.records.length > 0) throw conflict(`The ${to.recordName} still has ${from.name}.`);
     }
   }
 
-  /** Closes a record: what is written from then on cannot refer to it. */
+  /** Marks a record as closing, so that later writes cannot refer to it. */
   async function close(id: number, ifVersion: number | undefined): Promise<RelatedRecord | undefined> {
     for (;;) {
       const record = await related.get(id);
       if (record === undefined) return undefined;
-      // Another delete has closed it, which is under way or was killed.
+      // Another delete has marked it, and is still running or was killed.
       if (record.isClosing && ifVersion === undefined) return record;
       try {
         return await related.update(id, { isClosing: true }, { ifVersion: ifVersion ?? record.version });
@@ -125,7 +125,7 @@ function relate<Stored extends StoredRecord, Indexed extends string>(
     },
     async delete(id, options) {
       if (referrers.length === 0) return records.delete(id, options);
-      // First without closing it, which counts as a change.
+      // Checks first without marking the record, because that would increment its version.
       await checkReferrers(id);
       const closed = await close(id, options?.ifVersion);
       if (closed === undefined) return false;

@@ -15,7 +15,7 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-test('the first start on a new store makes an API key, which later starts accept and do not show', async () => {
+test('the first start on a new store creates an API key, which later starts accept and do not return', async () => {
   const dataDir = await newFolder();
   const first = await startShelter({ dataDir });
   await first.close();
@@ -26,7 +26,7 @@ test('the first start on a new store makes an API key, which later starts accept
   expect((await fetch(`${origin}/v1/animals`, { headers })).status).toBe(200);
 });
 
-test('the process prints where it listens and its first key, and SIGTERM ends it with 0', async () => {
+test('the shelter process prints its URLs and first key, and SIGTERM ends it with code 0', async () => {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const child = startProcess(process.execPath, ['--conditions=@petstore/source', main], {
     env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: join(await newFolder(), 'data') },
@@ -47,7 +47,7 @@ test('the process prints where it listens and its first key, and SIGTERM ends it
   expect(shown).toMatch(/^ {2}psk_\S+$/m);
 });
 
-test('the OpenAPI document passes every rule that Redocly recommends', async () => {
+test('the OpenAPI document of the shelter passes the recommended rules of Redocly', async () => {
   const folder = await newFolder();
   const { origin, close } = await startShelter({ dataDir: join(folder, 'data') });
   onTestFinished(close);

@@ -6,19 +6,19 @@ import { collections, relations, shelterRouter } from './router.ts';
 
 export interface ShelterOptions {
   readonly host?: string | undefined;
-  /** Default: any free one. */
+  /** Default: a free port. */
   readonly port?: number | undefined;
-  /** The folder of the embedded store, which is used where there is no `mongodbUri`. */
+  /** The folder of the embedded store, which is used without `mongodbUri`. */
   readonly dataDir: string;
   readonly mongodbUri?: string | undefined;
   readonly database?: string | undefined;
-  /** A key beside those in the store. Without it a new store gets one. */
+  /** A key that is accepted besides the stored ones. Without it, a first key is created for a new store. */
   readonly apiKey?: string | undefined;
 }
 
 export interface Shelter {
   readonly origin: string;
-  /** The API key that was made, where this is the first start on its store. */
+  /** The API key that was created if this is the first start on a store. */
   readonly firstKey: string | undefined;
   readonly close: () => Promise<void>;
 }
@@ -26,10 +26,10 @@ export interface Shelter {
 /** Opens the store and serves the shelter on it. */
 export async function startShelter(options: ShelterOptions): Promise<Shelter> {
   const { host = '127.0.0.1', port = 0, apiKey } = options;
-  const opened = await openStore(options);
+  const openedStore = await openStore(options);
   try {
-    const firstKey = apiKey === undefined ? await makeFirstKey(opened) : undefined;
-    const store = relatedStore(opened, relations);
+    const firstKey = apiKey === undefined ? await makeFirstKey(openedStore) : undefined;
+    const store = relatedStore(openedStore, relations);
     const gateway = await createGateway({
       router: shelterRouter,
       document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
@@ -47,16 +47,16 @@ export async function startShelter(options: ShelterOptions): Promise<Shelter> {
       firstKey,
       async close() {
         await listening.close();
-        await opened.close();
+        await openedStore.close();
       },
     };
   } catch (error) {
-    await opened.close();
+    await openedStore.close();
     throw error;
   }
 }
 
-/** The other store's code is not even loaded. */
+/** Opens the configured store. Imports only its module. */
 async function openStore({ dataDir, mongodbUri: uri, database = 'shelter' }: ShelterOptions): Promise<Store> {
   if (uri === undefined) {
     const { openEmbeddedStore } = await import('@petstore/core/store/embedded');
@@ -66,7 +66,7 @@ async function openStore({ dataDir, mongodbUri: uri, database = 'shelter' }: She
   return openMongodbStore({ uri, database, collections });
 }
 
-/** Makes the first API key of a new store: of several processes on one store, one gets it. */
+/** Creates the first API key of a new store. Of several processes on one store, only one gets it. */
 async function makeFirstKey({ keys }: Store): Promise<string | undefined> {
   const { key, hash } = issueKey();
   const isFirst = await keys.addFirst({ hash, name: 'first', createdAt: Date.now() });

@@ -14,13 +14,13 @@ export const { router, procedure } = initTRPC
 /** The id of a record. */
 export const Id = z.int().min(1);
 
-/** A text that every store keeps unchanged: a lone surrogate has no UTF-8 form. */
+/** Text that every store keeps unchanged. Lone surrogates are rejected, because UTF-8 cannot encode them. */
 export const Text = z
   .string()
   .min(1)
   .refine((value) => value.isWellFormed(), 'must be well-formed Unicode: it has a lone surrogate');
 
-/** How often a record was changed, from 1. */
+/** The version of a record: starts at 1 and is incremented by each change. */
 export const Version = z
   .int()
   .min(1)
@@ -31,13 +31,13 @@ export const IfVersion = Version.optional().meta({
   description: 'Change the record only where it has this version; otherwise the response is 409.',
 });
 
-/** The input of a list, which has filters beside it. */
+/** The pagination fields of the input of a list. */
 export const page = {
   limit: z.int().min(1).max(100).default(20).meta({ description: 'Maximum number of records returned.' }),
   cursor: z.int().optional().meta({ description: 'Only records whose id is greater.' }),
 };
 
-/** The headers of a response to a create: where the record is. */
+/** Returns the response headers of a create: the location of the record. */
 export const locationBelow = (path: string) => ({
   Location: {
     description: 'Where the record is.',
@@ -48,7 +48,7 @@ export const locationBelow = (path: string) => ({
 
 const unavailable = { 503: 'The service, or its store, cannot serve now.' };
 
-/** What the document says of the errors of each kind of operation. */
+/** The documented errors of each kind of operation. */
 export const errors = {
   list: unavailable,
   get: { ...unavailable, 404: 'There is no record with this id.' },

@@ -7,8 +7,8 @@ const main = fileURLToPath(new URL('main.ts', import.meta.url));
 const noCurl = spawnSync('curl', ['--version']).error !== undefined;
 if (noCurl) process.stderr.write('SKIPPED: the example with curl: this machine has none.\n');
 
-/** What an example prints, against a pet store of its own. */
-async function printed(...args: readonly string[]): Promise<readonly string[]> {
+/** Runs an example with a temporary pet store and returns its output. */
+async function runExample(...args: readonly string[]): Promise<readonly string[]> {
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--conditions=@petstore/source',
     main,
@@ -17,8 +17,8 @@ async function printed(...args: readonly string[]): Promise<readonly string[]> {
   return stdout.trimEnd().split('\n');
 }
 
-it('the tRPC client adds, lists in one request, and tells errors apart', async () => {
-  expect(await printed('rpc')).toEqual([
+it('the tRPC example adds an animal, lists in one batch, and distinguishes errors', async () => {
+  expect(await runExample('rpc')).toEqual([
     'added Rex as 1',
     '1 in all, 0 sold, in 1 request',
     'not valid, what listPets was given',
@@ -26,8 +26,8 @@ it('the tRPC client adds, lists in one request, and tells errors apart', async (
   ]);
 });
 
-it('the HTTP client of the document adds, walks the pages, and tells errors', async () => {
-  expect(await printed('http')).toEqual([
+it('the HTTP example adds animals, follows the pages, and prints an error', async () => {
+  expect(await runExample('http')).toEqual([
     'added Rex: 201 /v1/pets/1',
     'added Bella: 201 /v1/pets/2',
     'added Max: 201 /v1/pets/3',
@@ -37,19 +37,22 @@ it('the HTTP client of the document adds, walks the pages, and tells errors', as
   ]);
 });
 
-it.skipIf(noCurl)('curl adds and lists, and a repeat with the same key adds nothing', async () => {
-  expect(await printed('curl')).toEqual([
-    '{"id":1,"name":"Rex","categoryId":1,"status":"available"}',
-    '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]',
-    '{"code":"BAD_REQUEST","message":"limit: must be at most 100.","status":400}',
-    '{"id":2,"name":"Max","categoryId":1}',
-    '{"id":2,"name":"Max","categoryId":1}',
-  ]);
-});
+it.skipIf(noCurl)(
+  'the curl example adds and lists, and a repeat with the same idempotency key adds nothing',
+  async () => {
+    expect(await runExample('curl')).toEqual([
+      '{"id":1,"name":"Rex","categoryId":1,"status":"available"}',
+      '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]',
+      '{"code":"BAD_REQUEST","message":"limit: must be at most 100.","status":400}',
+      '{"id":2,"name":"Max","categoryId":1}',
+      '{"id":2,"name":"Max","categoryId":1}',
+    ]);
+  },
+);
 
-it('says which examples there are', async () => {
-  expect(await printed()).toEqual(['npm run example rpc|http|curl|albums|shelter|page']);
-  await expect(printed('none')).rejects.toMatchObject({
+it('npm run example without a name lists the examples', async () => {
+  expect(await runExample()).toEqual(['npm run example rpc|http|curl|albums|shelter|page']);
+  await expect(runExample('none')).rejects.toMatchObject({
     code: 2,
     stderr: 'There is no example none: npm run example rpc|http|curl|albums|shelter|page\n',
   });

@@ -1,6 +1,6 @@
 /*
- * `npm run example [rpc|http|curl|page|albums|shelter]`: runs an example. Those of the pet store run against one of their own,
- * empty and gone afterwards, or against the one that `PETSTORE_URL` and `KEY` name.
+ * `npm run example [rpc|http|curl|page|albums|shelter]`: runs an example. The pet store examples start a temporary, empty pet
+ * store, or use the one at `PETSTORE_URL` with the API key `KEY`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

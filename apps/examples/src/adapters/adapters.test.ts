@@ -9,18 +9,18 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import type { AppRouter } from './books.ts';
 import { startNext } from './next/standIn.ts';
 
-// Processes, on a machine that may have no core to spare.
+// Starts processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 type Start = (port: number) => Promise<() => Promise<unknown>>;
 
-const at = (file: string) => fileURLToPath(new URL(file, import.meta.url));
+const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
-/** Starts an example as a process. */
+/** Returns a function that starts an example as a process. */
 const asProcess =
   (file: string, runtime = process.execPath): Start =>
   async (port) => {
-    const child = startProcess(runtime, ['--conditions=@petstore/source', at(file)], {
+    const child = startProcess(runtime, ['--conditions=@petstore/source', pathOf(file)], {
       env: { PATH: process.env['PATH'], PORT: String(port) },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
@@ -43,7 +43,7 @@ const isOpen = (port: number) =>
     () => false,
   );
 
-const hosts: readonly (readonly [name: string, start: Start])[] = [
+const servers: readonly (readonly [name: string, start: Start])[] = [
   ['Express', asProcess('express.ts')],
   ['Fastify', asProcess('fastify.ts')],
   [
@@ -58,7 +58,7 @@ const hosts: readonly (readonly [name: string, start: Start])[] = [
     .map(({ title, executable }) => [title, asProcess('bun.ts', executable)] as const),
 ];
 
-describe.each(hosts)('the example on %s', (name, start) => {
+describe.each(servers)('the gateway in %s', (name, start) => {
   let origin: string;
   let stop: () => Promise<unknown>;
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describe.each(hosts)('the example on %s', (name, start) => {
   });
   afterAll(() => stop());
 
-  it('answers REST, POST among it, and gives its document', async () => {
+  it(`the gateway in ${name} serves REST and its document`, async () => {
     const post = await fetch(`${origin}/api/v1/books`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -81,13 +81,13 @@ describe.each(hosts)('the example on %s', (name, start) => {
     expect(document.servers).toEqual([{ url: '/api/v1' }]);
   });
 
-  it('answers tRPC’s client', async () => {
+  it(`the gateway in ${name} serves a tRPC client`, async () => {
     const client = createTRPCClient<AppRouter>({ links: [httpBatchLink({ url: `${origin}/api/trpc` })] });
     const calls = [client.book.query({ id: 1 }), client.book.query({ id: 99 })];
     expect(await Promise.all(calls)).toEqual([{ id: 1, title: 'Middlemarch' }, undefined]);
   });
 
-  it('leaves the host its own pages, and its own 404', async () => {
+  it(`${name} keeps its own pages and its own 404`, async () => {
     const responses = ['/api/hello', '/elsewhere'].map(async (path) => {
       const response = await fetch(`${origin}${path}`);
       return [response.status, await response.text()];
@@ -100,7 +100,7 @@ describe.each(hosts)('the example on %s', (name, start) => {
     expect([nothing.status, await nothing.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
   });
 
-  it.runIf(name === 'Express')('opens WebSockets', async () => {
+  it.runIf(name === 'Express')('the gateway in Express serves WebSockets', async () => {
     const client = createWSClient({ url: `${origin.replace('http', 'ws')}/api/trpc` });
     onTestFinished(() => client.close());
     const { book } = createTRPCClient<AppRouter>({ links: [wsLink({ client })] });
@@ -109,5 +109,5 @@ describe.each(hosts)('the example on %s', (name, start) => {
 });
 
 it.each(['express.ts', 'fastify.ts', 'next/route.ts', 'bun.ts'])('%s has at most 25 lines', async (file) => {
-  expect((await readFile(at(file), 'utf8')).trimEnd().split('\n').length).toBeLessThanOrEqual(25);
+  expect((await readFile(pathOf(file), 'utf8')).trimEnd().split('\n').length).toBeLessThanOrEqual(25);
 });

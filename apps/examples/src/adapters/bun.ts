@@ -1,11 +1,11 @@
 import { gateway } from './books.ts';
 
-/** What Bun gives beside a request. */
+/** The second argument of Bun's fetch handler. */
 interface Server {
   requestIP(request: Request): { readonly address: string } | null;
 }
 
-// Bun serves the default export of its entry file, as `Bun.serve` does.
+// Bun passes the default export of the entry file to `Bun.serve`.
 export default {
   hostname: '127.0.0.1',
   port: Number(process.env['PORT'] ?? 3000),

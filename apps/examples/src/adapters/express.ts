@@ -6,7 +6,7 @@ const app = express();
 app.get('/api/hello', (_request, response) => {
   response.send('Hello from Express.');
 });
-// Paths that are not the gateway's go on to the next handler.
+// For other paths, `nodeHandler` calls the next handler.
 app.use(nodeHandler(gateway));
 app.use((_request, response) => {
   response.status(404).send('Express has no such page.');

@@ -5,7 +5,7 @@ import { procedure } from './trpc.ts';
 /** A path parameter: `{albumId}`. */
 const AlbumId = z.int().positive();
 
-/** A procedure of one album, which it finds in its context. */
+/** A base procedure that loads the album of `albumId` into the context. */
 export const albumProcedure = procedure
   .input(z.object({ albumId: AlbumId }))
   .use(({ ctx, input: { albumId }, next }) => {
@@ -14,5 +14,5 @@ export const albumProcedure = procedure
     return next({ ctx: { album } });
   });
 
-/** What the REST metadata of such a procedure says of that. */
+/** The `errorResponses` of its REST metadata. */
 export const noSuchAlbum = { 404: 'There is no such album.' };

@@ -14,13 +14,13 @@ export interface Photo {
   readonly bytes: number;
 }
 
-/** What happened in an album. */
+/** A change of an album. */
 export interface Change {
   readonly what: 'changed' | 'photo';
   readonly photo?: Photo;
 }
 
-/** Albums in memory: the example is about the router. */
+/** Keeps albums in memory, because the example is about the router. */
 export class AlbumStore {
   readonly #albums = new Map<number, Album>();
   readonly #photos = new Map<number, { readonly photo: Photo; readonly file: Blob }[]>();
@@ -45,7 +45,7 @@ export class AlbumStore {
   change(album: Album, fields: Partial<Omit<Album, 'id' | 'createdAt'>>): Album {
     const changed = { ...album, ...fields };
     this.#albums.set(album.id, changed);
-    this.#tell(album, { what: 'changed' });
+    this.#emit(album, { what: 'changed' });
     return changed;
   }
 
@@ -66,13 +66,13 @@ export class AlbumStore {
     const photos = this.#photos.get(album.id) ?? [];
     const photo = { id: photos.length + 1, name, bytes: file.size };
     photos.push({ photo, file });
-    this.#tell(album, { what: 'photo', photo });
+    this.#emit(album, { what: 'photo', photo });
     return photo;
   }
 
-  /** What happens in an album from now on, until `signal` aborts. */
+  /** Yields the changes of an album from now on, until `signal` aborts. */
   async *changes(album: Album, signal: AbortSignal): AsyncGenerator<Change, void> {
-    // `on` yields the arguments of each `emit`, and throws where the signal aborts.
+    // `on` yields the arguments of each `emit`, and throws when the signal aborts.
     const changes = on(this.#changes, String(album.id), { signal }) as AsyncIterable<[Change]>;
     try {
       for await (const [change] of changes) yield change;
@@ -81,7 +81,7 @@ export class AlbumStore {
     }
   }
 
-  #tell(album: Album, change: Change): void {
+  #emit(album: Album, change: Change): void {
     this.#changes.emit(String(album.id), change);
   }
 }

@@ -2,7 +2,7 @@ import { describe } from 'vitest';
 import { albumsSuite } from './albumsSuite.ts';
 import { startAlbums } from './startAlbums.ts';
 
-describe('albums, served by the gateway', () => {
+describe('the albums example', () => {
   albumsSuite(async () => {
     const listening = await startAlbums();
     return {

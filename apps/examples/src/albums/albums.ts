@@ -77,8 +77,8 @@ export const albums = router({
     .meta({ openapi: { method: 'PUT', path: '/albums/{albumId}', tags, errorResponses: noSuchAlbum } })
     .input(NewAlbum)
     .output(Album)
-    .mutation(({ ctx: { store, album }, input: { title, year, tags: given } }) =>
-      store.change(album, { title, year, tags: given }),
+    .mutation(({ ctx: { store, album }, input: { title, year, tags: newTags } }) =>
+      store.change(album, { title, year, tags: newTags }),
     ),
 
   rename: albumProcedure

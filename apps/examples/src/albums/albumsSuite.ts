@@ -12,7 +12,7 @@ import superjson from 'superjson';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { AlbumRouter } from './router.ts';
 
-/** Albums that are served somewhere. */
+/** A running albums service. */
 export interface RunningAlbums {
   readonly origin: string;
   readonly close: () => Promise<void>;
@@ -21,7 +21,7 @@ export interface RunningAlbums {
 const png = new Uint8Array([137, 80, 78, 71, 0, 255]);
 const holiday = { title: 'Holiday', year: 2026, tags: ['sea'] };
 
-/** What the albums are to do wherever they run. */
+/** The tests of the albums service, however it is started. */
 export function albumsSuite(start: () => Promise<RunningAlbums>): void {
   let albums: RunningAlbums;
   beforeAll(async () => {
@@ -37,54 +37,54 @@ export function albumsSuite(start: () => Promise<RunningAlbums>): void {
       });
       const text = await response.text();
       const received = text === '' ? undefined : (JSON.parse(text) as unknown);
-      return { status: response.status, location: response.headers.get('location'), answer: received };
+      return { status: response.status, location: response.headers.get('location'), body: received };
     };
     const add = async (fields: object = {}) => {
-      const { location, answer: response } = await call('POST', '/albums', { ...holiday, ...fields });
+      const { location, body: response } = await call('POST', '/albums', { ...holiday, ...fields });
       return { path: String(location).replace('/v1', ''), album: response as { readonly id: number } };
     };
 
-    it('takes bodies, and says where what it made is', async () => {
-      const { status, location, answer: response } = await call('POST', '/albums', holiday);
+    it('POST /albums creates an album and returns its Location', async () => {
+      const { status, location, body: response } = await call('POST', '/albums', holiday);
       expect(status).toBe(201);
       expect(response).toMatchObject({ ...holiday, createdAt: expect.stringMatching(/^\d{4}-.*Z$/) });
       expect(location).toBe(`/v1/albums/${(response as { readonly id: number }).id}`);
     });
 
-    it('takes queries: numbers, dates, and names that are repeated', async () => {
+    it('GET /albums filters by numbers, dates and repeated parameters', async () => {
       const { album } = await add({ year: 1999, tags: ['a', 'b'] });
-      expect(await call('GET', '/albums?year=1999&tag=a&tag=b')).toMatchObject({ answer: [album] });
-      expect(await call('GET', '/albums?year=1999&tag=c')).toMatchObject({ answer: [] });
-      expect(await call('GET', '/albums?since=2999-01-01T00:00:00Z')).toMatchObject({ answer: [] });
+      expect(await call('GET', '/albums?year=1999&tag=a&tag=b')).toMatchObject({ body: [album] });
+      expect(await call('GET', '/albums?year=1999&tag=c')).toMatchObject({ body: [] });
+      expect(await call('GET', '/albums?since=2999-01-01T00:00:00Z')).toMatchObject({ body: [] });
       expect(await call('GET', '/albums?year=MCMXCIX')).toMatchObject({ status: 400 });
     });
 
-    it('takes every method', async () => {
+    it('PUT, PATCH, GET and DELETE /albums/{albumId} replace, rename, read and remove an album', async () => {
       const { path } = await add();
       expect(await call('PUT', path, { title: 'At sea', year: 2025 })).toMatchObject({
         status: 200,
-        answer: { title: 'At sea', year: 2025, tags: [] },
+        body: { title: 'At sea', year: 2025, tags: [] },
       });
-      expect(await call('PATCH', path, { title: 'Ashore' })).toMatchObject({ answer: { title: 'Ashore' } });
-      expect(await call('GET', path)).toMatchObject({ answer: { title: 'Ashore', year: 2025 } });
-      expect(await call('DELETE', path)).toMatchObject({ status: 204, answer: undefined });
+      expect(await call('PATCH', path, { title: 'Ashore' })).toMatchObject({ body: { title: 'Ashore' } });
+      expect(await call('GET', path)).toMatchObject({ body: { title: 'Ashore', year: 2025 } });
+      expect(await call('DELETE', path)).toMatchObject({ status: 204, body: undefined });
       expect(await call('GET', path)).toMatchObject({
-        answer: { code: 'NOT_FOUND', message: 'There is no such album.', status: 404 },
+        body: { code: 'NOT_FOUND', message: 'There is no such album.', status: 404 },
       });
     });
 
-    it('takes a form with a file, and gives the file back', async () => {
+    it('POST /albums/{albumId}/photos uploads a file of a form, and GET downloads it', async () => {
       const { path } = await add();
       const form = new FormData();
       form.set('file', new File([png], 'boat.png', { type: 'image/png' }));
-      const made = await fetch(`${albums.origin}/v1${path}/photos`, { method: 'POST', body: form });
-      expect(await made.json()).toEqual({ id: 1, name: 'boat.png', bytes: png.length });
+      const created = await fetch(`${albums.origin}/v1${path}/photos`, { method: 'POST', body: form });
+      expect(await created.json()).toEqual({ id: 1, name: 'boat.png', bytes: png.length });
       const photo = await fetch(`${albums.origin}/v1${path}/photos/1`);
       expect(photo.headers.get('content-type')).toBe('image/png');
       expect(new Uint8Array(await photo.arrayBuffer())).toEqual(png);
     });
 
-    it('streams what happens', async () => {
+    it('GET /albums/{albumId}/changes streams changes as server-sent events', async () => {
       const { path } = await add();
       const end = new AbortController();
       const events = await fetch(`${albums.origin}/v1${path}/changes`, { signal: end.signal });
@@ -99,7 +99,7 @@ export function albumsSuite(start: () => Promise<RunningAlbums>): void {
       expect(text).toContain('data: {"what":"changed"}');
     });
 
-    it('describes itself in a valid OpenAPI document', async () => {
+    it('GET /openapi.json is a valid OpenAPI document with every operation', async () => {
       const response = await fetch(`${albums.origin}/openapi.json`);
       const document = (await response.json()) as Record<string, unknown>;
       expect(await new Validator().validate(document)).toEqual({ valid: true });
@@ -123,7 +123,7 @@ export function albumsSuite(start: () => Promise<RunningAlbums>): void {
             true: wsLink({ client: sockets, transformer: superjson }),
             false: splitLink({
               condition: ({ input }) => isNonJsonSerializable(input),
-              // A form is sent as it is, and alone.
+              // A form is sent unchanged and outside of batches.
               true: httpLink({
                 url,
                 transformer: { serialize: (form) => form, deserialize: superjson.deserialize },
@@ -135,7 +135,7 @@ export function albumsSuite(start: () => Promise<RunningAlbums>): void {
       }).albums;
     }
 
-    it('a Date arrives as one, in a batch too', async () => {
+    it('a tRPC client receives a Date as a Date, also in a batch', async () => {
       const client = connect();
       const album = await client.create.mutate(holiday);
       expect(album.createdAt).toBeInstanceOf(Date);
@@ -147,7 +147,7 @@ export function albumsSuite(start: () => Promise<RunningAlbums>): void {
       expect(none).toEqual([]);
     });
 
-    it('a form with a file is an input', async () => {
+    it('a tRPC client sends a form with a file as input', async () => {
       const client = connect();
       const { id } = await client.create.mutate(holiday);
       const form = new FormData();
@@ -157,7 +157,7 @@ export function albumsSuite(start: () => Promise<RunningAlbums>): void {
       expect(await client.photos.download.query({ albumId: id, photoId: 1 })).toEqual(png);
     });
 
-    it('a subscription tells what happens', async () => {
+    it('a tRPC client receives changes by a subscription', async () => {
       const client = connect();
       const { id: albumId } = await client.create.mutate(holiday);
       const change = await new Promise((resolve, reject) => {

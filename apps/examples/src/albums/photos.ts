@@ -33,7 +33,7 @@ export const photos = router({
       store.addPhoto(album, name, file),
     ),
 
-  /** Over tRPC: the same form, as tRPC hands it over. */
+  /** Over tRPC: the same form as `FormData`. */
   send: procedure
     .input(z.instanceof(FormData).meta({ typescript: 'FormData' }))
     .output(Photo)

@@ -3,7 +3,7 @@ import { type Listening, serve } from '@petstore/gateway/uws';
 import { AlbumStore } from './albumStore.ts';
 import { albumRouter } from './router.ts';
 
-/** Serves the albums on 127.0.0.1. `port` 0: any free one. */
+/** Serves the albums on 127.0.0.1. Port 0 picks a free port. */
 export async function startAlbums(port = 0): Promise<Listening> {
   const store = new AlbumStore();
   const gateway = await createGateway({

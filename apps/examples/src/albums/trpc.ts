@@ -11,5 +11,5 @@ export interface Context {
 export const { router, procedure } = initTRPC
   .context<Context>()
   .meta<GatewayMeta>()
-  // Over tRPC a `Date` stays one; REST is plain JSON.
+  // Over tRPC a `Date` stays a `Date`. REST uses JSON.
   .create({ transformer: superjson, isDev: false });

@@ -13,7 +13,7 @@ interface Lock {
   readonly packages: Record<string, { integrity?: string; resolved?: string }>;
 }
 
-/** What `.ci/lockfile.mjs` prints for the repository's lock after this change. */
+/** Runs `.ci/lockfile.mjs` on a changed copy of the repository's lock, and returns its exit code and stderr. */
 async function check(change: (lock: Lock) => void): Promise<string> {
   const lock = JSON.parse(await readFile(new URL('package-lock.json', root), 'utf8')) as Lock;
   change(lock);
@@ -54,18 +54,18 @@ test.for<[what: string, change: (lock: Lock) => void, problem: string]>([
   expect(await check(change)).toBe(`1 ${problem}\n`);
 });
 
-// `npm run check:tampered` does this for every entry.
-const taken = inputs(10);
+// `npm run check:tampered` checks every entry.
+const entryCount = inputs(10);
 
-test(`npm ci rejects other bytes than package-lock.json has the hash of, for ${taken} entries taken at random`, async () => {
+test(`npm ci rejects packages that do not match their hash in package-lock.json, for ${entryCount} random entries`, async () => {
   const registry = await startTamperedRegistry();
   onTestFinished(registry.close);
   const entries = [...(await lockedPackages())];
-  for (let count = 0; count < taken; count++) {
+  for (let count = 0; count < entryCount; count++) {
     const [entry] = entries.splice(Math.floor(Math.random() * entries.length), 1);
     if (entry === undefined) throw new Error('package-lock.json has fewer than ten entries.');
     expect([entry.path, await registry.install(entry)]).toEqual([entry.path, 'EINTEGRITY']);
   }
-  // The same registry is believed where the lock has no hash.
+  // Without a hash in the lock, npm accepts the same registry.
   expect(await registry.install({ path: '', alias: 'zod', name: 'zod', version: '4.6.7' })).toBe('installed');
 }, 120_000);

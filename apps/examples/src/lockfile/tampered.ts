@@ -1,6 +1,6 @@
 /*
- * `npm run check:tampered`: runs `npm ci` for each entry of package-lock.json against a registry which serves other bytes
- * for it. Each must fail with EINTEGRITY. About 8 minutes on two cores.
+ * `npm run check:tampered`: runs `npm ci` for each entry of package-lock.json against a registry that serves other content.
+ * Each must fail with EINTEGRITY. Takes about 8 minutes on two cores.
  */
 import { availableParallelism } from 'node:os';
 import { lockedPackages, startTamperedRegistry } from './tamperedRegistry.ts';

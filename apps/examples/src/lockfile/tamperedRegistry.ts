@@ -7,19 +7,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** An entry of package-lock.json, of a package that comes from a registry. */
-export interface Locked {
-  /** Where it is installed: `node_modules/zod`. */
+/** An entry of package-lock.json for a package from a registry. */
+export interface LockedPackage {
+  /** The installation path, such as `node_modules/zod`. */
   readonly path: string;
-  /** The name that it is installed under, and the name that the registry has it under. */
+  /** The name under which it is installed. */
   readonly alias: string;
+  /** The name in the registry. */
   readonly name: string;
   readonly version: string;
   readonly integrity?: string;
 }
 
-/** Every entry of the repository's package-lock.json that is fetched from a registry. */
-export async function lockedPackages(): Promise<readonly Locked[]> {
+/** Returns every entry of the repository's package-lock.json for a package from a registry. */
+export async function lockedPackages(): Promise<readonly LockedPackage[]> {
   const text = await readFile(new URL('../../../../package-lock.json', import.meta.url), 'utf8');
   const { packages } = JSON.parse(text) as {
     readonly packages: Readonly<
@@ -35,12 +36,12 @@ export async function lockedPackages(): Promise<readonly Locked[]> {
 }
 
 export interface TamperedRegistry {
-  /** Runs `npm ci` in a project whose lock has this one entry. Returns npm's error code, or `installed`. */
-  readonly install: (locked: Locked) => Promise<string>;
+  /** Runs `npm ci` in a project with this entry in its lock. Returns npm's error code, or `installed`. */
+  readonly install: (locked: LockedPackage) => Promise<string>;
   readonly close: () => Promise<void>;
 }
 
-/** A registry on 127.0.0.1 that has every version of every package, each with other bytes than the published ones. */
+/** Starts a registry on 127.0.0.1 that serves any package, with other content than the published one. */
 export async function startTamperedRegistry(): Promise<TamperedRegistry> {
   const server = createServer((request, response) => {
     const [name = '', version] = decodeURIComponent(request.url?.slice(1) ?? '').split('/-/');
@@ -49,23 +50,23 @@ export async function startTamperedRegistry(): Promise<TamperedRegistry> {
       response.end(tarball(name, version));
       return;
     }
-    // npm asks for all versions of a package: the one that it wants is the one which is locked.
-    const found = wanted.get(name) ?? [];
-    const versions = found.map((each) => [
+    // npm requests the list of all versions of a package. Only the locked ones are needed.
+    const lockedVersions = versionsByName.get(name) ?? [];
+    const versions = lockedVersions.map((each) => [
       each,
       {
         name,
         version: each,
         dist: {
           tarball: `http://127.0.0.1:${port}/${name}/-/${each}`,
-          integrity: hash(tarball(name, each)),
+          integrity: integrityOf(tarball(name, each)),
         },
       },
     ]);
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ name, 'dist-tags': {}, versions: Object.fromEntries(versions) }));
   });
-  const wanted = new Map<string, string[]>();
+  const versionsByName = new Map<string, string[]>();
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -73,7 +74,7 @@ export async function startTamperedRegistry(): Promise<TamperedRegistry> {
 
   return {
     install: async ({ alias, name, version, integrity }) => {
-      wanted.set(name, [...(wanted.get(name) ?? []), version]);
+      versionsByName.set(name, [...(versionsByName.get(name) ?? []), version]);
       const folder = await mkdtemp(join(tmpdir(), 'tampered-'));
       try {
         const root = {
@@ -103,7 +104,7 @@ export async function startTamperedRegistry(): Promise<TamperedRegistry> {
   };
 }
 
-/** With a cache of its own: bytes that npm has already under the right hash would be taken from there. */
+/** Runs `npm ci` with an empty cache: npm would otherwise use cached content with the right hash. */
 async function npmCi(folder: string, registry: string): Promise<string> {
   const child = spawn(
     'npm',
@@ -129,9 +130,10 @@ async function npmCi(folder: string, registry: string): Promise<string> {
   return code === 0 ? 'installed' : (/npm error code (\w+)/.exec(printed)?.[1] ?? printed);
 }
 
-const hash = (bytes: Buffer): string => `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
+const integrityOf = (bytes: Buffer): string =>
+  `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
 
-/** A package of one file, its manifest. */
+/** Returns the tarball of a package that has only a manifest. */
 function tarball(name: string, version: string): Buffer {
   const file = Buffer.from(JSON.stringify({ name, version, description: 'tampered' }));
   const header = Buffer.alloc(512);

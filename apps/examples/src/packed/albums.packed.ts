@@ -3,10 +3,10 @@ import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { albumsSuite } from '../albums/albumsSuite.ts';
-import { newProject, pack, type Packed, type Project } from './packages.ts';
+import { newProject, pack, type PackedPackages, type Project } from './packages.ts';
 import { resolutions, tsconfig } from './tsconfig.ts';
 
-let packed: Packed;
+let packed: PackedPackages;
 let project: Project;
 beforeAll(async () => {
   packed = await pack();
@@ -27,7 +27,7 @@ afterAll(async () => {
   await rm(packed.folder, { recursive: true });
 });
 
-/** The albums as a process of the project. */
+/** Starts the albums as a process of the project. */
 async function start() {
   const child = spawn(process.execPath, ['main.ts'], {
     cwd: project.folder,
@@ -48,13 +48,16 @@ async function start() {
   throw new Error('The albums did not start.');
 }
 
-describe('a router of its own, served by the gateway as it is published', () => {
-  it.each(resolutions)('compiles: $module', async (resolution) => {
-    await project.write({ 'tsconfig.json': tsconfig(resolution, 'main.ts') });
-    expect(await project.run('tsc')).toMatchObject({ stdout: '' });
-  });
+describe('the albums example with the published gateway', () => {
+  it.each(resolutions)(
+    'the albums example compiles with the published gateway: $module',
+    async (resolution) => {
+      await project.write({ 'tsconfig.json': tsconfig(resolution, 'main.ts') });
+      expect(await project.run('tsc')).toMatchObject({ stdout: '' });
+    },
+  );
 
-  it('has types for clients, which compile without the router', async () => {
+  it('petstore-typegen prints types of the albums router, with which clients compile without the router', async () => {
     await project.run('petstore-typegen', '--router', 'router.ts', '--out', 'albumTypes.ts');
     await project.write({
       'client.ts': `

@@ -8,35 +8,35 @@ import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** The packages that are published. */
-export const published = ['gateway', 'runtime', 'typegen', 'core', 'types'] as const;
-type Published = (typeof published)[number];
+/** The published packages. */
+export const publishedPackages = ['gateway', 'runtime', 'typegen', 'core', 'types'] as const;
+type PublishedPackage = (typeof publishedPackages)[number];
 
-/** What `npm publish` would send, one file each, and the folder that they are in. */
-export interface Packed {
+/** The tarballs that `npm publish` would upload, and their folder. */
+export interface PackedPackages {
   readonly folder: string;
-  readonly tarballs: Readonly<Record<Published, string>>;
-  /** The paths in each, without `package/`. */
-  readonly files: Readonly<Record<Published, readonly string[]>>;
+  readonly tarballs: Readonly<Record<PublishedPackage, string>>;
+  /** The paths in each tarball, without `package/`. */
+  readonly files: Readonly<Record<PublishedPackage, readonly string[]>>;
 }
 
-/** Packs what is published, each built before by its own `prepack`. Whoever calls removes the folder. */
-export async function pack(): Promise<Packed> {
+/** Builds (by `prepack`) and packs the published packages. The caller removes the folder. */
+export async function pack(): Promise<PackedPackages> {
   const folder = await mkdtemp(join(tmpdir(), 'packed-'));
-  const workspaces = published.flatMap((name) => ['--workspace', `@petstore/${name}`]);
+  const workspaces = publishedPackages.flatMap((name) => ['--workspace', `@petstore/${name}`]);
   const { stdout } = await npm(root, 'pack', '--json', '--pack-destination', folder, ...workspaces);
-  // What a `prepack` prints comes first.
-  const told = JSON.parse(stdout.slice(stdout.search(/^[[{]/m))) as unknown;
-  // npm 12 names the packages where npm 11 lists them.
-  const packages = Object.values(told as object) as readonly {
+  // Skips the output of `prepack`.
+  const output = JSON.parse(stdout.slice(stdout.search(/^[[{]/m))) as unknown;
+  // npm 12 prints an object by package name, npm 11 an array.
+  const packages = Object.values(output as object) as readonly {
     readonly name: string;
     readonly filename: string;
     readonly files: readonly { readonly path: string }[];
   }[];
-  const each = <Value>(value: (found: (typeof packages)[number]) => Value) =>
+  const each = <Value>(value: (entry: (typeof packages)[number]) => Value) =>
     Object.fromEntries(
-      packages.map((found) => [found.name.replace('@petstore/', ''), value(found)]),
-    ) as Record<Published, Value>;
+      packages.map((entry) => [entry.name.replace('@petstore/', ''), value(entry)]),
+    ) as Record<PublishedPackage, Value>;
   return {
     folder,
     tarballs: each(({ filename }) => join(folder, filename)),
@@ -45,22 +45,22 @@ export async function pack(): Promise<Packed> {
 }
 
 export interface ProjectOptions {
-  /** The executable that runs npm and what is installed. Default: that of this process. */
+  /** The Node executable for npm and installed commands. Default: that of this process. */
   readonly node?: string;
-  /** Further options of `npm install`. */
+  /** Additional options of `npm install`. */
   readonly options?: readonly string[];
-  /** Further fields of the project's `package.json`. */
+  /** Additional fields of the project's `package.json`. */
   readonly manifest?: object;
 }
 
 export interface Project {
   readonly folder: string;
-  /** The warnings and errors of npm at the installation, but for those of its own configuration. */
+  /** The warnings and errors of `npm install`, except those about npm's configuration. */
   readonly warnings: readonly string[];
   readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
   /** Copies a folder of this package's sources to the project's root. */
   readonly copy: (source: string) => Promise<void>;
-  /** Runs what is installed there, or Node itself. It throws, with what was printed, where the code is not 0. */
+  /** Runs an installed command, npm or Node. Rejects with the output if the exit code is not 0. */
   readonly run: (
     command: 'node' | 'npm' | (string & {}),
     ...args: readonly string[]
@@ -69,15 +69,15 @@ export interface Project {
 }
 
 /**
- * An empty ESM project outside the repository, with these packages installed and nothing else. Packages that others
- * publish have the version that is named, `zod@4.6.7`, or the one that the repository has.
+ * Creates an ESM project outside the repository with only these packages installed. Third-party packages have the given
+ * version, as in `zod@4.6.7`, or the version of the repository.
  */
 export async function newProject(
-  packed: Packed,
+  packed: PackedPackages,
   packages: readonly string[],
   { node = process.execPath, options = [], manifest = {} }: ProjectOptions = {},
 ): Promise<Project> {
-  const parent = await mkdtemp(join(apartFromPackages(), 'consumer-'));
+  const parent = await mkdtemp(join(isolatedFolder(), 'consumer-'));
   const folder = join(parent, 'consumer');
   await mkdir(folder);
   const named = await Promise.all(packages.map((name) => specifier(packed, name)));
@@ -109,28 +109,28 @@ export async function newProject(
   };
 }
 
-/** A folder for temporary files above which no package is found: what was not installed must be missed. */
-function apartFromPackages(): string {
-  const found = [tmpdir(), '/var/tmp', '/dev/shm'].find(
+/** Returns a temporary folder without a `node_modules` in its parents, so that missing dependencies are noticed. */
+function isolatedFolder(): string {
+  const isolated = [tmpdir(), '/var/tmp', '/dev/shm'].find(
     (folder) =>
       existsSync(folder) && !foldersAbove(folder).some((above) => existsSync(join(above, 'node_modules'))),
   );
-  if (found === undefined)
+  if (isolated === undefined)
     throw new Error('There is a node_modules above every temporary folder: set TMPDIR.');
-  return found;
+  return isolated;
 }
 
 const foldersAbove = (folder: string): readonly string[] =>
   dirname(folder) === folder ? [folder] : [folder, ...foldersAbove(dirname(folder))];
 
-/** A project is told nothing of the npm script that this may run in. */
+/** The environment without variables of the npm script that may run this. */
 const environment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_OPTIONS$|^VITEST|^INIT_CWD$/.test(name)),
 );
 
 const npm = (cwd: string, ...args: readonly string[]) => execute('npm', args, cwd);
 
-/** @throws {Error} with all that was printed, where the code is not 0: a compiler prints its errors to stdout */
+/** @throws {Error} with stdout and stderr if the exit code is not 0: compilers print errors to stdout */
 function execute(file: string, args: readonly string[], cwd: string, variables: object = {}) {
   const env = { ...environment, ...variables };
   return promisify(execFile)(file, args, { cwd, env, maxBuffer: 2 ** 26 }).catch(
@@ -140,8 +140,8 @@ function execute(file: string, args: readonly string[], cwd: string, variables: 
   );
 }
 
-/** The lowest version that a published package accepts of a peer: `11.4.0` of `^11.4.0`. */
-export async function lowestPeer(own: Published, peer: string): Promise<string> {
+/** Returns the lowest version of a peer that a published package accepts, such as `11.4.0` for `^11.4.0`. */
+export async function lowestPeer(own: PublishedPackage, peer: string): Promise<string> {
   const text = await readFile(join(root, 'packages', own, 'package.json'), 'utf8');
   const { peerDependencies } = JSON.parse(text) as { readonly peerDependencies: Record<string, string> };
   const [, lowest] = /^\^(\d+\.\d+\.\d+)$/.exec(peerDependencies[peer] ?? '') ?? [];
@@ -150,9 +150,9 @@ export async function lowestPeer(own: Published, peer: string): Promise<string> 
   return lowest;
 }
 
-async function specifier({ tarballs }: Packed, name: string): Promise<string> {
+async function specifier({ tarballs }: PackedPackages, name: string): Promise<string> {
   const own = name.replace('@petstore/', '');
-  if (own !== name) return tarballs[own as Published];
+  if (own !== name) return tarballs[own as PublishedPackage];
   if (name.lastIndexOf('@') > 0) return name;
   const manifest = JSON.parse(await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8')) as {
     readonly version: string;

@@ -1,29 +1,36 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startPetStore } from '../petStore/startPetStore.ts';
-import { lowestPeer, newProject, pack, type Packed, type Project, published } from './packages.ts';
+import {
+  lowestPeer,
+  newProject,
+  pack,
+  type PackedPackages,
+  type Project,
+  publishedPackages,
+} from './packages.ts';
 import { rm } from 'node:fs/promises';
 import { build } from 'esbuild';
 import { databaseFile, readReadme } from '../readmes/readme.ts';
 import { resolutions, tsconfig } from './tsconfig.ts';
 
-let packed: Packed;
+let packed: PackedPackages;
 beforeAll(async () => {
   packed = await pack();
 }, 120_000);
 afterAll(() => rm(packed.folder, { recursive: true }));
 
 async function project(...packages: readonly string[]): Promise<Project> {
-  const made = await newProject(packed, packages);
-  onTestFinished(() => made.remove());
-  return made;
+  const created = await newProject(packed, packages);
+  onTestFinished(() => created.remove());
+  return created;
 }
 
-describe.each(published)('@petstore/%s as it is published', (name) => {
-  it('has a readme, a licence and a changelog', () => {
+describe.each(publishedPackages)('the published package @petstore/%s', (name) => {
+  it(`the package ${name} has a readme, a licence and a changelog`, () => {
     expect(packed.files[name]).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'CHANGELOG.md']));
   });
 
-  it('has no tests, no scaffolding of tests, and nothing built from a source that is no more', () => {
+  it(`the package ${name} has no tests, and no output of removed sources`, () => {
     const files = new Set(packed.files[name]);
     expect([...files].filter((path) => /\.test\.|\.test-d\.|\/testing\/|\.tsbuildinfo$/.test(path))).toEqual(
       [],
@@ -32,9 +39,9 @@ describe.each(published)('@petstore/%s as it is published', (name) => {
     expect(built.length).toBeGreaterThan(0);
     const sourceOf = (path: string) => path.replace(/^dist/, 'src').replace(/js$/, 'ts');
     const bundled = {
-      // Of trpc-to-openapi: scripts/bundleGenerator.mjs.
+      // Bundled from trpc-to-openapi by scripts/bundleGenerator.mjs.
       gateway: ['dist/openapi/generator.js'],
-      // What browsers load: scripts/buildPage.ts.
+      // Loaded by browsers, written by scripts/buildPage.ts.
       runtime: ['dist/docs/page/scalar.js', 'dist/docs/page/start.js'],
       typegen: [],
       core: [],
@@ -66,14 +73,14 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
   `;
 
   it.each([
-    ['the version of tRPC that the repository has', async () => []],
+    ['the tRPC version of the repository', async () => []],
     [
-      'the lowest version of tRPC that is a peer',
+      'the lowest tRPC version of the peer range',
       async () => [`@${await lowestPeer('types', '@trpc/server')}`],
     ],
-    ['the newest version of tRPC 11', async () => ['@11']],
+    ['the newest tRPC 11', async () => ['@11']],
   ])(
-    'with %s, a right call compiles and runs, and wrong ones do not compile',
+    'with %s, valid calls compile and run, and invalid ones do not compile',
     async (_, chosen) => {
       const { origin, key, close } = await startPetStore();
       onTestFinished(close);
@@ -83,7 +90,7 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
         `@trpc/client${version}`,
         `@trpc/server${version}`,
         'typescript',
-        // tRPC's own declarations need them below 11.25.
+        // The declarations of tRPC below 11.25 need them.
         ...(version === '' ? [] : ['@types/node', '@types/ws']),
       );
       const start = client(origin, key);
@@ -92,11 +99,11 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
         await write({ 'tsconfig.json': tsconfig(resolution, 'right.ts') });
         await run('tsc');
         await write({ 'tsconfig.json': tsconfig(resolution, 'wrong.ts') });
-        const refused = await run('tsc').then(
+        const errors = await run('tsc').then(
           () => 'nothing',
           ({ message }: Error) => message,
         );
-        expect(refused.match(/error TS\d+/g)).toEqual(['error TS2741', 'error TS2322', 'error TS2339']);
+        expect(errors.match(/error TS\d+/g)).toEqual(['error TS2741', 'error TS2322', 'error TS2339']);
       }
       expect(await run('node', 'right.ts')).toMatchObject({ stdout: 'true\n' });
     },
@@ -104,8 +111,8 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
   );
 });
 
-describe('with React Query, as the readme of @petstore/types has it', () => {
-  it('installs without --force, compiles, and renders the animals', async () => {
+describe('the React Query example in the README of @petstore/types', () => {
+  it('the React Query example installs without --force, compiles, and renders the animals', async () => {
     const { origin, key, close } = await startPetStore();
     onTestFinished(close);
     const readme = await readReadme('packages/types/README.md');
@@ -136,7 +143,7 @@ describe('with React Query, as the readme of @petstore/types has it', () => {
     });
     for (const resolution of resolutions) {
       await write({ 'tsconfig.json': tsconfig(resolution, 'main.tsx') });
-      // tRPC's own declarations at 11.22 name what `@types/ws` has not.
+      // The declarations of tRPC 11.22 use a type that `@types/ws` lacks.
       await run('tsc', '--jsx', 'react-jsx', '--skipLibCheck', '--declaration');
     }
     const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
@@ -196,7 +203,7 @@ describe('with @petstore/runtime', () => {
 });
 
 describe('with @petstore/core', () => {
-  it('its router and stores compile and run', async () => {
+  it('the router and stores of @petstore/core compile and run', async () => {
     const { write, run } = await project(
       '@petstore/gateway',
       '@petstore/core',

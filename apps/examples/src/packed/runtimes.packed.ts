@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { runtimes } from '@petstore/testing/runtimes';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { newProject, pack, type Packed, type Project, type ProjectOptions } from './packages.ts';
+import { newProject, pack, type PackedPackages, type Project, type ProjectOptions } from './packages.ts';
 
-let packed: Packed;
+let packed: PackedPackages;
 beforeAll(async () => {
   packed = await pack();
 });
@@ -17,14 +17,14 @@ const nodes = [
   { version: 26, node: node26, onUws: noBinary },
 ].flatMap(({ node, ...rest }) => (node === undefined ? [] : [{ node, ...rest }]));
 
-/** The readme of @petstore/core names it: npm warns of the scripts of these packages, which have nothing to do here. */
+/** As in the README of @petstore/core: npm warns about the install scripts of these packages, which are not needed here. */
 const allowScripts = { lmdb: false, 'msgpackr-extract': false };
 const all = ['@petstore/gateway', '@petstore/core', '@petstore/typegen', '@petstore/types'];
 
 async function project(packages: readonly string[], options: ProjectOptions): Promise<Project> {
-  const made = await newProject(packed, packages, options);
-  onTestFinished(() => made.remove());
-  return made;
+  const created = await newProject(packed, packages, options);
+  onTestFinished(() => created.remove());
+  return created;
 }
 
 const books = `
@@ -102,7 +102,7 @@ it.each(nodes)(
 it.each([
   ['Windows', ['--os=win32', '--cpu=x64']],
   ['musl', ['--libc=musl']],
-])('the gateway installs without a warning on %s, as npm simulates it', async (_, options) => {
+])('the gateway installs without a warning on %s, as simulated by npm', async (_, options) => {
   const { warnings } = await project(['@petstore/gateway', '@trpc/server', 'zod'], {
     options: ['--dry-run', ...options],
   });

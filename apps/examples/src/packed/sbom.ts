@@ -1,17 +1,17 @@
 /*
- * `npm run sbom -- [folder]`: what each published package brings along, as CycloneDX, of what an installation of the
- * packed package really has. (`npm sbom --workspace` mixes in what other workspaces of a repository need: npm 11.)
+ * `npm run sbom -- [folder]`: writes the SBOM of each published package in CycloneDX, from an installation of the packed
+ * package. (`npm sbom --workspace` of npm 11 includes dependencies of other workspaces.)
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newProject, pack, published } from './packages.ts';
+import { newProject, pack, publishedPackages } from './packages.ts';
 
 const folder = process.argv[2] ?? 'sbom';
 await mkdir(folder, { recursive: true });
 const packed = await pack();
 try {
-  for (const name of published) {
-    const own = published.filter(
+  for (const name of publishedPackages) {
+    const own = publishedPackages.filter(
       (each) => each === name || ((name === 'core' || name === 'runtime') && each === 'gateway'),
     );
     const project = await newProject(

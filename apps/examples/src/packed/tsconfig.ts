@@ -1,10 +1,10 @@
-/** How TypeScript finds modules, for Node and for bundlers: both must work. */
+/** The module resolutions of TypeScript for Node and for bundlers. Both must work. */
 export const resolutions = [
   { module: 'nodenext' },
   { module: 'preserve', moduleResolution: 'bundler' },
 ] as const;
 
-/** A strict `tsconfig.json` that checks libraries too. */
+/** Returns a strict `tsconfig.json` that also checks libraries. */
 export const tsconfig = (resolution: (typeof resolutions)[number], ...files: readonly string[]): string =>
   JSON.stringify({
     compilerOptions: {
@@ -17,7 +17,7 @@ export const tsconfig = (resolution: (typeof resolutions)[number], ...files: rea
       verbatimModuleSyntax: true,
       allowImportingTsExtensions: true,
       skipLibCheck: false,
-      // Where it is installed. TypeScript 7 takes no types by itself.
+      // TypeScript 7 includes no `@types` packages by default.
       types: ['*'],
       noEmit: true,
     },

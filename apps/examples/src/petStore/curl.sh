@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The REST face with curl alone. `npm run example curl`
+# REST calls with curl. `npm run example curl`
 set -euo pipefail
 pets="${PETSTORE_URL:-http://127.0.0.1:3000}/v1/pets"
 call() { curl --silent --show-error -H "Authorization: Bearer $KEY" "$@" && echo; }
@@ -8,7 +8,7 @@ call "$pets" -H 'Content-Type: application/json' -d '{"name":"Rex","categoryId":
 call "$pets?status=available&limit=10"
 call "$pets?limit=1000"
 
-# Sent twice, done once.
+# Sent twice, executed once.
 for _ in 1 2; do
   call "$pets" -H 'Idempotency-Key: 5f0c8a4e' -H 'Content-Type: application/json' -d '{"name":"Max","categoryId":1}'
 done

@@ -1,4 +1,4 @@
-// A client of the REST protocol, typed by the OpenAPI document. `npm run example http`
+// A REST client with the types of the OpenAPI document. `npm run example http`
 import type { paths } from '@petstore/types/openapi';
 import createClient from 'openapi-fetch';
 
@@ -14,7 +14,7 @@ for (const name of ['Rex', 'Bella', 'Max']) {
   console.log(`added ${animal?.name}: ${response.status} ${response.headers.get('location')}`);
 }
 
-// A page that has a successor links to it (RFC 8288).
+// A page links to the next page, if there is one (RFC 8288).
 let cursor: number | undefined;
 do {
   const query = { limit: 2, ...(cursor !== undefined && { cursor }) };
@@ -23,6 +23,6 @@ do {
   cursor = response.headers.get('link')?.includes('rel="next"') ? data.at(-1)?.id : undefined;
 } while (cursor !== undefined);
 
-// What is not 2xx is an error, `{ code, message, status }`, of the statuses that the document names.
+// The types of errors, `{ code, message, status }`, come from the statuses of the document.
 const { error } = await GET('/pets', { params: { query: { limit: 1000 } } });
 console.log(`${error?.status} ${error?.code}: ${error?.message}`);

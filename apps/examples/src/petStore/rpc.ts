@@ -1,4 +1,4 @@
-// A typed client. `npm run example rpc`
+// A tRPC client. `npm run example rpc`
 import type { AppRouter } from '@petstore/types';
 import { createTRPCClient, httpBatchLink, TRPCClientError } from '@trpc/client';
 
@@ -23,7 +23,7 @@ const client = clientWith(KEY);
 const rex = await client.createPet.mutate({ name: 'Rex', categoryId: 1, status: 'available' });
 console.log(`added ${rex.name} as ${rex.id}`);
 
-// Calls that are made at once travel as one request.
+// Concurrent calls are sent as one batch.
 requests = 0;
 const [all, sold] = await Promise.all([
   client.listPets.query({ limit: 10 }),
@@ -31,11 +31,11 @@ const [all, sold] = await Promise.all([
 ]);
 console.log(`${all.length} in all, ${sold.length} sold, in ${requests} request`);
 
-/** Errors of this router, whose `data.code` is one of tRPC's names. */
+/** Narrows an error to an error of this router, with a tRPC code in `data.code`. */
 const isPetStoreError = (error: unknown): error is TRPCClientError<AppRouter> =>
   error instanceof TRPCClientError;
 
-async function tell(call: Promise<unknown>): Promise<void> {
+async function printError(call: Promise<unknown>): Promise<void> {
   try {
     await call;
   } catch (error) {
@@ -50,5 +50,5 @@ async function tell(call: Promise<unknown>): Promise<void> {
     }
   }
 }
-await tell(client.listPets.query({ limit: 1000 }));
-await tell(clientWith('not-a-key').listPets.query());
+await printError(client.listPets.query({ limit: 1000 }));
+await printError(clientWith('not-a-key').listPets.query());

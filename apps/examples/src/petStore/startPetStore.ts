@@ -10,14 +10,14 @@ const main = fileURLToPath(new URL('../../../server/src/main.ts', import.meta.ur
 export interface PetStore {
   /** Scheme, host and port. */
   readonly origin: string;
-  /** A key that it takes. */
+  /** A valid API key. */
   readonly key: string;
   readonly close: () => Promise<void>;
 }
 
 /**
- * Starts an empty pet store on a free port of 127.0.0.1, as a process of its own: an application is run, not imported.
- * @param corsOrigins the origins whose pages may call it
+ * Starts an empty pet store on a free port of 127.0.0.1, as a separate process: an application is executed, not imported.
+ * @param corsOrigins the origins from which pages may call it
  */
 export async function startPetStore(corsOrigins: readonly string[] = []): Promise<PetStore> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
@@ -44,7 +44,7 @@ export async function startPetStore(corsOrigins: readonly string[] = []): Promis
   for await (const line of createInterface(child.stdout)) {
     const { msg, origin } = JSON.parse(line) as { readonly msg: string; readonly origin: string };
     if (msg !== 'listening') continue;
-    // Read on, so that what it logs never waits.
+    // Keeps reading, so that the log never blocks.
     child.stdout.resume();
     return { origin, key, close };
   }

@@ -6,7 +6,7 @@ import { readReadme } from './readme.ts';
 const at = (path: string) => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 const page = await readReadme('docs/adapters.md');
 
-/** The links to tests: a name, the file from docs/, and the test's title. */
+/** The links to tests: name, file relative to docs/, and the title of the test. */
 const links = [...page.text.matchAll(/^\[([\w-]+)\]: \.\.\/(\S+) (?:"(.*)"|'(.*)')$/gm)].map(
   ([, name = '', file = '', quoted, single]) => ({ name, file, title: quoted ?? single ?? '' }),
 );
@@ -29,17 +29,17 @@ test('each link of docs/adapters.md names a test that exists', () => {
   expect(wrong).toEqual([]);
 });
 
-test('each cell of the table in docs/adapters.md links to a test, or says that the server decides', () => {
+test('each cell of the table in docs/adapters.md links to a test or is "the server’s"', () => {
   const names = new Set(links.map(({ name }) => name));
   expect(cells.length).toBeGreaterThan(60);
-  const bare = cells.filter((cell) => {
+  const unlinked = cells.filter((cell) => {
     const linked = [...cell.matchAll(/\]\[([\w-]+)\]/g)].map(([, name = '']) => name);
     return linked.length === 0 ? cell.trim() !== 'the server’s' : linked.some((name) => !names.has(name));
   });
-  expect(bare).toEqual([]);
+  expect(unlinked).toEqual([]);
 });
 
-test('the programs of docs/mounting.md are the examples that CI starts', async () => {
+test('the programs of docs/mounting.md equal the example files', async () => {
   const programs = (await readReadme('docs/mounting.md')).blocks('ts');
   expect(programs).toHaveLength(4);
   for (const program of programs) {

@@ -6,13 +6,13 @@ import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** Names of files that the bench writes, and that every published package has. */
-const written = new Set(['bench.md', 'curves.md', 'summary.md', 'CHANGELOG.md']);
+/** Names of pages that the bench generates or that every published package has. */
+const generatedPages = new Set(['bench.md', 'curves.md', 'summary.md', 'CHANGELOG.md']);
 
-/** Files that a reader of a page makes, or that a command writes. */
-const made = new Set(['apps/examples/src/call.ts', 'bookTypes.ts', 'packages/bench/results/']);
+/** Files that the reader of a page creates or that a command writes. */
+const createdByReaders = new Set(['apps/examples/src/call.ts', 'bookTypes.ts', 'packages/bench/results/']);
 
-/** What code and tests are held to: they cite a heading, so that a change of it shows what it concerns. */
+/** Binding specifications. Code must cite their headings, so that a change of a heading shows the affected code. */
 const bindingPages = new Set(['docs/interface.md', 'docs/decisions.md']);
 
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
@@ -25,7 +25,7 @@ const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclud
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings, like GitHub. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   const text = read(page).replaceAll(/^(`{3,})[^\n]*\n.*?^\1$/gms, '');
@@ -42,7 +42,7 @@ function anchorsOf(page: string): ReadonlySet<string> {
   return anchors;
 }
 
-/** The page that a citation means: relative to the file that cites it, one of its parents, or the repository's root. */
+/** Resolves a cited page: relative to the citing file, to one of its parents, or to the repository's root. */
 function pageOf(file: string, path: string): string | undefined {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const page = normalize(join(folder, path));
@@ -51,52 +51,52 @@ function pageOf(file: string, path: string): string | undefined {
   }
 }
 
-/** What is wrong with each Markdown page that a file names, and with each heading, as `docs/decisions.md#order`. */
-function faultsOf(file: string): readonly string[] {
+/** Returns the invalid citations of a file: of Markdown pages, and of headings such as `docs/decisions.md#order`. */
+function problemsOf(file: string): readonly string[] {
   const text = read(file);
-  const faults: string[] = [];
+  const problems: string[] = [];
   const cited = text.matchAll(/(?<![\w/.:-])((?:[\w.-]+\/)*[\w.-]+\.md)\b(?:#([\p{L}\p{N}_-]+))?/gu);
   for (const [citation, path = '', anchor] of cited) {
-    if (written.has(path)) continue;
+    if (generatedPages.has(path)) continue;
     const page = pageOf(file, path);
-    if (page === undefined) faults.push(`${file} cites ${citation}: there is no such page`);
+    if (page === undefined) problems.push(`${file} cites ${citation}: there is no such page`);
     else if (anchor !== undefined && !anchorsOf(page).has(anchor))
-      faults.push(`${file} cites ${citation}: ${page} has no such heading`);
+      problems.push(`${file} cites ${citation}: ${page} has no such heading`);
     else if (anchor === undefined && bindingPages.has(page) && file.endsWith('.ts'))
-      faults.push(`${file} cites ${citation} without a heading`);
+      problems.push(`${file} cites ${citation} without a heading`);
   }
-  if (!file.endsWith('.md')) return faults;
+  if (!file.endsWith('.md')) return problems;
   for (const [, target = '', anchor] of text.matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
     const page = target === '' ? file : relative('.', normalize(join(dirname(file), target)));
-    if (!existsSync(join(root, page))) faults.push(`${file} links to ${target}: there is no such file`);
+    if (!existsSync(join(root, page))) problems.push(`${file} links to ${target}: there is no such file`);
     else if (anchor !== undefined && page.endsWith('.md') && !anchorsOf(page).has(anchor))
-      faults.push(`${file} links to #${anchor}: ${page} has no such heading`);
+      problems.push(`${file} links to #${anchor}: ${page} has no such heading`);
   }
-  return faults;
+  return problems;
 }
 
-test('every Markdown page, and every heading of one, that a file of the repository cites exists', () => {
+test('every cited Markdown page and heading exists', () => {
   expect(files.length).toBeGreaterThan(500);
-  expect(files.filter((file) => !file.endsWith('citations.test.ts')).flatMap(faultsOf)).toEqual([]);
+  expect(files.filter((file) => !file.endsWith('citations.test.ts')).flatMap(problemsOf)).toEqual([]);
 });
 
-test('every source file, and every path of the repository, that a Markdown page names exists', () => {
-  const isThere = (name: string) =>
-    made.has(name) ||
+test('every source file and path that a Markdown page mentions exists', () => {
+  const exists = (name: string) =>
+    createdByReaders.has(name) ||
     existsSync(join(root, name.replace(/#.*$/, ''))) ||
     files.some((file) => file.endsWith(`/${name}`));
-  const named = files
+  const mentions = files
     .filter((page) => page.endsWith('.md') && !page.endsWith('CHANGELOG.md'))
     .flatMap((page) =>
       [...read(page).matchAll(/`([\w.@/-]+\.(?:tsx?|mjs)|(?:packages|apps|docs|\.ci)\/[\w.@/#-]+)`/g)].map(
         ([, name = '']) => ({ page, name }),
       ),
     );
-  expect(named.length).toBeGreaterThan(100);
-  expect(named.filter(({ name }) => !isThere(name))).toEqual([]);
+  expect(mentions.length).toBeGreaterThan(100);
+  expect(mentions.filter(({ name }) => !exists(name))).toEqual([]);
 });
 
-test('docs/README.md links to every page of docs/, and to the tables of contents of its folders', () => {
+test('docs/README.md links to every page of docs/ and to the tables of contents of its folders', () => {
   const pages = files.filter((file) => /^docs\/.*\.md$/.test(file) && file !== 'docs/README.md');
   expect(pages.length).toBeGreaterThan(10);
   const missing = pages.filter((page) => {

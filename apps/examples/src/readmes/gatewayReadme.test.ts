@@ -23,7 +23,7 @@ function page(name: string) {
 const noCurl = spawnSync('curl', ['--version']).error !== undefined;
 if (noCurl) process.stderr.write('SKIPPED: curl lines of the gateway’s pages: this machine has no curl.\n');
 
-/** The programs of the README and of the pages by the name in their first line. Other blocks are fragments. */
+/** The programs of the README and the pages, by the file name in their first line. Other blocks are fragments. */
 const programs = Object.fromEntries(
   [readme, ...pages.values()]
     .flatMap(({ blocks }) => blocks('ts').concat(blocks('diff')))
@@ -33,8 +33,8 @@ const programs = Object.fromEntries(
     }),
 );
 
-/** A folder with the programs, on a free port. */
-async function written() {
+/** Writes the programs to a folder, with a free port. */
+async function writePrograms() {
   const port = await freePort();
   const snippets = await newSnippets();
   await snippets.write(
@@ -45,7 +45,7 @@ async function written() {
   return { ...snippets, port, origin: `http://127.0.0.1:${port}` };
 }
 
-// A compiler and several processes, on a machine that may have no core to spare.
+// Runs a compiler and several processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 test('the README of @petstore/gateway and the pages of docs/gateway have these programs', () => {
@@ -74,22 +74,22 @@ test('the README of @petstore/gateway and the pages of docs/gateway have these p
 });
 
 test('the programs of the README and of the pages compile', async () => {
-  const { compile } = await written();
+  const { compile } = await writePrograms();
   await expect(compile()).resolves.toBeUndefined();
 });
 
 test.for(['client.ts', 'retries.ts'])('%s prints its last comment', async (client) => {
-  const { start, run, port } = await written();
+  const { start, run, port } = await writePrograms();
   await start('server.ts', port);
   expect(await run(client)).toBe(`${printedBy(programs[client] ?? '')}\n`);
 });
 
 test('inProcess.ts prints its last comment', async () => {
-  const { run } = await written();
+  const { run } = await writePrograms();
   expect(await run('inProcess.ts')).toBe(`${printedBy(programs['inProcess.ts'] ?? '')}\n`);
 });
 
-/** The servers in each page with the `curl` lines below them; `server.ts` of the README where a page has none above. */
+/** The `curl` commands of each page with the server above them, or `server.ts` of the README if there is none. */
 const servers = [['README', readme] as const, ...pages].flatMap(([name, { text }]) =>
   text
     .split(/^(?=```ts\n\/\/ )/m)
@@ -118,7 +118,7 @@ test('curl lines are read from these pages', () => {
 test.skipIf(noCurl).for(servers)(
   'the curl lines of $name print the comments below them, with $server',
   async ({ lines, server }) => {
-    const { start, shell, port } = await written();
+    const { start, shell, port } = await writePrograms();
     await start(server, port);
     for (const [line, printed] of lines) {
       const output = await shell(line.replace('3000', String(port)));
@@ -128,7 +128,7 @@ test.skipIf(noCurl).for(servers)(
 );
 
 test('withKeys.ts answers requests without a key with 401, except for a public procedure', async () => {
-  const { start, port, origin } = await written();
+  const { start, port, origin } = await writePrograms();
   await start('withKeys.ts', port);
   expect((await fetch(`${origin}/v1/me`)).status).toBe(401);
   expect((await fetch(`${origin}/v1/health`)).status).toBe(200);
@@ -137,7 +137,7 @@ test('withKeys.ts answers requests without a key with 401, except for a public p
 });
 
 test('limits.ts counts the calls of a key, and rejects the 11th invalid token with 429', async () => {
-  const { start, port, origin } = await written();
+  const { start, port, origin } = await writePrograms();
   await start('limits.ts', port);
   const readBook = (key: string) =>
     fetch(`${origin}/v1/books/1`, { headers: { authorization: `Bearer ${key}` } });
@@ -149,7 +149,7 @@ test('limits.ts counts the calls of a key, and rejects the 11th invalid token wi
 });
 
 test('fromTrpcToOpenapi.ts keeps the paths and the body of errors of trpc-to-openapi', async () => {
-  const { start, port, origin } = await written();
+  const { start, port, origin } = await writePrograms();
   await start('fromTrpcToOpenapi.ts', port);
   expect(await (await fetch(`${origin}/api/books/1`)).json()).toEqual({ id: 1, title: 'Middlemarch' });
   expect(await (await fetch(`${origin}/api/books/7`)).json()).toEqual({
@@ -159,7 +159,7 @@ test('fromTrpcToOpenapi.ts keeps the paths and the body of errors of trpc-to-ope
 });
 
 test('fromStandalone.ts keeps the path of the standalone adapter, and allows pages of its origin', async () => {
-  const { start, port, origin } = await written();
+  const { start, port, origin } = await writePrograms();
   await start('fromStandalone.ts', port);
   const headers = { origin: 'https://books.example' };
   const response = await fetch(`${origin}/trpc/book?input=${encodeURIComponent('{"id":1}')}`, { headers });
@@ -168,7 +168,7 @@ test('fromStandalone.ts keeps the path of the standalone adapter, and allows pag
 });
 
 test('rpcBasePath: "/" keeps the base path of the standalone adapter', async () => {
-  const { start, write, port, origin } = await written();
+  const { start, write, port, origin } = await writePrograms();
   await write({
     'rootPath.ts': `
       import { createGateway } from '@petstore/gateway';
@@ -185,7 +185,7 @@ test('rpcBasePath: "/" keeps the base path of the standalone adapter', async () 
 });
 
 test('the tables of the pages list every option, every field and every limit, and no other', async () => {
-  const { write, compile } = await written();
+  const { write, compile } = await writePrograms();
   const record = (names: readonly string[]) =>
     JSON.stringify(Object.fromEntries(names.map((name) => [name, true])));
   const column = (file: string, heading: string) => record(firstColumn(page(file), heading));

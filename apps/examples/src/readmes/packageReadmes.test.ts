@@ -3,7 +3,7 @@ import { startPetStore } from '../petStore/startPetStore.ts';
 import { newSnippets, printedBy, readReadme } from './readme.ts';
 
 test.for(['core', 'types'])(
-  'the programs in the readme of @petstore/%s compile, and print what they say',
+  'the programs in the README of @petstore/%s compile and print their last comment',
   async (name) => {
     const { origin, key, close } = await startPetStore();
     onTestFinished(close);

@@ -15,14 +15,14 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const execute = promisify(execFile);
 const conditions = '--conditions=@petstore/source';
 
-/** A readme's text, and its fenced blocks. */
+/** The text and the fenced code blocks of a Markdown page. */
 export interface Readme {
   readonly text: string;
-  /** The blocks of one language, in order. A `diff` is what it leads to. */
+  /** The blocks of a language, in order. For a `diff`, the result of applying it. */
   readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'diff') => readonly string[];
 }
 
-/** @param path from the repository's root */
+/** @param path relative to the repository's root */
 export async function readReadme(path: string): Promise<Readme> {
   const text = await readFile(join(root, path), 'utf8');
   return { text, blocks: (language) => blocksOf(text, language) };
@@ -30,13 +30,13 @@ export async function readReadme(path: string): Promise<Readme> {
 
 const blocksOf = (text: string, language: string): readonly string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) =>
-    language === 'diff' ? after(block) : block,
+    language === 'diff' ? applyDiff(block) : block,
   );
 
-/** What a block in the form of a diff leads to. */
-const after = (diff: string) => diff.replaceAll(/^-.*\n/gm, '').replaceAll(/^[+ ]/gm, '');
+/** Returns the text after a diff. */
+const applyDiff = (diff: string) => diff.replaceAll(/^-.*\n/gm, '').replaceAll(/^[+ ]/gm, '');
 
-/** The `curl` commands in a text, each with the comment below it: what it prints. */
+/** Returns the `curl` commands in a text, each with the comment below it, which is its output. */
 export const curlLines = (text: string): readonly (readonly [line: string, printed: string])[] =>
   [
     ...blocksOf(text, 'sh')
@@ -44,20 +44,20 @@ export const curlLines = (text: string): readonly (readonly [line: string, print
       .matchAll(/^(curl (?:.|\n)*?)\n# (.*)$/gm),
   ].map(([, line = '', printed = '']) => [line, printed]);
 
-/** What the last comment of a program says it prints. */
+/** Returns the last comment of a program, which is its output. */
 export const printedBy = (program: string): string | undefined =>
   [...program.matchAll(/^\/\/ (.*)$/gm)].at(-1)?.[1];
 
-/** Where snippets are compiled and run: inside a package, so that what they import is found, and where no linter looks. */
+/** A folder for compiling and running snippets: inside a package, so that imports resolve, and ignored by linters. */
 export interface Snippets {
   readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
-  /** Compiles all of them. It throws, with what the compiler says, where they are wrong. */
+  /** Compiles all files. Rejects with the output of the compiler. */
   readonly compile: () => Promise<void>;
-  /** Runs one to its end, and gives what it prints. */
+  /** Runs a program and returns its output. */
   readonly run: (name: string, env?: Readonly<Record<string, string>>) => Promise<string>;
-  /** Starts a server, and waits until its port accepts connections. */
+  /** Starts a server and waits until its port accepts connections. */
   readonly start: (name: string, port: number) => Promise<void>;
-  /** Runs a line of a shell there. */
+  /** Runs a shell command in the folder. */
   readonly shell: (line: string, env?: Readonly<Record<string, string>>) => Promise<string>;
 }
 
@@ -119,7 +119,7 @@ const isOpen = (port: number) =>
     () => false,
   );
 
-/** The first column of the table below a heading, without backquotes. */
+/** Returns the first column of the table below a heading, without backquotes. */
 export function firstColumn({ text }: Readme, heading: string): readonly string[] {
   const [, section = ''] = text.split(new RegExp(`^##+ ${heading}\n`, 'm'));
   const [, table = ''] = /((?:^\|.*\n)+)/m.exec(section) ?? [];

@@ -2,7 +2,7 @@ import { freePort } from '@petstore/testing/freePort';
 import { expect, test, vi } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
 
-// A compiler and a process, on a machine that may have no core to spare.
+// Runs a compiler and a process, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 test('the gateway in the README compiles, and serves its greeting over REST and tRPC', async () => {

@@ -3,7 +3,7 @@ import { freePort } from '@petstore/testing/freePort';
 import { expect, test, vi } from 'vitest';
 import { curlLines, databaseFile, firstColumn, newSnippets, readReadme } from './readme.ts';
 
-// A compiler and a process, on a machine that may have no core to spare.
+// Runs a compiler and a process, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const readme = await readReadme('packages/runtime/README.md');
@@ -25,7 +25,7 @@ test('the README of @petstore/runtime lists every option of run', () => {
   expect(firstColumn(readme, 'Options of `run`')).toEqual(Object.keys(options));
 });
 
-test('its server of at most 30 lines compiles, and has health checks, metrics and a docs page', async () => {
+test('the server in the README of @petstore/runtime has at most 30 lines, compiles, and has health checks, metrics and a docs page', async () => {
   const [program = ''] = readme.blocks('ts');
   expect(program.split('\n').length).toBeLessThanOrEqual(30);
   const [router = ''] = (await readReadme('packages/gateway/README.md')).blocks('ts');

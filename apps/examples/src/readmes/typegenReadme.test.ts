@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
 
-// A compiler and several processes, on a machine that may have no core to spare.
+// Runs a compiler and several processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
 const command = fileURLToPath(new URL('../../../../packages/typegen/src/main.ts', import.meta.url));
 
-test('the commands in the readme of @petstore/typegen print and check the types, and its programs compile with them', async () => {
+test('the commands in the README of @petstore/typegen print and check types, and its programs compile with them', async () => {
   const readme = await readReadme('packages/typegen/README.md');
   const programs = Object.fromEntries(
     readme.blocks('ts').map((block) => [/^\/\/ (.*)$/m.exec(block)?.[1] ?? '', block]),

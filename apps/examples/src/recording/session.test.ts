@@ -6,9 +6,6 @@ import { sessionSvg } from './sessionSvg.ts';
 const noCurl = spawnSync('curl', ['--version']).error !== undefined;
 if (noCurl) process.stderr.write('SKIPPED: the recorded session: this machine has no curl.\n');
 
-it.skipIf(noCurl)(
-  'the picture that the README opens with shows what happens now, `npm run record`',
-  async () => {
-    await expect(sessionSvg(await session())).toMatchFileSnapshot('../../../../docs/session.svg');
-  },
-);
+it.skipIf(noCurl)('docs/session.svg equals the result of npm run record', async () => {
+  await expect(sessionSvg(await session())).toMatchFileSnapshot('../../../../docs/session.svg');
+});

@@ -6,7 +6,7 @@ import { startProcess } from '@petstore/testing/startProcess';
 import { onTestFinished } from 'vitest';
 import { newSnippets } from '../readmes/readme.ts';
 
-/** What was typed, and what it printed. */
+/** A command and its output. */
 export interface Step {
   readonly typed: string;
   readonly printed: string;
@@ -25,8 +25,8 @@ console.log(await pets.listPets.query({ status: 'available' }));
 `;
 
 /**
- * A first start, calls over HTTP, a typed one, and one that does not compile, as they go now. What npm prints of the build
- * before a first start is left out.
+ * Runs the recorded session: a first start, HTTP calls, a typed call, and one that does not compile. npm's output of the
+ * build before the first start is omitted.
  */
 export async function session(): Promise<readonly Step[]> {
   const { printed, origin, key } = await firstStart();
@@ -45,10 +45,10 @@ export async function session(): Promise<readonly Step[]> {
   steps.push(
     { typed: 'cat call.ts', printed: call },
     { typed: 'node call.ts', printed: await snippets.run('call.ts', { KEY: key }) },
-    // A compiler that finds errors ends with a code that is not 0.
+    // `; true` because tsc exits with an error code.
     { typed: wrong, printed: await shell(`${wrong.replace('npx tsc', `'${tsc}' --pretty false`)}; true`) },
   );
-  // The key and the port of this run are no other's.
+  // Replaces the key and the port, which differ in each run.
   const lasting = (text: string) =>
     text.replaceAll(key, `psk_${'•'.repeat(43)}`).replaceAll(origin, 'http://127.0.0.1:3000');
   return steps.map((step) => ({ typed: step.typed, printed: lasting(step.printed) }));

@@ -5,14 +5,14 @@ const lineHeight = 19;
 const characterWidth = 8.43;
 const margin = 20;
 
-/** A terminal in which these steps were typed, as a picture. */
+/** Draws the steps as a terminal, in SVG. */
 export function sessionSvg(steps: readonly Step[]): string {
   const lines = steps.flatMap(({ typed, printed }) => [
     ...typed.split('\n').map((text, index) => ({ kind: 'typed', text: `${index === 0 ? '$ ' : ''}${text}` })),
     ...printed
       .trim()
       .split('\n')
-      .flatMap(wrapped)
+      .flatMap(wrapLine)
       .map((text) => ({ kind: 'printed', text })),
     { kind: 'printed', text: '' },
   ]);
@@ -20,7 +20,7 @@ export function sessionSvg(steps: readonly Step[]): string {
   const height = (lines.length - 1) * lineHeight + 2 * margin;
   const rows = lines.map(
     ({ kind, text }, index) =>
-      `  <text class="${kind}" x="${margin}" y="${margin + (index + 0.75) * lineHeight}">${escaped(text)}</text>`,
+      `  <text class="${kind}" x="${margin}" y="${margin + (index + 0.75) * lineHeight}">${escapeXml(text)}</text>`,
   );
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">
   <title>A terminal: the pet store starts and shows its key; curl adds an animal; a typed client lists it; a wrong call does not compile.</title>
@@ -34,8 +34,8 @@ ${rows.filter((row) => !row.endsWith('></text>')).join('\n')}
 `;
 }
 
-/** A line as a terminal breaks it. */
-const wrapped = (line: string): readonly string[] => line.match(new RegExp(`.{1,${columns}}`, 'g')) ?? [''];
+/** Breaks a line like a terminal. */
+const wrapLine = (line: string): readonly string[] => line.match(new RegExp(`.{1,${columns}}`, 'g')) ?? [''];
 
-const escaped = (text: string) =>
+const escapeXml = (text: string) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

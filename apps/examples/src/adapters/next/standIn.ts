@@ -1,11 +1,11 @@
 import { type FetchServer, listenWithFetch } from '@petstore/testing/fetchServer';
 import * as route from './route.ts';
 
-// Next itself is not installed. This calls the exports of a route as its App Router does.
+// Next is not installed. This calls the exports of a route like the App Router.
 class NextRequest extends Request {}
 type Handler = (request: Request, context: { readonly params: Promise<object> }) => Promise<Response>;
 
-/** Serves `route.ts` as `app/api/[...path]/route.ts`, beside a route of its own. */
+/** Serves `route.ts` as `app/api/[...path]/route.ts`, and another page. */
 export const startNext = (port: number): Promise<FetchServer> | FetchServer =>
   listenWithFetch(async (request) => {
     const { pathname } = new URL(request.url);

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { createTRPCClient, httpBatchLink, type TRPCClientError } from '@trpc/client';
 import { type ReactNode, useMemo, useState } from 'react';
 
-/** The animals of the pet store at `url`, and a form that adds one. */
+/** Lists the animals of the pet store at `url`, with a form to add one. */
 export function Animals({ url }: { readonly url: string }): ReactNode {
   const [key, setKey] = useState('');
   const client = useMemo(
@@ -41,21 +41,21 @@ export function Animals({ url }: { readonly url: string }): ReactNode {
           <li key={id}>{name}</li>
         ))}
       </ul>
-      <p role="status">{inWords(animals.error ?? add.error)}</p>
+      <p role="status">{formatError(animals.error ?? add.error)}</p>
     </>
   );
 }
 
-/** A field of a form that has no files. */
+/** Returns a text field of a form. */
 const textOf = (form: FormData, name: string) => form.get(name) as string;
 
-function inWords(error: Error | null): string {
+function formatError(error: Error | null): string {
   if (error === null) return '';
   const { data } = error as TRPCClientError<AppRouter>;
-  // Without `data` nothing came back: the server is away, or does not know this page's origin (CORS_ORIGINS).
+  // Without `data` there was no response: the server cannot be reached, or CORS_ORIGINS lacks this page's origin.
   return data?.code === 'UNAUTHORIZED'
     ? 'This key is not valid.'
     : data
       ? error.message
-      : 'There is no answer.';
+      : 'There is no response.';
 }

@@ -20,44 +20,44 @@ describe.skipIf(browserMissing())('a page of another origin, in Chromium', () =>
 
   async function open(
     origin = page.origin,
-  ): Promise<{ readonly tab: Tab; readonly faults: readonly string[] }> {
+  ): Promise<{ readonly tab: Tab; readonly errors: readonly string[] }> {
     const tab = await browser.newPage();
     onTestFinished(() => tab.close());
-    const faults: string[] = [];
+    const errors: string[] = [];
     tab.on('console', (message) => {
-      if (message.type() === 'error') faults.push(message.text());
+      if (message.type() === 'error') errors.push(message.text());
     });
-    tab.on('pageerror', (error) => faults.push(error.message));
+    tab.on('pageerror', (error) => errors.push(error.message));
     await tab.goto(`${origin}/?api=${store.origin}`);
-    return { tab, faults };
+    return { tab, errors };
   }
   async function useKey(tab: Tab, key: string) {
     await tab.getByLabel('API key').fill(key);
     await tab.getByRole('button', { name: 'Use' }).click();
   }
 
-  it('adds an animal and shows it, without a fault', async () => {
-    const { tab, faults } = await open();
+  it('the page adds an animal and shows it, without an error', async () => {
+    const { tab, errors } = await open();
     await useKey(tab, store.key);
     await tab.getByLabel('Name').fill('Rex');
     await tab.getByRole('button', { name: 'Add' }).click();
     await tab.getByRole('listitem').filter({ hasText: 'Rex' }).waitFor();
     expect(await tab.getByRole('status').textContent()).toBe('');
-    expect(faults).toEqual([]);
+    expect(errors).toEqual([]);
   });
 
-  it('is told that a key is not valid: the 401 reaches the page', async () => {
+  it('the page shows that a key is invalid, because it can read the 401 response', async () => {
     const { tab } = await open();
     await useKey(tab, 'not-a-key');
-    const told = tab.getByRole('status').filter({ hasText: 'This key is not valid.' });
-    await expect(told.waitFor()).resolves.toBeUndefined();
+    const message = tab.getByRole('status').filter({ hasText: 'This key is not valid.' });
+    await expect(message.waitFor()).resolves.toBeUndefined();
   });
 
-  it('is told nothing where CORS_ORIGINS does not name its origin', async () => {
-    // The same page, but another origin for a browser.
-    const { tab, faults } = await open(page.origin.replace('127.0.0.1', 'localhost'));
+  it('the page gets no response if CORS_ORIGINS lacks its origin', async () => {
+    // The same page at another origin.
+    const { tab, errors } = await open(page.origin.replace('127.0.0.1', 'localhost'));
     await useKey(tab, store.key);
-    await tab.getByText('There is no answer.').waitFor();
-    expect(faults.join()).toContain('blocked by CORS policy');
+    await tab.getByText('There is no response.').waitFor();
+    expect(errors.join()).toContain('blocked by CORS policy');
   });
 });

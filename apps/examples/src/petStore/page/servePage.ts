@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 export interface Page {
-  /** Scheme, host and port: what `CORS_ORIGINS` names. */
+  /** The origin for `CORS_ORIGINS`: scheme, host and port. */
   readonly origin: string;
   readonly close: () => void;
 }
 
-/** Bundles the page and serves it on 127.0.0.1: at another origin than the pet store. */
+/** Bundles the page and serves it on 127.0.0.1, at another origin than the pet store. */
 export async function servePage(port = 0): Promise<Page> {
   const here = fileURLToPath(new URL('.', import.meta.url));
   const { outputFiles } = await build({
