@@ -168,8 +168,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     securityHeadersPolicy(isProtected),
     ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes, routeMethods))] : []),
   ];
-  const arriving = policies.filter((policy) => policy.arrive);
-  const admitting = policies.filter((policy) => policy.admit);
+  const arrivalPolicies = policies.filter((policy) => policy.arrive);
+  const admissionPolicies = policies.filter((policy) => policy.admit);
   const { complete, rescue } = createCompletion({ policies, onSend, recorder, errorResponse });
 
   // Protocols
@@ -209,7 +209,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const trpc = new TrpcProtocol(trpcSettings);
   const sockets = new WebSockets({
     ...trpcSettings,
-    admit: (scope: RequestScope<Identity>, target) => admit(admitting, scope, target),
+    admit: (scope: RequestScope<Identity>, target) => admit(admissionPolicies, scope, target),
     rateLimit,
     allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], ownOrigin),
     clientAddress,
@@ -218,7 +218,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     awaitsParameters: (request) => isProtected && schemeIn(schemes, request, request) !== schemes[0],
     emit: (record) => recorder.emit(record),
   });
-  const serveRoute = createRouteServer({ routes, policies: admitting, errorResponse });
+  const serveRoute = createRouteServer({ routes, policies: admissionPolicies, errorResponse });
   const protocolOf = createProtocolOf(paths, routes);
   const observe =
     options.telemetry &&
@@ -243,7 +243,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   ): MaybePromise<ResponseDraft> {
     const target = protocol.target(scope.request);
     if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
-    const rejection = admit(admitting, scope, target);
+    const rejection = admit(admissionPolicies, scope, target);
     if (rejection === undefined) return protocol.respond(scope, target);
     return rejection instanceof Promise
       ? rejection.then((error) => (error ? protocol.reject(error, scope) : protocol.respond(scope, target)))
@@ -297,7 +297,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   };
 
   const shed = (request: HttpRequest): HttpResponse | undefined => {
-    const error = arrive(arriving, request);
+    const error = arrive(arrivalPolicies, request);
     if (error === undefined) return undefined;
     const protocol = protocolOf(request.path);
     if (protocol === 'other') return undefined;
@@ -314,7 +314,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     handle,
     serves: (path) => protocolOf(path) !== 'other' || routes.has(path),
     upgrade,
-    ...(arriving.length > 0 && { shed }),
+    ...(arrivalPolicies.length > 0 && { shed }),
     rejectHttp,
     fetch: createFetch({ handle, maxBodyBytes: limits.maxBodyBytes, maxStreamBytes }),
     maxBodyBytes: limits.maxBodyBytes,

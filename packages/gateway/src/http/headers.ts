@@ -1,7 +1,7 @@
 import type { Header } from './response.ts';
 
 /** A token: the syntax of methods and header names (RFC 9110 §5.6.2). */
-export const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+export const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // oxlint-disable-next-line no-control-regex -- these bytes must not occur in a header
 const unsafeBytes = /[\0\r\n]/;
 /** Headers that frame the message. Only the adapter writes them. */
@@ -23,7 +23,7 @@ export function isWritableHeader(header: Header): boolean {
   const value = header[1];
   if (typeof value !== 'string' || unsafeBytes.test(value)) return false;
   if (writableNames.has(name)) return true;
-  if (typeof name !== 'string' || !token.test(name) || framingHeader.test(name)) return false;
+  if (typeof name !== 'string' || !tokenPattern.test(name) || framingHeader.test(name)) return false;
   if (writableNames.size < 256) writableNames.add(name);
   return true;
 }

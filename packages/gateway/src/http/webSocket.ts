@@ -17,7 +17,7 @@ export interface WebSocketPeer {
 }
 
 /**
- * Limits whose excess makes an adapter close a WebSocket: a message that is too large, too many pings, too many bytes
+ * Limits that close a WebSocket when they are exceeded: a message that is too large, too many pings, too many bytes
  * that the client does not read.
  */
 export type SocketLimit = 'message-bytes' | 'pings' | 'unsent-bytes';

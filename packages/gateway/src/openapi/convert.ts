@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { regexes } from 'zod/v4/core';
-import { isExact } from '../http/exactNumber.ts';
+import { isExactNumber } from '../http/isExactNumber.ts';
 import { reject } from './unservableError.ts';
 import { innermost, maxDepth } from './zodSchema.ts';
 
@@ -47,7 +47,7 @@ export const dateOf = (value: string): Date | undefined =>
 
 const exactNumber = (form: RegExp) => (text: string) => {
   const value = Number(text);
-  return form.test(text) && isExact(text, value) ? value : notConvertible;
+  return form.test(text) && isExactNumber(text, value) ? value : notConvertible;
 };
 
 const createConverter = (

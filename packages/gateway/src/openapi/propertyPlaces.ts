@@ -1,4 +1,4 @@
-import { token } from '../http/headers.ts';
+import { tokenPattern } from '../http/headers.ts';
 import type { InputPlace, RestMeta } from '../procedures/meta.ts';
 import type { PathTemplate } from './pathTemplate.ts';
 import { reject } from './unservableError.ts';
@@ -87,7 +87,7 @@ function metadataPlaces(
       reject(`"${field}" has another name in the body; rename the property, or leave the name out`);
     }
     if (place.in === 'header') checkHeader(field, place.name);
-    if (place.in === 'cookie' && !token.test(place.name)) {
+    if (place.in === 'cookie' && !tokenPattern.test(place.name)) {
       reject(
         `"${field}" is in the cookie "${place.name}", which is not a cookie name (RFC 6265bis §4.1.1); rename it`,
       );
@@ -118,7 +118,7 @@ const reservedHeaders: readonly (readonly [reason: string, names: RegExp])[] = [
 ];
 
 function checkHeader(field: string, name: string): void {
-  if (!token.test(name)) {
+  if (!tokenPattern.test(name)) {
     reject(
       `"${field}" is in the header "${name}", which is not a header name (RFC 9110 §5.1); name it as X-Tenant`,
     );

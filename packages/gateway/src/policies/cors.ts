@@ -1,5 +1,5 @@
 import { GatewayError } from '../procedures/gatewayError.ts';
-import { token } from '../http/headers.ts';
+import { tokenPattern } from '../http/headers.ts';
 import { originMatcher, requireOrigins, type Origins } from './origins.ts';
 import type { Header } from '../http/response.ts';
 import type { Policy } from './policy.ts';
@@ -135,7 +135,7 @@ function uniqueNames(always: string, ...others: readonly (readonly string[])[]):
 
 function requireNames(option: 'allowHeaders' | 'exposeHeaders', names: readonly string[]): void {
   for (const name of names) {
-    if (token.test(name)) continue;
+    if (tokenPattern.test(name)) continue;
     throw new GatewayError(
       `cors.${option} names "${name}", which is not a header name: write it as X-Csrf-Token, without spaces or commas.`,
     );

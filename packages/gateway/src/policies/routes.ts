@@ -1,4 +1,4 @@
-import { token } from '../http/headers.ts';
+import { tokenPattern } from '../http/headers.ts';
 import { isObject } from '../http/isObject.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Header, HttpResponse } from '../http/response.ts';
@@ -118,7 +118,7 @@ function parseKey(key: string): { readonly method: string; readonly path: string
       `The route "${key}" is not a path: write it without query and spaces, such as "/page".`,
     );
   }
-  if (!token.test(method) || method !== method.toUpperCase() || reservedMethods.has(method)) {
+  if (!tokenPattern.test(method) || method !== method.toUpperCase() || reservedMethods.has(method)) {
     throw new GatewayError(
       `The route "${key}" has the method "${method}": write a method in upper case, such as "POST ${path}". GET is for HEAD too, and OPTIONS is answered by the gateway.`,
     );

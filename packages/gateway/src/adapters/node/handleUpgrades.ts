@@ -5,7 +5,7 @@ import { OpenSockets } from '../server/openSockets.ts';
 import { requireService, type Listening } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { noHeadLimits, type NodeHandlerOptions } from './nodeHandler.ts';
-import { prefixRemover } from './prefix.ts';
+import { prefixRemover } from './prefixRemover.ts';
 import { Responder } from './responder.ts';
 import { attachWebSockets } from './webSockets.ts';
 

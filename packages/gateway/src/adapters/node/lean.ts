@@ -1,5 +1,5 @@
 // Hot path: one object of each class per request. They depend on undocumented behaviour of Node: its parser passes
-// bodies to `push`, and it continues with the next request of a connection at `finish`. `leanCheck.ts` tests this when
+// bodies to `push`, and it continues with the next request of a connection at `finish`. `supportsLean.ts` tests this when
 // a server starts; if the test fails, `serve` uses Node's own classes.
 import { Buffer } from 'node:buffer';
 import { http } from './builtins.ts';

@@ -47,8 +47,8 @@ export class MountedRequest extends NodeRequest {
     return this.#parsedBody === undefined && super.hasSmallBody;
   }
 
-  override get isEndless(): boolean {
-    return this.#parsedBody === undefined && super.isEndless;
+  override get exceedsDiscardLimit(): boolean {
+    return this.#parsedBody === undefined && super.exceedsDiscardLimit;
   }
 
   protected watchConnection(): void {

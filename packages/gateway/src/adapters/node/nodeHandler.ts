@@ -3,7 +3,7 @@ import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { defaultRejection, internalErrorResponse } from '../server/rejections.ts';
 import { requireService } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
-import { prefixRemover } from './prefix.ts';
+import { prefixRemover } from './prefixRemover.ts';
 import type { NodeRequest } from './request.ts';
 import { Responder } from './responder.ts';
 

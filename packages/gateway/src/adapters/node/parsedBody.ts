@@ -16,15 +16,15 @@ interface ParserResult {
  */
 export function parsedBody(message: IncomingMessage): Bytes {
   const { body, rawBody } = message as IncomingMessage & ParserResult;
-  if (rawBody instanceof Uint8Array || typeof rawBody === 'string') return copyBytes(rawBody);
+  if (rawBody instanceof Uint8Array || typeof rawBody === 'string') return toOwnBytes(rawBody);
   const type = (message.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   const isJson = type === 'application/json' || type.endsWith('+json');
-  if (body instanceof Uint8Array) return copyBytes(body);
+  if (body instanceof Uint8Array) return toOwnBytes(body);
   if (typeof body === 'string')
-    return copyBytes(isJson && !isAsReceived(body, message) ? JSON.stringify(body) : body);
-  if (isJson && body !== undefined) return copyBytes(JSON.stringify(body));
+    return toOwnBytes(isJson && !isAsReceived(body, message) ? JSON.stringify(body) : body);
+  if (isJson && body !== undefined) return toOwnBytes(JSON.stringify(body));
   if (type === 'application/x-www-form-urlencoded' && typeof body === 'object' && body !== null) {
-    return copyBytes(toFormBody(body));
+    return toOwnBytes(toFormBody(body));
   }
   throw new Error(
     `A body parser has read the body of ${message.method} ${message.url} (${type || 'no Content-Type'}) and left no ` +
@@ -52,4 +52,4 @@ function toFormBody(fields: object): string {
 }
 
 /** Copies bytes into a buffer that contains nothing else, so that the reader may transfer it. */
-const copyBytes = (body: string | Uint8Array): Bytes => Uint8Array.from(Buffer.from(body));
+const toOwnBytes = (body: string | Uint8Array): Bytes => Uint8Array.from(Buffer.from(body));

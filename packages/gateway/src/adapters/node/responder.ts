@@ -115,11 +115,11 @@ export class Responder {
   /** Counts a request as in flight and keeps it readable until the promise settles. */
   #track(request: NodeRequest, work: Promise<void>): void {
     request.keep();
-    const closed = () => {
+    const closeIfUnended = () => {
       // No response could be written, so the client must not wait for one.
       if (!request.hasEnded) request.controlBody('close');
     };
-    this.count(work.catch(closed));
+    this.count(work.catch(closeIfUnended));
   }
 
   /** Writes a whole response. @returns whether the socket has taken all of it */
@@ -154,11 +154,11 @@ export class Responder {
     const { res } = request;
     const { body } = response;
     const isStream = isBodyStream(body) && !isHead;
-    if (!request.awaitsContinue && (request.isLast || (request.isEndless && !isStream))) {
+    if (!request.awaitsContinue && (request.isLast || (request.exceedsDiscardLimit && !isStream))) {
       // The connection closes with the response. A client that is still sending would get a reset instead of the
       // response.
       request.discardBody();
-      await request.bodyEnded(maxBodyWaitMs);
+      await request.whenBodyEnded(maxBodyWaitMs);
     }
     if (request.isAborted || !isStream) {
       if (isBodyStream(body)) void discardStream(body);
@@ -195,7 +195,7 @@ export class Responder {
     const bytes = byteLength(body);
     this.#unsentBytes += bytes;
     await sendBody(request, body);
-    if (request.isEndless && !request.awaitsContinue) linger(request);
+    if (request.exceedsDiscardLimit && !request.awaitsContinue) linger(request);
     else await endResponse(request);
     this.#unsentBytes -= bytes;
   }
@@ -204,7 +204,7 @@ export class Responder {
     return (
       request.isLast ||
       request.awaitsContinue ||
-      request.isEndless ||
+      request.exceedsDiscardLimit ||
       this.#isDraining ||
       !request.res.shouldKeepAlive
     );

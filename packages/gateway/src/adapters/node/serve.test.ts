@@ -6,7 +6,7 @@ import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import { dial, listenOn, get, ok, until } from '../server/testing/dial.ts';
 import { LeanMessage } from './lean.ts';
-import { supportsLean } from './leanCheck.ts';
+import { supportsLean } from './supportsLean.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);

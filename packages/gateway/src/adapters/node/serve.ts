@@ -19,7 +19,7 @@ import { http } from './builtins.ts';
 import { Connection } from './connection.ts';
 import { httpDate } from './httpDate.ts';
 import { LeanMessage, LeanResponse } from './lean.ts';
-import { supportsLean } from './leanCheck.ts';
+import { supportsLean } from './supportsLean.ts';
 import { connectRejection, parseRejection, unreadRequest } from './parseRejection.ts';
 import type { NodeRequest } from './request.ts';
 import { Responder } from './responder.ts';
@@ -27,7 +27,7 @@ import { ServedRequest } from './servedRequest.ts';
 import { createTlsServer, reloadCertificate } from './tls.ts';
 import { attachWebSockets } from './webSockets.ts';
 
-const lean: Http.ServerOptions<typeof LeanMessage, typeof LeanResponse> = {
+const leanClasses: Http.ServerOptions<typeof LeanMessage, typeof LeanResponse> = {
   IncomingMessage: LeanMessage,
   ServerResponse: LeanResponse,
 };
@@ -81,15 +81,15 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
 
   const serverOptions: Http.ServerOptions = {
     ...timeLimits,
-    ...((await supportsLean()) && (lean as Http.ServerOptions)),
+    ...((await supportsLean()) && (leanClasses as Http.ServerOptions)),
     // `RequestHead` checks the exact limits. This one only limits how much the parser buffers before that.
     maxHeaderSize: maxUrlBytes + maxHeaderBytes + 16_384,
     // `RequestHead` checks it, without Node's object of all headers.
     requireHostHeader: false,
     insecureHTTPParser: false,
   };
-  const secure = tls && (await createTlsServer(serverOptions, tls));
-  const server = secure ?? http.createServer(serverOptions);
+  const tlsServer = tls && (await createTlsServer(serverOptions, tls));
+  const server = tlsServer ?? http.createServer(serverOptions);
   // By default, Node drops headers after the first 1,000.
   server.maxHeadersCount = 0;
 
@@ -164,7 +164,10 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     responder.drain();
     sockets.drain();
     await drain.wait(
-      { connections: () => tcpConnections - sockets.closing, calls: () => responder.inFlight + sockets.size },
+      {
+        connections: () => tcpConnections - sockets.closingSockets,
+        calls: () => responder.inFlight + sockets.size,
+      },
       closeOptions,
     );
     const cutOff = responder.inFlight + sockets.inFlight;
@@ -181,10 +184,13 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     host,
     port: address.port,
     inFlight: () => responder.inFlight + sockets.inFlight,
-    connections: () => ({ http: tcpConnections - sockets.size - sockets.closing, webSockets: sockets.size }),
+    connections: () => ({
+      http: tcpConnections - sockets.size - sockets.closingSockets,
+      webSockets: sockets.size,
+    }),
     close: (closeOptions = {}) => (stopping ??= stop(closeOptions)),
     async reloadCertificate() {
-      if (secure && tls) await reloadCertificate(secure, tls);
+      if (tlsServer && tls) await reloadCertificate(tlsServer, tls);
     },
   };
 }

@@ -34,7 +34,7 @@ export class NativeSocket extends WebSocket {
 interface NodeSocketOptions {
   readonly ws: NativeSocket;
   readonly connection: Socket;
-  readonly all: OpenSockets;
+  readonly openSockets: OpenSockets;
   readonly maxMessageBytes: number;
   /** Called once when the socket is closed, with a promise of the end of its calls. */
   readonly onClosed: (calls: Promise<void>) => void;
@@ -55,11 +55,11 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
   /** `bytesRead` of the connection at the last check. */
   #bytesRead = 0;
   #unansweredPings = 0;
-  /** Releases the place that `OpenSockets.beginClosing` reserved. */
+  /** Releases the place that `OpenSockets.reserveClosing` reserved. */
   #onEnd: (() => void) | undefined;
 
-  constructor({ ws, connection, all, maxMessageBytes, onClosed }: NodeSocketOptions) {
-    super(all);
+  constructor({ ws, connection, openSockets, maxMessageBytes, onClosed }: NodeSocketOptions) {
+    super(openSockets);
     this.#ws = ws;
     this.#connection = connection;
     this.#maxMessageBytes = maxMessageBytes;
@@ -88,13 +88,13 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
     if (this.isClosed) return;
     this.#frames += 1;
     this.#ws.send(message, this.#written);
-    this.recount();
+    this.updateUnsentBytes();
   }
 
   close(code?: number, reason?: string): void {
-    this.recount();
+    this.updateUnsentBytes();
     if (this.isClosed) return;
-    this.#onEnd = this.openSockets.beginClosing(this.unsentBytes);
+    this.#onEnd = this.openSockets.reserveClosing(this.unsentBytes);
     if (this.#onEnd) this.#closeInOrder(false, code, reason);
     else this.terminate();
   }
@@ -112,9 +112,9 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
       this.handler?.limited('message-bytes');
       return this.close(code, `A message may have ${this.#maxMessageBytes} bytes.`);
     }
-    this.recount();
+    this.updateUnsentBytes();
     // Limits the unsent bytes, no matter which end closes.
-    if (this.unsentBytes > 0) this.#onEnd = this.openSockets.beginClosing(this.unsentBytes);
+    if (this.unsentBytes > 0) this.#onEnd = this.openSockets.reserveClosing(this.unsentBytes);
     if (this.unsentBytes > 0 && !this.#onEnd) return this.terminate();
     this.#closeInOrder(true, code, reason);
     // Both ends have closed, so the server ends the connection (RFC 6455 §7.1.1). ws would wait for the client to do
@@ -131,7 +131,7 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
   readonly #written = (): void => {
     this.#frames -= 1;
     if (this.unsentBytes === 0) return;
-    this.recount();
+    this.updateUnsentBytes();
     this.handler?.drained();
   };
 
@@ -141,7 +141,7 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
     if (!this.countPing()) return this.endFor('pings');
     this.#frames += 1;
     this.#ws.pong(compactBytes(data), false, this.#written);
-    this.recount();
+    this.updateUnsentBytes();
     this.handler?.pinged();
   }
 

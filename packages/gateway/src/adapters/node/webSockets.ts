@@ -150,7 +150,13 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
         request.onDisconnect();
         responder.count(calls);
       };
-      const socket = new NodeSocket({ ws, connection, all: sockets, maxMessageBytes: maxBytes, onClosed });
+      const socket = new NodeSocket({
+        ws,
+        connection,
+        openSockets: sockets,
+        maxMessageBytes: maxBytes,
+        onClosed,
+      });
       try {
         socket.handler = accept(socket);
       } catch {
@@ -217,10 +223,11 @@ const headerOptions = (value = '') => value.split(',').map((option) => option.tr
  * where it is documented as an option of `createServer`.
  */
 function handleBodiesAsRequests(server: Server, registered: readonly Serves[]): void {
-  const hooked: Server & { shouldUpgradeCallback?: (message: Http.IncomingMessage) => boolean } = server;
-  const { shouldUpgradeCallback } = hooked;
+  const serverWithCallback: Server & { shouldUpgradeCallback?: (message: Http.IncomingMessage) => boolean } =
+    server;
+  const { shouldUpgradeCallback } = serverWithCallback;
   if (!shouldUpgradeCallback) return;
-  hooked.shouldUpgradeCallback = (message) => {
+  serverWithCallback.shouldUpgradeCallback = (message) => {
     if (registered.some((serves) => serves(message.url ?? ''))) return !hasBody(message);
     return server.listenerCount('upgrade') > registered.length && shouldUpgradeCallback.call(server, message);
   };

@@ -68,7 +68,7 @@ export class BodyBuffer {
   #isComplete = false;
   #error: Error | undefined;
   #onChange: (() => void) | undefined;
-  #isOver = false;
+  #hasEnded = false;
   /** `size` when dropping began. */
   #droppedAt = Infinity;
   #chunks: TurnCounter | undefined;
@@ -90,12 +90,12 @@ export class BodyBuffer {
    */
   async whenEnded(maxMs: number): Promise<void> {
     const timer = setTimeout(() => this.#end(), maxMs).unref();
-    while (!this.#isOver) await this.#change();
+    while (!this.#hasEnded) await this.#change();
     clearTimeout(timer);
   }
 
   /** Whether the rest of the body is longer than the server reads after a response, or of unknown length. */
-  get isEndless(): boolean {
+  get exceedsDiscardLimit(): boolean {
     return this.#isTooMuch || (!this.#isComplete && !(this.#declaredLength - this.size <= maxDiscardedBytes));
   }
 
@@ -109,7 +109,7 @@ export class BodyBuffer {
     if (this.size > this.#limit) this.#drop(new BodyTooLargeError(this.#limit));
     else if (this.#error === undefined) this.#append(chunk, isLast, isOwn);
     this.#isComplete = isLast;
-    if (isLast || this.#isTooMuch) this.#isOver = true;
+    if (isLast || this.#isTooMuch) this.#hasEnded = true;
     // The rest may still arrive, since bytes already read from the connection are parsed. The next request needs the
     // connection resumed.
     if (isLast) this.#resume();
@@ -212,9 +212,11 @@ export class BodyBuffer {
         this.#bytes = isOwn && hasOwnBuffer(chunk) ? new Uint8Array(chunk.buffer) : new Uint8Array(chunk);
       } else {
         if (length > this.#bytes.byteLength) {
-          const grown = new Uint8Array(Math.max(length, Math.min(2 * this.#bytes.byteLength, segmentBytes)));
-          grown.set(this.#bytes.subarray(0, this.#length));
-          this.#bytes = grown;
+          const largerSegment = new Uint8Array(
+            Math.max(length, Math.min(2 * this.#bytes.byteLength, segmentBytes)),
+          );
+          largerSegment.set(this.#bytes.subarray(0, this.#length));
+          this.#bytes = largerSegment;
         }
         this.#bytes.set(chunk, this.#length);
       }
@@ -270,7 +272,7 @@ export class BodyBuffer {
   }
 
   #end(): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#onChange?.();
   }
 }

@@ -16,7 +16,7 @@ export const closedWithinMs = 18_000;
 /** The open WebSockets of a server, with the limits that apply to all of them together. */
 export class OpenSockets extends Set<OpenSocket> {
   /** Number of sockets that were sent a close frame and may still have a connection. */
-  closing = 0;
+  closingSockets = 0;
   /**
    * Whether the server is stopping. All sockets may then close with a close frame, since there are no new connections.
    */
@@ -70,14 +70,14 @@ export class OpenSockets extends Set<OpenSocket> {
    * sockets are limited.
    * @returns a function to call when the connection has ended, or `undefined` if the connection must be ended at once
    */
-  beginClosing(unsent: number): (() => void) | undefined {
+  reserveClosing(unsent: number): (() => void) | undefined {
     if (this.#closingBytes + unsent > this.#maxUnsentBytes / 4) return undefined;
-    if (this.closing >= this.#maxClosing && !this.isStopping) return undefined;
+    if (this.closingSockets >= this.#maxClosing && !this.isStopping) return undefined;
     this.#closingBytes += unsent;
-    this.closing += 1;
+    this.closingSockets += 1;
     return () => {
       this.#closingBytes -= unsent;
-      this.closing -= 1;
+      this.closingSockets -= 1;
     };
   }
 }
@@ -104,7 +104,7 @@ export abstract class OpenSocket {
   }
 
   get bufferedBytes(): number {
-    this.recount();
+    this.updateUnsentBytes();
     return this.unsentBytes;
   }
 
@@ -125,7 +125,7 @@ export abstract class OpenSocket {
    * Updates the count of unsent bytes. If the limit of all sockets is exceeded, this may close sockets, including this
    * one.
    */
-  recount(): void {
+  updateUnsentBytes(): void {
     const previousBytes = this.unsentBytes;
     this.unsentBytes = this.isClosed ? 0 : this.waitingBytes();
     if (this.unsentBytes !== previousBytes) this.openSockets.addUnsent(this.unsentBytes - previousBytes);
@@ -134,7 +134,7 @@ export abstract class OpenSocket {
   /** Called when the socket has closed: nothing can be sent any more. */
   onClose(): void {
     this.isClosed = true;
-    this.recount();
+    this.updateUnsentBytes();
     this.openSockets.delete(this);
   }
 

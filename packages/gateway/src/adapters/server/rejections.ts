@@ -3,18 +3,13 @@ import type { HttpResponse } from '../../http/response.ts';
 import type { RejectHttp } from '../../http/service.ts';
 
 const contentType = ['content-type', 'application/json'] as const;
-const errorResponse = (
-  status: number,
-  code: string,
-  message: string,
-  ...headers: HttpResponse['headers']
-) => ({
+const jsonError = (status: number, code: string, message: string, ...headers: HttpResponse['headers']) => ({
   status,
   headers: [contentType, ...headers],
   body: JSON.stringify({ code, message, status }),
 });
 const unavailableResponse = (message: string) =>
-  errorResponse(503, 'SERVICE_UNAVAILABLE', message, ['retry-after', '1']);
+  jsonError(503, 'SERVICE_UNAVAILABLE', message, ['retry-after', '1']);
 
 /** Response to a connection over the limit, before it sends a request. */
 export const busyResponse: HttpResponse = unavailableResponse('Too many connections are open.');
@@ -28,7 +23,7 @@ export const overloadedResponse: HttpResponse = unavailableResponse(
 );
 
 /** Sent instead of an invalid response, and if the service throws or rejects. */
-export const internalErrorResponse: HttpResponse = errorResponse(
+export const internalErrorResponse: HttpResponse = jsonError(
   500,
   'INTERNAL_SERVER_ERROR',
   'Internal server error',
@@ -36,4 +31,4 @@ export const internalErrorResponse: HttpResponse = errorResponse(
 
 /** Default of `rejectHttp`, the response to a malformed request. */
 export const defaultRejection: RejectHttp = (_request, { status, code, message }) =>
-  errorResponse(status, code, message, ['x-request-id', requestId(undefined)]);
+  jsonError(status, code, message, ['x-request-id', requestId(undefined)]);

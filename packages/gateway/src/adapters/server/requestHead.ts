@@ -1,5 +1,5 @@
 // Hot path: called for every request. The optimisations are measured by ../uws/testing/headCost.ts.
-import { token } from '../../http/headers.ts';
+import { tokenPattern } from '../../http/headers.ts';
 import type { HttpRejection } from '../../http/service.ts';
 
 /** Limits of requests, in bytes. */
@@ -116,7 +116,7 @@ export class RequestHead {
   /** Returns why the request is malformed, or `undefined` if it is valid. */
   rejection(method: string, path: string, query: string, limits: RequestLimits): HttpRejection | undefined {
     // RFC 9112 §3 suggests 501 for a method that is too long. 400 is not counted as an error of the server.
-    if (method !== 'GET' && (method.length > 64 || !token.test(method))) return headRejections.method;
+    if (method !== 'GET' && (method.length > 64 || !tokenPattern.test(method))) return headRejections.method;
     if (path.length + (query === '' ? 0 : query.length + 1) > limits.maxUrlBytes) {
       return headRejections.urlBytes(limits.maxUrlBytes);
     }

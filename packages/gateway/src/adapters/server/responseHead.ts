@@ -45,10 +45,10 @@ export function headOf(response: HttpResponse): string | undefined {
     ) {
       return undefined;
     }
-    const shared = sharedHeaders ? sharedHeaderLines(sharedHeaders) : '';
-    const own = headerLines(headers);
-    if (shared === undefined || own === undefined) return undefined;
-    return `${status} ${statusText(status)}${shared}${own}`;
+    const sharedText = sharedHeaders ? sharedHeaderLines(sharedHeaders) : '';
+    const ownText = headerLines(headers);
+    if (sharedText === undefined || ownText === undefined) return undefined;
+    return `${status} ${statusText(status)}${sharedText}${ownText}`;
   } catch {
     // The response is not an object, for example.
     return undefined;

@@ -186,13 +186,13 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   }
 
   /** Whether the rest of the body is longer than the server reads after a response, or of unknown length. */
-  get isEndless(): boolean {
-    return this.#body?.isEndless ?? !(this.#bodyLength <= maxDiscardedBytes);
+  get exceedsDiscardLimit(): boolean {
+    return this.#body?.exceedsDiscardLimit ?? !(this.#bodyLength <= maxDiscardedBytes);
   }
 
   /** Waits until the body has ended or no more of it is received, at most for `ms`. */
-  async bodyEnded(ms: number): Promise<void> {
-    if (Number.isNaN(this.#bodyLength) || !this.isEndless) await this.#body?.whenEnded(ms);
+  async whenBodyEnded(ms: number): Promise<void> {
+    if (Number.isNaN(this.#bodyLength) || !this.exceedsDiscardLimit) await this.#body?.whenEnded(ms);
   }
 
   abstract controlBody(action: 'pause' | 'resume' | 'close'): void;

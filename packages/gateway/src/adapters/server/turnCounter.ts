@@ -1,7 +1,7 @@
 // Hot path: called for every request.
 
 /** Count at which the reset is scheduled. A `setImmediate` in each turn would cost 0.4 µs per request. */
-const resetAt = 64;
+const resetCount = 64;
 
 /** Counts events within one turn of the event loop. */
 export class TurnCounter {
@@ -13,7 +13,7 @@ export class TurnCounter {
   /** Counts an event. Returns the number of events in this turn, which may include up to 63 events of earlier turns. */
   next(): number {
     this.#count += 1;
-    if (this.#count === resetAt) setImmediate(this.#reset);
+    if (this.#count === resetCount) setImmediate(this.#reset);
     return this.#count;
   }
 }

@@ -35,7 +35,7 @@ export class Responder {
   readonly #onEnd: () => void;
   #unsentBytes = 0;
   #isDraining = false;
-  readonly #handled = new TurnCounter();
+  readonly #requestCounter = new TurnCounter();
 
   /** @param onEnd called whenever `inFlight` decreases */
   constructor(handler: RequestHandler, maxUnsentBytes: number, onEnd: () => void) {
@@ -52,7 +52,7 @@ export class Responder {
 
   /** Handles a request. A small body is received first. */
   receive(res: NativeResponse, request: UwsRequest): void {
-    const isLate = this.#handled.next() > maxPerTurn;
+    const isLate = this.#requestCounter.next() > maxPerTurn;
     if (isLate || request.hasSmallBody) this.#handleLater(res, request, isLate);
     else this.#handle(res, request);
   }
@@ -66,11 +66,11 @@ export class Responder {
   /** Counts a request as in flight and keeps it readable until the promise settles. */
   track(res: NativeResponse, request: UwsRequest, work: Promise<void>): void {
     request.keep();
-    const closed = () => {
+    const closeIfUnended = () => {
       // No response could be written, so the client must not wait for one.
       if (!request.hasEnded) res.close();
     };
-    this.count(work.catch(closed));
+    this.count(work.catch(closeIfUnended));
   }
 
   /** Counts work as in flight until its promise settles. */
@@ -125,7 +125,7 @@ export class Responder {
     if (head === undefined) return this.#respond(res, request, internalErrorResponse);
     const { body } = response;
     const isHead = request.method === 'HEAD';
-    const mustWait = request.isLast || request.isEndless || request.isAborted;
+    const mustWait = request.isLast || request.exceedsDiscardLimit || request.isAborted;
     if (mustWait || isBodyStream(body) || isLarge(body)) {
       const isOverloaded = this.#unsentBytes > this.#maxUnsentBytes && isLarge(body) && !isHead;
       if (isOverloaded) this.#respond(res, request, overloadedResponse);
@@ -148,11 +148,11 @@ export class Responder {
     const { body } = response;
     const isHead = request.method === 'HEAD';
     const isStream = isBodyStream(body) && !isHead;
-    if (request.isLast || (request.isEndless && !isStream)) {
+    if (request.isLast || (request.exceedsDiscardLimit && !isStream)) {
       // The connection closes with the response. A client that is still sending would get a reset instead of the
       // response.
       request.discardBody();
-      await request.bodyEnded(maxBodyWaitMs);
+      await request.whenBodyEnded(maxBodyWaitMs);
       // Never in the parser's own tick: it would parse the bytes after this request as the next request, and keep the
       // connection open regardless of the arguments of `end` (uWebSockets.js 20). Until the response is written, a
       // second request closes the connection.
@@ -174,7 +174,7 @@ export class Responder {
     const ending = this.#ending(request);
     // A client that is still sending would get a reset instead of the response, and `end` takes a large body at once
     // and continues to read in the meantime. So the connection is paused, not closed; uWS closes it when it is idle.
-    const isPaused = ending === 'force-close' && (request.isEndless || hasLargeBody);
+    const isPaused = ending === 'force-close' && (request.exceedsDiscardLimit || hasLargeBody);
     if (isPaused) res.pause();
     const requestsClose = isPaused || (hasLargeBody && ending !== 'keep-alive');
     let isSent = true;
@@ -229,7 +229,7 @@ export class Responder {
 
   #ending(request: UwsRequest): Ending {
     // uWebSockets.js 20 parses the trailers of a chunked body as the next request, so the connection closes after one.
-    if ((request.isLast || request.isEndless) && !request.isClosedByUws) return 'force-close';
+    if ((request.isLast || request.exceedsDiscardLimit) && !request.isClosedByUws) return 'force-close';
     return request.isLast || this.#isDraining ? 'close' : 'keep-alive';
   }
 }

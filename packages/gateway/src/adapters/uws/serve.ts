@@ -58,7 +58,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   function onConnection(res: NativeResponse, change: number): void {
     connections += change;
     drain.recheck();
-    if (change < 0 || connections + sockets.size + sockets.closing <= maxConnections) return;
+    if (change < 0 || connections + sockets.size + sockets.closingSockets <= maxConnections) return;
     // Before the TLS handshake, uWebSockets.js 20 can neither send a response nor close the connection gracefully.
     if (tls) res.close();
     else res.cork(() => writeResponse(res, headOf(busyResponse) ?? '', busyResponse, false, 'force-close'));

@@ -14,23 +14,23 @@ export interface SocketData {
 export class UwsSocket extends OpenSocket implements WebSocketPeer {
   readonly #ws: WebSocket<SocketData>;
 
-  constructor(ws: WebSocket<SocketData>, all: OpenSockets) {
-    super(all);
+  constructor(ws: WebSocket<SocketData>, openSockets: OpenSockets) {
+    super(openSockets);
     this.#ws = ws;
   }
 
   send(message: string | Uint8Array): void {
     if (this.isClosed) return;
     // 1: the message is sent, or is in the cork buffer of a few kilobytes that uWS flushes at the end of the turn.
-    if (this.#ws.send(message, typeof message !== 'string') !== 1) this.recount();
+    if (this.#ws.send(message, typeof message !== 'string') !== 1) this.updateUnsentBytes();
   }
 
   close(code?: number, reason?: string): void {
-    this.recount();
+    this.updateUnsentBytes();
     if (this.isClosed) return;
     // After `end`, uWebSockets.js 20 can neither close the connection nor report its end. Both `end` and `close` call
     // the close handler synchronously.
-    const release = this.openSockets.beginClosing(this.unsentBytes);
+    const release = this.openSockets.reserveClosing(this.unsentBytes);
     if (!release) return this.terminate();
     setTimeout(release, closedWithinMs).unref();
     this.#ws.end(code, reason);

@@ -167,7 +167,7 @@ function behavior(
     },
     drain: (ws) => {
       const { socket } = ws.getUserData();
-      socket?.recount();
+      socket?.updateUnsentBytes();
       socket?.handler?.drained();
     },
     close: (ws, code, message) => {

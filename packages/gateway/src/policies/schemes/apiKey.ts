@@ -1,4 +1,4 @@
-import { token } from '../../http/headers.ts';
+import { tokenPattern } from '../../http/headers.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
@@ -35,7 +35,7 @@ export function apiKey<Identity>(options: ApiKeyOptions<Identity>): Scheme<Ident
     name = 'apiKey',
     document = { type: 'apiKey', in: 'header', name: header, description: 'The API key.' },
   } = options;
-  if (!token.test(header)) {
+  if (!tokenPattern.test(header)) {
     throw new GatewayError(
       `apiKey: header is "${header}", which is not a header name: write it as X-API-Key, without spaces.`,
     );

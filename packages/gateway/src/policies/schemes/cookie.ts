@@ -1,4 +1,4 @@
-import { token } from '../../http/headers.ts';
+import { tokenPattern } from '../../http/headers.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import type { Scheme } from '../scheme.ts';
 import { challengeOf } from './challenge.ts';
@@ -37,7 +37,7 @@ export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Ident
     name = 'cookie',
     document = { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The session.' },
   } = options;
-  if (!token.test(cookieName)) {
+  if (!tokenPattern.test(cookieName)) {
     throw new GatewayError(
       `cookie: the cookie's name is "${cookieName}", which is not valid: write it as __Host-session, without spaces.`,
     );

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isExact } from '../../http/exactNumber.ts';
+import { isExactNumber } from '../../http/isExactNumber.ts';
 import { parseExactJson } from './exactJson.ts';
 
 /** Converts a decimal text to an exact fraction. */
@@ -36,7 +36,7 @@ describe('isExact', () => {
     fc.assert(
       fc.property(literal, (text) => {
         const value = Number(text);
-        expect(isExact(text, value)).toBe(isSame(text, String(value)));
+        expect(isExactNumber(text, value)).toBe(isSame(text, String(value)));
       }),
       { numRuns: 2000 },
     );
@@ -44,8 +44,8 @@ describe('isExact', () => {
 
   it('isExact takes time that is linear in the length of the literal', () => {
     const start = performance.now();
-    isExact(`1${'0'.repeat(1_000_000)}1`, 1);
-    isExact(`0.${'01'.repeat(500_000)}`, 1);
+    isExactNumber(`1${'0'.repeat(1_000_000)}1`, 1);
+    isExactNumber(`0.${'01'.repeat(500_000)}`, 1);
     expect(performance.now() - start).toBeLessThan(1000);
   });
 });
@@ -107,7 +107,7 @@ describe('parseExactJson', () => {
       fc.property(literal, exponent, fc.nat(40), fc.nat(40), (mantissa, power, before, after) => {
         const number = mantissa.includes('e') ? mantissa : mantissa + power;
         const text = `{"a":"${'x'.repeat(before)}","n":${number},"b":"${'y'.repeat(after)}"}`;
-        const isRounded = !isExact(number, Number(number));
+        const isRounded = !isExactNumber(number, Number(number));
         if (isRounded) rejections += 1;
         expect([number, outcome(text)]).toEqual([number, isRounded ? roundedMessage : 'accepted']);
       }),

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { isExact } from '../../http/exactNumber.ts';
+import { isExactNumber } from '../../http/isExactNumber.ts';
 import { inputError } from '../../procedures/inputError.ts';
 
 /** Matches an exponent of three digits, which may exceed the range of a double. */
@@ -91,7 +91,7 @@ function membersWithInexactNumbers(text: string): ReadonlySet<string | undefined
     } else if (char === '-' || isDigit(char)) {
       numberLiteral.lastIndex = at;
       const literal = numberLiteral.exec(text)?.[0] ?? char;
-      if (!isExact(literal, Number(literal))) members.add(member);
+      if (!isExactNumber(literal, Number(literal))) members.add(member);
       at += literal.length - 1;
     }
   }

@@ -1,5 +1,5 @@
 /** Whether a decimal literal was parsed to a double without loss. */
-export function isExact(literal: string, value: number): boolean {
+export function isExactNumber(literal: string, value: number): boolean {
   if (!Number.isFinite(value)) return false;
   const text = String(value);
   return literal === text || canonicalDecimal(literal) === canonicalDecimal(text);
