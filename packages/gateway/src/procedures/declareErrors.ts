@@ -14,7 +14,7 @@ import { isReservedCode, trpcCodeOf } from './errorCodes.ts';
 export interface ErrorDefinition {
   /** The HTTP status, 400 to 599, over REST and tRPC. */
   readonly status: number;
-  /** The default message. Default: the code as text, such as "Out of stock". */
+  /** The message of an error that is thrown without one. Default: the code as text, such as "Out of stock". */
   readonly message?: string;
   /** The schema of the error's data. Clients receive only the output of this schema. */
   readonly data?: z.ZodType;

@@ -32,7 +32,7 @@ describe('isDeeper', () => {
   });
 });
 
-it('tooDeep creates a BAD_REQUEST error that names the limit', () => {
+it('depthError creates a BAD_REQUEST error that names the limit', () => {
   expect(depthError(7)).toMatchObject({
     code: 'BAD_REQUEST',
     limit: 'json-depth',

@@ -83,9 +83,10 @@ export interface RestMeta {
    */
   readonly path: `/${string}`;
   /**
-   * The part of the request that carries each property of the input, by property: `{ tenant: 'header', dryRun: 'query',
-   * id: { in: 'path', name: 'petId' } }`. Default: the path for path parameters, the query for other properties of
-   * `GET` and `DELETE`, the body for those of other methods.
+   * The part of the request that carries each property of the input. Default: the path for path parameters, the query
+   * for other properties of `GET` and `DELETE`, the body for those of other methods.
+   * @example
+   * in: { tenant: 'header', dryRun: 'query', id: { in: 'path', name: 'petId' } }
    */
   readonly in?: Readonly<Record<string, InputPlace | { readonly in: InputPlace; readonly name?: string }>>;
   /**

@@ -73,7 +73,7 @@ export const genericErrorShape = {
   data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 },
 };
 
-/** Encodes `hiddenShape`, without the router's transformer if that throws. It never throws. */
+/** Encodes `genericErrorShape`, without the router's transformer if that throws. It never throws. */
 function genericErrorBody(bodyOf: (shape: object) => string): string {
   try {
     return bodyOf(genericErrorShape);

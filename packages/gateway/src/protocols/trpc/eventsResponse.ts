@@ -54,7 +54,7 @@ export class EventsResponse extends RequestCalls {
       watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => scope.abort(),
     });
-    // Before anything is awaited.
+    // Before the first `await`: a disconnect must abort the signal from now on.
     scope.follow();
     return this.response(this.#body);
   }

@@ -113,7 +113,10 @@ export class JsonResponse extends RequestCalls {
     }
   }
 
-  /** @throws {LimitError} `response-bytes` */
+  /**
+   * Encodes an output with its envelope.
+   * @throws {LimitError} `response-bytes`
+   */
   #serialize(output: unknown, before: string): string {
     const { maxResponseBytes } = this.settings.limits;
     // Once the limit is exceeded, later outputs are not encoded.

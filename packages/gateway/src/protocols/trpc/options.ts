@@ -103,7 +103,7 @@ export interface SocketOptions {
    * within `pongWaitMs` (default 5000). Default: off.
    */
   readonly keepAlive?: { enabled: boolean; pingMs?: number; pongWaitMs?: number };
-  /** Does not answer pings of clients. Meant for tests. */
+  /** Stops the server from answering clients' pings. Meant for tests. */
   readonly dangerouslyDisablePong?: boolean;
   /** Encodes and decodes messages in another format than JSON. tRPC may change this option in any release. */
   readonly experimental_encoder?: {

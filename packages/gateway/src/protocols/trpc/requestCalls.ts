@@ -304,7 +304,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
   }
 
-  /** Answers with an error of the request as a whole. */
+  /** Responds with an error of the whole request. */
   #requestError(error: TRPCError): ResponseDraft {
     this.deferredError = undefined;
     try {

@@ -234,7 +234,10 @@ export class Socket {
     await Promise.all(calls.map((call) => call.whenEnded()));
   }
 
-  /** @param code RFC 6455 §7.4.1; 1013 is in IANA's registry */
+  /**
+   * Closes the socket.
+   * @param code see RFC 6455 §7.4.1; 1013 is in IANA's registry
+   */
   close(code?: number, reason?: string): void {
     this.isOpen = false;
     this.peer.close(code, reason);

@@ -196,7 +196,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       return this.#sendEvents(iterator);
     });
     if (error) this.abort();
-    // Not after closing the iterator: one that ignores its signal may never finish.
+    // The call ends before its iterator is closed, since an iterator that ignores its signal may never finish.
     this.#end(isStopped ? undefined : error);
     const closingError = await catchError(() => iterator?.[Symbol.asyncDispose]?.() ?? iterator?.return?.());
     try {
