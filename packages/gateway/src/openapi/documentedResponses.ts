@@ -46,13 +46,13 @@ export function documentedResponses(
   const descriptions = errorDescriptions(operation, service);
   for (const status of new Set([...Object.keys(descriptions), ...[...operation.errors.keys()].map(String)])) {
     const declared = operation.errors.get(Number(status)) ?? [];
-    const others = descriptions[status];
+    const otherErrors = descriptions[status];
     const schema =
       operation.errors.size === 0
         ? errorFormat.schema
-        : errorsSchema(declared, Number(status), others !== undefined, errorFormat);
+        : errorsSchema(declared, Number(status), otherErrors !== undefined, errorFormat);
     responses[status] = {
-      description: errorsDescription(declared, others),
+      description: errorsDescription(declared, otherErrors),
       headers: {
         ...requestIdHeader,
         ...errorHeaders[status],

@@ -23,7 +23,7 @@ export interface OperationBody {
   readonly upload: OperationUpload | undefined;
   /** Whether the properties are those of a union of objects. */
   readonly isUnion: boolean;
-  /** The properties of the input in other locations. They are ignored in the body. */
+  /** The properties of the input in other places. They are ignored in the body. */
   readonly otherFields: readonly string[];
   /** The properties that contain dates, which JSON represents as strings. */
   readonly dates: readonly string[];
@@ -73,9 +73,9 @@ export function operationBody(
       `its contentTypes is an empty list; name at least one of ${supportedTypes.join(', ')}, or leave it out (${jsonContentType})`,
     );
   }
-  const all = Object.entries(shape);
-  if (all.length === 0) return undefined;
-  const properties = all.filter(([name]) => name !== files);
+  const entries = Object.entries(shape);
+  if (entries.length === 0) return undefined;
+  const properties = entries.filter(([name]) => name !== files);
   const unsupported = contentTypes.find((type) => !supportedTypes.includes(type));
   if (unsupported !== undefined) {
     reject(`its content type ${unsupported} is not one of ${supportedTypes.join(', ')}`);
@@ -106,7 +106,7 @@ export function operationBody(
     contentTypes,
     required:
       rest.method === 'QUERY' ||
-      (!isInputOptional && (isUnion || all.some(([, schema]) => !acceptsUndefined(schema, 'input')))),
+      (!isInputOptional && (isUnion || entries.some(([, schema]) => !acceptsUndefined(schema, 'input')))),
     shape,
     wholeSchema: undefined,
     isWhole: false,

@@ -24,13 +24,13 @@ export function operationErrors({ errors = {} }: Procedure): OperationErrors {
     // tRPC types the data as a Date on the client, but without a transformer the client receives a string.
     if (hasDate) reject(`the data of its error ${code} has a date; use z.iso.datetime()`);
   }
-  const all = Object.entries(errors).map(([code, { status, message, data }]) => ({
+  const declaredErrors = Object.entries(errors).map(([code, { status, message, data }]) => ({
     code,
     status,
     message,
     data,
   }));
-  return Map.groupBy(all, ({ status }) => status);
+  return Map.groupBy(declaredErrors, ({ status }) => status);
 }
 
 /**

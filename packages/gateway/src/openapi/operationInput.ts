@@ -18,7 +18,7 @@ import { reject } from './unservableError.ts';
 import { bytesKind } from './uploadInput.ts';
 import { innermost, inputProperties, acceptsUndefined, type Shape } from './zodSchema.ts';
 
-/** The locations of a procedure's input in a request, derived once from the metadata and the schemas. */
+/** The places of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
   /**
    * Whether the whole input may be absent (`z.object(…).optional()`, `z.void()`). If a request sends no part of it, the
@@ -31,11 +31,11 @@ export interface OperationInput {
   /** The parameters in headers and cookies. */
   readonly headers: readonly TextParameter[];
   readonly body: OperationBody | undefined;
-  /** All properties that the zod schemas of the input accept, whatever their location; those of the path last. */
+  /** All properties that the zod schemas of the input accept, whatever their place; those of the path last. */
   readonly shape: Shape;
   /** The input schemas of other libraries. */
   readonly otherSchemas: readonly StandardSchema[];
-  /** The locations that the metadata sets (`in`), except the body, by property; for error messages. */
+  /** The places that the metadata sets (`in`), except the body, by property; for error messages. */
   readonly places: ReadonlyMap<string, PropertyPlace>;
   /**
    * The schemas that convert dates if the input is a union of objects: a property may be a date in some members only.
@@ -44,7 +44,7 @@ export interface OperationInput {
 }
 
 /**
- * Derives the locations of an input.
+ * Derives the places of an input.
  * @param inputs the schemas of the input, as `ReadSchema` returns them
  * @param parsers the procedure's own parsers
  * @throws {UnservableError} if the input cannot be sent over REST
@@ -61,13 +61,13 @@ export function operationInput(
   const places = propertyPlaces(properties.shape, rest, template);
   const otherSchemas = parsers.filter((parser) => !isZod(parser)).filter(isStandardSchema);
   const zodProperties = otherSchemas.length === 0 ? undefined : inputProperties(parsers.filter(isZod));
-  const all = [...places].map(([field, place]) => ({
+  const placedProperties = [...places].map(([field, place]) => ({
     field,
     place,
     schema: properties.shape[field] as z.core.$ZodType,
   }));
   const at = (...wheres: readonly PropertyPlace['in'][]) =>
-    all.filter(({ place }) => wheres.includes(place.in));
+    placedProperties.filter(({ place }) => wheres.includes(place.in));
 
   const path = at('path').map(({ field, place, schema }) => {
     const isRest = template.some((segment) => isRestNamed(segment, place.name));
@@ -75,7 +75,7 @@ export function operationInput(
   });
   // A path parameter is always sent, so the input is never absent.
   const optional = path.length === 0 && schemas.every((schema) => acceptsUndefined(schema, 'input'));
-  const shapeOf = (list: typeof all): Shape =>
+  const shapeOf = (list: typeof placedProperties): Shape =>
     Object.fromEntries(list.map(({ field, schema }) => [field, schema]));
   const body = operationBody(shapeOf(at('body')), {
     rest,
@@ -107,7 +107,7 @@ export function operationInput(
 const isRestNamed = (segment: string | PathParameter, name: string): boolean =>
   typeof segment !== 'string' && segment.isRest === true && segment.parameter === name;
 
-/** Derives the locations of an input without named properties: it is the whole body. */
+/** Derives the places of an input without named properties: it is the whole body. */
 function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTemplate): OperationInput {
   const schema = inputs.find((input) => !isZod(input)) ?? inputs[0];
   const names = template.filter((segment) => typeof segment !== 'string');

@@ -115,22 +115,25 @@ export function queryParameter(
   { queryStyle }: RestMeta,
 ): Parameter {
   return withFieldName(field, () => {
-    const own = ownStyle(field, queryStyle);
-    const style = typeof queryStyle === 'string' ? queryStyle : own;
+    const fieldStyle = ownStyle(field, queryStyle);
+    const style = typeof queryStyle === 'string' ? queryStyle : fieldStyle;
     const property = { field, place, schema };
     if (isObjectSchema(schema)) {
-      if (own === 'repeat' || own === 'comma') {
-        reject(`is an object, which queryStyle "${own}" cannot carry; use "deepObject", or leave it out`);
+      if (fieldStyle === 'repeat' || fieldStyle === 'comma') {
+        reject(
+          `is an object, which queryStyle "${fieldStyle}" cannot carry; use "deepObject", or leave it out`,
+        );
       }
       return { ...property, style: 'tree', tree: queryTree(schema) };
     }
     const inner = innermost(schema)?._zod.def;
     if (inner?.type !== 'array') {
-      if (own !== undefined) reject(`is neither an array nor an object; leave its queryStyle "${own}" out`);
+      if (fieldStyle !== undefined)
+        reject(`is neither an array nor an object; leave its queryStyle "${fieldStyle}" out`);
       return { ...property, style: 'single', converter: parameterConverter(schema) };
     }
     if (style === 'brackets') return { ...property, style: 'tree', tree: queryTree(schema) };
-    if (own === 'deepObject')
+    if (fieldStyle === 'deepObject')
       reject('is an array, which queryStyle "deepObject" cannot carry; use "brackets"');
     rejectNested(inner.element, field);
     return {
@@ -142,12 +145,13 @@ export function queryParameter(
 }
 
 function ownStyle(field: string, queryStyle: RestMeta['queryStyle'] = {}): QueryStyle | undefined {
-  const own = typeof queryStyle === 'object' ? new Map(Object.entries(queryStyle)).get(field) : undefined;
-  const style = typeof queryStyle === 'string' ? queryStyle : own;
+  const fieldStyle =
+    typeof queryStyle === 'object' ? new Map(Object.entries(queryStyle)).get(field) : undefined;
+  const style = typeof queryStyle === 'string' ? queryStyle : fieldStyle;
   if (style !== undefined && !queryStyles.has(style)) {
     reject(`has the queryStyle "${style}"; say one of ${[...queryStyles].join(', ')}`);
   }
-  return own;
+  return fieldStyle;
 }
 
 const queryStyles: ReadonlySet<QueryStyle> = new Set(['repeat', 'comma', 'brackets', 'deepObject']);

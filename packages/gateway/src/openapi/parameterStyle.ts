@@ -2,7 +2,9 @@ import type { oas31 } from 'zod-openapi';
 import type { Parameter } from './parameter.ts';
 import { isNested } from './queryTree.ts';
 
-/** Returns the name and the location of a parameter in the document. The name of a list ends in `[]`, as in a URL. */
+/**
+ * Returns the name and the place (`in`) of a parameter in the document. The name of a list ends in `[]`, as in a URL.
+ */
 export function parameterName(parameter: Parameter): Pick<oas31.ParameterObject, 'name' | 'in'> {
   const { in: where, name } = parameter.place;
   const isList = parameter.style === 'tree' && parameter.tree.kind === 'list' && !isNested(parameter.tree);

@@ -4,7 +4,7 @@ import type { PathTemplate } from './pathTemplate.ts';
 import { reject } from './unservableError.ts';
 import type { Shape } from './zodSchema.ts';
 
-/** The location of an input property in a request, and its name there. */
+/** The place of an input property in a request: path, query, header, cookie or body, and its name there. */
 export interface PropertyPlace {
   readonly in: InputPlace;
   readonly name: string;
@@ -14,7 +14,7 @@ const inputPlaces: ReadonlySet<InputPlace> = new Set(['path', 'query', 'header',
 const inQuery = new Set<RestMeta['method']>(['GET', 'DELETE']);
 
 /**
- * Determines the location of each input property: the metadata's `in`, otherwise the path if the template has its name,
+ * Determines the place of each input property: the metadata's `in`, otherwise the path if the template has its name,
  * otherwise the query for `GET` and `DELETE`, or the body. Path parameters come first, in the template's order.
  * @throws {UnservableError}
  */
@@ -127,7 +127,7 @@ function checkHeader(field: string, name: string): void {
   if (reservedHeader) reject(`"${field}" is in the header ${name}, which ${reservedHeader[0]}`);
 }
 
-/** Rejects two properties with the same location and name. */
+/** Rejects two properties with the same place and name. */
 function rejectDuplicates(places: ReadonlyMap<string, PropertyPlace>, { requestHeaders }: RestMeta): void {
   const fieldByPlace = new Map<string, string>();
   for (const [field, { in: where, name }] of places) {

@@ -24,8 +24,8 @@ export function zodOfJsonSchema(root: JsonSchema): z.ZodType {
   }
 
   function structureOf(json: Readonly<Record<PropertyKey, unknown>>): z.ZodType {
-    const known = nativeType(json);
-    if (known !== undefined) return nativeSchemas[known]();
+    const native = nativeType(json);
+    if (native !== undefined) return nativeSchemas[native]();
     if (typeof json['$ref'] === 'string') return referenced(json['$ref']);
     if ('const' in json) return literalSchema([json['const']]);
     if (Array.isArray(json['enum'])) return literalSchema(json['enum']);

@@ -37,7 +37,7 @@ type Options = Partial<GatewayOptions<typeof router, string>>;
 const verify = (scheme: string) => (credential: string) =>
   credential.startsWith('good') ? `${scheme} ${credential}` : undefined;
 
-const all: readonly Scheme<string>[] = [
+const schemes: readonly Scheme<string>[] = [
   bearer({ verify: verify('bearer') }),
   apiKey({ verify: verify('apiKey') }),
   cookie({ verify: verify('cookie'), cookie: '__Host-s' }),
@@ -93,7 +93,7 @@ describe('a list of authentication schemes', () => {
   ])(
     'the first scheme that finds a credential authenticates the request: %j authenticates as %s',
     async (headers, who) => {
-      const send = await start(all);
+      const send = await start(schemes);
       expect(await send('/v1/who', headers)).toMatchObject({ status: 200, body: who });
       expect(await send('/trpc/read', headers)).toMatchObject({
         status: 200,
@@ -117,7 +117,7 @@ describe('a list of authentication schemes', () => {
     ],
     [{ authorization: 'Digest good' }, 'A credential is required: send ', false],
   ])('GET with %j answers 401 with the challenges of all schemes', async (headers, message, invalid) => {
-    const request = await start(all);
+    const request = await start(schemes);
     const { status, body, challenges } = await request('/v1/who', headers);
     expect([status, body]).toEqual([
       401,
@@ -150,7 +150,7 @@ describe('a list of authentication schemes', () => {
   });
 
   it('the rate limit counts equal credentials of two schemes as two callers', async () => {
-    const send = await start(all, { rateLimit: { requests: 1, windowSeconds: 60 } });
+    const send = await start(schemes, { rateLimit: { requests: 1, windowSeconds: 60 } });
     expect((await send('/v1/who', { authorization: 'Bearer good' })).status).toBe(200);
     expect((await send('/v1/who', { 'x-api-key': 'good' })).status).toBe(200);
     expect((await send('/v1/who', { 'x-api-key': 'good' })).status).toBe(429);
@@ -187,7 +187,7 @@ describe.each([
 ])('a request with %s', (what, credential, isAmbient) => {
   const statuses = sites.map(([headers, isOwn]) => [headers, isOwn || !isAmbient ? 200 : 403] as const);
   it.each(statuses)(`a write with ${what} and %j answers %i`, async (headers, expected) => {
-    const send = await start(all);
+    const send = await start(schemes);
     for (const target of ['/v1/who', '/trpc/write', '/trpc/write,write?batch=1']) {
       expect(await send(target, { ...credential, ...headers }, 'POST')).toMatchObject({
         status: expected,
@@ -197,7 +197,7 @@ describe.each([
   });
 
   it.each(sites)(`a read with ${what} and %j answers 200`, async (headers) => {
-    const send = await start(all);
+    const send = await start(schemes);
     for (const target of ['/v1/who', '/trpc/read']) {
       expect((await send(target, { ...credential, ...headers })).status).toBe(200);
     }
@@ -205,7 +205,7 @@ describe.each([
 });
 
 it('a public procedure runs as anonymous if a page of another site calls it with a cookie', async () => {
-  const send = await start(all);
+  const send = await start(schemes);
   const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site' };
   expect(await send('/v1/open', headers, 'POST')).toMatchObject({ status: 200, body: 'anonymous' });
 });
@@ -214,7 +214,7 @@ it('pages of cors.origins may use cookies only if cors.credentials is set', asyn
   const origin = 'https://shop.example';
   const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site', origin };
   const statusWith = async (credentials: boolean) =>
-    (await (await start(all, { cors: { origins: [origin], credentials } }))('/v1/who', headers, 'POST'))
+    (await (await start(schemes, { cors: { origins: [origin], credentials } }))('/v1/who', headers, 'POST'))
       .status;
   expect([await statusWith(true), await statusWith(false)]).toEqual([200, 403]);
 });
@@ -269,7 +269,7 @@ it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
 it('the document lists all schemes in securitySchemes, and as alternatives of each operation', async () => {
   const gateway = await createGateway({
     router,
-    authentication: all,
+    authentication: schemes,
     createContext: () => ({ who: undefined }),
     document: { title: 'Who', version: '0.0.0' },
   });

@@ -115,17 +115,17 @@ describe('Access-Control-Expose-Headers', () => {
 });
 
 it('a route that sets Access-Control-Allow-Origin itself gets no other CORS headers', async () => {
-  const own = ['access-control-allow-origin', '*'] as const;
+  const ownHeader = ['access-control-allow-origin', '*'] as const;
   const { fetch } = await createGateway({
     router,
     createContext: () => ({}),
     cors: { origins: [page] },
-    routes: { '/page': () => ({ status: 200, headers: [own], body: '' }) },
+    routes: { '/page': () => ({ status: 200, headers: [ownHeader], body: '' }) },
     document: { title: 'Pages', version: '0.0.0' },
   });
   const { headers } = await fetch('http://localhost/page', { headers: { origin: page } });
   expect([...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary')).toEqual([
-    own,
+    ownHeader,
   ]);
 });
 

@@ -117,16 +117,16 @@ it('failedAttempts counts the attempts of an address across processes that share
   const memory = memoryState();
   // Asynchronous, like a database.
   const state: State = { ...memory, take: async (...args) => memory.take(...args) };
-  const one = createFailedAttempts({ attempts: 2, windowSeconds: 60, state }, (request) =>
+  const first = createFailedAttempts({ attempts: 2, windowSeconds: 60, state }, (request) =>
     request.remoteAddress(),
   );
-  const other = createFailedAttempts({ attempts: 2, windowSeconds: 60, state }, (request) =>
+  const second = createFailedAttempts({ attempts: 2, windowSeconds: 60, state }, (request) =>
     request.remoteAddress(),
   );
-  expect(await one.count(here, 'a', performance.now(), 'API key')).toBeUndefined();
-  expect(one.isKnown('a')).toBe(true);
-  expect(await other.count(here, 'b', undefined, 'API key')).toBeUndefined();
-  expect(await one.count(here, 'c', undefined, 'API key')).toMatchObject({ limit: 'failed-attempts' });
+  expect(await first.count(here, 'a', performance.now(), 'API key')).toBeUndefined();
+  expect(first.isKnown('a')).toBe(true);
+  expect(await second.count(here, 'b', undefined, 'API key')).toBeUndefined();
+  expect(await first.count(here, 'c', undefined, 'API key')).toMatchObject({ limit: 'failed-attempts' });
 });
 
 it.each([

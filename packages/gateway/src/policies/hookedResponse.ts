@@ -68,10 +68,10 @@ class ResponseHeaders implements Iterable<Header> {
 
   /** Removes all headers with this name. */
   delete(name: string): void {
-    const all = headersOf(this.#draft);
+    const current = headersOf(this.#draft);
     const lower = name.toLowerCase();
-    const kept = all.filter(([other]) => other.toLowerCase() !== lower);
-    if (kept.length === all.length) return;
+    const kept = current.filter(([other]) => other.toLowerCase() !== lower);
+    if (kept.length === current.length) return;
     this.#draft.sharedHeaders = [];
     this.#draft.headers = kept;
   }

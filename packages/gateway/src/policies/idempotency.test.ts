@@ -270,12 +270,14 @@ describe('a mutation with idempotencyKey', () => {
     'POST %s runs exactly one of many concurrent requests with the same key',
     async (target) => {
       const { send, runs } = await start();
-      const all = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, () => send(target, { item: 'book' }, 'key-1')),
       );
-      expect(all.filter(({ status, isReplayed }) => status < 300 && !isReplayed)).toHaveLength(1);
+      expect(responses.filter(({ status, isReplayed }) => status < 300 && !isReplayed)).toHaveLength(1);
       expect(
-        all.every(({ status, isReplayed }) => status === 409 || (status < 300 && isReplayed) || status < 300),
+        responses.every(
+          ({ status, isReplayed }) => status === 409 || (status < 300 && isReplayed) || status < 300,
+        ),
       ).toBe(true);
       expect(runs).toHaveLength(1);
     },

@@ -36,8 +36,8 @@ const noStore: Header = ['cache-control', 'no-store'];
 function addedOnce(...added: readonly Header[]): (shared: readonly Header[]) => readonly Header[] {
   const extended = new WeakMap<readonly Header[], readonly Header[]>();
   return (shared) => {
-    const known = extended.get(shared);
-    if (known) return known;
+    const cachedHeaders = extended.get(shared);
+    if (cachedHeaders) return cachedHeaders;
     const names = new Set(shared.map(([name]) => name.toLowerCase()));
     const all = [...shared, ...added.filter(([name]) => !names.has(name))];
     extended.set(shared, all);

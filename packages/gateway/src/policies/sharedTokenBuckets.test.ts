@@ -24,11 +24,11 @@ const expectPrinted = (lines: readonly string[]) => {
 describe('createSharedTokenBuckets', () => {
   it('shared token buckets count across processes, and separately for each option', () => {
     const state = memoryState();
-    const one = createSharedTokenBuckets('rateLimit', state, bucket);
-    const other = createSharedTokenBuckets('rateLimit', state, bucket);
-    expect(one('a', 7)).toMatchObject({ isTaken: true, left: 3 });
-    expect(other('a', 4)).toEqual({ isTaken: false, left: 3, waitMs: 1000, fullMs: 7000 });
-    expect(other('b', 10)).toMatchObject({ isTaken: true });
+    const first = createSharedTokenBuckets('rateLimit', state, bucket);
+    const second = createSharedTokenBuckets('rateLimit', state, bucket);
+    expect(first('a', 7)).toMatchObject({ isTaken: true, left: 3 });
+    expect(second('a', 4)).toEqual({ isTaken: false, left: 3, waitMs: 1000, fullMs: 7000 });
+    expect(second('b', 10)).toMatchObject({ isTaken: true });
     expect(createSharedTokenBuckets('failedAttempts', state, bucket)('a', 10)).toMatchObject({
       isTaken: true,
     });
@@ -48,18 +48,18 @@ describe('createSharedTokenBuckets', () => {
       quiet();
       const shared = memoryState();
       const state: State = { ...shared, take: vi.fn(take) };
-      const one = createSharedTokenBuckets('rateLimit', state, bucket);
-      expect(await one('a', 10)).toMatchObject({ isTaken: true, left: 0 });
-      expect(await one('a', 1)).toMatchObject({ isTaken: false });
+      const first = createSharedTokenBuckets('rateLimit', state, bucket);
+      expect(await first('a', 10)).toMatchObject({ isTaken: true, left: 0 });
+      expect(await first('a', 1)).toMatchObject({ isTaken: false });
       // For a second, no other call uses the state.
       expect(state.take).toHaveBeenCalledTimes(1);
       vi.advanceTimersByTime(1000);
-      await one('a', 0);
+      await first('a', 0);
       expect(state.take).toHaveBeenCalledTimes(2);
       vi.advanceTimersByTime(1000);
       vi.mocked(state.take).mockImplementation(shared.take);
-      expect(await one('a', 4)).toMatchObject({ isTaken: true, left: 6 });
-      expect(await one('a', 4)).toMatchObject({ isTaken: true, left: 2 });
+      expect(await first('a', 4)).toMatchObject({ isTaken: true, left: 6 });
+      expect(await first('a', 4)).toMatchObject({ isTaken: true, left: 2 });
       expectPrinted([line]);
     },
   );
@@ -67,10 +67,10 @@ describe('createSharedTokenBuckets', () => {
   it('shared token buckets count in each process if the state does not respond within a second', async () => {
     quiet();
     const state: State = { ...memoryState(), take: async () => new Promise(() => {}) };
-    const one = createSharedTokenBuckets('rateLimit', state, bucket);
-    const taken = one('a', 1);
+    const first = createSharedTokenBuckets('rateLimit', state, bucket);
+    const result = first('a', 1);
     await vi.advanceTimersByTimeAsync(1000);
-    expect(await taken).toMatchObject({ isTaken: true, left: 9 });
+    expect(await result).toMatchObject({ isTaken: true, left: 9 });
     expectPrinted([line]);
   });
 });

@@ -57,9 +57,9 @@ export function createSharedTokenBuckets(
     return takeLocally(key, count);
   }
 
-  function takeSucceeded(taken: TakeResult): TakeResult {
+  function takeSucceeded(result: TakeResult): TakeResult {
     isUnavailable = false;
-    return taken;
+    return result;
   }
 
   return (key, count) => {
@@ -70,10 +70,12 @@ export function createSharedTokenBuckets(
       retriesAt = now + stateTimeoutMs;
     }
     try {
-      const taken = state.take(`${name} ${key}`, count, bucket);
-      return isThenable(taken)
-        ? rejectAfterTimeout(taken).then(takeSucceeded, (cause: unknown) => takeAfterError(key, count, cause))
-        : takeSucceeded(taken);
+      const result = state.take(`${name} ${key}`, count, bucket);
+      return isThenable(result)
+        ? rejectAfterTimeout(result).then(takeSucceeded, (cause: unknown) =>
+            takeAfterError(key, count, cause),
+          )
+        : takeSucceeded(result);
     } catch (cause) {
       return takeAfterError(key, count, cause);
     }
@@ -81,7 +83,7 @@ export function createSharedTokenBuckets(
 }
 
 /** Rejects if a state does not respond in time. */
-function rejectAfterTimeout(taken: PromiseLike<TakeResult>): Promise<TakeResult> {
+function rejectAfterTimeout(result: PromiseLike<TakeResult>): Promise<TakeResult> {
   return new Promise((resolve, reject) => {
     const timer = unref(
       setTimeout(
@@ -89,7 +91,7 @@ function rejectAfterTimeout(taken: PromiseLike<TakeResult>): Promise<TakeResult>
         stateTimeoutMs,
       ),
     );
-    taken.then(
+    result.then(
       (value) => {
         clearTimeout(timer);
         resolve(value);
