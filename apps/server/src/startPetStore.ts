@@ -59,7 +59,7 @@ export async function startPetStore(
   return {
     gateway,
     checks: storeChecks(store),
-    metrics: storeMetrics && (() => storeMetrics.families(store, verify.remembered())),
+    metrics: storeMetrics && (() => storeMetrics.families(store, verify.cachedKeys())),
     startupLogFields: MONGODB_URI === undefined ? { dataDir: resolve(DATA_DIR) } : { database: MONGODB_DB },
     // After the port is open: the key is shown only once, and a start that fails must not use that up.
     async onListening(origin) {

@@ -9,7 +9,9 @@ export interface KeyIdentity {
   readonly hash: string;
 }
 
+/** Options of `createKeyVerifier`. */
 export interface KeyVerifierOptions {
+  /** Store of the API keys. */
   readonly keys: KeyStore;
   /** An additional key, from the environment. It is valid even while the store is unavailable. */
   readonly apiKey?: string | undefined;
@@ -24,7 +26,7 @@ export interface KeyVerifierOptions {
 export interface KeyVerifier {
   (token: string): MaybePromise<KeyIdentity | undefined>;
   /** Number of cached valid keys, for metrics. */
-  readonly remembered: () => number;
+  readonly cachedKeys: () => number;
 }
 
 /** How long a valid key is cached, in milliseconds. */
@@ -119,5 +121,5 @@ export function createKeyVerifier({ keys, apiKey }: KeyVerifierOptions): KeyVeri
     lookups.set(hash, { identity, until });
     return identity;
   }
-  return Object.assign(verify, { remembered: () => validKeys.size });
+  return Object.assign(verify, { cachedKeys: () => validKeys.size });
 }
