@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /*
  * `.ci/lockfile.mjs [FILE]`: checks that package-lock.json pins every package by the hash of its bytes, on every platform.
- * Plain JavaScript that needs no package, since it runs before `npm ci`. It prints one line per problem and exits with 1.
+ * It is JavaScript without dependencies, since it runs before `npm ci`. It prints one line per problem and exits with 1.
  *
  * npm writes entries without `integrity`, and only this machine's binaries, when it makes them from an installed
  * node_modules. To repair the file: copy the package.json files, .npmrc and package-lock.json to an empty folder, delete
@@ -37,7 +37,7 @@ for (const [path, entry] of Object.entries(packages)) {
 }
 for (const name of unpublished)
   if (!excused.has(name))
-    problems.push(`${name} is excused in .ci/lockfile.mjs, and nothing asks for it: remove it there`);
+    problems.push(`${name} is excused in .ci/lockfile.mjs, but the lock file does not contain it. Remove it there`);
 
 /** Whether Node would find the package from this path: in its own node_modules, or in one above. */
 function isLocked(path, name) {

@@ -1,5 +1,5 @@
 /**
- * Who reads a message: the client of a service, the reader of its OpenAPI document, the author of a router and its options,
+ * The reader of a message: the client of a service, the reader of its OpenAPI document, the author of a router and its options,
  * or the operator, in a terminal, a log or metrics.
  *
  * @typedef {'client' | 'document' | 'author' | 'operator'} Audience
