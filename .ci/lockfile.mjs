@@ -37,7 +37,9 @@ for (const [path, entry] of Object.entries(packages)) {
 }
 for (const name of unpublished)
   if (!excused.has(name))
-    problems.push(`${name} is excused in .ci/lockfile.mjs, but the lock file does not contain it. Remove it there`);
+    problems.push(
+      `${name} is excused in .ci/lockfile.mjs, but the lock file does not contain it. Remove it there`,
+    );
 
 /** Whether Node would find the package from this path: in its own node_modules, or in one above. */
 function isLocked(path, name) {

@@ -20,7 +20,7 @@ export interface ExpectedResponse {
   readonly body: string;
 }
 
-/** What a contender is asked in place of a case's request, in a protocol of its own. */
+/** The request that a contender with its own protocol receives in place of the case's request. */
 export type OwnRequest = Pick<HttpCase, 'request' | 'expected'>;
 
 interface HttpCase {
@@ -33,9 +33,9 @@ interface HttpCase {
 interface SocketCase {
   readonly kind: 'socket';
   readonly path: string;
-  /** A call and its answer, for an id. */
+  /** A call and its response, by the call's id. */
   readonly message: (id: number) => string;
-  readonly answer: (id: number) => string;
+  readonly response: (id: number) => string;
 }
 
 export type Case = (HttpCase | SocketCase) & {
@@ -79,7 +79,7 @@ export function batchOf(size: number): { readonly request: CaseRequest; readonly
   };
 }
 
-/** The answer to `batchOf` as JSON lines, in tRPC's own order. */
+/** The response to `batchOf` as JSON lines, in tRPC's own order. */
 function linesOf(size: number): string {
   const indexes = Array.from({ length: size }, (_, index) => index);
   const parts = [
@@ -206,7 +206,7 @@ export const cases: readonly Case[] = [
     path: '/trpc',
     message: (id) =>
       JSON.stringify({ id, method: 'query', params: { path: 'getPet', input: { petId: 500 } } }),
-    answer: (id) => JSON.stringify({ id, result: { type: 'data', data: seededAnimal(500) } }),
+    response: (id) => JSON.stringify({ id, result: { type: 'data', data: seededAnimal(500) } }),
   },
   {
     kind: 'http',
@@ -231,7 +231,7 @@ export const cases: readonly Case[] = [
     ...oneRequest,
     name: 'unauthorized',
     title: '401',
-    request: { ...get('/v1/pets/500'), headers: { authorization: 'Bearer a-key-of-nobody' } },
+    request: { ...get('/v1/pets/500'), headers: { authorization: 'Bearer an-unknown-key' } },
     expected: {
       status: 401,
       headers: { ...json, 'www-authenticate': challenge },

@@ -14,7 +14,7 @@ describe('the command line', () => {
   it.each([
     [['--cases', 'nothing'], 'There is no "nothing": it is one of get, '],
     [['--rounds', 'many'], '--rounds is many: it takes a number above 0.'],
-  ])('refuses %j with a sentence', (args, message) => {
+  ])('%j is rejected with a sentence', (args, message) => {
     expect(() => readCommandLine(args)).toThrow(message);
   });
 });

@@ -47,7 +47,7 @@ Without options: throughput, start and memory, and latency, of every contender.
 Names are given with commas between them.
 `;
 
-/** @returns `undefined` where help is asked for. @throws {Error} for what is not understood */
+/** @returns `undefined` for `--help`. @throws {Error} for an unknown option or an invalid value */
 export function readCommandLine(args: readonly string[]): BenchOptions | undefined {
   const { values } = parseArgs({
     args: [...args],
@@ -93,20 +93,20 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
 }
 
 function names<Name extends string>(
-  given: string | undefined,
+  value: string | undefined,
   known: readonly Name[],
   standard: readonly Name[] = known,
 ): readonly Name[] {
-  if (given === undefined) return standard;
-  return given.split(',').map((text) => {
-    const found = known.find((name) => name === text.trim());
-    if (found === undefined) throw new Error(`There is no "${text}": it is one of ${known.join(', ')}.`);
-    return found;
+  if (value === undefined) return standard;
+  return value.split(',').map((text) => {
+    const choice = known.find((name) => name === text.trim());
+    if (choice === undefined) throw new Error(`There is no "${text}": it is one of ${known.join(', ')}.`);
+    return choice;
   });
 }
 
-function positive(name: string, given: string | undefined, standard: number): number {
-  const value = given === undefined ? standard : Number(given);
-  if (!(value > 0)) throw new Error(`--${name} is ${given}: it takes a number above 0.`);
+function positive(name: string, option: string | undefined, standard: number): number {
+  const value = option === undefined ? standard : Number(option);
+  if (!(value > 0)) throw new Error(`--${name} is ${option}: it takes a number above 0.`);
   return value;
 }

@@ -9,7 +9,7 @@ const isLinux = process.platform === 'linux';
 if (!isLinux)
   process.stdout.write('SKIPPED: the processes of a contender: they are read from /proc, of Linux.\n');
 
-/** One that has ended may stay in the table of processes, as a zombie, until somebody asks how it ended. */
+/** A process that has ended may stay in the process table, as a zombie, until its parent reads its exit code. */
 const isRunning = async (pid: number) =>
   /^State:\s+[^ZX]/m.test(await readFile(`/proc/${pid}/status`, 'utf8').catch(() => ''));
 
@@ -23,7 +23,7 @@ it.skipIf(!isLinux)(
     try {
       const before = await server.processorSeconds();
       const workersBefore = await server.workerSeconds();
-      for (let asked = 0; asked < 200; asked += 1) {
+      for (let attempt = 0; attempt < 200; attempt += 1) {
         const headers = { authorization: `Bearer ${apiKey}`, connection: 'close' };
         await (await fetch(`http://127.0.0.1:${server.port}/v1/pets`, { headers })).arrayBuffer();
       }
@@ -33,7 +33,7 @@ it.skipIf(!isLinux)(
       const all = (await server.processorSeconds()) - before;
       expect(Math.min(...workers)).toBeGreaterThan(0);
       expect(all).toBeGreaterThan(((workers[0] ?? 0) + (workers[1] ?? 0)) * 0.99);
-      // Who holds a connection is told before it is closed, by a server that stops in order: that takes a second.
+      // A server that stops in order ends its open connections first, which takes a second.
       await fetch(`http://127.0.0.1:${server.port}/healthz`);
       const pids = await processTree(server.pid);
       expect(await Promise.all(pids.map(isRunning))).toEqual([true, true, true]);

@@ -11,7 +11,7 @@ import { onCore, serverCore, workerCores } from './cores.ts';
 import { processorSeconds, processTree } from './processTree.ts';
 import { seedOverHttp } from './seedOverHttp.ts';
 
-/** How long a contender may take to its first answer, in milliseconds. */
+/** How long a contender may take until its first response, in milliseconds. */
 const startDeadlineMs = 30_000;
 
 const running = new Set<ChildProcess>();
@@ -69,7 +69,7 @@ export async function startContender(
       ...options.environment,
       ...(options.workers !== undefined && { WORKERS: String(options.workers) }),
     },
-    // What it logs is written, and read by nobody but for what workers say.
+    // Its log is drained. Only the workers' messages are read.
     stdio: ['ignore', options.workers === undefined ? 'ignore' : 'pipe', 'pipe'],
   });
   let isListening = options.workers === undefined;
@@ -89,14 +89,14 @@ export async function startContender(
       child.kill('SIGSTOP');
       const [, ...workers] = await processTree(child.pid as number);
       for (const worker of workers) process.kill(worker, 'SIGKILL');
-      // Nobody is served any more, so nobody is to be waited for.
+      // No client is left, so there is nothing to drain.
       child.kill('SIGKILL');
       await once(child, 'exit');
     }
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   };
   try {
-    await answered(child, port, () => isListening, since + startDeadlineMs);
+    await untilResponding(child, port, () => isListening, since + startDeadlineMs);
   } catch (cause) {
     await stop();
     throw new Error(`${name} did not start: ${complaints || String(cause)}`, { cause });
@@ -129,7 +129,7 @@ export async function startContender(
   };
 }
 
-async function answered(
+async function untilResponding(
   child: ChildProcess,
   port: number,
   isListening: () => boolean,
@@ -142,7 +142,7 @@ async function answered(
     await response?.arrayBuffer();
     if (response?.status === 200 && isListening()) return;
     if (child.exitCode !== null) throw new Error(`it ended with code ${child.exitCode}`);
-    if (performance.now() > deadline) throw new Error('it gave no answer in time');
+    if (performance.now() > deadline) throw new Error('it did not respond in time');
     await sleep(2);
   }
 }

@@ -46,7 +46,7 @@ const rpcErrors = ['unknownProcedure', 'wrongMethod'];
 const no405 = lacking(['unknownMethod'], 'it answers 404');
 
 /**
- * It is asked for all that it can do, by clients who all wait: by default it would refuse some of them (`npm run test:load`).
+ * Load shedding is off: closed-loop clients saturate the server, and by default it would reject some calls (`npm run test:load`).
  * What it takes to know how long they wait is measured all the same.
  */
 const unhurried = { MAX_QUEUE_MS: '60000' };
@@ -89,8 +89,8 @@ export const contenders: readonly Contender[] = [
     lacks: {},
   }),
   ...inEachStyle({
-    name: 'same-answer',
-    title: 'same answer',
+    name: 'same-response',
+    title: 'same response',
     store: 'memory',
     runtime: 'node',
     command: node(at('./contenders/sameResponse.ts')),
@@ -99,8 +99,8 @@ export const contenders: readonly Contender[] = [
     lacks: {},
   }),
   {
-    name: 'same-answer-compiled',
-    title: 'same answer, schemas compiled by hand',
+    name: 'same-response-compiled',
+    title: 'same response, schemas compiled by hand',
     store: 'memory',
     runtime: 'node',
     command: node(at('./contenders/sameResponse.ts')),
@@ -237,7 +237,7 @@ export const contenders: readonly Contender[] = [
       ...unhurried,
       LOG_REQUESTS: 'errors',
       MONGODB_URI: process.env['MONGODB_URI'] ?? '',
-      // A new one: the cases ask for animals by ids that begin at 1. It stays behind, for whoever wants to look at it.
+      // A new one: the cases ask for animals by ids that begin at 1. It is kept for inspection.
       MONGODB_DB: `petstore-bench-${process.pid}`,
     },
     headers: 'all',

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 
-// The server has a core to itself, and whoever asks it another: what is measured is the server alone.
+// The server has one core and the load generator another, so only the server is measured.
 
 export const serverCore = 0;
 export const loadCore = 1;

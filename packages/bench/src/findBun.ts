@@ -6,14 +6,14 @@ import { UnavailableError } from './unavailableError.ts';
 const folder = fileURLToPath(new URL('../bun/', import.meta.url));
 const run = promisify(execFile);
 
-let found: Promise<string> | undefined;
+let bun: Promise<string> | undefined;
 
 /**
  * Bun's binary, of the npm package, which is installed where it is not there yet. It is no dependency of the workspace:
- * 100 MB for everybody, that two contenders need.
+ * 100 MB for every developer, that two contenders need.
  * @throws {UnavailableError} where it cannot be installed, or does not run here
  */
-export const findBun = (): Promise<string> => (found ??= install());
+export const findBun = (): Promise<string> => (bun ??= install());
 
 /** Bun's binary where it is there already. */
 export async function installedBun(): Promise<string | undefined> {

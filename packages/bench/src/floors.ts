@@ -20,7 +20,7 @@ export interface Miss {
 
 export const readFloors = async (): Promise<Floors> => Floors.parse(JSON.parse(await readFile(file, 'utf8')));
 
-/** What is below its floor. A floor that was not measured is no miss: fewer cases may have been asked for. */
+/** The cases below their floor. A case that was not measured is not a miss: fewer cases may have been selected. */
 export const misses = (results: readonly Result[], floors: Floors): readonly Miss[] =>
   results.flatMap((result) => {
     const floor = floors[result.contender]?.[result.case];

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import type { CaseRequest } from './cases.ts';
 
-/** An answer as it came. */
+/** A response as it was received. */
 export interface ParsedResponse {
   readonly status: number;
   /** Several of one name are joined by ", ". */

@@ -8,15 +8,15 @@ import type { Runner } from './throughput.ts';
 export interface LatencyResult extends Latencies {
   readonly case: string;
   readonly contender: string;
-  /** The part of the contender's own maximum that was asked for. */
+  /** The offered rate as a part of the contender's own maximum. */
   readonly part: number;
-  /** Requests a second that were asked for. */
+  /** The offered rate, in requests a second. */
   readonly rate: number;
 }
 
 const parts = [0.5, 0.8];
 
-/** How long a contender's answers take at a fixed offered rate, coordinated omission counted. */
+/** The latency of a contender at a fixed offered rate, corrected for coordinated omission. */
 export async function latency(
   { contender, process }: Runner,
   subject: Case,

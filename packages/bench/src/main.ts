@@ -143,7 +143,7 @@ async function runBench(options: BenchOptions): Promise<void> {
   if (options.checkFloors) await checkFloors(results);
 }
 
-/** Starts those asked for. Nothing is measured of whom cannot be had, and nothing at all while one answers otherwise. */
+/** Starts the selected contenders. One that cannot start is left out; where one responds differently, nothing is measured. */
 async function startAll(options: BenchOptions, chosen: readonly Case[]) {
   const runners: Runner[] = [];
   const blanks: Blank[] = [];
@@ -175,7 +175,7 @@ async function startAll(options: BenchOptions, chosen: readonly Case[]) {
   }
   progressDone();
   if (wrong.length > 0)
-    throw new Error(`Not everybody answers alike, so nothing is compared:\n${wrong.join('\n')}`);
+    throw new Error(`The contenders' responses differ, so nothing is compared:\n${wrong.join('\n')}`);
   print(`${runners.length} contenders answer ${chosen.length} cases alike.\n`);
   return { runners, blanks };
 }

@@ -27,7 +27,7 @@ export interface Measurement {
   readonly foreign: number;
 }
 
-/** Who has answered nothing by then answers nothing. */
+/** A contender without a response after this time counts as stuck. */
 export const longestSeconds = 30;
 
 /** Loads a contender with a case for some seconds. */
@@ -42,9 +42,9 @@ export async function measure(
   const used = (await contender.processorSeconds()) - before;
   const times = await coreTimes();
   const others = times.used - timesBefore.used - (times.own - timesBefore.own) - used;
-  // Where the machine is busy, or answers are long, a short run may be over before the first.
+  // On a busy machine, or with long responses, a short run may end before the first.
   if (load.requests === 0) {
-    if (seconds > longestSeconds) throw new Error(`${subject.title}: no answer within ${seconds} s.`);
+    if (seconds > longestSeconds) throw new Error(`${subject.title}: no response within ${seconds} s.`);
     return measure(contender, subject, seconds * 4);
   }
   const units = load.requests * subject.perRequest;
@@ -63,7 +63,7 @@ async function loadWith(port: number, subject: Case, seconds: number): Promise<L
       request: subject.request,
       connections: subject.unit === 'events' ? connections.events : connections.requests,
       seconds,
-      isRefused: subject.expected.status >= 400,
+      expectsErrors: subject.expected.status >= 400,
     });
   }
   const messages = Array.from({ length: sockets.callsOpen }, (_, index) => subject.message(index + 1));

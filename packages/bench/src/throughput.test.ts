@@ -18,7 +18,7 @@ const result = (fields: Partial<Result>): Result => ({
 });
 
 describe('a floor', () => {
-  it('is 25% under what was measured, of the contenders asked for', () => {
+  it('a floor is 25 % below the measured ratio of each selected contender', () => {
     expect(floorsOf([result({}), result({ contender: 'fastify' })], ['gateway'])).toEqual({
       gateway: { get: 0.6 },
     });
@@ -37,13 +37,13 @@ describe('a floor', () => {
     expect(misses([unknown], { gateway: { get: 0.6 } })).toHaveLength(1);
   });
 
-  it('binds nobody who was not measured, and nobody who has none', () => {
+  it('a floor does not apply to a contender that was not measured or has no floor', () => {
     expect(misses([result({ case: 'query' })], { gateway: { get: 0.6 } })).toEqual([]);
   });
 });
 
 describe('the figures of several rounds', () => {
-  it('are told by their median, between the two in the middle of an even number', () => {
+  it('rounds are reported by their median, the mean of the two middle values of an even number', () => {
     expect([median([3, 1, 2]), median([4, 1, 2, 3])]).toEqual([2, 2.5]);
   });
 

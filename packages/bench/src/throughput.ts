@@ -4,7 +4,7 @@ import type { ContenderProcess } from './contenderProcess.ts';
 import { measureUndisturbed, type Measurement, warmUp } from './measure.ts';
 import { median, spread } from './statistics.ts';
 
-/** A contender that runs, and whose answers are the right ones. */
+/** A running contender whose responses were verified. */
 export interface Runner {
   readonly contender: Contender;
   readonly process: ContenderProcess;
@@ -33,7 +33,7 @@ export interface Result {
   readonly spread: number;
   /** `perCore` over that of `minimal` in the same round; the median. `undefined` where that was not measured. */
   readonly ratio: number | undefined;
-  /** The same over that of `same-answer`. */
+  /** The same over that of `same-response`. */
   readonly sameResponseRatio: number | undefined;
   /** The same over that of the contender's own GET. */
   readonly getRatio: number | undefined;
@@ -44,7 +44,7 @@ export interface Result {
 export const limit = 'minimal';
 
 /** The contender that repeats all the work of the gateway by hand. */
-const sameResponse = 'same-answer';
+const sameResponse = 'same-response';
 
 /**
  * Measures every case with every contender, in rounds: whatever else the machine does falls on all of them alike. Of a

@@ -4,7 +4,7 @@ import { apiKey, type Case, type ExpectedResponse } from './cases.ts';
 import type { Contender } from './contenders.ts';
 import { call, type ParsedResponse } from './httpResponse.ts';
 
-/** How long an answer may take, in milliseconds. */
+/** How long a response may take, in milliseconds. */
 const deadlineMs = 10_000;
 
 /**
@@ -19,7 +19,7 @@ export async function differences(
     return responseDifferences(await call(port, subject.request), subject.expected, headers);
   }
   const response = await callOverSocket(port, subject.path, subject.message(7));
-  return response === subject.answer(7) ? [] : [`answers ${response}, not ${subject.answer(7)}`];
+  return response === subject.response(7) ? [] : [`responds ${response}, not ${subject.response(7)}`];
 }
 
 function responseDifferences(
@@ -27,21 +27,21 @@ function responseDifferences(
   expected: ExpectedResponse,
   headers: Contender['headers'],
 ): string[] {
-  const found: string[] = [];
-  if (received.status !== expected.status) found.push(`status ${received.status}, not ${expected.status}`);
+  const problems: string[] = [];
+  if (received.status !== expected.status) problems.push(`status ${received.status}, not ${expected.status}`);
   for (const [name, value] of Object.entries(expected.headers)) {
     if (headers === 'minimal' && name !== 'content-type') continue;
     const got = received.headers[name];
     if (got === undefined || comparable(got) !== comparable(value))
-      found.push(`${name}: ${got}, not ${value}`);
+      problems.push(`${name}: ${got}, not ${value}`);
   }
   for (const name of ['x-request-id', 'x-content-type-options', 'cache-control']) {
-    if (headers === 'all' && !received.headers[name]) found.push(`no ${name}`);
+    if (headers === 'all' && !received.headers[name]) problems.push(`no ${name}`);
   }
   const body = unordered(comparable(received.body));
   const expectedBody = unordered(comparable(expected.body));
-  if (body !== expectedBody) found.push(`body ${excerpt(body, expectedBody)}`);
-  return found;
+  if (body !== expectedBody) problems.push(`body ${excerpt(body, expectedBody)}`);
+  return problems;
 }
 
 /**
@@ -72,7 +72,7 @@ function callOverSocket(port: number, path: string, message: string): Promise<st
       headers: { authorization: `Bearer ${apiKey}` },
       handshakeTimeout: deadlineMs,
     });
-    const timer = setTimeout(() => reject(new Error('The socket gave no answer in time.')), deadlineMs);
+    const timer = setTimeout(() => reject(new Error('The socket sent no response in time.')), deadlineMs);
     socket
       .on('open', () => socket.send(message))
       .on('message', (data: Buffer) => {

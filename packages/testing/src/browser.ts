@@ -17,7 +17,7 @@ export function browserMissing(): boolean {
   return true;
 }
 
-/** Starts Chromium. It asks no other host for anything of its own. */
+/** Starts Chromium without its own background requests to other hosts. */
 export const startBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath,

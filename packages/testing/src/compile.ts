@@ -19,8 +19,8 @@ export interface CompilerOptions {
 }
 
 /**
- * Every compiler that consumers have, in both of the modes that tell optional from `undefined` or do not; where not every
- * form of tests runs, the strictest alone: TypeScript 5.9 takes ten times as long.
+ * Every compiler that consumers have, with and without `exactOptionalPropertyTypes`. If not every
+ * form of the tests runs, only the strictest: TypeScript 5.9 takes ten times as long.
  */
 export const everyCompiler: readonly CompilerOptions[] = (['TypeScript 7', 'TypeScript 5.9'] as const)
   .flatMap((compiler) =>
@@ -35,7 +35,7 @@ export interface Compilation extends CompilerOptions {
   readonly files: Readonly<Record<string, string>>;
   /**
    * What can be imported: `repository` is all that is installed here, and the packages' sources; `consumer` is
-   * `@trpc/client`, its peer, and `@petstore/types`, as one who calls the service has it.
+   * `@trpc/client`, its peer, and `@petstore/types`, as a client application has it.
    */
   readonly packages: 'repository' | 'consumer';
   readonly skipLibCheck?: boolean;

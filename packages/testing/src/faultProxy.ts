@@ -4,19 +4,19 @@ import { connect, createServer, type Socket } from 'node:net';
 /**
  * What the proxy does from now on:
  * - `none`: nothing
- * - `refuse`: nobody listens on its port, and the connections that are there are cut
+ * - `reject`: nothing listens on its port, and open connections are cut
  * - `freeze`: nothing passes, and nothing is closed
- * - `delay`: everything that the server says comes so many milliseconds later
- * - `cutMessages`: of so many of a hundred answers half is passed, then the connection is cut
- * - `cutReplies`: of so many of a hundred answers nothing is passed and the connection is cut; the request went through
+ * - `delay`: all data from the server is delayed by `ms` milliseconds
+ * - `cutMessages`: for `percent` of the responses, half is passed, then the connection is cut
+ * - `cutResponses`: for `percent` of the responses nothing is passed and the connection is cut; the server has received the request
  */
 export type Fault =
-  | { readonly kind: 'none' | 'refuse' | 'freeze' }
+  | { readonly kind: 'none' | 'reject' | 'freeze' }
   | { readonly kind: 'delay'; readonly ms: number }
   | {
-      readonly kind: 'cutMessages' | 'cutReplies';
+      readonly kind: 'cutMessages' | 'cutResponses';
       readonly percent: number;
-      /** Only answers to requests whose bytes contain this: the name of a collection, say. Default: all. */
+      /** Only responses to requests whose bytes contain this text, such as the name of a collection. Default: all. */
       readonly only?: string;
     };
 
@@ -25,7 +25,7 @@ export interface FaultProxy {
   readonly uri: string;
   /** For the connections that are there, too. */
   readonly set: (fault: Fault) => void;
-  /** How many answers were cut so far. */
+  /** How many responses were cut so far. */
   readonly cuts: number;
   /** How many connections are open. */
   readonly connections: number;
@@ -58,12 +58,12 @@ export async function startFaultProxy(
     links.add(link);
     link.whenClosed(() => links.delete(link));
 
-    // Requests of which the answers are to be cut, by their number.
+    // Numbers of the requests whose responses will be cut.
     const chosen = new Set<number>();
     readMessages(link.client, (request) => {
       onRequest?.(request);
       unlessFrozen(() => {
-        if ((fault.kind === 'cutReplies' || fault.kind === 'cutMessages') && isChosen(fault, request)) {
+        if ((fault.kind === 'cutResponses' || fault.kind === 'cutMessages') && isChosen(fault, request)) {
           chosen.add(request.readInt32LE(REQUEST_ID));
         }
         link.server.write(request);
@@ -93,7 +93,7 @@ export async function startFaultProxy(
     uri: uri.replace(/(\/\/(?:[^/@]*@)?)[^/]+/, `$1127.0.0.1:${address.port}`),
     set(next) {
       fault = next;
-      if (next.kind === 'refuse') {
+      if (next.kind === 'reject') {
         listener.close();
         for (const link of links) link.destroy();
       } else if (!listener.listening) listener.listen(address.port, '127.0.0.1');
@@ -139,7 +139,7 @@ function createLink(client: Socket, server: Socket): Link {
   return { client, server, destroy, whenClosed: (action) => client.on('close', action) };
 }
 
-/** The header of a message of MongoDB's wire protocol: its length, its number, and whose answer it is. */
+/** The header of a message of MongoDB's wire protocol: its length, its number, and the number of the request it responds to. */
 const HEADER_BYTES = 16;
 const REQUEST_ID = 4;
 const RESPONSE_TO = 8;

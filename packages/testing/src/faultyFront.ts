@@ -30,7 +30,7 @@ export async function startFaultyFront(
   const faults: Fault[] = [];
   const requests: FaultyFront['requests'] = [];
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { headers, method = '', socket, url = '' } = request;
     requests.push({ method, headers, at: performance.now() });
     const body = await buffer(request);
@@ -45,7 +45,7 @@ export async function startFaultyFront(
     else response.end(text);
   }
 
-  const server = createServer((request, response) => void answer(request, response));
+  const server = createServer((request, response) => void respond(request, response));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

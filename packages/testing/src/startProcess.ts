@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, type SpawnOptions, spawnSync } from 'node:child_process';
 
-/** `setpriv` of util-linux asks the kernel for the signal (prctl(2), PR_SET_PDEATHSIG), and becomes the command. */
+/** `setpriv` of util-linux sets the signal (prctl(2), PR_SET_PDEATHSIG), then executes the command. */
 const endsWithParent =
   process.platform === 'linux' && spawnSync('setpriv', ['--pdeathsig', 'KILL', 'true']).status === 0
     ? ['setpriv', '--pdeathsig', 'KILL', '--']

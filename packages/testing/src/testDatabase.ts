@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 
 /**
- * The server that tests use: `MONGODB_URI`. Unset where nobody names one; `describe.skipIf(mongodbUri === undefined)`.
+ * The server that tests use: `MONGODB_URI`. Without it, tests that need it are skipped.
  * Where `REQUIRE_MONGODB` is set, as `.ci/run` sets it, the absence fails every test file that imports this.
  */
 export const mongodbUri: string | undefined = process.env['MONGODB_URI'];

@@ -98,7 +98,7 @@ async function createUnderFaults({
   onTestFinished(() => proxy.close());
   const direct = await serve({ env: { API_KEY: apiKey } });
   await ready(direct);
-  proxy.set({ kind: 'cutReplies', percent: cutPercent.database, only: insertOfAnimal });
+  proxy.set({ kind: 'cutResponses', percent: cutPercent.database, only: insertOfAnimal });
   const env = { MONGODB_URI: proxy.uri, API_KEY: apiKey, LOG_REQUESTS: 'none' };
   const three = keepThree(() => start({ entry: pausingServer, env }));
   const balancer = await startCuttingBalancer(three.origins, cutPercent.clients);

@@ -47,7 +47,7 @@ const within = { timeout: 5_000, interval: 50 };
 describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
   test('a server starts while the database is unavailable, answers 503, and is ready when the database is', async () => {
     const { serve, proxy, env } = await newDistantDatabase();
-    proxy.set({ kind: 'refuse' });
+    proxy.set({ kind: 'reject' });
     const server = await serve({ env: { ...env, API_KEY: apiKey } });
     const { origin } = server;
     expect(await send(origin, '/healthz')).toMatchObject({ status: 200 });
@@ -77,7 +77,7 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
     const { origin } = server;
     await ready(server);
     expect((await create(origin, 'Rex')).status).toBe(201);
-    for (const kind of ['refuse', 'freeze'] as const) {
+    for (const kind of ['reject', 'freeze'] as const) {
       proxy.set({ kind });
       const response = await send(origin, '/v1/pets');
       expect(response).toMatchObject({ status: 503, retryAfter: '1' });
@@ -121,7 +121,7 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
     const server = await serve({ env: { ...env, API_KEY: apiKey } });
     await ready(server);
     await create(server.origin, 'Rex');
-    proxy.set({ kind: 'cutReplies', percent: 100, only: 'insert' });
+    proxy.set({ kind: 'cutResponses', percent: 100, only: 'insert' });
     const response = await create(server.origin, 'Max');
     expect(response.status).toBe(504);
     expect(await response.json()).toMatchObject({
@@ -132,7 +132,7 @@ describe.skipIf(mongodbUri === undefined)('a server on MongoDB', () => {
 
   test('a server stops gracefully while the database is unavailable', async () => {
     const { serve, proxy, env } = await newDistantDatabase();
-    proxy.set({ kind: 'refuse' });
+    proxy.set({ kind: 'reject' });
     const { stop, stderr } = await serve({ env });
     const since = performance.now();
     expect(await stop()).toEqual({ code: 0, signal: null });
@@ -146,7 +146,7 @@ describe.skipIf(mongodbUri === undefined)('the first key on MongoDB', () => {
     'the first key is printed once the database is reached, with a curl command that works when pasted',
     async () => {
       const { serve, proxy, env } = await newDistantDatabase();
-      proxy.set({ kind: 'refuse' });
+      proxy.set({ kind: 'reject' });
       const { stderr, stdout } = await serve({ env: { ...env, LOG_LEVEL: 'trace', LOG_REQUESTS: 'all' } });
       await sleep(1_500);
       expect(stderr()).toBe('');
@@ -160,7 +160,7 @@ describe.skipIf(mongodbUri === undefined)('the first key on MongoDB', () => {
 
   test('exactly one of four processes that wait for the database creates the first key', async () => {
     const { serve, command, proxy, env } = await newDistantDatabase();
-    proxy.set({ kind: 'refuse' });
+    proxy.set({ kind: 'reject' });
     const servers = await Promise.all(Array.from({ length: 4 }, () => serve({ env })));
     proxy.set({ kind: 'none' });
     await Promise.all(servers.map((server) => ready(server)));
@@ -218,7 +218,7 @@ describe.skipIf(mongodbUri === undefined)('credentials in MONGODB_URI', () => {
     'credentials in MONGODB_URI are in no log line, error or response while the database is %s',
     async (state) => {
       const { start, command, uri, proxy, env } = await newDistantDatabase();
-      if (state === 'unavailable') proxy.set({ kind: 'refuse' });
+      if (state === 'unavailable') proxy.set({ kind: 'reject' });
       const MONGODB_URI = withCredentials(proxy.uri);
       const keys = await command(['keys', 'list'], { env: { ...env, MONGODB_URI } });
       expect(keys).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^[^\n]+\.\n$/) });

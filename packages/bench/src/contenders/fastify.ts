@@ -79,8 +79,8 @@ await server.register(
       '/pets/:petId',
       { schema: { params: getParameters, response: { 200: animal } } },
       handler(({ params }, reply) => {
-        const found = store.get((params as { petId: number }).petId) as Animal | undefined;
-        if (found !== undefined) return found;
+        const stored = store.get((params as { petId: number }).petId) as Animal | undefined;
+        if (stored !== undefined) return stored;
         void reply.code(404);
         return notFound;
       }),

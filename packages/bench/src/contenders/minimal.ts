@@ -5,7 +5,7 @@ import { minimalOperations } from '../petStore/minimalOperations.ts';
 import type { MaybePromise } from '../petStore/resolvers.ts';
 import { handwrittenRpc, petEvents, type RpcResponse } from '../petStore/rpc.ts';
 
-// The limit: uWebSockets.js and nothing else, as anyone writes it. The key is compared with one string, an answer has a
+// The limit: uWebSockets.js and nothing else, as anyone writes it. The key is compared with one string, a response has a
 // content-type, and nothing is hashed, numbered, logged, limited or checked besides.
 
 // Read once, when the addon loads: a batch of 100 queries is longer than the 4,096 bytes it would take.

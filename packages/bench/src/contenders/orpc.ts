@@ -13,12 +13,12 @@ import { GetInput, GetTexts, ListInput, ListTexts } from '../petStore/schemas.ts
 
 const base = hasMiddleware ? os.use(async ({ next }) => next({ context: { user: await findUser() } })) : os;
 
-const found = (animal: Animal | undefined): Animal => {
+const requireAnimal = (animal: Animal | undefined): Animal => {
   if (animal === undefined) throw new ORPCError('NOT_FOUND', { message: 'There is no animal with this id.' });
   return animal;
 };
 const get = resolver(({ input }: { readonly input: { readonly petId: number } }) =>
-  after(store.get(input.petId) as Animal | undefined, found),
+  after(store.get(input.petId) as Animal | undefined, requireAnimal),
 );
 const list = resolver(
   ({ input }: { readonly input: Parameters<typeof listPets>[0] }) => listPets(input).records,
@@ -48,18 +48,18 @@ const rpc = new RPCHandler(
 
 const authorization = `Bearer ${process.env['API_KEY']}`;
 
-const fail = (res: ServerResponse, failure: { readonly status: number }) =>
-  res.writeHead(failure.status, { 'content-type': 'application/json' }).end(JSON.stringify(failure));
+const sendError = (res: ServerResponse, error: { readonly status: number }) =>
+  res.writeHead(error.status, { 'content-type': 'application/json' }).end(JSON.stringify(error));
 
 createServer((req, res) => {
   if (req.headers.authorization !== authorization) {
-    fail(res, unauthorized);
+    sendError(res, unauthorized);
     return;
   }
   const handled = req.url?.startsWith('/rpc/')
     ? rpc.handle(req, res, { prefix: '/rpc' })
     : rest.handle(req, res, { prefix: '/v1' });
   void handled.then(({ matched }) => {
-    if (!matched) fail(res, nowhere);
+    if (!matched) sendError(res, nowhere);
   });
 }).listen(Number(process.env['PORT']), '127.0.0.1');

@@ -15,7 +15,7 @@ import type { MaybePromise } from '../petStore/resolvers.ts';
 import { handwrittenRpc, petEvents, type RpcResponse } from '../petStore/rpc.ts';
 
 // uWebSockets.js and nothing else, with all the work of the gateway repeated by hand: the same checks of the credential, of
-// input and output, and the same headers in the answer. What it does faster than the gateway is the gateway's overhead.
+// input and output, and the same response headers. The time it saves is the gateway's overhead.
 
 // Read once, when the addon loads: a batch of 100 queries is longer than the 4,096 bytes it would take.
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = '16384';
@@ -43,10 +43,10 @@ function head(res: HttpResponse, status: number, id: string): void {
     .writeHeader('x-request-id', id);
 }
 
-function fail(res: HttpResponse, failure: Failure, id: string): void {
-  head(res, failure.status, id);
-  if (failure === unauthorized) res.writeHeader('www-authenticate', challenge);
-  res.end(JSON.stringify(failure));
+function sendError(res: HttpResponse, error: Failure, id: string): void {
+  head(res, error.status, id);
+  if (error === unauthorized) res.writeHeader('www-authenticate', challenge);
+  res.end(JSON.stringify(error));
 }
 
 /** Calls a handler with the request's id once its credential is checked. */
@@ -55,7 +55,7 @@ const guarded =
   (res: HttpResponse, req: HttpRequest): void => {
     const id = requestId(req.getHeader('x-request-id'));
     if (isAuthorized(req.getHeader('authorization'))) handler(res, req, id);
-    else fail(res, unauthorized, id);
+    else sendError(res, unauthorized, id);
   };
 
 /** Writes a result: at once, or when its promise is resolved, unless the client has gone. */
@@ -80,7 +80,7 @@ function readBody(res: HttpResponse, id: string, use: (body: string) => void): v
     try {
       use(Buffer.concat(chunks).toString());
     } catch {
-      fail(res, malformed, id);
+      sendError(res, malformed, id);
     }
   });
 }
@@ -94,7 +94,7 @@ function sendRpc(res: HttpResponse, { status, body }: RpcResponse, id: string): 
 /** How much is written at once of what is at hand: the size of uWebSockets.js's own buffer. */
 const writeLength = 16_384;
 
-/** Streams texts: what is at hand goes out together, and the socket is waited for where it asks for that. */
+/** Streams texts: chunks that are ready go out together, and writing waits while the socket is full (backpressure). */
 function stream(res: HttpResponse, texts: Generator<string, void>): void {
   let isGone = false;
   res.onAborted(() => {
@@ -126,7 +126,7 @@ function stream(res: HttpResponse, texts: Generator<string, void>): void {
 const integer = (text: string | undefined) =>
   text !== undefined && /^-?\d+$/.test(text) ? Number(text) : text;
 
-/** A socket that is closed throws at whatever is asked of it. */
+/** A closed socket throws at every call. */
 const closed = new WeakSet<object>();
 
 const app = App()
@@ -149,7 +149,7 @@ const app = App()
         cursor: integer(req.getQuery('cursor')),
       };
       when(res, listPets(query), (page) => {
-        if (page instanceof Failure) return fail(res, page, id);
+        if (page instanceof Failure) return sendError(res, page, id);
         head(res, 200, id);
         const link = nextLink(query, page);
         if (link !== undefined) res.writeHeader('link', link);
@@ -162,7 +162,7 @@ const app = App()
     guarded((res, _req, id) =>
       readBody(res, id, (body) =>
         when(res, createPet(JSON.parse(body)), (animal) => {
-          if (animal instanceof Failure) return fail(res, animal, id);
+          if (animal instanceof Failure) return sendError(res, animal, id);
           head(res, 201, id);
           res.writeHeader('location', `/v1/pets/${animal.id}`).end(JSON.stringify(animal));
         }),
@@ -204,7 +204,8 @@ const app = App()
   )
   .ws('/trpc', {
     upgrade: (res, req, context) => {
-      if (!isAuthorized(req.getHeader('authorization'))) return fail(res, unauthorized, requestId(undefined));
+      if (!isAuthorized(req.getHeader('authorization')))
+        return sendError(res, unauthorized, requestId(undefined));
       res.upgrade(
         {},
         req.getHeader('sec-websocket-key'),
@@ -231,7 +232,7 @@ const app = App()
       res.writeHeader('allow', 'GET, HEAD, OPTIONS').end(JSON.stringify(methodNotSupported));
     }),
   )
-  .any('/*', (res, req) => fail(res, nowhere, requestId(req.getHeader('x-request-id'))));
+  .any('/*', (res, req) => sendError(res, nowhere, requestId(req.getHeader('x-request-id'))));
 
 app.listen('127.0.0.1', Number(process.env['PORT']), (socket) => {
   if (!socket) throw new Error('The port cannot be had.');

@@ -95,7 +95,7 @@ async function fill(dataDir: string, count: number, onProgress: CurveOptions['on
       Array.from({ length }, (_, index) => {
         const id = from + index;
         const status = statusOf(id, count);
-        // Of one length: rows and answers are not to grow with the number of animals.
+        // Of one length: rows and responses must not grow with the number of animals.
         const animal = { name: `Animal number ${String(id).padStart(8, '0')}`, categoryId: id % 50 };
         return records.create(status === undefined ? animal : { ...animal, status });
       }),

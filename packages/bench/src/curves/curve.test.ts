@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { curveTable, measurePoints } from './curve.ts';
 
 describe('the points of a curve', () => {
-  it('are measured once a round each, in turn, and told by the medians of each line', async () => {
-    const asked: string[] = [];
+  it('a curve measures each size once a round, in turn, and reports the median of each line', async () => {
+    const progress: string[] = [];
     const point = (size: number, rates: number[]) => ({
       name: 'GET one',
       size,
@@ -14,7 +14,7 @@ describe('the points of a curve', () => {
     });
     const points = await measurePoints([point(1, [10, 20, 40]), point(2, [5, 4, 5])], {
       rounds: 3,
-      onProgress: (text) => asked.push(text),
+      onProgress: (text) => progress.push(text),
     });
     expect(points).toEqual([
       { line: 'rate', size: 1, value: 20, spread: 0.75, rounds: [10, 20, 40] },
@@ -22,7 +22,7 @@ describe('the points of a curve', () => {
       { line: 'rate', size: 2, value: 5, spread: 0.1, rounds: [5, 4, 5] },
       { line: 'cost', size: 2, value: 0.2, spread: expect.closeTo(0.125), rounds: [0.2, 0.25, 0.2] },
     ]);
-    expect(asked.slice(0, 3)).toEqual([
+    expect(progress.slice(0, 3)).toEqual([
       'round 1 of 3: GET one, 1',
       'round 1 of 3: GET one, 2',
       'round 2 of 3: GET one, 1',
@@ -49,7 +49,7 @@ describe('a curve as a table', () => {
     );
   });
 
-  it('sets the largest size against the smallest, round by round, where it is to tell whether a cost grows', () => {
+  it('the growth of a cost is the ratio of the largest size to the smallest, round by round', () => {
     const table = curveTable({ title: 'Animals', unit: 'a second', points, isCompared: true });
     expect(table.split('\n').slice(2)).toEqual([
       '| | 10 | 1,000 | 1,000 : 10 |',

@@ -2,7 +2,7 @@ import { median, spread } from '../statistics.ts';
 
 /** One place on a curve's lines. */
 export interface Point {
-  /** What is measured there, for whoever waits. */
+  /** The name of the measurement, for progress output. */
   readonly name: string;
   /** The size that grows. */
   readonly size: number;
@@ -32,7 +32,7 @@ export interface Curve {
 export interface CurveOptions {
   readonly rounds: number;
   readonly seconds: number;
-  /** The largest number of animals; whoever asks for ten million waits for them to be stored. */
+  /** The largest number of animals. Ten million take a while to store. */
   readonly maxAnimals: number;
   readonly onProgress: (text: string) => void;
 }

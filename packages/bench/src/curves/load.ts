@@ -113,7 +113,7 @@ export const batchCurve = (options: CurveOptions): Promise<Curve> =>
     options,
   );
 
-/** How a POST grows with its body: with a field that nobody knows, which is read and then left out. */
+/** The time of a POST by the size of its body: the body has a large unknown field, which is read and then dropped. */
 export const bodyCurve = (options: CurveOptions): Promise<Curve> =>
   growingRequest(
     {
@@ -150,7 +150,7 @@ export async function proceduresCurve(options: CurveOptions): Promise<Curve> {
       processes.push(process);
       await sleep(1_000);
       starts.push(
-        measuredOnce('start to first answer, ms (from source)', size, process.startMs),
+        measuredOnce('start to first response, ms (from source)', size, process.startMs),
         measuredOnce('idle memory, MB (from source)', size, await process.residentMb()),
       );
       for (const [line, path] of [

@@ -8,7 +8,7 @@ import { type Curve, type CurveOptions, measurePoints, type Point } from './curv
 
 const sizes = [1, 2];
 
-/** What a busy service is asked, and one core answers with ease. */
+/** The load of a busy service, which one core serves with ease. */
 const offered = 5_000;
 
 /** The most that the busiest of several workers does of their work: the kernel deals connections out, not evenly. */
@@ -87,6 +87,6 @@ export function note(cores = availableParallelism()): string {
   const used = 'Processor time is what all processes of the server used together, for each request.';
   const most = Math.max(...sizes);
   return cores > most
-    ? `${used} The load has one of ${cores} cores to itself and the server the others: the clock tells what workers gain, up to what the load can ask.`
-    : `${used} The load runs on one of ${cores} cores, and a second worker has only what it leaves of that: the clock tells the least that a worker gains, and p50 and p99 hold waits for the load too. To tell the whole takes ${most + 1} cores.`;
+    ? `${used} The load has one of ${cores} cores to itself and the server the others: wall-clock time shows what workers gain, up to what the load generator can send.`
+    : `${used} The load runs on one of ${cores} cores, and a second worker has only what it leaves of that: wall-clock time shows a lower bound of what a worker gains, and p50 and p99 include waits for the load generator. The full gain needs ${most + 1} cores.`;
 }

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 
 export interface FixedRateOptions {
   readonly port: number;
-  /** The whole request, as it goes over the wire. */
+  /** The bytes of the request. */
   readonly request: string;
   /** Requests a second. */
   readonly rate: number;
@@ -29,9 +29,9 @@ export interface Latencies {
 
 interface Connection {
   readonly socket: Socket;
-  /** When the request that is under way was due. */
+  /** When the pending request was due. */
   due: number;
-  /** How many bytes of its answer are still to come. */
+  /** How many bytes of its response are missing. */
   rest: number;
   /** Since when it has nothing to do. */
   freeSince: number;
@@ -89,7 +89,7 @@ function sendDue(): void {
   }
 }
 
-/** Opens a connection, and learns from one answer how long they all are: a request's id and the date have one length. */
+/** Opens a connection and reads the length of all responses from one: a request's id and the date have a fixed length. */
 async function open(): Promise<Connection> {
   const socket = connect(options.port, '127.0.0.1').setNoDelay(true);
   socket.write(request);
@@ -108,7 +108,7 @@ async function open(): Promise<Connection> {
   socket.on('data', (chunk: Buffer) => {
     connection.rest -= chunk.length;
     if (connection.rest > 0) return;
-    if (connection.rest < 0) throw new Error('An answer was longer than the first.');
+    if (connection.rest < 0) throw new Error('A response was longer than the first.');
     connection.freeSince = performance.now() - start;
     latencies[response] = connection.freeSince - connection.due;
     response += 1;

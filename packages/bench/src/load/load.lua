@@ -27,8 +27,8 @@ if targets then
 end
 
 done = function(summary, latency)
-  local failed = summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout
-  io.write(string.format('{"requests":%d,"microseconds":%d,"failed":%d,"refused":%d,"p50":%d,"p99":%d}\n',
-    summary.requests, summary.duration, failed, summary.errors.status,
+  local failures = summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout
+  io.write(string.format('{"requests":%d,"microseconds":%d,"failures":%d,"errors":%d,"p50":%d,"p99":%d}\n',
+    summary.requests, summary.duration, failures, summary.errors.status,
     latency:percentile(50), latency:percentile(99)))
 end

@@ -101,6 +101,6 @@ function headLength(bytes: Buffer): { readonly head: number; readonly payload: n
   if (bytes[0] !== 0x81) throw new Error(`A frame that is no text: ${bytes.subarray(0, 80).toString('hex')}`);
   const short = bytes[1] as number;
   if (short < 126) return { head: 2, payload: short };
-  if (short === 127) throw new Error('A frame longer than any answer.');
+  if (short === 127) throw new Error('A frame is longer than any response.');
   return bytes.length < 4 ? undefined : { head: 4, payload: bytes.readUInt16BE(2) };
 }

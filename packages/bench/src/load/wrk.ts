@@ -17,25 +17,25 @@ const Counted = z.object({
   requests: z.int(),
   microseconds: z.int(),
   /** Connections that could not be made or broke, and answers that did not come within 10 s. */
-  failed: z.int(),
+  failures: z.int(),
   /** Answers with a status of 400 and more. */
-  refused: z.int(),
+  errors: z.int(),
 });
 
 export interface WrkOptions {
   readonly port: number;
   readonly request: CaseRequest;
-  /** Asked for in turn in place of the request's own path. */
+  /** Paths that are requested in turn in place of the request's own. */
   readonly targets?: readonly string[];
   readonly connections: number;
   readonly seconds: number;
-  /** Whether the answers are errors, as they must be. */
-  readonly isRefused: boolean;
+  /** Whether every response must be an error. */
+  readonly expectsErrors: boolean;
 }
 
-/** Asks as fast as the server answers, with wrk. @throws {Error} where one answer was not as it must be */
+/** Sends requests as fast as the server responds, with wrk. @throws {Error} for an unexpected status */
 export async function wrk(options: WrkOptions): Promise<Load> {
-  const { port, request, targets, connections, seconds, isRefused } = options;
+  const { port, request, targets, connections, seconds, expectsErrors } = options;
   // A variable of the environment may not be as long as a body.
   const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
   const bodyFile = join(folder, 'body');
@@ -45,7 +45,7 @@ export async function wrk(options: WrkOptions): Promise<Load> {
     '--threads=1',
     `--connections=${connections}`,
     '--timeout=10s',
-    // It takes whole seconds; a shorter run is interrupted, and tells how long it was.
+    // wrk takes whole seconds. A shorter run is interrupted, and reports how long it was.
     `--duration=${Math.ceil(seconds) + 1}s`,
     `--script=${script}`,
     `http://127.0.0.1:${port}${request.path}`,
@@ -71,10 +71,10 @@ export async function wrk(options: WrkOptions): Promise<Load> {
   await rm(folder, { recursive: true });
   const counted = /^\{.*\}$/m.exec(printed)?.[0];
   if (counted === undefined) throw new Error(`wrk printed no result: ${printed}`);
-  const { requests, microseconds, failed, refused } = Counted.parse(JSON.parse(counted));
-  if (failed > 0) throw new Error(`${failed} of ${requests} requests failed.`);
-  if (refused !== (isRefused ? requests : 0))
-    throw new Error(`${refused} of ${requests} answers were errors.`);
+  const { requests, microseconds, failures, errors } = Counted.parse(JSON.parse(counted));
+  if (failures > 0) throw new Error(`${failures} of ${requests} requests failed.`);
+  if (errors !== (expectsErrors ? requests : 0))
+    throw new Error(`${errors} of ${requests} responses were errors.`);
   return { requests, seconds: microseconds / 1e6 };
 }
 

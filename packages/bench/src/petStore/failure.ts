@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** A call that is refused, with its answer. No `Error`: to note a stack costs more than the rest of the call. */
+/** A rejected call, with its response. It is no `Error`: capturing a stack costs more than the rest of the call. */
 export class Failure {
   readonly code: string;
   readonly status: number;
@@ -15,7 +15,7 @@ export class Failure {
     this.rpcCode = rpcCode;
   }
 
-  /** The body of a REST answer. */
+  /** The body of a REST response. */
   toJSON() {
     const { code, message, status } = this;
     return { code, message, status };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** What every answer about one animal says of the operation: it is deprecated (RFC 9745, RFC 8594, RFC 5829). */
+/** The headers of the deprecated operation for one animal (RFC 9745, RFC 8594, RFC 5829). */
 export const deprecation = [
   ['deprecation', '@1795132800'],
   ['sunset', 'Thu, 05 Dec 2030 00:00:00 GMT'],
@@ -8,7 +8,7 @@ export const deprecation = [
   ['link', '</docs>; rel="deprecation"; type="text/html"'],
 ] as const;
 
-/** The same for who writes the headers of one name as a list. */
+/** The same for contenders that write the headers of one name as a list. */
 export const deprecationByName = {
   deprecation: deprecation[0][1],
   sunset: deprecation[1][1],
@@ -17,11 +17,11 @@ export const deprecationByName = {
 
 export const challenge = 'Bearer realm="petstore", error="invalid_token"';
 
-/** What every answer says for its reader's safety; a stream of events has a `Cache-Control` of its own. */
+/** The security headers of every response. A stream of events has its own `Cache-Control`. */
 export const nosniff = 'nosniff';
 export const noStore = 'no-store';
 
-/** What tRPC's adapters say of every answer. */
+/** The headers that tRPC's adapters add to every response. */
 export const rpcVary = 'trpc-accept, accept';
 
 /** What they say of a stream of events. */

@@ -23,15 +23,15 @@ function memoryAnimals(): Collection<Animal, 'status'> {
     },
     // Of those it was made with: a page is the same whatever was created meanwhile.
     list: ({ limit, where: { status } = {}, cursor = 0 }) => {
-      const found: Animal[] = [];
+      const records: Animal[] = [];
       for (let index = Math.max(cursor, 0); index < seeded.length; index++) {
         // Within its bounds.
         const animal = seeded[index] as Animal;
         if (status !== undefined && animal.status !== status) continue;
-        if (found.length === limit) return { records: found, hasNext: true };
-        found.push(animal);
+        if (records.length === limit) return { records, hasNext: true };
+        records.push(animal);
       }
-      return { records: found, hasNext: false };
+      return { records, hasNext: false };
     },
   };
   // No case has creates that happen once, changes or deletes.

@@ -8,7 +8,7 @@ import type { Operations, PetPage } from './rpc.ts';
 import type { ListInputs } from './schemas.ts';
 import * as inputs from './schemas.ts';
 
-// The service by hand, for contenders that bring no validation of their own: input checked, store asked, output checked.
+// The service by hand, for contenders without validation: input is validated, the store is called, output is validated.
 
 /**
  * A schema as most use it, or compiled by hand: of what a framework wins that compiles its router's schemas, the row with

@@ -11,7 +11,7 @@ export interface ListInputs {
   readonly cursor?: number | undefined;
 }
 
-/** The pet store's own schemas: what is not exported is taken from its procedures, so nobody validates less. */
+/** The pet store's own schemas. Those that are not exported are read from its procedures, so every contender validates the same. */
 export const ListInput = inputOf(appRouter.listPets) as z.ZodType<
   ListInputs,
   Partial<ListInputs> | undefined

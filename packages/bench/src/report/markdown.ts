@@ -31,7 +31,7 @@ function throughputTables(report: Report): readonly string[] {
     ({ ratio, spread }) => `${ratio?.toFixed(2) ?? '–'} ±${(spread * 100).toFixed(0)}%`,
   );
   add(
-    'Ratio to `same answer`, by processor time:',
+    'Ratio to `same response`, by processor time:',
     ({ sameResponseRatio }) => sameResponseRatio?.toFixed(2) ?? '–',
     ({ sameResponseRatio }) => sameResponseRatio !== undefined,
   );
@@ -64,8 +64,8 @@ function resultTable(
   const cases = [...new Set(results.map((result) => result.case))];
   const contenders = [...new Set(results.map((result) => result.contender))];
   const cellOf = (name: string, subject: string) => {
-    const found = results.find((result) => result.contender === name && result.case === subject);
-    return found ? cell(found) : '–';
+    const match = results.find((result) => result.contender === name && result.case === subject);
+    return match ? cell(match) : '–';
   };
   const rows = contenders.map((name) =>
     [titles.contenders[name] ?? name].concat(cases.map((subject) => cellOf(name, subject))),
@@ -129,7 +129,7 @@ function startTable({ starts, titles }: Report): readonly string[] {
   ]);
   return [
     'Start, and resident memory (ours as `npm start` runs it, bundled; the others from source):',
-    table(['', 'first answer, ms', 'idle, MB', 'after load, MB'], rows),
+    table(['', 'first response, ms', 'idle, MB', 'after load, MB'], rows),
   ];
 }
 

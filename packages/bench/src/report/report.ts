@@ -15,7 +15,7 @@ export interface Report {
   readonly at: string;
   /** The command that printed it. */
   readonly command: string;
-  /** What it ran on: for whoever compares two reports, which only ratios can be. */
+  /** The machine of the run. Across machines only ratios can be compared. */
   readonly machine: { readonly processor: string; readonly cores: number; readonly node: string };
   readonly rounds: number;
   readonly seconds: number;

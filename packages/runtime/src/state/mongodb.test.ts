@@ -100,7 +100,7 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
       document: { title: 'Ping', version: '0.0.0' },
       rateLimit: { requests: 3, windowSeconds: 3600, state },
     });
-    proxy.set({ kind: 'refuse' });
+    proxy.set({ kind: 'reject' });
     const statuses: number[] = [];
     for (let call = 0; call < 5; call += 1) {
       statuses.push((await fetch('http://localhost/trpc/ping')).status);

@@ -24,7 +24,7 @@ function create(round: Round, name: string): string {
   return `${head(round, `POST ${round.path}`)}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Creates records on one connection, with little time in between, until it is told to close it. */
+/** Creates records on one connection, in quick succession, until a response says `Connection: close`. */
 export async function busyClient(round: Round, id: string): Promise<void> {
   const { tally } = round;
   const connection = new HttpConnection(round.origin);
@@ -36,17 +36,17 @@ export async function busyClient(round: Round, id: string): Promise<void> {
       if (response.wasReset) tally.resets += 1;
       return;
     }
-    tally.answered += 1;
+    tally.responses += 1;
     if (response.status === 201) round.created.add(name);
     if (count === 0) round.onOpen();
     if (response.closes) return connection.end();
     await sleep(Math.random() * 20);
   }
-  // It asks often enough to be told.
+  // It sends often enough to receive `Connection: close`.
   tally.closedIdle += 1;
 }
 
-/** Asks once a second or so on a connection that is kept alive. */
+/** Sends about one request a second on a kept-alive connection. */
 export async function quietClient(round: Round): Promise<void> {
   const { tally } = round;
   const connection = new HttpConnection(round.origin);
@@ -56,7 +56,7 @@ export async function quietClient(round: Round): Promise<void> {
       tally.raced += 1;
       return;
     }
-    tally.answered += 1;
+    tally.responses += 1;
     if (count === 0) round.onOpen();
     if (response.closes) return connection.end();
     await Promise.race([sleep(500 + Math.random() * 2_000), connection.closed]);
@@ -64,15 +64,15 @@ export async function quietClient(round: Round): Promise<void> {
   tally.closedIdle += 1;
 }
 
-/** Opens a connection for each request, also during the stop, until it is refused. */
+/** Opens a connection for each request, also during the stop, until one is rejected. */
 export async function newcomer(round: Round): Promise<void> {
-  for (let refusals = 0; refusals < 3;) {
+  for (let rejections = 0; rejections < 3;) {
     const connection = new HttpConnection(round.origin);
     const response = await connection.call(`${head(round, 'GET /healthz')}\r\n`);
     connection.end();
-    if ('status' in response) round.tally.answered += 1;
-    // A refusal is no loss: nobody had taken the connection.
-    else if (connection.wasRefused) refusals += 1;
+    if ('status' in response) round.tally.responses += 1;
+    // A rejected connection is not a loss: the server had not accepted it.
+    else if (connection.wasRejected) rejections += 1;
     else round.tally.queued += 1;
     await sleep(1);
   }
@@ -85,7 +85,7 @@ export async function eventClient({ apiKey, onOpen, origin, tally }: Round, path
     `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nAccept: text/event-stream\r\n\r\n`,
   );
   tally.streams += 1;
-  await connection.answerBegun();
+  await connection.responseStarted();
   onOpen();
   const { wasReset } = await connection.closed;
   // An event ends with an empty line, its chunk with CRLF, and then comes the last chunk (RFC 9112 §7.1).
@@ -93,7 +93,7 @@ export async function eventClient({ apiKey, onOpen, origin, tally }: Round, path
   if (wasReset || !isWhole) tally.brokenStreams += 1;
 }
 
-/** Calls one after the other on a WebSocket, until it is told to connect anew. */
+/** Makes one call after the other on a WebSocket, until it receives `reconnect`. */
 export async function socketClient(round: Round, id: string, path: string): Promise<void> {
   const { tally } = round;
   const socket = new WebSocket(`${round.origin.replace('http', 'ws')}/trpc?connectionParams=1`);
@@ -107,7 +107,7 @@ export async function socketClient(round: Round, id: string, path: string): Prom
     request();
   });
   let count = 0;
-  let isTold = false;
+  let isStopping = false;
   const names = new Map<number, string>();
   function request(): void {
     count += 1;
@@ -119,19 +119,19 @@ export async function socketClient(round: Round, id: string, path: string): Prom
   }
   socket.addEventListener('message', ({ data }) => {
     const message = JSON.parse(String(data)) as { id: number | null; method?: string; result?: unknown };
-    if (message.method === 'reconnect') isTold = true;
-    if (message.id === null || isTold) return;
+    if (message.method === 'reconnect') isStopping = true;
+    if (message.id === null || isStopping) return;
     const name = names.get(message.id) ?? '';
     if (message.id === 1) round.onOpen();
     if (message.result !== undefined) {
-      tally.answered += 1;
+      tally.responses += 1;
       round.open.delete(name);
       round.created.add(name);
     }
     setTimeout(() => {
-      if (!isTold && socket.readyState === WebSocket.OPEN) request();
+      if (!isStopping && socket.readyState === WebSocket.OPEN) request();
     }, Math.random() * 20);
   });
   tally.sockets += 1;
-  if ((await closed) !== 1001 || !isTold) tally.untoldSockets += 1;
+  if ((await closed) !== 1001 || !isStopping) tally.abruptSockets += 1;
 }

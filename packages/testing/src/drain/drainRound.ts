@@ -23,7 +23,7 @@ export interface DrainRound {
 }
 
 /** What must be 0 of each round. */
-const mustBeZero = ['lost', 'resets', 'brokenStreams', 'untoldSockets', 'missing', 'unanswered'] as const;
+const mustBeZero = ['lost', 'resets', 'brokenStreams', 'abruptSockets', 'missing', 'unanswered'] as const;
 
 /** What of a round should not have been, by name; nothing where all went well. */
 export function faultsOf(

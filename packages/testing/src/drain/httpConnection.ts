@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** Why no answer came. */
+/** Why there was no response. */
 export interface NoResponse {
   readonly wasReset: boolean;
 }
@@ -13,15 +13,15 @@ export interface ParsedResponse {
 
 /**
  * A connection for one request at a time, on a raw socket: `fetch` sends a request again where a connection was closed,
- * and does not tell an answer that never came from a connection that was closed before.
+ * and does not distinguish a missing response from a connection that was closed before.
  */
 export class HttpConnection {
   readonly #socket: Socket;
   /** Resolves when the connection is gone. */
   readonly closed: Promise<NoResponse>;
   isClosed = false;
-  /** Whether nobody listened. */
-  wasRefused = false;
+  /** Whether nothing listened on the port. */
+  wasRejected = false;
   #received = '';
   #onData = () => {};
 
@@ -30,7 +30,7 @@ export class HttpConnection {
     this.#socket = connect(Number(port), hostname).setEncoding('latin1').setNoDelay();
     let wasReset = false;
     this.#socket.on('error', ({ code }: NodeJS.ErrnoException) => {
-      this.wasRefused = code === 'ECONNREFUSED';
+      this.wasRejected = code === 'ECONNREFUSED';
       wasReset = true;
     });
     this.#socket.on('data', (text: string) => {
@@ -45,7 +45,7 @@ export class HttpConnection {
     });
   }
 
-  /** What has come of an answer that has no end yet. */
+  /** The received part of an incomplete response. */
   get received(): string {
     return this.#received;
   }
@@ -62,8 +62,8 @@ export class HttpConnection {
     return Promise.race([response, this.closed]);
   }
 
-  /** Waits for the first bytes of an answer. */
-  async answerBegun(): Promise<void> {
+  /** Waits for the first bytes of a response. */
+  async responseStarted(): Promise<void> {
     const begun = new Promise<void>((resolve) => (this.#onData = resolve));
     await Promise.race([begun, this.closed]);
   }

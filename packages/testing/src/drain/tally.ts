@@ -1,34 +1,34 @@
-/** What clients saw of a stop. Of connections that were open before the signal, unless it says otherwise. */
+/** What clients observed of a stop, on connections that were open before the signal unless a field says otherwise. */
 export interface Tally {
-  /** Answers that came whole. */
-  answered: number;
-  /** Requests that were sent, and whose answer never came. */
+  /** Complete responses. */
+  responses: number;
+  /** Requests without a response. */
   lost: number;
-  /** Those of them whose connection was reset. */
+  /** Lost requests whose connection was reset. */
   resets: number;
-  /** Connections that the server closed while nothing was asked on them. */
+  /** Idle connections that the server closed. */
   closedIdle: number;
   /**
-   * Requests of quiet clients, which ask once a second or so, without an answer. Such a client may ask just when its
-   * connection is closed: nothing in HTTP/1.1 tells it before.
+   * Requests without a response of clients that send about one a second. Such a client may send just when its
+   * connection is closed: HTTP/1.1 cannot announce it.
    */
   raced: number;
   /** Streams of events, and how many did not end in order behind an event. */
   streams: number;
   brokenStreams: number;
-  /** WebSockets, and how many were not told to connect anew before they were closed (1001). */
+  /** WebSockets, and how many received no `reconnect` before they were closed (1001). */
   sockets: number;
-  untoldSockets: number;
-  /** Creates that were answered and are not there, or there twice. */
+  abruptSockets: number;
+  /** Acknowledged creates that are missing or stored twice. */
   missing: number;
-  /** Creates on WebSockets that were not answered and are there all the same: a client would ask for them again. */
+  /** Stored creates on WebSockets without a response: a client would repeat them. */
   unanswered: number;
-  /** Connections that were being opened during the stop, and were reset or closed without an answer. */
+  /** Connections that were being opened during the stop, and were reset or closed without a response. */
   queued: number;
 }
 
 export const emptyTally = (): Tally => ({
-  answered: 0,
+  responses: 0,
   lost: 0,
   resets: 0,
   closedIdle: 0,
@@ -36,7 +36,7 @@ export const emptyTally = (): Tally => ({
   streams: 0,
   brokenStreams: 0,
   sockets: 0,
-  untoldSockets: 0,
+  abruptSockets: 0,
   missing: 0,
   unanswered: 0,
   queued: 0,

@@ -68,7 +68,7 @@ describe.skipIf(mongodbUri === undefined)('ids', () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open();
     await store.ready();
-    proxy.set({ kind: 'cutReplies', percent: 100, only: 'counters' });
+    proxy.set({ kind: 'cutResponses', percent: 100, only: 'counters' });
     await expect(store.collection(animals).create(pet)).rejects.toMatchObject({ code: 'unavailable' });
     proxy.set({ kind: 'none' });
     expect((await store.collection(animals).create(pet)).id).toBeGreaterThan(64);

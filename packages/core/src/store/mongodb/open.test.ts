@@ -99,7 +99,7 @@ describe('an unreachable database', () => {
 describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
   test('a store connects to a database that starts later', async () => {
     const { proxy, open } = await proxiedDatabase();
-    proxy.set({ kind: 'refuse' });
+    proxy.set({ kind: 'reject' });
     const store = await open();
     await expect(store.collection(animals).create(pet)).rejects.toMatchObject({ code: 'unavailable' });
     proxy.set({ kind: 'none' });
@@ -111,7 +111,7 @@ describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
     const { proxy, open } = await proxiedDatabase();
     const store = await open();
     const { id } = await store.collection(animals).create(pet);
-    for (const kind of ['refuse', 'freeze'] as const) {
+    for (const kind of ['reject', 'freeze'] as const) {
       proxy.set({ kind });
       await expect(store.collection(animals).create(pet)).rejects.toMatchObject({ name: 'StoreError' });
       await expect(async () => store.ready()).rejects.toMatchObject({ code: 'unavailable' });
@@ -133,7 +133,7 @@ describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
     for (let round = 0; round < 10; round++) {
       // Longer than the driver's interval between two server checks.
       await delay(300);
-      proxy.set({ kind: 'refuse' });
+      proxy.set({ kind: 'reject' });
       await delay(100);
       proxy.set({ kind: 'none' });
       await expect(vi.waitFor(async () => store.ready(), { timeout: 5000 })).resolves.toBeUndefined();

@@ -18,7 +18,7 @@ async function failureOf(call: () => unknown): Promise<{ ms: number; error: unkn
 }
 
 describe.skipIf(mongodbUri === undefined)('a database that does not respond', () => {
-  test.for(['cutReplies', 'cutMessages'] as const)(
+  test.for(['cutResponses', 'cutMessages'] as const)(
     'a create with a lost response (%s) fails with outcome-unknown and may be stored',
     async (kind) => {
       const { proxy, open } = await proxiedDatabase();
@@ -54,7 +54,7 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
     const { proxy, open } = await proxiedDatabase();
     const store = await open();
     await store.collection(animals).create(pet);
-    proxy.set({ kind: 'refuse' });
+    proxy.set({ kind: 'reject' });
     // The first call uses a connection that was cut, and the next ones find no server.
     await failureOf(() => store.collection(animals).get(1));
     const { ms, error } = await failureOf(() => store.collection(animals).create(pet));

@@ -136,7 +136,7 @@ describe.skipIf(mongodbUri === undefined)('createOnce', () => {
   test('createOnce stores one record per key if responses are lost and several stores retry', async () => {
     const { proxy, open } = await proxiedDatabase();
     const stores = await Promise.all([open(), open()]);
-    proxy.set({ kind: 'cutReplies', percent: 30, only: 'insert' });
+    proxy.set({ kind: 'cutResponses', percent: 30, only: 'insert' });
     const keys = Array.from({ length: 8 }, (_, index) => `key ${index}`);
     const failures = new Set<string>();
     const untilDone = async (store: Store, key: string): Promise<number> => {

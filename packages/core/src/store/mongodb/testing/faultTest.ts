@@ -137,10 +137,10 @@ function faultKinds(proxy: FaultProxy, { server }: FaultTestOptions): InjectedFa
     end: () => proxy.set({ kind: 'none' }),
   });
   const proxyFaults = [
-    byProxy({ kind: 'refuse' }),
+    byProxy({ kind: 'reject' }),
     byProxy({ kind: 'freeze' }),
     byProxy({ kind: 'delay', ms: 300 }),
-    byProxy({ kind: 'cutReplies', percent: 5 }),
+    byProxy({ kind: 'cutResponses', percent: 5 }),
     byProxy({ kind: 'cutMessages', percent: 5 }),
   ];
   if (server === undefined) return proxyFaults;
