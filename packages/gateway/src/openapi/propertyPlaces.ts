@@ -4,7 +4,7 @@ import type { PathTemplate } from './pathTemplate.ts';
 import { reject } from './unservableError.ts';
 import type { Shape } from './zodSchema.ts';
 
-/** The place of an input property in a request: path, query, header, cookie or body, and its name there. */
+/** The place of an input property in a request (path, query, header, cookie or body), and its name there. */
 export interface PropertyPlace {
   readonly in: InputPlace;
   readonly name: string;
