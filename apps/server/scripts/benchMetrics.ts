@@ -11,7 +11,7 @@ const goalNs = 1000;
 
 const { onResponse } = openMetrics();
 
-const createRecord = (operation: string, status: number, durationMs: number): RequestRecord => ({
+const requestRecord = (operation: string, status: number, durationMs: number): RequestRecord => ({
   requestId: 'an-id',
   method: 'GET',
   path: '/v1/pets',
@@ -28,35 +28,35 @@ const createRecord = (operation: string, status: number, durationMs: number): Re
   error: undefined,
 });
 const requestRecords = [
-  createRecord('listPets', 200, 0.08),
-  createRecord('createPet', 201, 1.7),
-  createRecord('getPet', 404, 0.05),
-  createRecord('listPets', 200, 31),
+  requestRecord('listPets', 200, 0.08),
+  requestRecord('createPet', 201, 1.7),
+  requestRecord('getPet', 404, 0.05),
+  requestRecord('listPets', 200, 31),
 ];
 
-const neverCalled = () => {
+const unexpectedCall = () => {
   throw new Error('It is not called here.');
 };
 const records = {
-  create: neverCalled,
-  createOnce: neverCalled,
+  create: unexpectedCall,
+  createOnce: unexpectedCall,
   get: () => undefined,
   list: async () => ({ records: [], hasNext: false }),
-  update: neverCalled,
-  delete: neverCalled,
+  update: unexpectedCall,
+  delete: unexpectedCall,
 };
 const unmeasuredStore: Store = {
   collection: () => records,
   keys: {
-    find: neverCalled,
-    add: neverCalled,
-    addFirst: neverCalled,
-    list: neverCalled,
-    revoke: neverCalled,
-    touch: neverCalled,
+    find: unexpectedCall,
+    add: unexpectedCall,
+    addFirst: unexpectedCall,
+    list: unexpectedCall,
+    revoke: unexpectedCall,
+    touch: unexpectedCall,
   },
-  ready: neverCalled,
-  close: neverCalled,
+  ready: unexpectedCall,
+  close: unexpectedCall,
 };
 const measuredStore = createStoreMetrics().wrapStore(unmeasuredStore);
 
@@ -75,7 +75,7 @@ const printDuration = (what: string, ns: number, goal = '') =>
   process.stdout.write(`${what}: ${ns.toFixed(0)} ns${goal}\n`);
 
 const onResponseNs = await fastestRoundNs((count) => {
-  for (let at = 0; at < count; at += 1) onResponse(requestRecords[at & 3] ?? createRecord('', 200, 1));
+  for (let at = 0; at < count; at += 1) onResponse(requestRecords[at & 3] ?? requestRecord('', 200, 1));
 });
 printDuration(
   'onResponse',

@@ -26,7 +26,7 @@ function wholeNumber(min: number, max: number) {
 }
 
 /** Checks the form only. The store finds out whether the servers can be reached. */
-const mongodbUri = /^mongodb(?:\+srv)?:\/\/[^\s/]/;
+const mongodbUriPattern = /^mongodb(?:\+srv)?:\/\/[^\s/]/;
 
 /** MongoDB limits a document to 16 MiB, and an animal is stored as one document. */
 const mongodbBodyBytes = 15 * 1_048_576;
@@ -138,7 +138,7 @@ export const Configuration = z.object({
     description: 'The folder of the embedded store. It is created if missing',
     takes: 'a path',
   }),
-  MONGODB_URI: z.string().regex(mongodbUri).optional().register(variables, {
+  MONGODB_URI: z.string().regex(mongodbUriPattern).optional().register(variables, {
     description:
       'The MongoDB deployment that keeps the animals and the API keys, in place of the embedded store: `docs/mongodb.md`',
     takes: 'a connection string that starts with mongodb:// or mongodb+srv://',

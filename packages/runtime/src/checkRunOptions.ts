@@ -31,7 +31,7 @@ const startedMemberNames = memberNames<Started>({
  * @throws {StartError} with one line per unknown option or invalid value
  */
 export function checkRunOptions(options: RunOptions): void {
-  if (!isObject(options)) {
+  if (!isNonNullObject(options)) {
     throw new StartError(`run takes an object of options, not ${formatValue(options)}: run({ start }).`);
   }
   const { start, server = 'auto', listen = {}, log, telemetry, docs, admin } = options;
@@ -53,8 +53,8 @@ export function checkRunOptions(options: RunOptions): void {
     telemetry,
     'openTelemetry of @petstore/runtime/opentelemetry, without a call',
   );
-  expect(docs === undefined || isObject(docs), 'docs', docs, 'docsPage() of @petstore/runtime/docs');
-  if (isObject(admin)) {
+  expect(docs === undefined || isNonNullObject(docs), 'docs', docs, 'docsPage() of @petstore/runtime/docs');
+  if (isNonNullObject(admin)) {
     problems.push(...unknownOptions('admin', admin, adminOptionNames));
     const { metrics, port } = admin;
     expect(isPort(port), 'admin.port', port, 'an integer from 0 to 65535');
@@ -78,8 +78,8 @@ export function checkRunOptions(options: RunOptions): void {
  * @throws {StartError} with one line per unknown member or invalid value
  */
 export function checkStarted(started: Started): void {
-  if (!isObject(started) || !isObject(started.gateway)) {
-    const actual = isObject(started) ? 'an object without a gateway' : formatValue(started);
+  if (!isNonNullObject(started) || !isNonNullObject(started.gateway)) {
+    const actual = isNonNullObject(started) ? 'an object without a gateway' : formatValue(started);
     throw new StartError(
       `start returned ${actual}; it must return { gateway }, where gateway is await createGateway({ … }).`,
     );
@@ -94,12 +94,12 @@ export function checkStarted(started: Started): void {
   if (problems.length > 0) throw new StartError(problems.join('\n'));
 }
 
-const isObject = <T>(value: T): value is T & object => typeof value === 'object' && value !== null;
+const isNonNullObject = <T>(value: T): value is T & object => typeof value === 'object' && value !== null;
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
 const hasMethod = (value: unknown, name: string): boolean =>
-  isObject(value) && isFunction(Reflect.get(value, name));
+  isNonNullObject(value) && isFunction(Reflect.get(value, name));
 
 const isPort = (value: unknown): boolean =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536;

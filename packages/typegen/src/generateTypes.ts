@@ -5,7 +5,7 @@ import { createNames } from './names.ts';
 import { print, printComment, propertyName } from './print.ts';
 import { routerTree, procedureToTypes, type ProcedureTypes, type RouterTree } from './procedureToTypes.ts';
 import { schemaToType, type TypeOptions } from './schemaToType.ts';
-import { unionOf, token, type Comment, type TypeNode } from './typeNode.ts';
+import { unionOf, typeToken, type Comment, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
 import { metadataOf, type ZodSchema } from './zodDefinition.ts';
 
@@ -167,7 +167,7 @@ function errorShapeToType(
   hasDefaultFormatter: boolean,
   typeOptions: TypeOptions,
 ): TypeNode {
-  if (hasDefaultFormatter || errorShape === 'default') return token('TRPCDefaultErrorShape');
+  if (hasDefaultFormatter || errorShape === 'default') return typeToken('TRPCDefaultErrorShape');
   if (errorShape !== undefined) {
     // tRPC does not serialize the type of an error.
     const options = { ...typeOptions, isJson: false };

@@ -1,17 +1,17 @@
 import { quoteString } from './print.ts';
-import { token, type TypeNode } from './typeNode.ts';
+import { typeToken, type TypeNode } from './typeNode.ts';
 
 /** Returns the literal type of a value. */
 export function literalType(value: unknown): TypeNode {
   switch (typeof value) {
     case 'string':
-      return token(quoteString(value));
+      return typeToken(quoteString(value));
     case 'bigint':
-      return token(`${value}n`);
+      return typeToken(`${value}n`);
     case 'number':
-      return token(Number.isFinite(value) ? String(value) : 'number');
+      return typeToken(Number.isFinite(value) ? String(value) : 'number');
     default:
-      return token(String(value));
+      return typeToken(String(value));
   }
 }
 

@@ -5,7 +5,7 @@ import { isZodSchema } from './isZodSchema.ts';
 import type { ProcedureInfo } from './procedures.ts';
 import type { SchemaLocation } from './schemaLocation.ts';
 import { schemaToType, type TypeOptions } from './schemaToType.ts';
-import { contains, generic, token, type Member, type TypeNode } from './typeNode.ts';
+import { contains, generic, typeToken, type Member, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
 import { zodDefinitionOf, type ZodSchema } from './zodDefinition.ts';
 
@@ -37,11 +37,11 @@ const notZodReason = 'its parser is not a zod 4 schema.';
 function inputToType({ path, inputs }: ProcedureInfo, options: TypeOptions): TypeNode {
   const owner = `The procedure ${path}`;
   const types = inputs.map((parser) => {
-    if (parser === octetInputParser) return token('OctetInput');
+    if (parser === octetInputParser) return typeToken('OctetInput');
     if (isZodSchema(parser)) return schemaToType(parser, { owner, path: 'input', side: 'input' }, options);
     throw new TypegenError(`${owner}: the type of its input is not known: ${notZodReason}`);
   });
-  const [only = token('void')] = types;
+  const [only = typeToken('void')] = types;
   return types.length > 1 ? mergeInputs(types) : only;
 }
 
@@ -83,12 +83,12 @@ function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode 
     ? {
         kind: 'object',
         members: [
-          { name: 'id', type: token('string'), optional: false },
+          { name: 'id', type: typeToken('string'), optional: false },
           { name: 'data', type: event, optional: false },
         ],
       }
     : event;
-  return generic('AsyncIterable', yielded, token('void'));
+  return generic('AsyncIterable', yielded, typeToken('void'));
 }
 
 function resultToType(schema: ZodSchema, location: SchemaLocation, options: TypeOptions): TypeNode {

@@ -11,7 +11,7 @@ import {
   unionOf,
   unknownType,
   excludeUndefined,
-  token,
+  typeToken,
   type Member,
   type TypeNode,
 } from './typeNode.ts';
@@ -70,11 +70,11 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
     case 'number':
     case 'boolean':
     case 'bigint':
-      return isInput && definition.coerce ? unknownType : token(definition.type);
+      return isInput && definition.coerce ? unknownType : typeToken(definition.type);
     case 'date':
-      return isInput && definition.coerce ? unknownType : token('Date');
+      return isInput && definition.coerce ? unknownType : typeToken('Date');
     case 'nan':
-      return token('number');
+      return typeToken('number');
     case 'symbol':
     case 'undefined':
     case 'null':
@@ -82,9 +82,9 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
     case 'unknown':
     case 'never':
     case 'void':
-      return token(definition.type);
+      return typeToken(definition.type);
     case 'file':
-      return token('File');
+      return typeToken('File');
     case 'literal':
       return unionOf(...definition.values.map((value) => literalType(value)));
     case 'enum':
@@ -122,7 +122,7 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
         ? toType(definition.innerType)
         : unionOf(toType(definition.innerType), undefinedType);
     case 'nullable':
-      return unionOf(toType(definition.innerType), token('null'));
+      return unionOf(toType(definition.innerType), typeToken('null'));
     case 'default':
       return isInput
         ? unionOf(toType(definition.innerType), undefinedType)
@@ -132,7 +132,7 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
     case 'nonoptional':
       return excludeUndefined(toType(definition.innerType));
     case 'success':
-      return isInput ? toType(definition.innerType) : token('boolean');
+      return isInput ? toType(definition.innerType) : typeToken('boolean');
     case 'catch':
       return toType(definition.innerType);
     case 'readonly':
@@ -183,12 +183,12 @@ function objectToType(
     comment: schemaComment(field),
   }));
   if (rest === undefined) {
-    if (members.length === 0) return recordType(token('string'), token('never'));
+    if (members.length === 0) return recordType(typeToken('string'), typeToken('never'));
     const isStripped = isJson && side === 'output' && !isVerbatim;
     return { kind: 'object', members: isStripped ? members.map(stripUndefined) : members };
   }
   const isLoose = catchall !== undefined && zodDefinitionOf(catchall).type === 'unknown';
-  const others: TypeNode = isLoose ? recordType(token('string'), rest) : { kind: 'index', value: rest };
+  const others: TypeNode = isLoose ? recordType(typeToken('string'), rest) : { kind: 'index', value: rest };
   // Fields need not match the type of the other properties, which no object type literal can express.
   return members.length === 0
     ? others
@@ -233,7 +233,7 @@ function recordToType({ keyType, valueType, partial }: Kind<'record'>, side: Sid
     key:
       side === 'output' || isPropertyKey(keyType)
         ? key
-        : { kind: 'intersection', members: [key, token('PropertyKey')] },
+        : { kind: 'intersection', members: [key, typeToken('PropertyKey')] },
     value,
     optional: partial === true || (side === 'input' && isOptionalField(valueType, side)),
   };
@@ -262,7 +262,7 @@ function functionToType(
   return {
     kind: 'function',
     arguments: isUnset
-      ? { kind: 'array', element: token('never') }
+      ? { kind: 'array', element: typeToken('never') }
       : schemaToType(
           input,
           { ...location, path: `${location.path}.arguments`, side: argumentsSide },
@@ -275,7 +275,7 @@ function functionToType(
 function customToType(schema: ZodSchema, location: SchemaLocation): TypeNode {
   const { name } = classOf(schema) ?? {};
   const isGlobal = name !== undefined && Reflect.get(globalThis, name) === classOf(schema);
-  if (isGlobal) return { kind: 'generic', name: 'InstanceType', arguments: [token(`typeof ${name}`)] };
+  if (isGlobal) return { kind: 'generic', name: 'InstanceType', arguments: [typeToken(`typeof ${name}`)] };
   return throwUntypable(
     location,
     name === undefined
@@ -297,6 +297,8 @@ const isSchemaPart = (part: unknown): part is ZodSchema => typeof part === 'obje
 function templatePart(type: TypeNode): TypeNode {
   if (type.kind !== 'union') return type;
   return unionOf(
-    ...type.members.map((each) => (each.kind === 'token' && each.text === 'undefined' ? token("''") : each)),
+    ...type.members.map((each) =>
+      each.kind === 'token' && each.text === 'undefined' ? typeToken("''") : each,
+    ),
   );
 }

@@ -51,16 +51,16 @@ export interface Alias {
   readonly body: () => TypeNode | undefined;
 }
 
-export const token = (text: string): TypeNode => ({ kind: 'token', text });
+export const typeToken = (text: string): TypeNode => ({ kind: 'token', text });
 export const generic = (name: string, ...types: readonly TypeNode[]): TypeNode => ({
   kind: 'generic',
   name,
   arguments: types,
 });
 
-export const unknownType: TypeNode = token('unknown');
-export const undefinedType: TypeNode = token('undefined');
-export const neverType: TypeNode = token('never');
+export const unknownType: TypeNode = typeToken('unknown');
+export const undefinedType: TypeNode = typeToken('undefined');
+export const neverType: TypeNode = typeToken('never');
 
 const isToken = (node: TypeNode, text: string) => node.kind === 'token' && node.text === text;
 
@@ -68,7 +68,8 @@ const isToken = (node: TypeNode, text: string) => node.kind === 'token' && node.
 export function unionOf(...types: readonly TypeNode[]): TypeNode {
   const all = types.flatMap((type) => (type.kind === 'union' ? type.members : [type]));
   // `any` and `unknown` absorb all other members.
-  for (const wide of ['any', 'unknown']) if (all.some((member) => isToken(member, wide))) return token(wide);
+  for (const wide of ['any', 'unknown'])
+    if (all.some((member) => isToken(member, wide))) return typeToken(wide);
   const members: TypeNode[] = [];
   for (const member of all) {
     const isDuplicate =

@@ -31,7 +31,7 @@ export interface CommandResult {
 /** Runs `petstore-typegen` with its arguments. */
 export async function typesCommand(argv: readonly string[]): Promise<CommandResult> {
   try {
-    return await runCommand(argv);
+    return await runTypegen(argv);
   } catch (error) {
     if (isArgumentError(error)) return { stderr: `${error.message}\n\n${usage}`, code: 2 };
     if (error instanceof TypegenError) return { stderr: `${error.message}\n`, code: 1 };
@@ -39,7 +39,7 @@ export async function typesCommand(argv: readonly string[]): Promise<CommandResu
   }
 }
 
-async function runCommand(argv: readonly string[]): Promise<CommandResult> {
+async function runTypegen(argv: readonly string[]): Promise<CommandResult> {
   const { values } = parseArgs({
     args: [...argv],
     options: {

@@ -57,9 +57,12 @@ async function handleRequest(
   const page = pages.get(url.split('?', 1)[0] ?? '');
   const { status, headers, body } =
     page === undefined
-      ? errorResponse(404, 'NOT_FOUND', 'There is nothing at this path.')
+      ? adminErrorResponse(404, 'NOT_FOUND', 'There is nothing at this path.')
       : method !== 'GET' && method !== 'HEAD'
-        ? errorResponse(405, 'METHOD_NOT_SUPPORTED', 'This path takes GET, HEAD.', ['allow', 'GET, HEAD'])
+        ? adminErrorResponse(405, 'METHOD_NOT_SUPPORTED', 'This path takes GET, HEAD.', [
+            'allow',
+            'GET, HEAD',
+          ])
         : await renderPage(page);
   response.writeHead(status, headers.flat());
   // Node omits the body for HEAD.
@@ -70,11 +73,11 @@ async function renderPage(page: AdminPage): Promise<HttpResponse> {
   try {
     return await page();
   } catch {
-    return errorResponse(500, 'INTERNAL_SERVER_ERROR', 'The page could not be made.');
+    return adminErrorResponse(500, 'INTERNAL_SERVER_ERROR', 'The page could not be made.');
   }
 }
 
-const errorResponse = (
+const adminErrorResponse = (
   status: number,
   code: string,
   message: string,

@@ -93,7 +93,7 @@ function openValues(path: string) {
   function put(digest: Uint8Array, value: string, ttlMs: number): void {
     const now = Date.now();
     // Copied: buffers from lmdb are valid until its next read only.
-    for (const key of Array.from(expiries.getKeys({ end: numberBytes(now), limit: sweepLimit }), copyBytes)) {
+    for (const key of Array.from(expiries.getKeys({ end: numberBytes(now), limit: sweepLimit }), toBuffer)) {
       expiries.removeSync(key);
       const expired = key.subarray(8);
       // Keeps a value that was stored again with a later expiry.
@@ -110,7 +110,7 @@ function openValues(path: string) {
       if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) {
         throw new Error(`The file ${path} was removed or replaced. Restart all processes of the service.`);
       }
-      const digest = hashKey(key);
+      const digest = hashStateKey(key);
       return root.transaction(() => {
         const row = rows.get(digest);
         if (row && row.expiresAt > Date.now()) return row.value;
@@ -119,10 +119,10 @@ function openValues(path: string) {
       });
     },
     set(key, value, ttlMs) {
-      return root.transaction(() => put(hashKey(key), value, ttlMs));
+      return root.transaction(() => put(hashStateKey(key), value, ttlMs));
     },
     async delete(key) {
-      await root.transaction(() => rows.removeSync(hashKey(key)));
+      await root.transaction(() => rows.removeSync(hashStateKey(key)));
     },
   };
   return { root, state };
@@ -135,13 +135,13 @@ function openBuckets(path: string) {
   let sweepsFrom: Uint8Array = emptyBuffer;
 
   function sweep(now: number): void {
-    const keys = Array.from(root.getKeys({ start: sweepsFrom, limit: sweepLimit }), copyBytes);
+    const keys = Array.from(root.getKeys({ start: sweepsFrom, limit: sweepLimit }), toBuffer);
     sweepsFrom = keys.length < sweepLimit ? emptyBuffer : (keys.at(-1) ?? emptyBuffer);
     for (const key of keys) if ((root.get(key)?.readDoubleBE(0) ?? 0) <= now) root.removeSync(key);
   }
 
   const take: State['take'] = (key, count, bucket) => {
-    const digest = hashKey(key);
+    const digest = hashStateKey(key);
     return root.transactionSync(() => {
       const now = Date.now() - bucketEpoch;
       const row = root.get(digest);
@@ -157,10 +157,10 @@ function openBuckets(path: string) {
 
 const emptyBuffer = Buffer.alloc(0);
 
-const copyBytes = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
+const toBuffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes);
 
 /** Hashes a key: LMDB limits the length of keys, and a key may contain a credential. */
-const hashKey = (key: string): Buffer => createHash('sha256').update(key).digest();
+const hashStateKey = (key: string): Buffer => createHash('sha256').update(key).digest();
 
 function numberBytes(value: number): Buffer {
   const bytes = Buffer.alloc(8);
