@@ -91,6 +91,15 @@ export interface Gateway extends Service {
  * Creates a gateway that serves a router as tRPC and REST. Serve it with an adapter, such as `serve` of
  * `@petstore/gateway/uws`. The router and its schemas are not modified.
  *
+ * ```ts
+ * const gateway = await createGateway({
+ *   router,
+ *   createContext: () => ({}),
+ *   document: { title: 'Pets', version: '1.0.0' },
+ * });
+ * await serve(gateway, { port: 3000 });
+ * ```
+ *
  * Unexpected errors are reported to `onResponse`; without it, they are written to stderr. Over tRPC, the router's own
  * `errorFormatter` and `isDev` decide what a client sees of an error: set `isDev: false`, and use `clientMessage` of
  * `@petstore/gateway/meta`.

@@ -17,6 +17,7 @@ import type { ContextOptions } from './procedures/contextOptions.ts';
 import type { JsonSchemaConverters } from './procedures/standardSchema.ts';
 import type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
+/** Options of `createGateway`. */
 export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
   extends Partial<Limits>, Hooks<inferRouterContext<Router>> {
   /** The tRPC router to serve. It is not modified. */
@@ -95,7 +96,7 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    */
   readonly spool?: Spool;
   /**
-   * Routes besides the router: `'/healthz': handler` for GET and HEAD, `'POST /webhooks/stripe': handler` for one
+   * Routes in addition to the router: `'/healthz': handler` for GET and HEAD, `'POST /webhooks/stripe': handler` for one
    * method. `{ handler, protect: true }` requires a credential. A route may lie below a base path, except at the path
    * of a procedure. `OPTIONS`, 405 and CORS are handled as for procedures.
    */

@@ -43,8 +43,8 @@ const networkErrors: ReadonlySet<string | undefined> = new Set(['TypeError', 'Ne
 
 /**
  * Creates a link that retries calls after transient errors, if a retry is safe: queries, and mutations whose
- * idempotency key was sent. The delay is `Retry-After` of the response, plus exponential backoff with full jitter. The
- * terminating link needs `headers: callHeaders`. Subscriptions are passed on unchanged.
+ * idempotency key was sent. The delay is `Retry-After` of the response, if any, plus exponential backoff with full
+ * jitter. The terminating link needs `headers: callHeaders`. Subscriptions are passed on unchanged.
  */
 export function safeRetryLink<Router extends AnyTRPCRouter>(
   options: SafeRetryOptions<Router> = {},

@@ -2,8 +2,8 @@ import type { SocketHandler, SocketLimit } from '../../http/webSocket.ts';
 
 /**
  * Maximum number of protocol pings (RFC 6455 §5.5.2) that a client may send per second. uWebSockets.js replies to each
- * ping with up to 125 bytes: 1,000 sockets that only sent pings delayed others for seconds. Browsers send none,
- * libraries one every few seconds.
+ * ping automatically, with up to 125 bytes for 131: 1,000 sockets that only sent pings delayed others for seconds.
+ * Browsers send none, libraries one every few seconds.
  */
 const maxPingsPerSecond = 100;
 
@@ -52,8 +52,8 @@ export class OpenSockets extends Set<OpenSocket> {
 
   /**
    * Adds a change of the unsent bytes of one socket. Over the limit, it closes the sockets with the most unsent bytes
-   * until a quarter of the limit is free, so that this happens rarely. It does not close the socket that exceeds the
-   * limit: a client that occupies nearly all of it could then close other sockets.
+   * until a quarter of the limit is free, so that this happens rarely. Closing the socket that exceeds the
+   * limit instead would let a client that occupies nearly all of it close the sockets of others.
    */
   addUnsent(change: number): void {
     this.#unsentBytes += change;

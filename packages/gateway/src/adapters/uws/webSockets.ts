@@ -77,11 +77,11 @@ function upgradeOrHandle(
   const protocol = req.getHeader('sec-websocket-protocol').split(',', 1)[0]?.trim() ?? '';
   const extensions = req.getHeader('sec-websocket-extensions');
   /*
-   * Never within `res.cork`, although upstream's example does this. When the cork callback returns, uWebSockets.js 20 still
-   * treats the memory as the response that it was before. If the WebSocket is at the same address and looks like a response
-   * after which the connection should close, uWS closes it: this affected one in some hundreds of sockets. Without `cork` and
-   * outside of uWS's handler, uWS warns on stderr that writes should be corked, which is less harmful and happens only for
-   * asynchronous decisions.
+   * Never within `res.cork`, although upstream's example does this. When the cork callback returns, uWebSockets.js 20
+   * still treats the memory as the response that it was before. If the WebSocket is at the same address and looks like a
+   * response after which the connection should close, uWS closes it: this affected one in some hundreds of sockets.
+   * Without `cork` and outside of uWS's handler, uWS warns on stderr that writes should be corked, which is less harmful
+   * and happens only for asynchronous decisions.
    */
   const open = (accept: SocketAcceptor) => {
     request.onUpgrade();
