@@ -24,7 +24,7 @@ export function documentChanges(before: ComparedDocument, after: ComparedDocumen
     before,
     after,
     request: { before, after, direction: 'request', seen },
-    answer: { before, after, direction: 'answer', seen },
+    response: { before, after, direction: 'answer', seen },
   };
   const changes = [
     ...serverChanges(before, after),
@@ -39,7 +39,7 @@ interface Sides {
   readonly before: ComparedDocument;
   readonly after: ComparedDocument;
   readonly request: SchemaComparison;
-  readonly answer: SchemaComparison;
+  readonly response: SchemaComparison;
 }
 
 const change = (isBreaking: boolean, sentence: string): Change => ({ isBreaking, sentence });
@@ -232,7 +232,7 @@ function responseChanges(sides: Sides, where: string, was: OpenApiOperation, is:
       ];
       return [
         ...headerChanges(sides, what, from, to),
-        ...contentChanges(sides.answer, what, from.content, to.content),
+        ...contentChanges(sides.response, what, from.content, to.content),
       ];
     }),
   ];
@@ -249,7 +249,7 @@ function headerChanges(sides: Sides, what: string, was: OpenApiResponse, is: Ope
       const [from, to] = [resolve(sides.before, old), resolve(sides.after, now)];
       return [
         ...requirementChanges(`${what}: the header ${name}`, from.required, to.required, false),
-        ...schemaChanges(sides.answer, `${what}: the header ${name}`, from.schema, to.schema),
+        ...schemaChanges(sides.response, `${what}: the header ${name}`, from.schema, to.schema),
       ];
     }),
   ];
