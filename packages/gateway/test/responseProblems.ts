@@ -120,7 +120,7 @@ export function responseProblems(document: OpenApiDocument): ResponseProblems {
       problems.push('The error shows a stack or a path.');
     }
     if (isBelow(path, '/trpc')) {
-      if (read && hasKey(read.value, 'stack')) problems.push('The tRPC answer has a stack.');
+      if (read && hasKey(read.value, 'stack')) problems.push('The tRPC response has a stack.');
     } else {
       if (status >= 400) problems.push(...errorProblems(response, read));
       if (isBelow(path, '/v1')) problems.push(...operationProblems(method, path, response, read));

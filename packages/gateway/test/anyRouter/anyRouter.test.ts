@@ -24,14 +24,14 @@ async function start(errorFormat?: ErrorFormat): Promise<Server> {
     }),
     createContext: ({ response, identity }) => ({ response, reader: identity }),
     document: { title: 'Library', version: '2.0.0' },
-    // Procedures fail here as they are meant to: nothing is to be printed.
+    // Procedures fail on purpose: errors are not to be printed.
     onResponse: () => {},
     ...(errorFormat && { errorFormat }),
   });
   return serve(gateway);
 }
 
-describe('a router with no pets', () => {
+describe('a gateway of the library router', () => {
   let server: Server;
   let client: Client;
 
@@ -41,10 +41,10 @@ describe('a router with no pets', () => {
   });
   afterAll(() => server.close());
 
-  /** What the resolver of GET /v1/books was given. */
+  /** Returns the input that the resolver of GET /v1/books received. */
   const search = async (query: string) => (await client.get(`/v1/books?${query}`)).json();
 
-  describe('query strings are converted by the schema’s own type', () => {
+  describe('query parameters', () => {
     it.each<[query: string, name: string, value: unknown]>([
       ['text=5', 'text', '5'],
       ['text=', 'text', ''],
@@ -72,7 +72,7 @@ describe('a router with no pets', () => {
       ['limit=all', 'limit', 'all'],
       ['flag=yes', 'flag', true],
       ['reference=r1', 'reference', 'r1'],
-    ])('%j gives %s', async (query, name, value) => {
+    ])('GET /v1/books?%s passes %s: %j to the procedure', async (query, name, value) => {
       expect(await search(query)).toHaveProperty(name, value);
     });
 
@@ -102,13 +102,13 @@ describe('a router with no pets', () => {
       ['limit=some', 'limit'],
       ['text=%ff', 'text'],
       ['text=a&text=b', 'text'],
-    ])('%j is refused, and the answer names %s', async (query, name) => {
+    ])('GET /v1/books?%s is rejected with 400, and the message names %s', async (query, name) => {
       const received = await client.get(`/v1/books?${query}`);
       expect(received.status).toBe(400);
       expect(received.error().message).toContain(`${name}:`);
     });
 
-    it('names every offending field at once, whoever found it', async () => {
+    it('GET /v1/books names every invalid field in one message, also those that fail at conversion', async () => {
       const response = await client.get('/v1/books?minPages=x&genre=x&flag=x');
       expect(response.error().message).toMatch(/minPages: .*genre: .*flag: /);
     });
@@ -147,7 +147,7 @@ describe('a router with no pets', () => {
     [
       'GET',
       '/v1/hello/%F0%9F%90%B6',
-      { authorization: 'Bearer wrong-but-not-asked-for' },
+      { authorization: 'Bearer wrong-but-not-needed' },
       200,
       { text: 'Hello 🐶' },
     ],
@@ -157,7 +157,7 @@ describe('a router with no pets', () => {
     expect(response.json()).toEqual(expected);
   });
 
-  it('answers 204 without a body for an output of void, and for an absent one', async () => {
+  it('an output of z.void() and an output of undefined are answered with 204 and no body', async () => {
     const noBody: SendOptions = { headers: [['Content-Length', '0']] };
     for (const response of [
       await client.send('DELETE', '/v1/books/1?force=true', noBody),
@@ -169,7 +169,7 @@ describe('a router with no pets', () => {
     }
   });
 
-  it('closes the connection after a chunked request: its trailers would be taken for a request', async () => {
+  it('the connection is closed after a chunked request, because its trailers could be read as a request', async () => {
     needs('a port');
     skipIfDifferent('a connection after a chunked request');
     const head = `POST /v1/maybe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n`;
@@ -179,33 +179,33 @@ describe('a router with no pets', () => {
     expect(await client.sendRaw(`${head}X-Trailer: 1\r\n\r\n${smuggled}`)).not.toContain('Hello you');
   });
 
-  it('answers the status and the headers that the procedure chose', async () => {
+  it('a response has the status and the headers that the procedure set', async () => {
     const response = await client.send('POST', '/v1/books', { body: { title: 'Middlemarch', pages: 880 } });
     expect(response.status).toBe(200);
     expect(response.header('x-known')).toBe('yes');
     expect(response.header('location')).toBe('/v1/books/1');
   });
 
-  it('redirects', async () => {
+  it('ctx.response.redirect() answers with 303 and Location', async () => {
     const response = await client.get('/v1/books/1/cover');
     expect(response.status).toBe(303);
     expect(response.header('location')).toBe('https://covers.test/1');
   });
 
-  it('reads a form where the metadata takes one, converted as a query is', async () => {
+  it('a form is converted like a query if contentTypes lists it, and rejected with 415 otherwise', async () => {
     const sending = {
       contentType: 'application/x-www-form-urlencoded',
       body: 'title=Emma+W%21&pages=474&tags=a&tags=b',
     };
     const response = await client.send('POST', '/v1/books', sending);
     expect(response.json()).toEqual({ id: 2, title: 'Emma W!', pages: 474, isbn: null, tags: ['a', 'b'] });
-    const refused = await client.send('POST', '/v1/books', { ...sending, body: 'title=Emma&pages=4.5' });
-    expect(refused.error().message).toContain('pages:');
-    const elsewhere = await client.send('PATCH', '/v1/books/9', { ...sending, body: 'pages=5' });
-    expect(elsewhere.status).toBe(415);
+    const invalid = await client.send('POST', '/v1/books', { ...sending, body: 'title=Emma&pages=4.5' });
+    expect(invalid.error().message).toContain('pages:');
+    const unsupported = await client.send('PATCH', '/v1/books/9', { ...sending, body: 'pages=5' });
+    expect(unsupported.status).toBe(415);
   });
 
-  it('links to the next page with the path, and every other parameter, as they were', async () => {
+  it('the Link to the next page keeps the path and the known parameters', async () => {
     const response = await client.get('/v1/rooms/a%2Fb/visits?kind=x&unknown=%3E&kind=y%26z');
     expect(response.header('link')).toBe(
       '</v1/rooms/a%2Fb/visits?kind=x&kind=y%26z&after=second+%26+last>; rel="next"',
@@ -215,7 +215,7 @@ describe('a router with no pets', () => {
     expect(next.header('link')).toBeUndefined();
   });
 
-  it('asks no credential of a public operation over tRPC either, and one of a batch that holds another', async () => {
+  it('a public procedure needs no credential over tRPC, and a batch with a protected one needs it', async () => {
     const { origin, fetch } = server;
     const input = encodeURIComponent(JSON.stringify({ name: 'you' }));
     expect((await fetch(`${origin}/trpc/desk.hello?input=${input}`)).status).toBe(200);
@@ -223,7 +223,7 @@ describe('a router with no pets', () => {
     expect((await fetch(`${origin}/trpc/desk.hello,whisper?batch=1&input=${batch}`)).status).toBe(401);
   });
 
-  it('answers a middleware’s refusal with its code', async () => {
+  it('an error that a middleware throws is answered with its status', async () => {
     const response = await client.send('POST', '/v1/books', {
       body: { title: 'Emma', pages: 1 },
       authorization: 'Bearer a-visitor',
@@ -233,7 +233,7 @@ describe('a router with no pets', () => {
   });
 
   it.each(['throws', 'lies', 'status', 'header'])(
-    'answers 500 and says nothing more where a procedure %s',
+    'GET /v1/broken/%s is answered with 500 and no details',
     async (how) => {
       const response = await client.get(`/v1/broken/${how}`);
       expect(response.error()).toEqual({
@@ -245,27 +245,27 @@ describe('a router with no pets', () => {
     },
   );
 
-  it('does not show the text of a cause that nobody wrote for the client', async () => {
+  it('the message of a cause is not sent to the client', async () => {
     const response = await server.fetch(`${server.origin}/v1/broken/cause`, {
       headers: { authorization: `Bearer ${apiKey}` },
     });
     expect(await response.json()).toEqual({ code: 'CONFLICT', message: 'Conflict', status: 409 });
   });
 
-  it('serves the same procedures to a tRPC client', async () => {
+  it('a tRPC client can call the same procedures', async () => {
     const headers = { authorization: `Bearer ${apiKey}` };
     const trpc = createTRPCClient<typeof libraryRouter>({
       links: [httpBatchLink({ url: `${server.origin}/trpc`, fetch: server.fetch, headers })],
     });
-    const [found, boxes, whisper] = await Promise.all([
+    const [book, boxes, whisper] = await Promise.all([
       trpc.books.byId.query({ bookId: 1 }),
       trpc.archive.boxes.query(),
       trpc.whisper.query(),
     ]);
-    expect([found.title, boxes, whisper]).toEqual(['Middlemarch', ['box'], 'psst']);
+    expect([book.title, boxes, whisper]).toEqual(['Middlemarch', ['box'], 'psst']);
   });
 
-  it('documents each operation, with its statuses, and nothing else', () => {
+  it('the document lists each operation with its statuses, and nothing else', () => {
     const documented = operations(client.document).map(({ method, path, operation }) => [
       `${method} ${path}`,
       operation.operationId,
@@ -289,9 +289,10 @@ describe('a router with no pets', () => {
   });
 });
 
-describe('the body of errors', () => {
+describe('errorFormat', () => {
   it.each([
     [
+      'problemDetails',
       problemDetails,
       'application/problem+json',
       {
@@ -309,6 +310,7 @@ describe('the body of errors', () => {
       },
     ],
     [
+      'trpcToOpenApiErrors',
       trpcToOpenApiErrors,
       'application/json',
       {
@@ -324,20 +326,23 @@ describe('the body of errors', () => {
         ],
       },
     ],
-  ])('can be another, and the document follows', async (format, contentType, expected) => {
-    const server = await start(format);
-    try {
-      const response = await server.fetch(`${server.origin}/v1/books/x`, {
-        headers: { authorization: `Bearer ${apiKey}` },
-      });
-      expect(response.status).toBe(400);
-      expect(response.headers.get('content-type')).toBe(contentType);
-      expect(await response.json()).toEqual(expected);
-      const { document } = await connect({ ...server, apiKey });
-      const documented = document.paths['/books/{bookId}']?.['get']?.responses['400']?.content ?? {};
-      expect(Object.keys(documented)).toEqual([contentType]);
-    } finally {
-      await server.close();
-    }
-  });
+  ])(
+    'the errorFormat %s changes the body of errors and the document',
+    async (_name, format, contentType, expected) => {
+      const server = await start(format);
+      try {
+        const response = await server.fetch(`${server.origin}/v1/books/x`, {
+          headers: { authorization: `Bearer ${apiKey}` },
+        });
+        expect(response.status).toBe(400);
+        expect(response.headers.get('content-type')).toBe(contentType);
+        expect(await response.json()).toEqual(expected);
+        const { document } = await connect({ ...server, apiKey });
+        const documented = document.paths['/books/{bookId}']?.['get']?.responses['400']?.content ?? {};
+        expect(Object.keys(documented)).toEqual([contentType]);
+      } finally {
+        await server.close();
+      }
+    },
+  );
 });

@@ -47,13 +47,13 @@ const router = t.router({
     }),
 });
 
-type Started = Awaited<ReturnType<typeof startOrders>>;
+type Orders = Awaited<ReturnType<typeof startOrders>>;
 
-/** For one test. */
-async function start(errorFormat?: ErrorFormat): Promise<Started> {
-  const started = await startOrders(errorFormat);
-  onTestFinished(async () => void (await started.close()));
-  return started;
+/** Serves orders until the test ends. */
+async function start(errorFormat?: ErrorFormat): Promise<Orders> {
+  const orders = await startOrders(errorFormat);
+  onTestFinished(async () => void (await orders.close()));
+  return orders;
 }
 
 async function startOrders(errorFormat?: ErrorFormat) {
@@ -66,20 +66,20 @@ async function startOrders(errorFormat?: ErrorFormat) {
     ...(errorFormat && { errorFormat }),
   });
   const server = await serve(gateway);
-  const orders = `${server.origin}/v1/orders`;
+  const url = `${server.origin}/v1/orders`;
   const read = async (response: Response) => [response.status, await response.json()] as const;
   return {
-    requestRecords: records,
+    records,
     close: () => server.close(),
     post: async (body: unknown) =>
       read(
-        await server.fetch(orders, {
+        await server.fetch(url, {
           method: 'POST',
           headers: { 'content-type': 'application/json' },
           body: JSON.stringify(body),
         }),
       ),
-    get: async (query = '') => read(await server.fetch(`${orders}?${query}`)),
+    get: async (query = '') => read(await server.fetch(`${url}?${query}`)),
   };
 }
 
@@ -90,7 +90,7 @@ const format = (body: ErrorFormat['body']): ErrorFormat => ({
   body,
 });
 
-test('an error format of your own answers the data of a cause, and the default one shows nothing of it', async () => {
+test('an errorFormat can send data of a cause, which the default format does not', async () => {
   const { post } = await start(
     format(({ code, error }) => ({
       code,
@@ -98,18 +98,18 @@ test('an error format of your own answers the data of a cause, and the default o
     })),
   );
   expect(await post(order)).toEqual([409, { code: 'CONFLICT', left: 2 }]);
-  const plain = await start();
-  expect(await plain.post(order)).toEqual([
+  const byDefault = await start();
+  expect(await byDefault.post(order)).toEqual([
     409,
     { code: 'CONFLICT', message: 'Too few are left.', status: 409 },
   ]);
-  expect(await plain.get()).toEqual([
+  expect(await byDefault.get()).toEqual([
     500,
     { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 },
   ]);
 });
 
-test('an error format of your own is given each offending field with its path and its code', async () => {
+test('errorFormat receives each invalid field with its path and its code', async () => {
   const { post } = await start(
     format(({ issues }) => ({
       fields: issues.map(({ path, code }) => [path.join('.'), code]),
@@ -127,7 +127,7 @@ test('an error format of your own is given each offending field with its path an
   ]);
 });
 
-test('trpcToOpenApiErrors answers the issues of a body as zod has them', async () => {
+test('trpcToOpenApiErrors sends the issues of a body as zod reports them', async () => {
   const { post } = await start(trpcToOpenApiErrors);
   expect(await post({ email: 5, lines: [{ count: 0 }] })).toEqual([
     400,
@@ -155,7 +155,7 @@ test('trpcToOpenApiErrors answers the issues of a body as zod has them', async (
 });
 
 describe('trpcToOpenApiErrors over a query', () => {
-  let orders: Started;
+  let orders: Orders;
   beforeAll(async () => {
     orders = await startOrders(trpcToOpenApiErrors);
   });
@@ -173,17 +173,20 @@ describe('trpcToOpenApiErrors over a query', () => {
     ['barcode=6', { code: 'too_big', maximum: '5', path: ['barcode'] }],
     ['kind=x', { code: 'invalid_value', values: ['new', 'old'], path: ['kind'] }],
     ['page=x', { code: 'invalid_union', path: ['page'] }],
-  ])('trpcToOpenApiErrors answers ?%s with the code and the details that zod has', async ([query, issue]) => {
-    expect(await orders.get(query)).toEqual([
-      400,
-      { code: 'BAD_REQUEST', message: expect.any(String), issues: [expect.objectContaining(issue)] },
-    ]);
-  });
+  ])(
+    'GET /orders?%s is answered with the code and the details of zod by trpcToOpenApiErrors',
+    async ([query, issue]) => {
+      expect(await orders.get(query)).toEqual([
+        400,
+        { code: 'BAD_REQUEST', message: expect.any(String), issues: [expect.objectContaining(issue)] },
+      ]);
+    },
+  );
 });
 
-test('an error format that throws is answered with 500 and the default body, and the log is given what it threw', async () => {
+test('an errorFormat that throws is answered with 500 in the default format, and its error is recorded', async () => {
   const broken = new TypeError('left is not a function');
-  const { post, requestRecords: records } = await start(
+  const { post, records } = await start(
     format(() => {
       throw broken;
     }),

@@ -7,15 +7,15 @@ import { type Client, connect, type SendOptions } from '../client.ts';
 import type { Server } from '../listen.ts';
 import { serve } from '../servers.ts';
 
-/** What a procedure gets of a request whose input is nothing, may be absent as a whole, or holds dates. */
+/** Inputs that are empty, optional as a whole, or contain dates. */
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
-/** Answers what reached the resolver, so that a test sees it: JSON has neither `undefined` nor dates. */
-function seen(rest: RestMeta, input?: z.ZodType) {
+/** A procedure that returns its input, with `undefined` and dates as strings, because JSON has neither. */
+function echoProcedure(rest: RestMeta, input?: z.ZodType) {
   const base = t.procedure.meta({ openapi: rest });
   const described = (input ? base.input(input) : base).output(z.object({ input: z.unknown() }));
-  const resolve = ({ input: given }: { input: unknown }) => ({ input: describeValue(given) });
+  const resolve = ({ input: value }: { input: unknown }) => ({ input: describeValue(value) });
   return rest.method === 'GET' ? described.query(resolve) : described.mutation(resolve);
 }
 
@@ -44,7 +44,7 @@ const Times = z
     event: z
       .discriminatedUnion('kind', [
         z.object({ kind: z.literal('timed'), at: z.date(), n: z.int().optional() }),
-        z.object({ kind: z.literal('said'), at: z.string() }),
+        z.object({ kind: z.literal('noted'), at: z.string() }),
       ])
       .optional(),
     either: z
@@ -52,7 +52,7 @@ const Times = z
       .optional(),
     both: z.intersection(z.object({ from: z.date() }), z.object({ to: z.date() })).optional(),
     recent: z.date().min(new Date('2020-01-01T00:00:00Z')).optional(),
-    // A text that the schema itself makes a date of is the schema's affair.
+    // The schema itself converts this string to a date.
     own: z
       .codec(z.iso.datetime(), z.date(), {
         decode: (text) => new Date(text),
@@ -66,8 +66,8 @@ const Times = z
   .meta({ id: 'Times' });
 
 const inputsRouter = t.router({
-  plan: seen({ method: 'POST', path: '/plans' }, Times),
-  since: seen(
+  plan: echoProcedure({ method: 'POST', path: '/plans' }, Times),
+  since: echoProcedure(
     { method: 'GET', path: '/since' },
     z.object({ at: z.date(), own: z.date().meta({ format: 'date' }).optional() }),
   ),
@@ -77,13 +77,13 @@ const inputsRouter = t.router({
       z.object({ at: z.date(), day: z.date().meta({ format: 'date' }), list: z.array(z.date().nullable()) }),
     )
     .query(() => ({ at: new Date(0), day: new Date(0), list: [new Date(0), null] })),
-  ping: seen({ method: 'GET', path: '/ping' }, z.void()),
-  touch: seen({ method: 'POST', path: '/touch' }, z.undefined()),
-  drop: seen({ method: 'DELETE', path: '/drop' }, z.void().optional()),
-  note: seen({ method: 'POST', path: '/notes', contentTypes: readable }, Note.optional()),
-  settle: seen({ method: 'POST', path: '/settings' }, z.object({ dark: z.boolean().optional() })),
-  keep: seen({ method: 'POST', path: '/kept' }, Note),
-  find: seen(
+  ping: echoProcedure({ method: 'GET', path: '/ping' }, z.void()),
+  touch: echoProcedure({ method: 'POST', path: '/touch' }, z.undefined()),
+  drop: echoProcedure({ method: 'DELETE', path: '/drop' }, z.void().optional()),
+  note: echoProcedure({ method: 'POST', path: '/notes', contentTypes: readable }, Note.optional()),
+  settle: echoProcedure({ method: 'POST', path: '/settings' }, z.object({ dark: z.boolean().optional() })),
+  keep: echoProcedure({ method: 'POST', path: '/kept' }, Note),
+  find: echoProcedure(
     { method: 'GET', path: '/found' },
     z
       .object({ text: z.string().meta({ description: 'What to look for.' }), most: z.int().optional() })
@@ -104,7 +104,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('an input of nothing', () => {
+describe('an input of z.void() or z.undefined()', () => {
   it.each<[method: string, target: string, sending: SendOptions]>([
     ['GET', '/v1/ping', {}],
     ['GET', '/v1/ping?unknown=1', {}],
@@ -112,7 +112,7 @@ describe('an input of nothing', () => {
     ['POST', '/v1/touch', { body: { unknown: 1 } }],
     ['POST', '/v1/touch', { body: 'not JSON', contentType: 'text/plain' }],
     ['DELETE', '/v1/drop', {}],
-  ])('%s %s with %j gives the procedure undefined', async (method, target, sending) => {
+  ])('%s %s with %j passes undefined to the procedure', async (method, target, sending) => {
     const response = await client.send(method, target, sending);
     expect([response.status, response.json()]).toEqual([200, { input: 'undefined' }]);
   });
@@ -149,7 +149,7 @@ describe('an input that is optional as a whole', () => {
     ['GET', '/v1/found', 'without a query', 'undefined', {}],
     ['GET', '/v1/found?unknown=1', 'with unknown parameters alone', 'undefined', {}],
     ['GET', '/v1/found?text=x', 'with a query', { text: 'x' }, {}],
-  ])('%s %s %s gives the procedure %j', async (method, target, _what, input, sending) => {
+  ])('%s %s %s passes %j to the procedure', async (method, target, _what, input, sending) => {
     const received = await client.send(method, target, sending);
     expect([received.status, received.json()]).toEqual([200, { input }]);
   });
@@ -177,36 +177,36 @@ describe('an input that is optional as a whole', () => {
     ['GET', '/v1/found?most=1', {}, 400, /^text: is required\.$/],
     ['POST', '/v1/kept', { body: '' }, 400, /The body is empty; send JSON\./],
     ['POST', '/v1/kept', { headers: [['Content-Length', '0']] }, 415, /Content-Type must be/],
-  ])('%s %s with %j is answered %i', async (method, target, sending, status, message) => {
+  ])('%s %s with %j is rejected with %i', async (method, target, sending, status, message) => {
     const response = await client.send(method, target, sending);
     expect([response.status, response.error().message]).toEqual([status, expect.stringMatching(message)]);
   });
 
-  it('POST /v1/settings, whose input is an object of optional fields, gives the procedure an object for an empty body', async () => {
+  it('POST /v1/settings, whose input has only optional fields, passes an object to the procedure for an empty body', async () => {
     for (const sending of [noLength, { body: '' }, { body: {} }]) {
       expect((await client.send('POST', '/v1/settings', sending)).json()).toEqual({ input: {} });
     }
   });
 });
 
-describe('the document of inputs', () => {
+describe('inputs in the document', () => {
   const operation = (path: string, method: string) => client.document.paths[path]?.[method];
 
   it.each([
     ['/notes', false],
     ['/settings', false],
     ['/kept', true],
-  ])('the document says of POST %s that its body is required: %s', (path, required) => {
+  ])('the requestBody of POST %s has required: %s', (path, required) => {
     expect(operation(path, 'post')?.requestBody?.required).toBe(required);
   });
 
-  it('the document keeps the name of a body that is optional', () => {
+  it('the document references the schema of an optional body by its name', () => {
     expect(operation('/notes', 'post')?.requestBody?.content['application/json']).toEqual({
       schema: { $ref: '#/components/schemas/Note' },
     });
   });
 
-  it('the document requires no parameter of a query that is optional as a whole, and keeps their descriptions', () => {
+  it('the document does not require parameters of a query that is optional as a whole', () => {
     expect(operation('/found', 'get')?.parameters).toEqual([
       expect.objectContaining({ in: 'query', name: 'text', description: 'What to look for.' }),
       expect.objectContaining({ in: 'query', name: 'most' }),
@@ -214,7 +214,7 @@ describe('the document of inputs', () => {
     expect(operation('/found', 'get')?.parameters?.filter(({ required }) => required)).toEqual([]);
   });
 
-  it('the document gives an operation without input neither a body nor parameters', () => {
+  it('an operation without input has no requestBody and no 400 in the document', () => {
     expect(operation('/touch', 'post')).not.toHaveProperty('requestBody');
     expect(Object.keys(operation('/ping', 'get')?.responses ?? {})).toEqual(['200', '500', '503', '504']);
   });
@@ -238,18 +238,18 @@ describe('a date in a JSON body', () => {
     [{ dayOrDate: '2026-02-28' }, { dayOrDate: '2026-02-28' }],
     [{ textOrDate: text }, { textOrDate: text }],
     [{ event: { kind: 'timed', at: text } }, { event: { kind: 'timed', at: date } }],
-    [{ event: { kind: 'said', at: text } }, { event: { kind: 'said', at: text } }],
+    [{ event: { kind: 'noted', at: text } }, { event: { kind: 'noted', at: text } }],
     [{ either: { at: text, n: 1 } }, { either: { at: date, n: 1 } }],
     [{ either: { at: text, s: 'x' } }, { either: { at: text, s: 'x' } }],
     [{ both: { from: text, to: text } }, { both: { from: date, to: date } }],
     [{ own: '2026-02-28T10:00:00Z' }, { own: date }],
     [{ inner: { inner: { at: text } } }, { inner: { inner: { at: date } } }],
-  ])('%j gives the procedure %j', async (body, input) => {
+  ])('POST /v1/plans with %j passes %j to the procedure', async (body, input) => {
     const response = await client.send('POST', '/v1/plans', { body });
     expect([response.status, response.json()]).toEqual([200, { input }]);
   });
 
-  it('a date beside members that every object has from its prototype is read like any other', async () => {
+  it('POST /v1/plans reads a date beside constructor and __proto__', async () => {
     const body = `{"nested":{"at":"${text}","constructor":"x","__proto__":{"text":"y"}},"byName":{"constructor":"${text}","__proto__":"${text}"}}`;
     const response = await client.send('POST', '/v1/plans', { body });
     expect(response.json()).toEqual({ input: { nested: { at: date }, byName: { constructor: date } } });
@@ -272,12 +272,12 @@ describe('a date in a JSON body', () => {
       { at: 'x', pair: ['x', 'y'] },
       'at: must be a date-time (RFC 3339); pair.1: must be a date-time (RFC 3339).',
     ],
-  ])('%j is rejected with 400, and the answer names the field', async (body, message) => {
+  ])('POST /v1/plans with %j is rejected with 400: %s', async (body, message) => {
     const response = await client.send('POST', '/v1/plans', { body });
     expect(response.error()).toEqual({ code: 'BAD_REQUEST', message, status: 400 });
   });
 
-  it('POST /v1/plans rejects a date-time that its schema rejects with 400', async () => {
+  it('POST /v1/plans rejects a date before the minimum of its schema with 400', async () => {
     const response = await client.send('POST', '/v1/plans', { body: { recent: '2019-12-31T23:59:59Z' } });
     expect([response.status, response.error().message]).toEqual([
       400,
@@ -285,7 +285,7 @@ describe('a date in a JSON body', () => {
     ]);
   });
 
-  it('the document gives each date the format date-time, unless its schema names another', () => {
+  it('a date has the format date-time in the document, unless its schema names another', () => {
     const plan = client.document.components?.schemas?.['Times'] as { properties: Record<string, unknown> };
     const time = { type: 'string', format: 'date-time' };
     expect(plan.properties).toMatchObject({ at: time, byName: { additionalProperties: time } });

@@ -2,7 +2,7 @@ import type { GatewayMeta, ResponseControls } from '@petstore/gateway/meta';
 import { initTRPC, lazy, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 
-/** A router with no pets: nested and lazy, every method, every kind of input and answer that REST metadata can say. */
+/** A nested and lazy router with every method, input type and response that REST metadata can describe. */
 
 interface Context {
   readonly response: ResponseControls;
@@ -11,7 +11,7 @@ interface Context {
 
 const t = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
 
-/** Chained and widened by a middleware, as real routers do. */
+/** A base procedure with a middleware that extends the context. */
 const staff = t.procedure.use(({ ctx, next }) => {
   if (ctx.reader !== 'librarian')
     throw new TRPCError({ code: 'FORBIDDEN', message: 'Only staff may do this.' });
@@ -34,9 +34,9 @@ const Book = z.object({ id: z.int(), ...NewBook.shape }).meta({ id: 'Book' });
 const book = (id: number, fields: z.output<typeof NewBook>): z.output<typeof Book> => ({ id, ...fields });
 const middlemarch = book(1, { title: 'Middlemarch', pages: 880, genre: 'novel', isbn: null, tags: [] });
 
-/** Gives back what reached the resolver, so that a test sees each conversion. */
-const Seen = z.record(z.string(), z.unknown());
-const seen = (input: object): z.output<typeof Seen> =>
+/** The input of the resolver as JSON, which shows each conversion. */
+const ReceivedInput = z.record(z.string(), z.unknown());
+const returnInput = (input: object): z.output<typeof ReceivedInput> =>
   Object.fromEntries(
     Object.entries(input).map(([name, value]: [string, unknown]) => [name, describe(value)]),
   );
@@ -73,8 +73,8 @@ const books = t.router({
         reference: z.string().brand('Reference').readonly().optional(),
       }),
     )
-    .output(Seen)
-    .query(({ input }) => seen(input)),
+    .output(ReceivedInput)
+    .query(({ input }) => returnInput(input)),
 
   latest: t.procedure
     .meta({ openapi: { method: 'GET', path: '/books/latest', tags: ['books'] } })
@@ -180,7 +180,7 @@ const desk = t.router({
     .input(z.object({ how: z.enum(['throws', 'lies', 'status', 'header', 'cause']) }))
     .output(z.object({ ok: z.boolean() }))
     .query(({ input: { how }, ctx }) => {
-      if (how === 'throws') throw new Error('mongodb://root:hunter2@db.internal/ refused');
+      if (how === 'throws') throw new Error('mongodb://root:hunter2@db.internal/ is down');
       if (how === 'cause')
         throw new TRPCError({ code: 'CONFLICT', cause: new Error('at /srv/app/db.js:12') });
       if (how === 'status') ctx.response.status = 299;
@@ -200,6 +200,6 @@ export const libraryRouter = t.router({
         .query(() => ['box']),
     }),
   })),
-  // Without REST metadata: served over tRPC alone.
+  // Without REST metadata: served only over tRPC.
   whisper: t.procedure.query(() => 'psst'),
 });

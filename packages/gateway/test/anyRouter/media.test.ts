@@ -25,14 +25,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** How many quiet subscriptions run, and how many requests the adapter counts. */
+/** The number of quiet subscriptions that run, and of requests that the adapter counts. */
 const running = () => [quiet.running, has('a count of its connections') ? server.inFlight() : quiet.running];
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   server.fetch(`${origin}/v1${path}`, { headers });
 
 describe('a subscription over REST', () => {
-  it('is a stream of events with ids, checked and trimmed by their schema, and an end', async () => {
+  it('a subscription sends events with ids, stripped by their schema, and an end event', async () => {
     const response = await get('/ticks?to=2');
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(response.headers.get('cache-control')).toBe('no-cache, no-transform');
@@ -41,23 +41,23 @@ describe('a subscription over REST', () => {
     );
   });
 
-  it('goes on after the event that the client had last, converted like any parameter', async () => {
+  it('a subscription continues after Last-Event-ID or lastEventId, which is converted like a parameter', async () => {
     const text = 'data: {"n":3}\nid: 3\n\nevent: end\ndata: \n\n';
     expect(await (await get('/ticks?to=3', { 'last-event-id': '2' })).text()).toBe(text);
     expect(await (await get('/ticks?to=3&lastEventId=2')).text()).toBe(text);
-    const refused = await get('/ticks?to=3', { 'last-event-id': 'two' });
-    expect(refused.status).toBe(400);
-    expect(await refused.json()).toMatchObject({ message: expect.stringContaining('lastEventId: must be') });
+    const invalid = await get('/ticks?to=3', { 'last-event-id': 'two' });
+    expect(invalid.status).toBe(400);
+    expect(await invalid.json()).toMatchObject({ message: expect.stringContaining('lastEventId: must be') });
   });
 
-  it('answers what fails before the first event as any error', async () => {
+  it('an error before the first event of a subscription is answered with its status', async () => {
     expect((await get('/ticks?to=x')).status).toBe(400);
     const response = await get('/forbidden');
     expect(response.status).toBe(403);
     expect(await response.json()).toEqual({ code: 'FORBIDDEN', message: 'Not you.', status: 403 });
   });
 
-  it('tells of a failure after an event in an event of its own', async () => {
+  it('an error after the first event of a subscription is sent as an error event', async () => {
     expect(await (await get('/breaks')).text()).toBe(
       'data: {"n":1}\n\nevent: error\ndata: {"code":"CONFLICT","message":"It broke.","status":409}\n\n',
     );
@@ -66,7 +66,7 @@ describe('a subscription over REST', () => {
     );
   });
 
-  it('is told of when it is over, with what it failed with', async () => {
+  it('a subscription is recorded at its end, with its error', async () => {
     const begun = records.length;
     await (await get('/ticks?to=1')).text();
     await (await get('/lies')).text();
@@ -77,40 +77,40 @@ describe('a subscription over REST', () => {
     ]);
   });
 
-  it('lasts no longer than the router lets it, and its client goes on after the last event', async () => {
+  it('a subscription ends after maxDurationMs, and an EventSource continues after the last event', async () => {
     const source = new EventSource(`${origin}/v1/clock`, { fetch: server.fetch });
     onTestFinished(() => source.close());
     const received: number[] = [];
     source.addEventListener('message', ({ data }) => received.push(JSON.parse(data).n));
-    // One a life, and a life is a second.
+    // Each connection lasts one second and has one event.
     await vi.waitFor(() => expect(received).toEqual([1, 2]), { timeout: 10_000 });
   });
 
-  it('has its head sent although it is quiet', async () => {
+  it('the head of a subscription is sent within 500 ms, also without events', async () => {
     const stopping = new AbortController();
     const begun = performance.now();
-    // Before the router's ping, which comes after the time in which an error would be answered as such.
+    // This is before the router's first ping.
     const response = await server.fetch(`${origin}/v1/quiet`, { signal: stopping.signal });
     expect([response.status, performance.now() - begun < 500]).toEqual([200, true]);
     stopping.abort();
     await vi.waitFor(() => expect(quiet.running).toBe(0));
   });
 
-  it('whose time is over ends, and nothing else does, though it fails to', async () => {
+  it('a subscription that throws at the end of maxDurationMs ends, and the server continues', async () => {
     expect(await (await get('/stubborn')).text()).toMatch(/^(:\n\n)+$/);
     expect((await get('/ticks?to=1')).status).toBe(200);
   });
 
-  it('whose answer cannot be made runs on nowhere', async () => {
+  it('a subscription stops if its response headers throw', async () => {
     expect((await get('/unlisted')).status).toBe(500);
     await vi.waitFor(() => expect(quiet.running).toBe(0));
   });
 
-  it('may be an observable', async () => {
+  it('a subscription can return an observable', async () => {
     expect(await (await get('/observed')).text()).toBe('data: {"n":1}\n\nevent: end\ndata: \n\n');
   });
 
-  it('says now and then that it lives, and stops with its client', async () => {
+  it('a quiet subscription sends pings, and stops when its client disconnects', async () => {
     const stopping = new AbortController();
     const response = await server.fetch(`${origin}/v1/quiet`, { signal: stopping.signal });
     const { value } = (await response.body?.getReader().read()) ?? {};
@@ -120,14 +120,14 @@ describe('a subscription over REST', () => {
     await vi.waitFor(() => expect(running()).toEqual([0, 0]));
   });
 
-  it('answers HEAD with the head alone, and leaves nothing running', async () => {
+  it('HEAD of a subscription is answered with the headers, and the subscription stops', async () => {
     const response = await server.fetch(`${origin}/v1/quiet`, { method: 'HEAD' });
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(response.headers.get('content-length')).toBeNull();
     await vi.waitFor(() => expect(running()).toEqual([0, 0]));
   });
 
-  it('is what an EventSource reads, again after each end', async () => {
+  it('an EventSource reads the events of a subscription with their ids', async () => {
     const source = new EventSource(`${origin}/v1/ticks?to=2`, { fetch: server.fetch });
     onTestFinished(() => source.close());
     const received: unknown[] = [];
@@ -139,7 +139,7 @@ describe('a subscription over REST', () => {
     ]);
   });
 
-  it('is documented with its event, its header, and the errors', () => {
+  it('the document describes the events of a subscription, Last-Event-ID and the errors', () => {
     const operation = document.paths['/ticks']?.['get'];
     expect(operation?.responses['200']?.content).toEqual({
       'text/event-stream': { schema: { $ref: '#/components/schemas/Tick' } },
@@ -151,22 +151,22 @@ describe('a subscription over REST', () => {
   });
 });
 
-describe('an answer of bytes', () => {
+describe('a response of bytes', () => {
   it.each([
     ['array', 'image/png'],
     ['blob', 'image/gif'],
     ['stream', 'image/png'],
     ['iterable', 'image/png'],
-  ])('may be given as %s, with its media type', async (kind, type) => {
+  ])('GET /bytes/%s is answered with bytes of the type %s', async (kind, type) => {
     const response = await get(`/bytes/${kind}`);
     expect(response.headers.get('content-type')).toBe(type);
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(png);
   });
 
-  it('is cut where it gives something else in its midst, so that nobody takes the part for the whole', async () => {
+  it('a stream that yields a string aborts the connection, so that the client does not accept a part as complete', async () => {
     const begun = records.length;
     await expect(get('/bytes/text').then((response) => response.arrayBuffer())).rejects.toThrow(
-      // Of a client beyond a network, and of one in this process.
+      // The errors of clients over a port and in process.
       /terminated|fetch failed|Yield Uint8Array chunks/,
     );
     await vi.waitFor(() =>
@@ -178,13 +178,13 @@ describe('an answer of bytes', () => {
     );
   });
 
-  it('leaves no file open, whether it was asked for or its head alone', async () => {
+  it('a file stream is closed after GET and after HEAD', async () => {
     await (await get('/bytes/file')).arrayBuffer();
     await server.fetch(`${origin}/v1/bytes/file`, { method: 'HEAD' });
     await vi.waitFor(() => expect(files.map(({ closed }) => closed)).toEqual([true, true]));
   });
 
-  it('a ReadableStream is cancelled when its client goes, and where its head alone was asked for', async () => {
+  it('a ReadableStream is cancelled when its client disconnects, and after HEAD', async () => {
     const stopping = new AbortController();
     const response = await server.fetch(`${origin}/v1/bytes/endless`, { signal: stopping.signal });
     await response.body?.getReader().read();
@@ -195,11 +195,11 @@ describe('an answer of bytes', () => {
     await vi.waitFor(() => expect(cancelled.streams).toBe(2));
   });
 
-  it('is 500 where it is something else', async () => {
+  it('a response of bytes that is not bytes is answered with 500', async () => {
     expect((await get('/bytes/none')).status).toBe(500);
   });
 
-  it('is documented with its media type', () => {
+  it('the document describes a response of bytes by its media type', () => {
     expect(document.paths['/bytes/array']?.['get']?.responses['200']?.content).toEqual({ 'image/png': {} });
   });
 });
@@ -217,7 +217,7 @@ describe('a multipart body', () => {
   const post = (body: FormData | string, headers: Record<string, string> = {}) =>
     server.fetch(`${origin}/v1/files/inbox`, { method: 'POST', body, headers });
 
-  it('is read with its texts converted and its files as files', async () => {
+  it('POST of a multipart body passes converted texts and files to the procedure', async () => {
     const response = await post(
       form(
         ['copies', '2'],
@@ -282,7 +282,7 @@ describe('a multipart body', () => {
       /file: must be a file/,
     ],
     [
-      'two files for one',
+      'two files for one field',
       [
         ['copies', '1'],
         ['file', file('a')],
@@ -291,7 +291,7 @@ describe('a multipart body', () => {
       /file: is given more than once/,
     ],
     [
-      'a file that the schema refuses',
+      'a file that the schema rejects',
       [
         ['copies', '1'],
         ['file', file('a', 'x'.repeat(1001))],
@@ -299,24 +299,27 @@ describe('a multipart body', () => {
       /file: /,
     ],
     ['no file', [['copies', '1']], /file: /],
-  ])('with %s is refused, and the field named', async (_what, fields, message) => {
-    const response = await post(form(...fields));
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ message: expect.stringMatching(message) });
-  });
+  ])(
+    'a multipart body with %s is rejected with 400, and the message names the field',
+    async (_what, fields, message) => {
+      const response = await post(form(...fields));
+      expect(response.status).toBe(400);
+      expect(await response.json()).toMatchObject({ message: expect.stringMatching(message) });
+    },
+  );
 
-  it('with thousands of names that nobody knows takes no longer for it', async () => {
+  it('a multipart body can have 100 unknown fields', async () => {
     const many = new FormData();
-    // What fits into the limit.
+    // As many as maxBodyBytes allows.
     for (let n = 0; n < 100; n += 1) many.append(String(n), '');
     many.append('copies', '1');
     many.append('file', new File(['a'], 'a.txt'));
     expect((await server.fetch(`${origin}/v1/files/x`, { method: 'POST', body: many })).status).toBe(200);
   });
 
-  it('that is none, another type, or too large is 400, 415 or 413', async () => {
-    const none = await post('--y', { 'content-type': 'multipart/form-data; boundary=x' });
-    expect([none.status, await none.json()]).toEqual([
+  it('a malformed multipart body is rejected with 400, another type with 415, and one over maxBodyBytes with 413', async () => {
+    const malformed = await post('--y', { 'content-type': 'multipart/form-data; boundary=x' });
+    expect([malformed.status, await malformed.json()]).toEqual([
       400,
       { code: 'BAD_REQUEST', message: 'The body is not valid multipart/form-data.', status: 400 },
     ]);
@@ -324,7 +327,7 @@ describe('a multipart body', () => {
     expect((await post(form(['file', file('a', 'x'.repeat(20_000))]))).status).toBe(413);
   });
 
-  it('is documented with its files', () => {
+  it('the document describes the files of a multipart body', () => {
     expect(document.paths['/files/{folder}']?.['post']?.requestBody?.content).toMatchObject({
       'multipart/form-data': {
         schema: { properties: { file: { type: 'string', format: 'binary' }, copies: { type: 'integer' } } },

@@ -7,7 +7,7 @@ import { initTRPC, tracked, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { z } from 'zod';
 
-/** A router of what REST metadata can say of answers that are streams or bytes, and of bodies that are files. */
+/** A router with subscriptions, responses of bytes, and a form with files. */
 
 const t = initTRPC
   .meta<GatewayMeta>()
@@ -19,13 +19,13 @@ const bytes = (path: `/${string}`) =>
   t.procedure.meta({ openapi: { method: 'GET', path, produces: 'image/png' } });
 export const png = new Uint8Array([137, 80, 78, 71, 0, 255]);
 
-/** The files that were opened. */
+/** The files that `file` has opened. */
 export const files: ReadStream[] = [];
 
-/** The endless streams of bytes that were cancelled. */
+/** Counts the streams of `endless` that were cancelled. */
 export const cancelled = { streams: 0 };
 
-/** How many quiet subscriptions run. */
+/** Counts the subscriptions of `quiet` and `unlisted` that run. */
 export const quiet = { running: 0 };
 
 export const mediaRouter = t.router({

@@ -49,7 +49,7 @@ export async function startUploadServer(adapter: Adapter): Promise<UploadServer>
       const before = await server.rss();
       const received = await send(path, megabytes);
       if (received[1] !== String(megabytes * mebibyte))
-        throw new Error(`The answer is ${received.join(': ')}.`);
+        throw new Error(`The response is ${received.join(': ')}.`);
       return Math.max(0, (await server.peakRss()) - before) / 1e6;
     },
     async stop() {

@@ -4,11 +4,11 @@ import { createComposed } from './composed.ts';
 import { redoclyProblems } from './redoclyProblems.ts';
 import { samples } from './samples.ts';
 
-// `.ci/generated-clients` generates clients of this router, and `.ci/fuzz-document` holds it to its document.
+// `.ci/generated-clients` generates clients of this router, and `.ci/fuzz-document` checks its responses against its document.
 
 async function documentOf(version: '3.1' | '3.2'): Promise<OpenApiDocument> {
   const document = await (await createComposed(version)).document();
-  // What Valibot and ArkType cannot describe of `partlyDescribed`.
+  // The warnings for schemas of `partlyDescribed` that Valibot and ArkType cannot describe.
   expect(vi.spyOn(console, 'error').mock.calls.splice(0)).toHaveLength(2);
   return document as unknown as OpenApiDocument;
 }

@@ -16,7 +16,7 @@ const t = initTRPC.create({ isDev: false });
 const isRouter = (value: unknown): value is AnyTRPCRouter =>
   typeof value === 'object' && value !== null && '_def' in value && 'createCaller' in value;
 
-/** A procedure below another path of REST. */
+/** Returns the procedure with a prefix before its REST path. */
 function below(prefix: string, procedure: AnyTRPCProcedure): AnyTRPCProcedure {
   const meta = procedure._def.meta as GatewayMeta | undefined;
   if (!meta?.openapi) return procedure;
@@ -25,13 +25,13 @@ function below(prefix: string, procedure: AnyTRPCProcedure): AnyTRPCProcedure {
     ...meta.openapi,
     path: `${prefix}${meta.openapi.path}` as `/${string}`,
   };
-  const moved = (...input: Parameters<typeof procedure>) => procedure(...input);
-  return Object.assign(moved, {
+  const prefixed = (...input: Parameters<typeof procedure>) => procedure(...input);
+  return Object.assign(prefixed, {
     _def: { ...procedure._def, meta: { ...meta, openapi } },
   }) as AnyTRPCProcedure;
 }
 
-/** A router with the shapes of a module: the procedures of each have its name, and its paths begin with it, since shapes share paths. */
+/** Returns a router of the routers that a module exports, by name. The name is also the prefix of their paths, which are not unique. */
 const shapesOf = (module: object) =>
   Object.fromEntries(
     Object.entries(module)
@@ -48,7 +48,7 @@ const shapesOf = (module: object) =>
       ]),
   );
 
-/** One gateway with every shape that is served, and with every hook. */
+/** Creates one gateway of all shapes, with all hooks. */
 export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
   createGateway({
     router: t.router({

@@ -25,17 +25,19 @@ afterAll(async () => {
 
 async function headersOf(service: Service, scheme: string): Promise<Record<string, string>> {
   const scopes = ['notes:read'];
-  const found = cases.find(({ name }) => name === scheme);
-  return (await found?.headers(service.callers.add({ scopes }), { issuer, scopes, isExpired: false })) ?? {};
+  const schemeCase = cases.find(({ name }) => name === scheme);
+  return (
+    (await schemeCase?.headers(service.callers.add({ scopes }), { issuer, scopes, isExpired: false })) ?? {}
+  );
 }
 
-/** What the browser says of the page, and whether it may use the credentials of its visitor. */
+/** Pages with the headers that a browser sends for them, and whether they may use credentials that the browser adds. */
 const pages: readonly [page: string, headers: (origin: string) => Record<string, string>, isOwn: boolean][] =
   [
     ['of the server', (origin) => ({ 'sec-fetch-site': 'same-origin', origin }), true],
     ['of the server, in an older browser', (origin) => ({ origin }), true],
-    ['that its user has opened', () => ({ 'sec-fetch-site': 'none' }), true],
-    ['that is none: a program', () => ({}), true],
+    ['that the user has opened directly', () => ({ 'sec-fetch-site': 'none' }), true],
+    ['without browser headers, which is a program', () => ({}), true],
     [
       'of a sibling subdomain',
       () => ({ 'sec-fetch-site': 'same-site', origin: 'https://blog.127.0.0.1' }),
@@ -53,7 +55,7 @@ const pages: readonly [page: string, headers: (origin: string) => Record<string,
     ['of another port', () => ({ origin: 'http://127.0.0.1:1' }), false],
   ];
 
-/** Each way to change something. */
+/** Requests that change something. */
 const writes: readonly [method: string, path: string][] = [
   ['POST', '/v1/notes'],
   ['PUT', '/v1/notes'],
@@ -63,29 +65,32 @@ const writes: readonly [method: string, path: string][] = [
   ['POST', '/trpc/writePOST,writePUT?batch=1'],
 ];
 
-describe.each(['cookie', 'basic', 'bearer'])('with the credential of %s', (scheme) => {
+describe.each(['cookie', 'basic', 'bearer'])('cross-site requests with %s', (scheme) => {
   const isAmbient = scheme !== 'bearer';
 
-  describe.each(pages)('a page %s', (_page, headersOfPage, isOwn) => {
-    it.each(writes)(`${isOwn || !isAmbient ? 'may' : 'may not'} send %s %s`, async (method, path) => {
-      const service = services.without;
-      const { fetch, origin } = service.server;
-      const headers = { ...(await headersOf(service, scheme)), ...headersOfPage(origin) };
-      for (const type of ['application/json', 'text/plain']) {
-        const response = await fetch(`${origin}${path}`, {
-          method,
-          headers: { ...headers, ...(path.startsWith('/trpc') && { 'content-type': type }) },
-          ...(path.startsWith('/trpc') && { body: '{}' }),
-        });
-        const text = await response.text();
-        const isRejected =
-          response.status === 403 &&
-          text.includes('Pages of other sites may not use the credentials of their visitors here.');
-        expect(isRejected).toBe(isAmbient && !isOwn);
-      }
-    });
+  describe.each(pages)('a page %s', (page, headersOfPage, isOwn) => {
+    it.each(writes)(
+      `a page ${page} ${isOwn || !isAmbient ? 'may' : 'may not'} send %s %s with ${scheme}`,
+      async (method, path) => {
+        const service = services.without;
+        const { fetch, origin } = service.server;
+        const headers = { ...(await headersOf(service, scheme)), ...headersOfPage(origin) };
+        for (const type of ['application/json', 'text/plain']) {
+          const response = await fetch(`${origin}${path}`, {
+            method,
+            headers: { ...headers, ...(path.startsWith('/trpc') && { 'content-type': type }) },
+            ...(path.startsWith('/trpc') && { body: '{}' }),
+          });
+          const text = await response.text();
+          const isRejected =
+            response.status === 403 &&
+            text.includes('Pages of other sites may not use the credentials of their visitors here.');
+          expect(isRejected).toBe(isAmbient && !isOwn);
+        }
+      },
+    );
 
-    it('may read', async () => {
+    it(`a page ${page} may read with ${scheme}`, async () => {
       const service = services.without;
       const { fetch, origin } = service.server;
       const headers = { ...(await headersOf(service, scheme)), ...headersOfPage(origin) };
@@ -94,19 +99,22 @@ describe.each(['cookie', 'basic', 'bearer'])('with the credential of %s', (schem
     });
   });
 
-  it.each(pages)('a page %s opens a WebSocket, or not', async (_page, headersOfPage, isOwn) => {
-    needs('WebSockets');
-    const service = services.without;
-    const headers = headersOfPage(service.server.origin);
-    // A socket is opened to no other page, whatever its credential is; and a browser always sends the origin.
-    const isOpened = isOwn || (!isAmbient && headers['origin'] === undefined);
-    expect(await dial(service, { ...headers, ...(await headersOf(service, scheme)) })).toBe(
-      isOpened ? 101 : 403,
-    );
-  });
+  it.each(pages)(
+    `a WebSocket upgrade by a page %s with ${scheme} is answered with 101 or 403`,
+    async (_page, headersOfPage, isOwn) => {
+      needs('WebSockets');
+      const service = services.without;
+      const headers = headersOfPage(service.server.origin);
+      // A page of another origin cannot open a WebSocket with any credential, and a browser always sends the origin.
+      const isOpened = isOwn || (!isAmbient && headers['origin'] === undefined);
+      expect(await dial(service, { ...headers, ...(await headersOf(service, scheme)) })).toBe(
+        isOpened ? 101 : 403,
+      );
+    },
+  );
 });
 
-describe('a page of cors.origins', () => {
+describe('pages of cors.origins', () => {
   const page = { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' };
 
   it.each([
@@ -116,17 +124,20 @@ describe('a page of cors.origins', () => {
     ['basic', 'without', 403, 403],
     ['bearer', 'with', 200, 101],
     ['bearer', 'without', 200, 101],
-  ] as const)('may use a credential of %s %s cors.credentials: %i', async (scheme, which, status, opened) => {
-    const service = services[which];
-    const { fetch, origin } = service.server;
-    const headers = { ...page, ...(await headersOf(service, scheme)) };
-    expect((await fetch(`${origin}/v1/notes`, { method: 'POST', headers })).status).toBe(status);
-    needs('WebSockets');
-    expect(await dial(service, headers)).toBe(opened);
-  });
+  ] as const)(
+    'POST by a page of cors.origins, with %s and %s cors.credentials, is answered with %i, and its upgrade with %i',
+    async (scheme, which, status, opened) => {
+      const service = services[which];
+      const { fetch, origin } = service.server;
+      const headers = { ...page, ...(await headersOf(service, scheme)) };
+      expect((await fetch(`${origin}/v1/notes`, { method: 'POST', headers })).status).toBe(status);
+      needs('WebSockets');
+      expect(await dial(service, headers)).toBe(opened);
+    },
+  );
 });
 
-describe('a WebSocket whose parameters carry a credential', () => {
+describe('connection parameters with a credential', () => {
   const names = async (cookies: Record<string, string>, data: Record<string, string>) => {
     needs('WebSockets');
     const url = `${services.without.server.origin.replace('http', 'ws')}/trpc?connectionParams=1`;
@@ -142,7 +153,7 @@ describe('a WebSocket whose parameters carry a credential', () => {
     return received;
   };
 
-  it('is the caller’s of the first scheme in the list that is there: of the parameters, or of the cookie', async () => {
+  it('connection parameters with a bearer token take precedence over a cookie, which is used without them', async () => {
     const cookies = await headersOf(services.without, 'cookie');
     const token = await headersOf(services.without, 'bearer');
     const nameOf = (headers: Record<string, string>) =>

@@ -6,14 +6,14 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { audience, type Issuer, type Signing, startIssuer } from './issuer.ts';
 import { openCredentials, schemeCases } from './startCredentials.ts';
 
-// Asked for in: honojs/hono (jwk, built in), fastify-jwt; no thread about tRPC.
+// Comparable: jwk of honojs/hono, fastify-jwt. There is no thread about tRPC.
 
 const request = {} as HttpRequest;
 
 async function start(options: Partial<JwtOptions<JWTPayload>> = {}) {
   const issuer = await startIssuer();
   const scheme = jwt({ issuer: issuer.issuer, audience, jwksUri: issuer.jwksUri, ...options });
-  /** The subject of a token; `undefined` where it is rejected, 503 where nothing is known about its key. */
+  /** The subject of a token, `undefined` if it is rejected, 503 if its key cannot be fetched. */
   const subject = async (token: string) => {
     const credential = scheme.read({ header: () => `Bearer ${token}` }, request);
     if (typeof credential !== 'string') return undefined;
@@ -31,23 +31,23 @@ async function start(options: Partial<JwtOptions<JWTPayload>> = {}) {
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
 
-describe('a token', () => {
-  it('that is good names its subject, and is verified once', async () => {
+describe('access tokens', () => {
+  it('a valid token is verified once, and returns its claims', async () => {
     const { issuer, scheme, subject } = await start();
     const token = await issuer.sign();
     expect(await subject(token)).toBe('ada');
-    // Without a promise: its signature is not checked again.
+    // Not a promise, because the signature is not checked again.
     expect(scheme.verify(token, request)).toMatchObject({ sub: 'ada' });
     expect(issuer.requests()).toBe(1);
   });
 
   it.each<[what: string, claims: () => JWTPayload, signing?: Signing]>([
     ['has several audiences, one of them this service', () => ({ aud: ['https://other.example', audience] })],
-    ['expired a moment ago, within the clock tolerance', () => ({ exp: inSeconds(-3) })],
-    ['is valid from in a moment, within the clock tolerance', () => ({ nbf: inSeconds(3) })],
+    ['expired 3 s ago, within the clock tolerance', () => ({ exp: inSeconds(-3) })],
+    ['becomes valid in 3 s, within the clock tolerance', () => ({ nbf: inSeconds(3) })],
     ['does not name its key', () => ({}), { header: { kid: undefined } }],
-    ['has a header that nobody needs to understand', () => ({}), { header: { x: 1 } }],
-  ])('is accepted that %s', async (_what, claims, signing) => {
+    ['has an unknown header that is not critical', () => ({}), { header: { x: 1 } }],
+  ])('a token that %s is accepted', async (_what, claims, signing) => {
     const { issuer, subject } = await start();
     expect(await subject(await issuer.sign(claims(), signing))).toBe('ada');
   });
@@ -55,28 +55,28 @@ describe('a token', () => {
   it.each<[what: string, claims: () => JWTPayload, signing?: Signing]>([
     ['has expired', () => ({ exp: inSeconds(-10) })],
     ['has no exp', () => ({}), { without: ['exp'] }],
-    ['has an exp that is no number', () => ({ exp: '9999999999' as unknown as number })],
+    ['has an exp that is not a number', () => ({ exp: '9999999999' as unknown as number })],
     ['is not valid yet', () => ({ nbf: inSeconds(60) })],
     ['is of another issuer', () => ({ iss: 'https://evil.example' })],
-    ['is of an issuer with a slash more', () => ({ iss: 'http://127.0.0.1/' })],
+    ['is of an issuer with an additional slash', () => ({ iss: 'http://127.0.0.1/' })],
     ['has no iss', () => ({}), { without: ['iss'] }],
     ['is for another service', () => ({ aud: 'https://other.example' })],
-    ['is for a service whose name begins alike', () => ({ aud: `${audience}.evil.example` })],
+    ['is for a service whose name starts with the audience', () => ({ aud: `${audience}.evil.example` })],
     ['has no aud', () => ({}), { without: ['aud'] }],
     ['has an empty list as aud', () => ({ aud: [] })],
-    ['has a critical header that is not understood', () => ({}), { header: { crit: ['x'], x: true } }],
-  ])('is rejected that %s', async (_what, claims, signing) => {
+    ['has an unknown critical header', () => ({}), { header: { crit: ['x'], x: true } }],
+  ])('a token that %s is rejected', async (_what, claims, signing) => {
     const { issuer, subject } = await start();
     expect(await subject(await issuer.sign(claims(), signing))).toBeUndefined();
   });
 
-  it('is rejected whose clock differs by more than clockToleranceSeconds: 0', async () => {
+  it('a token that expired 1 s ago is rejected with clockToleranceSeconds: 0', async () => {
     const { issuer, subject } = await start({ clockToleranceSeconds: 0 });
     expect(await subject(await issuer.sign({ exp: inSeconds(-1) }))).toBeUndefined();
     expect(await subject(await issuer.sign({ nbf: inSeconds(2) }))).toBeUndefined();
   });
 
-  it('is rejected once it has expired, although it was verified before', async () => {
+  it('a token is rejected after it expires, also if it was verified before', async () => {
     const { issuer, subject } = await start({ clockToleranceSeconds: 0 });
     const token = await issuer.sign({ exp: inSeconds(2) });
     expect(await subject(token)).toBe('ada');
@@ -84,7 +84,7 @@ describe('a token', () => {
     expect(await subject(token)).toBeUndefined();
   });
 
-  it('that was verified is rejected once it has expired, although its issuer is away for longer than a day', async () => {
+  it('a verified token is rejected after it expires, also if its issuer is down for more than a day', async () => {
     const { issuer, subject } = await start();
     const token = await issuer.sign();
     expect(await subject(token)).toBe('ada');
@@ -96,7 +96,7 @@ describe('a token', () => {
     expect(await subject(`${token}x`)).toBe(503);
   });
 
-  it('is rejected of another typ than type', async () => {
+  it('a token whose typ differs from the option type is rejected', async () => {
     const { issuer, subject } = await start({ type: 'at+jwt' });
     expect(await subject(await issuer.sign())).toBeUndefined();
     expect(await subject(await issuer.sign({}, { header: { typ: 'JWT' } }))).toBeUndefined();
@@ -104,15 +104,15 @@ describe('a token', () => {
     expect(await subject(await issuer.sign({}, { header: { typ: 'application/at+jwt' } }))).toBe('ada');
   });
 
-  it('is rejected of an algorithm that algorithms does not name', async () => {
+  it('a token whose algorithm is not in the option algorithms is rejected', async () => {
     const { issuer, subject } = await start({ algorithms: ['ES256'] });
     await issuer.publish('rsa', 'RS256');
     expect(await subject(await issuer.sign())).toBeUndefined();
   });
 });
 
-describe('a forged token', () => {
-  it('without a signature is rejected (alg none)', async () => {
+describe('forged tokens', () => {
+  it('a token without a signature is rejected (alg none)', async () => {
     const { issuer, subject } = await start();
     const [, payload = '', signature = ''] = (await issuer.sign()).split('.');
     for (const alg of ['none', 'None', 'NONE', '', undefined]) {
@@ -123,7 +123,7 @@ describe('a forged token', () => {
   });
 
   it.each(['HS256', 'HS384', 'HS512'])(
-    'whose signature is an HMAC with the public key as its secret is rejected (%s)',
+    'a token whose signature is an HMAC with the public key as its secret is rejected (%s)',
     async (alg) => {
       const { issuer, subject } = await start();
       await issuer.publish('rsa', 'RS256');
@@ -137,7 +137,7 @@ describe('a forged token', () => {
     },
   );
 
-  it('that brings a key of its own is rejected: jwk, jku, x5u and x5c are not looked at', async () => {
+  it('a token with its own key is rejected: jwk, jku, x5u and x5c are ignored', async () => {
     const { issuer, subject } = await start();
     const { privateKey: key } = await generateKeyPair('ES256');
     const evil = await startIssuer();
@@ -168,7 +168,7 @@ describe('a forged token', () => {
     null,
     ['first'],
     {},
-  ])('whose kid is %j is rejected', async (kid) => {
+  ])('a token whose kid is %j is rejected', async (kid) => {
     const { issuer, subject } = await start();
     const { privateKey: key } = await generateKeyPair('ES256');
     expect(await subject(await issuer.sign({}, { key, header: { kid } }).catch(() => 'a.b.c'))).toBe(
@@ -177,7 +177,7 @@ describe('a forged token', () => {
     expect(issuer.requests()).toBeLessThanOrEqual(2);
   });
 
-  it('with a part of another is rejected', async () => {
+  it('a token with a part of another token is rejected', async () => {
     const { issuer, subject } = await start();
     const [header = '', payload = '', signature = ''] = (await issuer.sign()).split('.');
     const admin = encode({ iss: issuer.issuer, aud: audience, sub: 'root', exp: inSeconds(300) });
@@ -198,7 +198,7 @@ describe('a forged token', () => {
     }
   });
 
-  it('that is longer than 8,192 characters is rejected before it is decoded', async () => {
+  it('a token longer than 8,192 characters is rejected before it is decoded', async () => {
     const { issuer, scheme, subject } = await start();
     const token = await issuer.sign({ padding: 'x'.repeat(8192) });
     expect(scheme.read({ header: () => `Bearer ${token}` }, request)).toBeNull();
@@ -206,13 +206,16 @@ describe('a forged token', () => {
     expect(await subject(await issuer.sign({ padding: 'x'.repeat(4096) }))).toBe('ada');
   });
 
-  it.each(['abc', 'a.b', 'a.b.c.d', 'a.b.c.d.e', 'a=.b.c', 'a.b~.c'])('%j is malformed', async (token) => {
-    const { scheme } = await start();
-    expect(scheme.read({ header: () => `Bearer ${token}` }, request)).toBeNull();
-  });
+  it.each(['abc', 'a.b', 'a.b.c.d', 'a.b.c.d.e', 'a=.b.c', 'a.b~.c'])(
+    'the token %j is malformed',
+    async (token) => {
+      const { scheme } = await start();
+      expect(scheme.read({ header: () => `Bearer ${token}` }, request)).toBeNull();
+    },
+  );
 });
 
-it('one bearer scheme takes API keys beside access tokens, by the verify of a jwt scheme', async () => {
+it('one bearer scheme accepts API keys and access tokens by the verify of a jwt scheme', async () => {
   const { issuer, scheme } = await start();
   const keys = new Map([['psk_1', { sub: 'key' }]]);
   const both = bearer<JWTPayload>({
@@ -225,8 +228,8 @@ it('one bearer scheme takes API keys beside access tokens, by the verify of a jw
   }
 });
 
-describe('the issuer', () => {
-  it('that cannot be reached is no reason to reject a token: 503, and 401 only for what is wrong without its keys', async () => {
+describe('the key endpoint of the issuer', () => {
+  it('a token is answered with 503, and not rejected, if its issuer cannot be reached', async () => {
     const { issuer, subject } = await start();
     const token = await issuer.sign();
     await issuer.close();
@@ -234,13 +237,16 @@ describe('the issuer', () => {
     expect(await subject(await issuer.sign())).toBe(503);
   });
 
-  it.each([404, 500, 503, 204, 302])('that answers %i is away: 503', async (status) => {
-    const { issuer, subject } = await start();
-    issuer.status = status;
-    expect(await subject(await issuer.sign())).toBe(503);
-  });
+  it.each([404, 500, 503, 204, 302])(
+    'a token is answered with 503 if the key endpoint answers with %i',
+    async (status) => {
+      const { issuer, subject } = await start();
+      issuer.status = status;
+      expect(await subject(await issuer.sign())).toBe(503);
+    },
+  );
 
-  it('that goes away leaves the keys that were seen: their tokens are good, those of others 503, forged ones 401', async () => {
+  it('known keys are used while the issuer is down: their tokens are valid, forged ones are rejected, those of other keys are 503', async () => {
     const { issuer, subject } = await start({ maxAgeSeconds: 0 });
     const old = await issuer.sign();
     expect(await subject(old)).toBe('ada');
@@ -257,7 +263,7 @@ describe('the issuer', () => {
     await expect.poll(() => subject(unseen), { timeout: 5000 }).toBe('eve');
   });
 
-  it('is asked once for many tokens at a time, and once a second for keys that it does not have', async () => {
+  it('keys are fetched once for concurrent tokens, and at most once a second for unknown keys', async () => {
     const { issuer, subject } = await start();
     const tokens = await Promise.all(
       Array.from({ length: 20 }, (_, at) => issuer.sign({ sub: `user${at}` })),
@@ -274,7 +280,7 @@ describe('the issuer', () => {
     expect(issuer.requests()).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - started) / 1000));
   });
 
-  it('has 100 tokens of unknown keys wait for newer keys, and further ones are 503', async () => {
+  it('at most 100 tokens of unknown keys wait for newer keys, and further ones are 503', async () => {
     const { issuer, subject } = await start();
     expect(await subject(await issuer.sign())).toBe('ada');
     const { privateKey: key } = await generateKeyPair('ES256');
@@ -286,7 +292,7 @@ describe('the issuer', () => {
     expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(100);
   });
 
-  it('that withdraws a key ends its tokens once maxAgeSeconds have passed, those that were verified too', async () => {
+  it('tokens of a withdrawn key are rejected after maxAgeSeconds, also those that were verified', async () => {
     const { issuer, subject } = await start({ maxAgeSeconds: 1 });
     const token = await issuer.sign();
     expect(await subject(token)).toBe('ada');
@@ -296,7 +302,7 @@ describe('the issuer', () => {
     expect(await subject(await issuer.sign())).toBe('ada');
   });
 
-  it('that publishes two keys without ids has tokens of both accepted', async () => {
+  it('tokens of two keys without ids are accepted', async () => {
     const { issuer, subject } = await start();
     const tokens = [await issuer.sign({}, { header: { kid: undefined } })];
     await issuer.publish('second');
@@ -318,14 +324,14 @@ it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
   [{ issuer: '' }, /issuer and audience must not be empty/],
   [{ audience: '' }, /issuer and audience must not be empty/],
   [{ audience: [] }, /issuer and audience must not be empty/],
-  // Of plain JavaScript, such as a variable of the environment that is not set
+  // From JavaScript, such as an environment variable that is not set
   [{ issuer: undefined as never }, /issuer is undefined; it must be a string/],
   [{ audience: undefined as never }, /audience is undefined; it must be a string or an array of strings/],
   [{ audience: [undefined as never] }, /audience is an array; it must be a string or an array of strings/],
   [{ audience: ['a', ''] }, /issuer and audience must not be empty/],
   [{ jwksUri: 'file:///etc/passwd' }, /jwksUri is "file:\/\/\/etc\/passwd": it must be an https URL/],
   [{ jwksUri: '/jwks' }, /must be an https URL/],
-])('jwt rejects %o', (options, message) => {
+])('jwt() rejects the options %o', (options, message) => {
   const all = {
     issuer: 'https://login.example',
     audience,
@@ -336,24 +342,24 @@ it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
 });
 
 it(
-  'rotates its keys under load: no good token is rejected, and no bad one accepted',
+  'under load, a rotation of keys rejects no valid token and accepts no invalid one',
   { timeout: 60_000 },
   async () => {
     const { issuer, subject } = await start({ maxAgeSeconds: 1 });
     const { privateKey: foreign } = await generateKeyPair('ES256');
     const stopping = new AbortController();
     const counts = { good: 0, bad: 0 };
-    const wrong: unknown[] = [];
+    const wrongOutcomes: unknown[] = [];
     let sign = await signer(issuer, 0);
 
     async function sendGood(): Promise<void> {
       while (!stopping.signal.aborted) {
-        // Some tokens are used again, as clients do.
+        // Clients use a token several times.
         const token = await sign();
         for (let use = 0; use < 5; use += 1) {
           const outcome = await subject(token);
           counts.good += 1;
-          if (outcome !== 'ada') wrong.push(['good', outcome]);
+          if (outcome !== 'ada') wrongOutcomes.push(['good', outcome]);
         }
       }
     }
@@ -370,7 +376,7 @@ it(
         for (const token of forgeries) {
           const outcome = await subject(token);
           counts.bad += 1;
-          if (outcome !== undefined) wrong.push(['bad', outcome]);
+          if (outcome !== undefined) wrongOutcomes.push(['bad', outcome]);
         }
       }
     }
@@ -378,27 +384,27 @@ it(
     const load = [...Array.from({ length: 16 }, sendGood), ...Array.from({ length: 4 }, sendBad)];
     for (let round = 1; round <= 6; round += 1) {
       await sleep(700);
-      // Published, used at once, and the one before last withdrawn.
+      // Publishes a key, signs with it at once, and withdraws the key before the last one.
       sign = await signer(issuer, round);
       issuer.published.delete(`key${round - 2}`);
     }
     await sleep(700);
     stopping.abort();
     await Promise.all(load);
-    expect(wrong).toEqual([]);
+    expect(wrongOutcomes).toEqual([]);
     expect(counts.good).toBeGreaterThan(1000);
     expect(counts.bad).toBeGreaterThan(20);
   },
 );
 
-/** Publishes a key. @returns signs with it, whatever is published later */
+/** Publishes a key. @returns a function that signs with it, also after later keys are published */
 async function signer(issuer: Issuer, round: number): Promise<() => Promise<string>> {
   const kid = `key${round}`;
   const key = await issuer.publish(kid);
   return () => issuer.sign({}, { key, header: { alg: 'ES256', kid } });
 }
 
-it('an issuer that is away is 503 with Retry-After and without a challenge, over each protocol', async () => {
+it('requests are answered with 503, Retry-After and no challenge over each protocol if the issuer is down', async () => {
   const issuer = await startIssuer();
   const cases = schemeCases.filter(({ name }) => name === 'jwt');
   const { callers, close, server } = await openCredentials(cases, issuer, {

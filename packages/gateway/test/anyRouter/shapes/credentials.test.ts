@@ -7,16 +7,17 @@ import { openCredentials, schemeCases, type SchemeCase } from './startCredential
 
 // Several schemes, per operation, with scopes: trpc-openapi #239, #290, #295, #302, #370.
 
-const states = ['missing', 'malformed', 'expired', 'wrong scope', 'revoked', 'good'] as const;
+const states = ['missing', 'malformed', 'expired', 'out of scope', 'revoked', 'valid'] as const;
 type State = (typeof states)[number];
 
-/** What a client sees: a status, or how its WebSocket ended; which challenge; what it received. */
+/** The expected result of a request. */
 interface Outcome {
+  /** The status of the response, or the close code of a WebSocket. */
   readonly status: number | 'closed 1008';
   readonly challenge?: 'missing' | 'invalid' | 'scope';
-  /** Part of what it received. */
+  /** A part of the received body or messages. */
   readonly received?: string;
-  /** That what it began ended by itself. */
+  /** Whether the stream has ended without the client. */
   readonly hasEnded?: boolean;
 }
 
@@ -26,72 +27,72 @@ const rejected = {
   expired: { status: 401, challenge: 'invalid' },
 } as const;
 const revoked = { status: 401, challenge: 'invalid' } as const;
-const lacks = 'lacks the scope notes:read';
-const cutOff = { status: 200, hasEnded: true } as const;
+const lacksScope = 'lacks the scope notes:read';
+const streamEnds = { status: 200, hasEnded: true } as const;
 const closed = { status: 'closed 1008' } as const;
 
-/** The table: what a client gets by the protocol, whatever the scheme is. */
-const table = {
+/** The expected outcomes by protocol, for every scheme. */
+const expectedOutcomes = {
   REST: {
     ...rejected,
-    'wrong scope': { status: 403, challenge: 'scope', received: lacks },
+    'out of scope': { status: 403, challenge: 'scope', received: lacksScope },
     revoked,
-    good: { status: 200, received: '"notes of caller-' },
+    valid: { status: 200, received: '"notes of caller-' },
   },
   tRPC: {
     ...rejected,
-    'wrong scope': { status: 403, challenge: 'scope', received: lacks },
+    'out of scope': { status: 403, challenge: 'scope', received: lacksScope },
     revoked,
-    good: { status: 200, received: '{"result":{"data":"notes of caller-' },
+    valid: { status: 200, received: '{"result":{"data":"notes of caller-' },
   },
   'a batch': {
     ...rejected,
-    'wrong scope': { status: 207, challenge: 'scope', received: lacks },
+    'out of scope': { status: 207, challenge: 'scope', received: lacksScope },
     revoked,
-    good: { status: 200, received: '[{"result":{"data":"caller-' },
+    valid: { status: 200, received: '[{"result":{"data":"caller-' },
   },
   'JSON lines': {
     ...rejected,
-    // Its head has gone out when a call fails.
-    'wrong scope': { status: 200, received: lacks },
-    revoked: cutOff,
-    good: { status: 200, received: 'notes of caller-' },
+    // The status is sent before a call fails.
+    'out of scope': { status: 200, received: lacksScope },
+    revoked: streamEnds,
+    valid: { status: 200, received: 'notes of caller-' },
   },
   'events over REST': {
     ...rejected,
-    'wrong scope': { status: 403, challenge: 'scope', received: lacks },
-    revoked: cutOff,
-    good: { status: 200, received: 'data: 0' },
+    'out of scope': { status: 403, challenge: 'scope', received: lacksScope },
+    revoked: streamEnds,
+    valid: { status: 200, received: 'data: 0' },
   },
   'events over tRPC': {
     ...rejected,
-    // As tRPC answers each error of a subscription.
-    'wrong scope': { status: 200, received: lacks },
-    revoked: cutOff,
-    good: { status: 200, received: 'data: 0' },
+    // tRPC sends errors of a subscription as events.
+    'out of scope': { status: 200, received: lacksScope },
+    revoked: streamEnds,
+    valid: { status: 200, received: 'data: 0' },
   },
   'a WebSocket': {
     ...rejected,
-    'wrong scope': { status: 101, received: lacks },
+    'out of scope': { status: 101, received: lacksScope },
     revoked: closed,
-    good: { status: 101, received: 'notes of caller-' },
+    valid: { status: 101, received: 'notes of caller-' },
   },
   'a WebSocket’s connection parameters': {
     missing: closed,
     malformed: closed,
     expired: closed,
-    'wrong scope': { status: 101, received: lacks },
+    'out of scope': { status: 101, received: lacksScope },
     revoked: closed,
-    good: { status: 101, received: 'notes of caller-' },
+    valid: { status: 101, received: 'notes of caller-' },
   },
   'an EventSource’s connection parameters': {
     ...rejected,
-    'wrong scope': { status: 200, received: lacks },
-    revoked: cutOff,
-    good: { status: 200, received: 'data: 0' },
+    'out of scope': { status: 200, received: lacksScope },
+    revoked: streamEnds,
+    valid: { status: 200, received: 'data: 0' },
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<State, Outcome>>>>;
-type Protocol = keyof typeof table;
+type Protocol = keyof typeof expectedOutcomes;
 
 const targets: Readonly<Partial<Record<Protocol, { readonly path: string; readonly accept?: string }>>> = {
   REST: { path: '/v1/notes' },
@@ -115,7 +116,7 @@ describe.each(schemeCases)('$name', (scheme) => {
     await issuer.close();
   });
 
-  /** The headers of a caller in a state, and what revokes them. */
+  /** The headers of a new caller in a state, and a function that revokes them. */
   async function credentialIn(
     state: State,
   ): Promise<{ headers: Record<string, string>; revoke: () => void }> {
@@ -123,44 +124,47 @@ describe.each(schemeCases)('$name', (scheme) => {
     if (state === 'malformed') return { headers: scheme.malformed, revoke() {} };
     const { callers } = service;
     const isExpired = state === 'expired';
-    const scopes = state === 'wrong scope' ? [] : ['notes:read'];
+    const scopes = state === 'out of scope' ? [] : ['notes:read'];
     const name = callers.add({ scopes, ...(isExpired && { expiresInMs: -1000 }) });
     const headers = await scheme.headers(name, { issuer, scopes, isExpired });
     return { headers, revoke: () => callers.revoke(name) };
   }
 
-  const cells = Object.entries(table).flatMap(([protocol, outcomes]) =>
+  const cells = Object.entries(expectedOutcomes).flatMap(([protocol, outcomes]) =>
     states.map((state) => [state, protocol as Protocol, outcomes[state] as Outcome] as const),
   );
 
-  /** All cells at once: the watch over credentials in use looks once a second. */
+  /** All requests run at once, because credentials in use are verified once a second. */
   const outcomes = new Map<string, Promise<object>>();
   beforeAll(() => {
     for (const [state, protocol] of cells) {
       const outcome = outcomeOf(state, protocol);
-      // The test of the cell fails with it.
+      // The test of this cell awaits it.
       outcome.catch(() => {});
       outcomes.set(`${state} ${protocol}`, outcome);
     }
   });
 
-  it.each(cells)('%s over %s is %j', async (state, protocol, expected) => {
-    if (protocol.includes('WebSocket')) needs('WebSockets');
-    const wanted: Outcome = isNone(protocol) ? table[protocol].missing : expected;
-    expect(await outcomes.get(`${state} ${protocol}`)).toMatchObject({
-      status: wanted.status,
-      challenge: wanted.challenge === undefined ? null : scheme.challenges[wanted.challenge],
-      ...(wanted.hasEnded && { hasEnded: true }),
-      received: expect.stringContaining(wanted.received ?? ''),
-    });
-  });
+  it.each(cells)(
+    `${scheme.name}: a credential that is %s, over %s, results in %j`,
+    async (state, protocol, expected) => {
+      if (protocol.includes('WebSocket')) needs('WebSockets');
+      const outcome: Outcome = isIgnored(protocol) ? expectedOutcomes[protocol].missing : expected;
+      expect(await outcomes.get(`${state} ${protocol}`)).toMatchObject({
+        status: outcome.status,
+        challenge: outcome.challenge === undefined ? null : scheme.challenges[outcome.challenge],
+        ...(outcome.hasEnded && { hasEnded: true }),
+        received: expect.stringContaining(outcome.received ?? ''),
+      });
+    },
+  );
 
-  /** A page cannot read a cookie that is HttpOnly: connection parameters with one are no credential. */
-  const isNone = (protocol: Protocol) => protocol.endsWith('parameters') && !scheme.isParameter;
+  /** Connection parameters with a cookie are not a credential: a page cannot read a cookie that is HttpOnly. */
+  const isIgnored = (protocol: Protocol) => protocol.endsWith('parameters') && !scheme.isParameter;
 
   async function outcomeOf(state: State, protocol: Protocol): Promise<object> {
     const { headers, revoke: revokeCaller } = await credentialIn(state);
-    const revoke = isNone(protocol) ? () => {} : revokeCaller;
+    const revoke = isIgnored(protocol) ? () => {} : revokeCaller;
     return protocol.includes('WebSocket')
       ? dial(scheme, service.server, state, protocol.endsWith('parameters'), headers, revoke)
       : request(protocol, state, headers, revoke);
@@ -175,7 +179,7 @@ describe.each(schemeCases)('$name', (scheme) => {
     const { fetch, origin } = service.server;
     const { path = '', accept } = targets[protocol] ?? {};
     const stopping = new AbortController();
-    const isRevokedAlive = state === 'revoked' && table[protocol].revoked.status === 200;
+    const isRevokedAlive = state === 'revoked' && expectedOutcomes[protocol].revoked.status === 200;
     const isByParameters = protocol.endsWith('parameters');
     const target =
       protocol === 'JSON lines' && isRevokedAlive
@@ -197,8 +201,8 @@ describe.each(schemeCases)('$name', (scheme) => {
     }
     const response = await send();
     if (isRevokedAlive) revoke();
-    // A stream that goes on ends with the test; one of a revoked credential by itself.
-    const isEndless = state === 'good' && /events|EventSource/.test(protocol);
+    // The stream of a revoked credential ends by itself, and the test ends the others.
+    const isEndless = state === 'valid' && /events|EventSource/.test(protocol);
     const received = isEndless ? await firstOf(response) : await response.text();
     stopping.abort();
     return {
@@ -209,7 +213,7 @@ describe.each(schemeCases)('$name', (scheme) => {
     };
   }
 
-  it('is described by the document', () => {
+  it(`the document describes ${scheme.name} and the 401 and 403 of its operations`, () => {
     const { components, paths } = service.document as unknown as Document;
     expect(components.securitySchemes).toEqual({ [scheme.name]: expect.objectContaining(scheme.document) });
     expect(paths['/notes']?.['get']?.security).toEqual([{ [scheme.name]: ['notes:read'] }]);
@@ -225,9 +229,9 @@ describe.each(schemeCases)('$name', (scheme) => {
     }
   });
 
-  it('is sent by tRPC’s own client', async () => {
+  it(`tRPC’s own client can send a ${scheme.name} credential`, async () => {
     const { fetch, origin } = service.server;
-    const { headers } = await credentialIn('good');
+    const { headers } = await credentialIn('valid');
     for (const link of [httpBatchLink, httpBatchStreamLink]) {
       const options = { url: `${origin}/trpc`, fetch: fetch as typeof globalThis.fetch };
       const withCredential = createTRPCClient<never>({
@@ -252,7 +256,7 @@ interface Operation {
   >;
 }
 
-/** What comes first on a stream of events that goes on. */
+/** Reads an endless stream of events until its first event. */
 async function firstOf(response: Response): Promise<string> {
   let received = '';
   const decoder = new TextDecoder();
@@ -263,7 +267,7 @@ async function firstOf(response: Response): Promise<string> {
   return received;
 }
 
-/** Calls `notes` on a WebSocket, and waits for its answer or for what ends it. */
+/** Calls `notes` on a WebSocket. Resolves with the response, or with the close code. */
 async function dial(
   { isParameter }: SchemeCase,
   server: { readonly origin: string },

@@ -59,9 +59,9 @@ it('an error that is not declared shows neither its data nor its cause (trpc-ope
   const unexpected = { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 };
   expect(await restJson('/orders', post({ count: 2 }))).toEqual([409, conflict]);
   expect(await restJson('/orders', post({ count: 3 }))).toEqual([500, unexpected]);
-  // The server's own mistake: the data does not fit what is declared.
+  // A bug of the server: the data does not match its declaration.
   expect(await restJson('/orders', post({ count: 4 }))).toEqual([500, unexpected]);
-  // It is thrown by a procedure without .errors(shopErrors).
+  // A procedure without .errors(shopErrors) throws it.
   const undeclared = { code: 'CONFLICT', message: 'Too few are left.', status: 409 };
   expect(await restJson('/undeclared')).toEqual([409, undeclared]);
   const [, error] = await safe(trpc.undeclared.query());
@@ -163,7 +163,7 @@ it('problem details have a type for each declared error, and its data (h3 #1384)
   expect(text).toContain('"const":"https://shop.example/problems/OUT_OF_STOCK"');
 });
 
-it('REST and the document understand a formatter of tRPC’s .errors() that the metadata describes (trpc #7591)', async () => {
+it('REST and the document use a formatter of tRPC’s .errors() that the metadata describes (trpc #7591)', async () => {
   const { document, records, rest, restJson, trpc } = await startShape(described);
   expect((await rest('/limited')).headers.get('retry-after')).toBe('1');
   expect(await restJson('/limited')).toEqual([
@@ -178,7 +178,7 @@ it('REST and the document understand a formatter of tRPC’s .errors() that the 
   expect(text).toContain('"const":"RATE_LIMITED"');
 });
 
-it('REST shows nothing of a formatter of tRPC’s .errors() that nothing describes (no thread)', async () => {
+it('REST sends nothing of a formatter of tRPC’s .errors() that the metadata does not describe (no thread)', async () => {
   const { restJson } = await startShape(undescribedFormatter);
   expect(await restJson('/a')).toEqual([404, { code: 'NOT_FOUND', message: 'Not found', status: 404 }]);
 });
@@ -213,8 +213,8 @@ it('the record of a call has the status that .errors() gives its error, over tRP
   const client = createTRPCClient<typeof router>({ links: [wsLink({ client: ws })] });
   await safe(client.shopRouter.order.mutate({ count: 0 }));
   await safe(client.written.write.query());
-  const failed = records.filter(({ status }) => status >= 400);
-  expect(failed.map(({ error, method, status }) => [method, status, error])).toEqual([
+  const errorRecords = records.filter(({ status }) => status >= 400);
+  expect(errorRecords.map(({ error, method, status }) => [method, status, error])).toEqual([
     ['POST', 423, undefined],
     ['GET', 429, undefined],
     ['WS', 423, undefined],
@@ -222,14 +222,14 @@ it('the record of a call has the status that .errors() gives its error, over tRP
   ]);
 });
 
-it('a formatter of a procedure that is served over tRPC alone is called for its errors, and never at start (no thread)', async () => {
+it('a formatter of a procedure without REST metadata is called for its errors, and never at start (no thread)', async () => {
   const { trpc } = await startShape(trpcOnly);
   expect(codes).toEqual([]);
   await safe(trpc.a.query());
   expect(codes).toEqual(['CONFLICT']);
 });
 
-it('errors of a base procedure and its own are declared together, also of a middleware (trpc #7279)', async () => {
+it('a procedure has its own declared errors and those of its base procedure and its middlewares (trpc #7279)', async () => {
   const { restJson, trpc } = await startShape(inherited);
   expect(await restJson('/locked')).toEqual([
     403,
@@ -259,7 +259,7 @@ it('a subscription ends with the declared error that it throws, on both protocol
   expect(await streamed.text()).toContain('"data":{"left":0}');
 });
 
-it('a declared error of the status 401 or 403 has no challenge, and the document does not promise one (no thread)', async () => {
+it('a declared error with the status 401 or 403 has no challenge, and the document does not require one (no thread)', async () => {
   const { document, rest } = await startShape(challengeless, {
     authentication: bearer({
       verify: () => ({}),
@@ -307,7 +307,7 @@ it.each<[what: string, procedure: Parameters<typeof t.router>[0][string], senten
     /the data of its error GONE has a date; use z\.iso\.datetime\(\)\.$/,
   ],
   [
-    'data that JSON has not',
+    'data that JSON cannot represent',
     t.procedure
       .meta({ openapi: { method: 'GET', path: '/a' } })
       .errors(declareErrors({ GONE: { status: 410, data: z.map(z.string(), z.string()) } }))
@@ -315,7 +315,7 @@ it.each<[what: string, procedure: Parameters<typeof t.router>[0][string], senten
       .query(() => 1),
     /in the data of its error GONE, its value is a map/,
   ],
-])('createGateway rejects %s, and names the fix', async (_, procedure, sentence) => {
+])('createGateway rejects %s with a message that names the fix', async (_, procedure, sentence) => {
   const created = createGateway({
     router: t.router({ a: procedure }),
     createContext: () => ({}),

@@ -2,7 +2,7 @@ import { declareErrors, type GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 
-// The shapes of errors that users of such gateways ask for.
+// Shapes of declared errors. Their tests name the threads that they come from.
 
 export const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
@@ -44,7 +44,7 @@ class RateLimited extends Error {
   readonly retryAfterMs = 500;
 }
 
-/** A formatter as tRPC documents it. */
+/** A procedure with a formatter as in tRPC's documentation. */
 const limited = t.procedure
   .meta({
     openapi: { method: 'GET', path: '/limited' },

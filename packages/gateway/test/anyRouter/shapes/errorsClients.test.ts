@@ -19,7 +19,7 @@ const shopErrors = declareErrors({
 });
 const outOfStock = (left: number) => shopErrors.OUT_OF_STOCK({ data: { left } });
 
-const createRouter = (t: typeof plain) =>
+const createRouter = (t: typeof withJson) =>
   t.router({
     left: t.procedure
       .errors(shopErrors)
@@ -41,22 +41,22 @@ const createRouter = (t: typeof plain) =>
         throw outOfStock(4);
       }),
   });
-const plain = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const transformed = initTRPC.meta<GatewayMeta>().create({ isDev: false, transformer: superjson });
-const plainRouter = createRouter(plain);
-// Its type differs by the transformer alone, which no test here reads.
-const transformedRouter = createRouter(transformed as unknown as typeof plain);
-type ShopRouter = typeof plainRouter;
+const withJson = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const withSuperjson = initTRPC.meta<GatewayMeta>().create({ isDev: false, transformer: superjson });
+const jsonRouter = createRouter(withJson);
+// The type differs only in its transformer, which these tests do not read.
+const superjsonRouter = createRouter(withSuperjson as unknown as typeof withJson);
+type ShopRouter = typeof jsonRouter;
 
 type LinkOf = (place: Place) => TRPCLink<ShopRouter>;
-const named = (links: object, kind: string, router: ShopRouter) =>
+const linkCases = (links: object, kind: string, router: ShopRouter) =>
   Object.entries(links).map(
     ([name, linkOf]) => [`${name}${kind}`, linkOf as unknown as LinkOf, router] as const,
   );
 
 const calls = [
-  ...named(callLinks, '', plainRouter),
-  ...named(superjsonLinks, ' with a transformer', transformedRouter),
+  ...linkCases(callLinks, '', jsonRouter),
+  ...linkCases(superjsonLinks, ' with a transformer', superjsonRouter),
 ];
 it.each(calls)('a call by %s receives the declared error (trpc #6832)', async (_, linkOf, router) => {
   const { server } = await startShape(router);
@@ -74,8 +74,8 @@ it.each(calls)('a call by %s receives the declared error (trpc #6832)', async (_
 });
 
 const subscriptions = [
-  ...named(subscriptionLinks, '', plainRouter),
-  ...named(superjsonSubscriptionLinks, ' with a transformer', transformedRouter),
+  ...linkCases(subscriptionLinks, '', jsonRouter),
+  ...linkCases(superjsonSubscriptionLinks, ' with a transformer', superjsonRouter),
 ];
 it.each(subscriptions)(
   'a subscription by %s receives the declared error after its events',

@@ -11,9 +11,9 @@ import { FileSample, type Sample, samples } from './samples.ts';
 
 /**
  * `generatedClients.ts FOLDER`: generates clients of the composed router by openapi-typescript, hey-api and orval, which
- * are installed in FOLDER, compiles each under `strict`, and calls every operation of a gateway that runs. It prints a
- * line for each operation, and exits with 1 where a client returns another status or another value than `samples.ts` has.
- * Operations in `limits` are not called by that client, and values in `otherValues` not compared; the table has the reason.
+ * are installed in FOLDER, compiles each with `strict`, and calls every operation of a running gateway. It prints a line for each
+ * operation, and exits with 1 if a client returns another status or value than `samples.ts` expects. A client does not call the
+ * operations in its `limits`, and values in `otherValues` are not compared. Both maps give the reason.
  */
 
 interface Call {
@@ -26,13 +26,13 @@ interface Call {
 
 interface Client {
   readonly name: string;
-  /** The command line of the generator, and its options as a file where it has no other way. */
+  /** The command line of the generator. Writes a file of options if the generator needs one. */
   generate(work: string, origin: string): Promise<readonly string[]>;
-  /** The source of a module that exports `calls`. */
+  /** Returns the source of a module that exports `calls`. */
   source(calls: readonly Call[], work: string, origin: string): Promise<string>;
-  /** What the generator cannot do, by operation. */
+  /** The reason why the client cannot call an operation, by operation. */
   readonly limits: Readonly<Record<string, string>>;
-  /** Why it returns something else than was sent, by operation. */
+  /** The reason why the client returns another value, by operation. */
   readonly otherValues: Readonly<Record<string, string>>;
 }
 
@@ -42,21 +42,21 @@ const authorization = 'Bearer good';
 const oneLevel =
   'it writes arrays and objects in a query of one level; OpenAPI does not say how deeper ones are written';
 
-/** A value as source text: without properties that are `undefined`, and files as calls of the module's `file`. */
-function source(value: unknown): string {
+/** A value as source code, without properties that are `undefined`. Files are calls of the module's function `file`. */
+function sourceOf(value: unknown): string {
   if (value instanceof FileSample)
     return `file(${JSON.stringify(value.text)}, ${JSON.stringify(value.name)})`;
-  if (Array.isArray(value)) return `[${value.map(source).join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map(sourceOf).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'undefined';
   const present = Object.entries(value).filter(([, member]) => member !== undefined);
-  return `{${present.map(([name, member]) => `${JSON.stringify(name)}: ${source(member)}`).join(', ')}}`;
+  return `{${present.map(([name, member]) => `${JSON.stringify(name)}: ${sourceOf(member)}`).join(', ')}}`;
 }
 
 const form = 'multipart/form-data';
 const newFile = (type: string) =>
   `const file = (text: string, name: string) => new File([text], name)${type};`;
 
-/** Which media type of the success a client parses, and whether it is that of events. */
+/** The first media type of the 2xx response. */
 function successType({ responses }: Operation): string {
   const [, success] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
   return Object.keys(success?.content ?? {})[0] ?? '';
@@ -68,7 +68,7 @@ const moduleOf = (imports: string, calls: readonly Call[], call: (call: Call) =>
     .map((each) => `${JSON.stringify(each.id)}: async () => {${call(each)}},\n`)
     .join('')}};\n`;
 
-/** The functions of a generated module by their names in lower case: generators differ in the case of acronyms. */
+/** Finds the function of an operation in a generated module, ignoring case, because generators write acronyms differently. */
 async function functionsOf(file: string): Promise<(id: string) => string> {
   const text = await readFile(file, 'utf8');
   const names = new Map(
@@ -97,7 +97,7 @@ const clients: readonly Client[] = [
     source: async (calls, _work, origin) =>
       moduleOf(
         `import createClient from 'openapi-fetch';\nimport type { paths } from './paths.ts';\n${newFile(' as unknown as string')}
-const client = createClient<paths>(${source({ baseUrl: `${origin}/v1`, headers: { authorization } })});
+const client = createClient<paths>(${sourceOf({ baseUrl: `${origin}/v1`, headers: { authorization } })});
 const formOf = (body: object) => {
   const form = new FormData();
   for (const [name, value] of Object.entries(body)) for (const each of [value].flat()) form.append(name, each);
@@ -111,7 +111,7 @@ async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
         ({ path, method, operation, sample: { path: inPath, query, headers, cookie, body } }) => {
           const [type = ''] = Object.keys(operation.requestBody?.content ?? {});
           const isBytes = body instanceof FileSample;
-          const options = source({
+          const options = sourceOf({
             params: { path: inPath, query, header: headers, cookie },
             body,
             headers: isBytes ? { 'content-type': type } : cookie && { cookie: cookieHeader(cookie) },
@@ -130,7 +130,7 @@ async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
     limits: {
       'inputs.arraysOfObjects.rooms': oneLevel,
       'inputs.queryMethod.find': queryMethod,
-      'hooks.transformed.asked': queryMethod,
+      'hooks.transformed.queried': queryMethod,
     },
     otherValues: {},
   },
@@ -146,27 +146,27 @@ async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
       '--no-log-file',
     ],
     async source(calls, work, origin) {
-      const named = await functionsOf(join(work, 'hey/sdk.gen.ts'));
+      const functionName = await functionsOf(join(work, 'hey/sdk.gen.ts'));
       return moduleOf(
-        `import { client } from './hey/client.gen';\nimport * as sdk from './hey/sdk.gen';\n${newFile('')}\nclient.setConfig(${source({ baseUrl: `${origin}/v1`, headers: { authorization } })});`,
+        `import { client } from './hey/client.gen';\nimport * as sdk from './hey/sdk.gen';\n${newFile('')}\nclient.setConfig(${sourceOf({ baseUrl: `${origin}/v1`, headers: { authorization } })});`,
         calls,
         ({ id, operation, sample: { path, query, headers, body, cookie } }) => {
-          const options = source({
+          const options = sourceOf({
             path,
             query,
             headers: cookie ? { cookie: cookieHeader(cookie) } : headers,
             body,
           });
           return isEvents(operation)
-            ? `const { stream } = await sdk.${named(id)}(${options}); for await (const event of stream) return [200, event]; return [0, undefined];`
-            : `const { response, data, error } = await sdk.${named(id)}(${options}); return [response?.status, data ?? error];`;
+            ? `const { stream } = await sdk.${functionName(id)}(${options}); for await (const event of stream) return [200, event]; return [0, undefined];`
+            : `const { response, data, error } = await sdk.${functionName(id)}(${options}); return [response?.status, data ?? error];`;
         },
       );
     },
     limits: {
       'inputs.arraysOfObjects.rooms': oneLevel,
       'inputs.queryMethod.find': queryMethod,
-      'hooks.transformed.asked': queryMethod,
+      'hooks.transformed.queried': queryMethod,
     },
     otherValues: {},
   },
@@ -179,18 +179,18 @@ async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
         baseUrl: `${origin}/v1`,
       };
       const config = { api: { input: join(work, 'openapi.json'), output } };
-      await writeFile(join(work, 'orval.config.mjs'), `export default ${source(config)};`);
+      await writeFile(join(work, 'orval.config.mjs'), `export default ${sourceOf(config)};`);
       return ['orval', '--config', join(work, 'orval.config.mjs')];
     },
     async source(calls, work) {
-      const named = await functionsOf(join(work, 'orval.ts'));
+      const functionName = await functionsOf(join(work, 'orval.ts'));
       return moduleOf(
         `import * as orval from './orval.ts';\n${newFile('')}`,
         calls,
         ({ id, operation, sample: { path = {}, query, headers, body, cookie } }) => {
           const has = (place: string) => operation.parameters?.some((each) => each.in === place) === true;
           const inPath = operation.parameters?.filter((each) => each.in === 'path') ?? [];
-          // Of several media types with fields it writes JSON, and leaves the header to the caller.
+          // If a body has several media types, orval writes JSON and leaves the header to the caller.
           const types = Object.keys(operation.requestBody?.content ?? {});
           const isChosen = types.length > 1 && types.includes('application/json');
           const chosen = isChosen && { 'content-type': 'application/json' };
@@ -207,7 +207,7 @@ async function firstOf(stream?: ReadableStream<Uint8Array> | null) {
               },
             },
           ];
-          return `const { status, data } = await orval.${named(id)}(${values.map(source).join(', ')}); return [status, data];`;
+          return `const { status, data } = await orval.${functionName(id)}(${values.map(sourceOf).join(', ')}); return [status, data];`;
         },
       );
     },
@@ -291,7 +291,8 @@ async function outcomesOf(client: Client, calls: readonly Call[]): Promise<Recor
     const outcome = limit
       ? `no: ${limit}`
       : await (module.calls[id]?.() ?? Promise.reject(new Error('missing'))).then(
-          async ([status, value]) => outcomeOf(sample, status, await readable(value), client.otherValues[id]),
+          async ([status, value]) =>
+            outcomeOf(sample, status, await normalized(value), client.otherValues[id]),
           (error: unknown) => `FAILED ${String(error)}`,
         );
     if (outcome.startsWith('FAILED')) failures += 1;
@@ -300,8 +301,8 @@ async function outcomesOf(client: Client, calls: readonly Call[]): Promise<Recor
   return outcomes;
 }
 
-/** What a client returned, as JSON: bytes as text, a stream of events as its first one, and nothing as `undefined`. */
-async function readable(value: unknown): Promise<unknown> {
+/** Normalizes the value that a client returned: bytes to text, a stream of events to its first event, and empty values to `undefined`. */
+async function normalized(value: unknown): Promise<unknown> {
   if (value instanceof Blob) return value.text();
   if (typeof value === 'string' && /^(?:id|data|event|retry|:)/.test(value)) {
     return JSON.parse(/^data: (.*)$/m.exec(value)?.[1] ?? 'null');

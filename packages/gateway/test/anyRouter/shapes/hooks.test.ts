@@ -7,14 +7,14 @@ import { needs } from '../../servers.ts';
 import { hooked as router, order, store } from './hooks.ts';
 import { post, startShape } from './startShape.ts';
 
-// What runs before, around and after calls without a middleware in each router: trpc/trpc #4107 (hooks into responses),
+// Hooks before, around and after calls, in place of a middleware in each router: trpc/trpc #4107 (hooks into responses),
 // #815 (`beforeEnd`), #718 (`next()`).
 
 const input = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(value))}`;
 
 describe('the order of hooks', () => {
   it.each(['/v1/read?name=Rex', `/trpc/read?${input({ name: 'Rex' })}`])(
-    'is as documented: GET %s',
+    'GET %s runs the hooks in the documented order',
     async (path) => {
       order.length = 0;
       const { origin, server } = await startShape(router, {
@@ -63,7 +63,7 @@ describe('the order of hooks', () => {
 });
 
 describe('onRequest', () => {
-  it('answers at once, or lets the request pass, at once or later', async () => {
+  it('onRequest can answer a request or let it pass, synchronously or by a promise', async () => {
     const { origin, server } = await startShape(router, {
       onRequest: ({ path }) => {
         if (path.includes('now'))
@@ -85,7 +85,7 @@ describe('onRequest', () => {
     expect((await server.fetch(`${origin}/v1/now`, { method: 'OPTIONS' })).status).toBe(404);
   });
 
-  it('rejects a request by what it throws, in the form of the protocol', async () => {
+  it('an error that onRequest throws rejects the request in the error format of the protocol', async () => {
     const { restJson, origin, server } = await startShape(router, {
       onRequest: ({ query }) => {
         if (query.includes('crash')) throw new Error('secret');
@@ -106,7 +106,7 @@ describe('onRequest', () => {
     }
   });
 
-  it('decides on a request that opens a WebSocket', async () => {
+  it('onRequest can reject a WebSocket upgrade', async () => {
     needs('a port');
     const { origin } = await startShape(router, {
       onRequest: ({ query }) => (query === 'no' ? { status: 403, headers: [] } : undefined),
@@ -136,14 +136,14 @@ describe('onCall', () => {
       },
     });
 
-  it('runs around each call of each protocol', async () => {
+  it('onCall runs around each call of each protocol', async () => {
     seen.length = 0;
     const { origin, rest, restJson, server } = await start();
     expect(await restJson('/read?name=Rex')).toEqual([200, 'Rex of ada']);
     const client = createTRPCClient<typeof router>({
       links: [httpBatchLink({ url: `${origin}/trpc`, fetch: server.fetch as never })],
     });
-    const results = await Promise.allSettled([client.read.query({ name: 'Bo' }), client.fail.query()]);
+    const results = await Promise.allSettled([client.read.query({ name: 'Bo' }), client.conflict.query()]);
     expect(results).toMatchObject([{ value: 'Bo of ada' }, { reason: { message: 'Taken.' } }]);
     expect(await (await rest('/ticks')).text()).toContain('data: 1');
     expect(seen).toEqual(
@@ -151,14 +151,14 @@ describe('onCall', () => {
         [
           ['read', 'query'],
           ['read', 'query'],
-          ['fail', 'query'],
+          ['conflict', 'query'],
           ['ticks', 'subscription'],
         ] as const
       ).map(([path, type]) => ({ path, type, ctx: { user: 'ada' } })),
     );
   });
 
-  it('runs around calls on a WebSocket', async () => {
+  it('onCall runs around calls on a WebSocket', async () => {
     needs('a port');
     const { origin } = await start();
     const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
@@ -167,7 +167,7 @@ describe('onCall', () => {
     expect(await client.read.query({ name: 'Rex' })).toBe('Rex of ada');
   });
 
-  it('sees the result, may replace it, reads the input as it was sent, and rejects by what it throws', async () => {
+  it('onCall can read the raw input and the result, replace the result, and reject the call by an error', async () => {
     const results: unknown[] = [];
     const { restJson } = await startShape(router, {
       onCall: async ({ path, getRawInput }, next) => {
@@ -178,7 +178,7 @@ describe('onCall', () => {
         return result;
       },
     });
-    expect(await restJson('/fail')).toMatchObject([409, { message: 'Taken.' }]);
+    expect(await restJson('/conflict')).toMatchObject([409, { message: 'Taken.' }]);
     expect(await restJson('/read?name=R')).toMatchObject([400, { code: 'BAD_REQUEST' }]);
     expect(results).toMatchObject([
       { ok: false, error: { code: 'CONFLICT' } },
@@ -188,7 +188,7 @@ describe('onCall', () => {
     expect(await restJson('/upload', post({ size: 5 }))).toEqual([200, { size: 5 }]);
   });
 
-  it('that returns nothing is an error of the service', async () => {
+  it('a call is answered with 500 if onCall returns undefined', async () => {
     const { records, restJson } = await startShape(router, { onCall: (() => {}) as never });
     expect((await restJson('/read?name=Rex'))[0]).toBe(500);
     expect(String(records[0]?.error)).toContain('return what next() returns');
@@ -196,7 +196,7 @@ describe('onCall', () => {
 });
 
 describe('onSend', () => {
-  it('sees and replaces each header that the gateway writes, X-Request-Id included', async () => {
+  it('onSend can replace the headers of the gateway, including X-Request-Id', async () => {
     const { rest } = await startShape(router, {
       onSend: (_request, { headers }) => headers.set('X-Request-Id', `edge-${headers.get('x-request-id')}`),
     });
@@ -204,7 +204,7 @@ describe('onSend', () => {
     expect(headers.get('x-request-id')).toBe('edge-a');
   });
 
-  it('changes the status and the headers of REST, tRPC and routes', async () => {
+  it('onSend can change the status and the headers of REST, tRPC and routes', async () => {
     const { origin, server } = await startShape(router, {
       routes: {
         '/page': () => ({
@@ -229,8 +229,8 @@ describe('onSend', () => {
     });
     for (const [path, status] of [
       ['/v1/read?name=Rex', 200],
-      ['/v1/fail', 422],
-      ['/trpc/fail', 422],
+      ['/v1/conflict', 422],
+      ['/trpc/conflict', 422],
       ['/page', 200],
     ] as const) {
       const response = await server.fetch(`${origin}${path}`);
@@ -260,7 +260,7 @@ describe('onSend', () => {
       'sets an invalid status',
       (_: unknown, response: never) => void ((response as { status: number }).status = 99),
     ],
-  ])('that %s makes the response a 500', async (_what, onSend) => {
+  ])('a response is a 500 if onSend %s', async (_what, onSend) => {
     const { records, origin, server } = await startShape(router, { onSend: onSend as never });
     for (const path of ['/v1/read?name=Rex', `/trpc/read?${input({ name: 'Rex' })}`]) {
       const response = await server.fetch(`${origin}${path}`);
@@ -270,7 +270,7 @@ describe('onSend', () => {
         message: 'Internal server error',
         status: 500,
       });
-      // Without authentication tRPC's answers have the headers of its adapters alone.
+      // Without authentication, tRPC responses have only the headers of tRPC's own adapters.
       expect(response.headers.get('x-content-type-options')).toBe(path.startsWith('/v1') ? 'nosniff' : null);
       expect(response.headers.get('x-request-id')).toBeTruthy();
     }
@@ -294,44 +294,44 @@ describe('onError', () => {
   };
   const ctx = { user: 'ada' };
 
-  it('is told of each error of each protocol, once', async () => {
+  it('onError is called once for each error of each protocol', async () => {
     const { rest, seen, server, origin } = await collect();
-    await rest('/fail');
-    expect(seen()).toEqual([['fail', 'query', 'CONFLICT', ctx]]);
+    await rest('/conflict');
+    expect(seen()).toEqual([['conflict', 'query', 'CONFLICT', ctx]]);
     await rest('/crash');
     expect(seen()).toEqual([['crash', 'query', 'INTERNAL_SERVER_ERROR', ctx]]);
     await rest('/nowhere');
     expect(seen()).toEqual([[undefined, 'unknown', 'NOT_FOUND', undefined]]);
-    await server.fetch(`${origin}/trpc/fail`);
-    expect(seen()).toEqual([['fail', 'query', 'CONFLICT', ctx]]);
-    await server.fetch(`${origin}/trpc/fail,crash?batch=1&input=%7B%7D`);
+    await server.fetch(`${origin}/trpc/conflict`);
+    expect(seen()).toEqual([['conflict', 'query', 'CONFLICT', ctx]]);
+    await server.fetch(`${origin}/trpc/conflict,crash?batch=1&input=%7B%7D`);
     expect(seen()).toEqual([
-      ['fail', 'query', 'CONFLICT', ctx],
+      ['conflict', 'query', 'CONFLICT', ctx],
       ['crash', 'query', 'INTERNAL_SERVER_ERROR', ctx],
     ]);
-    await server.fetch(`${origin}/trpc/fail`, post({}));
-    expect(seen()).toEqual([['fail', 'query', 'METHOD_NOT_SUPPORTED', ctx]]);
+    await server.fetch(`${origin}/trpc/conflict`, post({}));
+    expect(seen()).toEqual([['conflict', 'query', 'METHOD_NOT_SUPPORTED', ctx]]);
     await server.fetch(`${origin}/elsewhere`);
     expect(seen()).toEqual([[undefined, 'unknown', 'NOT_FOUND', undefined]]);
   });
 
-  it('is given the input that a call of each protocol has read, also where it is not valid', async () => {
+  it('onError receives the input that a call has read, also if it is invalid', async () => {
     const { errors, rest, server, origin } = await collect();
     await rest('/read?name=R');
     await server.fetch(`${origin}/trpc/read?${input({ name: 'R' })}`);
     await rest('/upload', post({ size: 'large' }));
     await rest('/read');
-    await rest('/fail');
+    await rest('/conflict');
     expect(errors.map(({ input: read, path }) => [path, read])).toEqual([
       ['read', { name: 'R' }],
       ['read', { name: 'R' }],
       ['upload', { size: 'large' }],
       ['read', {}],
-      ['fail', undefined],
+      ['conflict', undefined],
     ]);
   });
 
-  it('is told of what a policy rejects', async () => {
+  it('onError is called for requests that a policy rejects', async () => {
     const { seen, server, origin } = await collect({ rateLimit: { requests: 1, windowSeconds: 3600 } });
     for (const path of ['/v1/ticks', '/v1/ticks', '/trpc/read'])
       await (await server.fetch(`${origin}${path}`)).text();
@@ -341,29 +341,29 @@ describe('onError', () => {
     ]);
   });
 
-  it('is told of errors on a WebSocket', async () => {
+  it('onError is called for errors on a WebSocket', async () => {
     needs('a port');
     const { origin, seen } = await collect();
     const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
     onTestFinished(() => ws.close());
     const client = createTRPCClient<typeof router>({ links: [wsLink({ client: ws })] });
-    await expect(client.fail.query()).rejects.toThrow('Taken.');
-    expect(seen()).toEqual([['fail', 'query', 'CONFLICT', ctx]]);
+    await expect(client.conflict.query()).rejects.toThrow('Taken.');
+    expect(seen()).toEqual([['conflict', 'query', 'CONFLICT', ctx]]);
   });
 
-  it('changes nothing by what it throws, comes before rpc.onError, and keeps errors off stderr', async () => {
+  it('an error that onError throws changes nothing, onError runs before rpc.onError, and errors are not printed to stderr', async () => {
     const log = vi.spyOn(console, 'error');
     onTestFinished(() => log.mockRestore());
-    const told: string[] = [];
+    const reported: string[] = [];
     const gateway = await createGateway({
       router,
       createContext: () => ({}),
       document: { title: 'Errors', version: '1.0.0' },
       onError: async ({ error }) => {
-        told.push(`onError ${error.message}`);
+        reported.push(`onError ${error.message}`);
         throw new Error('The log is away.');
       },
-      rpc: { onError: ({ error }) => void told.push(`rpc.onError ${error.message}`) },
+      rpc: { onError: ({ error }) => void reported.push(`rpc.onError ${error.message}`) },
     });
     const statuses = await Promise.all(
       ['/v1/crash', '/trpc/crash'].map(
@@ -371,7 +371,7 @@ describe('onError', () => {
       ),
     );
     expect(statuses).toEqual([500, 500]);
-    expect(told).toEqual(['onError secret', 'onError secret', 'rpc.onError secret']);
+    expect(reported).toEqual(['onError secret', 'onError secret', 'rpc.onError secret']);
     expect(log).not.toHaveBeenCalled();
   });
 });

@@ -6,7 +6,7 @@ import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 
-// The shapes whose tests are about hooks, routes, origins, limits of a procedure, and changes to the document.
+// Shapes for the tests of hooks, routes, origins, limits of a procedure, and changes to the document.
 
 export const t = initTRPC.context<{ readonly user?: string }>().meta<GatewayMeta>().create({ isDev: false });
 
@@ -26,7 +26,7 @@ export const hooked = t.router({
       order.push('resolver');
       return `${input.name} of ${store.getStore() ?? 'none'}`;
     }),
-  fail: t.procedure.meta({ openapi: { method: 'GET', path: '/fail' } }).query(() => {
+  conflict: t.procedure.meta({ openapi: { method: 'GET', path: '/conflict' } }).query(() => {
     throw new TRPCError({ code: 'CONFLICT', message: 'Taken.' });
   }),
   crash: t.procedure.meta({ openapi: { method: 'GET', path: '/crash' } }).query(() => {
@@ -62,12 +62,12 @@ export const transformed = t.router({
   hidden: t.procedure
     .meta({ openapi: { method: 'POST', path: '/hidden', document: () => null } })
     .mutation(() => 'served'),
-  asked: t.procedure
+  queried: t.procedure
     .meta({
       openapi: {
         method: 'QUERY',
-        path: '/asked',
-        document: (operation) => ({ ...operation, summary: 'Asked.' }),
+        path: '/queried',
+        document: (operation) => ({ ...operation, summary: 'Queried.' }),
       },
     })
     .input(z.object({ name: z.string() }))

@@ -9,11 +9,11 @@ import { needs } from '../../servers.ts';
 import { aborted, costly, slow, t } from './hooks.ts';
 import { startShape } from './startShape.ts';
 
-// A deadline and a cost of each procedure. The deadline is a plugin of oRPC (timeout); no thread about tRPC.
+// Deadlines and costs of procedures. oRPC has a plugin for deadlines (timeout). There is no thread about tRPC.
 
 const tooLong = (ms: number) => `The call took longer than ${ms} ms; whether it had an effect is unknown.`;
 
-it('a procedure’s deadlineMs is shorter or longer than callTimeoutMs, over REST', async () => {
+it('deadlineMs replaces callTimeoutMs over REST, whether it is shorter or longer', async () => {
   const { restJson } = await startShape(slow, { callTimeoutMs: 300 });
   const started = performance.now();
   expect(await restJson('/short')).toEqual([
@@ -24,7 +24,7 @@ it('a procedure’s deadlineMs is shorter or longer than callTimeoutMs, over RES
   expect(await restJson('/long')).toEqual([200, 'long']);
 });
 
-it('a call of a batch ends at its own deadline, and the others go on unaborted', async () => {
+it('a call of a batch ends at its deadlineMs, and the others are not aborted', async () => {
   aborted.length = 0;
   const { server } = await startShape(slow, { callTimeoutMs: 2000 });
   const client = createTRPCClient<typeof slow>({
@@ -36,7 +36,7 @@ it('a call of a batch ends at its own deadline, and the others go on unaborted',
   expect(aborted).toEqual(['short']);
 });
 
-it('a call whose deadlineMs is longer goes on unaborted where another of its batch passes callTimeoutMs', async () => {
+it('a call with a longer deadlineMs is not aborted if another call of its batch passes callTimeoutMs', async () => {
   aborted.length = 0;
   const { server } = await startShape(slow, { callTimeoutMs: 100 });
   const client = createTRPCClient<typeof slow>({
@@ -48,14 +48,14 @@ it('a call whose deadlineMs is longer goes on unaborted where another of its bat
   expect(aborted).toEqual(['usual']);
 });
 
-/** tRPC's own client, on a WebSocket. */
+/** tRPC's own client on a WebSocket. */
 function onSocket<Router extends typeof slow | typeof costly | typeof keyed>(origin: string) {
   const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
   onTestFinished(() => ws.close());
   return createTRPCClient<Router>({ links: [wsLink({ client: ws } as never)] });
 }
 
-it('a call on a WebSocket ends at the deadline of its procedure', async () => {
+it('a call on a WebSocket ends at its deadlineMs', async () => {
   needs('a port');
   const { origin } = await startShape(slow, { callTimeoutMs: 2000 });
   const client = onSocket<typeof slow>(origin);
@@ -66,7 +66,7 @@ it('a call on a WebSocket ends at the deadline of its procedure', async () => {
 
 const rateLimit = { requests: 11, windowSeconds: 3600 };
 
-it('rateLimitCost says how many calls one counts as, over REST and tRPC, and of a batch each for itself', async () => {
+it('rateLimitCost is the number of calls that a call counts as, over REST and tRPC, and for each call of a batch', async () => {
   const { rest, server } = await startShape(costly, { rateLimit });
   const left = async (response: Response) => {
     await response.text();
@@ -82,11 +82,11 @@ it('rateLimitCost says how many calls one counts as, over REST and tRPC, and of 
   expect(await left(await rest('/ping'))).toEqual([200, '0']);
 });
 
-it('rateLimitCost counts on a WebSocket', async () => {
+it('rateLimitCost applies to calls on a WebSocket', async () => {
   needs('a port');
   const { origin } = await startShape(costly, { rateLimit: { ...rateLimit, requests: 7 } });
   const client = onSocket<typeof costly>(origin);
-  // The socket itself was the first.
+  // The upgrade counted as one call.
   expect(await client.search.query()).toBe('found');
   expect(await client.ping.query()).toBe('pong');
   expect(await client.read.query()).toBe('read');
@@ -94,10 +94,10 @@ it('rateLimitCost counts on a WebSocket', async () => {
   expect(await client.ping.query()).toBe('pong');
 });
 
-it('two gateways with one state count together, over REST, tRPC and WebSockets', async () => {
+it('two gateways with one state share a rate limit over REST, tRPC and WebSockets', async () => {
   needs('a port');
   const memory = memoryState();
-  // As a database answers.
+  // Asynchronous, like a database.
   const state: State = { ...memory, take: async (...args) => memory.take(...args) };
   const shared = { rateLimit: { ...rateLimit, requests: 5, state } };
   const [one, other] = [await startShape(costly, shared), await startShape(costly, shared)];
@@ -108,7 +108,7 @@ it('two gateways with one state count together, over REST, tRPC and WebSockets',
   expect(await status(one.rest('/read'))).toBe(200);
   expect(await status(other.server.fetch(`${other.server.origin}/trpc/read`))).toBe(200);
   const client = onSocket<typeof costly>(one.origin);
-  // The socket itself was the third.
+  // The upgrade was the third call.
   expect(await client.read.query()).toBe('read');
   expect(await client.read.query()).toBe('read');
   await expect(client.read.query()).rejects.toThrow('The rate limit is 5 calls');
@@ -126,7 +126,7 @@ const keyed = t.router({
     .mutation(({ input }) => ({ run: randomUUID(), length: input.text.length })),
 });
 
-it('the response to an Idempotency-Key is replayed over a port, over REST and tRPC, whatever came in between', async () => {
+it('the response to an Idempotency-Key is replayed over REST and tRPC, also with other requests in between', async () => {
   const { origin, server } = await startShape(keyed);
   const print = async (target: string, key: string, text: string) => {
     const response = await server.fetch(`${origin}${target}`, {
@@ -137,7 +137,7 @@ it('the response to an Idempotency-Key is replayed over a port, over REST and tR
     return [response.status, response.headers.get('idempotent-replayed'), await response.text()] as const;
   };
   for (const target of ['/v1/prints', '/trpc/print']) {
-    // One arrives in many pieces, and others follow it on its connection.
+    // One body arrives in many chunks, and other requests follow it on its connection.
     const texts = ['a', 'b'.repeat(300_000), 'c'];
     const all = () => Promise.all(texts.map((text) => print(target, `${target}-${text[0]}`, text)));
     const first = await all();
@@ -148,7 +148,7 @@ it('the response to an Idempotency-Key is replayed over a port, over REST and tR
   }
 });
 
-it('a call on a WebSocket of a procedure that requires an Idempotency-Key is 400: a message has no headers', async () => {
+it('a call on a WebSocket of a procedure that requires an Idempotency-Key is rejected with 400, because a message has no headers', async () => {
   needs('a port');
   const { origin } = await startShape(keyed);
   const client = onSocket<typeof keyed>(origin);
@@ -156,7 +156,7 @@ it('a call on a WebSocket of a procedure that requires an Idempotency-Key is 400
   expect(await client.note.mutate()).toBe('noted');
 });
 
-it('the document names the deadline and the cost', async () => {
+it('the document has the deadlineMs and the rateLimitCost of an operation', async () => {
   const { document } = await startShape(t.mergeRouters(slow, costly), { rateLimit, callTimeoutMs: 300 });
   const described = (path: string, status: number) =>
     (document.paths[path] as never as Record<string, { responses: Record<number, { description: string }> }>)[
@@ -175,7 +175,7 @@ it.each([
   [{ rateLimitCost: -1 }, 'rateLimitCost: -1; it must be an integer, 0 or more'],
   [{ rateLimitCost: 12 }, 'rateLimitCost: 12, and rateLimit allows 11 calls'],
   [{ openapi: { method: 'GET', path: '/x', deadlineMs: 5 } }, 'deadlineMs in meta.openapi'],
-])('a procedure with %j is refused at start', async (meta, message) => {
+])('createGateway rejects a procedure with %j', async (meta, message) => {
   const router = t.router({ odd: t.procedure.meta(meta as GatewayMeta).query(() => '') });
   const document = { title: 'Odd', version: '1.0.0' };
   await expect(createGateway({ router, createContext: () => ({}), rateLimit, document })).rejects.toThrow(

@@ -5,7 +5,7 @@ import { needs } from '../../servers.ts';
 import { acrossOrigins as router } from './hooks.ts';
 import { startShape } from './startShape.ts';
 
-// Preview deployments and origins that only a function knows: hasura/graphql-engine #8261, teamhanko/hanko #2870.
+// Preview deployments, and origins that a function decides on: hasura/graphql-engine #8261, teamhanko/hanko #2870.
 
 async function start(origins: CorsOptions['origins'], credentials = false) {
   const shape = await startShape(router, { cors: { origins, credentials } });
@@ -18,7 +18,7 @@ async function start(origins: CorsOptions['origins'], credentials = false) {
   return { ...shape, allowed };
 }
 
-/** The status of the response to a page that opens a WebSocket. */
+/** The status of a WebSocket upgrade by a page. */
 const statusOfSocket = (server: string, origin: string) =>
   new Promise<number | undefined>((resolve, reject) => {
     const socket = new WebSocket(`${server.replace('http', 'ws')}/trpc`, { origin });
@@ -31,7 +31,7 @@ const statusOfSocket = (server: string, origin: string) =>
     socket.once('error', reject);
   });
 
-describe('a pattern with *', () => {
+describe('patterns in cors.origins', () => {
   it.each([
     ['https://*--shop.netlify.app', 'https://deploy-42--shop.netlify.app', true],
     ['https://*--shop.netlify.app', 'https://--shop.netlify.app', false],
@@ -43,22 +43,22 @@ describe('a pattern with *', () => {
     ['https://*.shop.example:8443', 'https://a.shop.example:8443', true],
     ['https://*.shop.example:8443', 'https://a.shop.example', false],
     ['https://*.shop.example', 'https://shop.example', false],
-  ])('%s and a page of %s: %s', async (pattern, origin, isAllowed) => {
+  ])('the pattern %s allows a page of %s: %s', async (pattern, origin, isAllowed) => {
     const { allowed } = await start([pattern]);
     expect(await allowed(origin)).toBe(isAllowed ? origin : null);
     expect(await allowed(origin, 'OPTIONS')).toBe(isAllowed ? origin : null);
   });
 
   it.each(['*', 'https://*', 'https://*.app', 'https://a.*.example', 'https://*-*.shop.example'])(
-    '%s is refused at start',
+    'createGateway rejects the pattern %s in cors.origins',
     async (origin) => {
       await expect(start([origin])).rejects.toThrow('one * may stand in the first label');
     },
   );
 });
 
-describe('a function', () => {
-  it('decides by origin and request', async () => {
+describe('a function as cors.origins', () => {
+  it('a function as cors.origins decides by origin and request', async () => {
     const { allowed } = await start(
       (origin, request) => origin.endsWith('.example') && request.path === '/v1/read',
     );
@@ -66,7 +66,7 @@ describe('a function', () => {
     expect(await allowed('https://a.evil')).toBeNull();
   });
 
-  it('allows nothing by a promise, and what it throws is reported', async () => {
+  it('a function as cors.origins allows no origin if it returns a promise or throws, and its error is reported', async () => {
     const promised = await start((async () => true) as never);
     expect(await promised.allowed('https://a.example')).toBeNull();
     const failing = await start(() => {
@@ -76,7 +76,7 @@ describe('a function', () => {
     expect(failing.records.map(({ error }) => String(error))).toEqual(['Error: The list is away.']);
   });
 
-  it('decides whose pages open WebSockets', async () => {
+  it('a function as cors.origins decides on WebSocket upgrades', async () => {
     needs('a port');
     const { origin } = await start((page) => page === 'https://shop.example');
     expect(await statusOfSocket(origin, 'https://shop.example')).toBe(101);
@@ -87,7 +87,7 @@ describe('a function', () => {
     throw new Error('The list is away.');
   };
 
-  it('that throws lets no page use the cookies of its visitors, over REST and tRPC, and is reported', async () => {
+  it('pages cannot use cookies over REST and tRPC if the function in cors.origins throws, and its error is reported', async () => {
     const { records, server } = await startShape(router, {
       cors: { origins: throwing, credentials: true },
       authentication: cookie({ cookie: 'session', verify: () => ({}) }) as never,
@@ -103,7 +103,7 @@ describe('a function', () => {
     );
   });
 
-  it('that throws lets no page open a WebSocket, and is reported', async () => {
+  it('pages cannot open WebSockets if the function in cors.origins throws, and its error is reported', async () => {
     needs('a port');
     const { origin, records } = await start(throwing);
     expect(await statusOfSocket(origin, 'https://a.example')).toBe(403);
@@ -111,7 +111,7 @@ describe('a function', () => {
   });
 });
 
-it('headers of inputs, of credentials and of protected resources are allowed and exposed', async () => {
+it('CORS allows the headers of inputs and credentials, and exposes WWW-Authenticate', async () => {
   const { fetch } = await createGateway({
     router,
     authentication: [

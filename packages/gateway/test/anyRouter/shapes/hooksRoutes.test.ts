@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { serve } from '../../servers.ts';
 import { besideRoutes as router, routes, sign, text } from './hooks.ts';
 
-// Webhooks and other requests beside the router, with the body as it was sent: stripe/stripe-node #599; no thread about tRPC.
+// Webhooks and other requests that read the raw body: stripe/stripe-node #599. There is no thread about tRPC.
 
 const base = {
   router,
@@ -31,12 +31,12 @@ async function start() {
 }
 
 describe('routes', () => {
-  it('receive the body as it was sent, without a credential', async () => {
+  it('a route receives the raw body, without a credential', async () => {
     const { close, records, send } = await start();
     const body = '{ "id":  "evt_1" }';
     const headers = { 'stripe-signature': sign(body), 'content-type': 'application/json' };
-    const taken = await send('/webhooks/stripe', { method: 'POST', headers, body });
-    expect([taken.status, await taken.text()]).toEqual([202, body]);
+    const accepted = await send('/webhooks/stripe', { method: 'POST', headers, body });
+    expect([accepted.status, await accepted.text()]).toEqual([202, body]);
     const forged = await send('/webhooks/stripe', { method: 'POST', headers, body: '{}' });
     expect([forged.status, await forged.json()]).toEqual([
       400,
@@ -48,7 +48,7 @@ describe('routes', () => {
     await close();
   });
 
-  it('answer other methods with 405, and OPTIONS with Allow and CORS', async () => {
+  it('a route answers other methods with 405 and Allow, and OPTIONS with the CORS headers', async () => {
     const { close, send } = await start();
     const wrong = await send('/webhooks/stripe');
     expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
@@ -71,7 +71,7 @@ describe('routes', () => {
     await close();
   });
 
-  it('with protect: true pass the policies, and know the identity', async () => {
+  it('a route with protect: true needs a credential, counts towards rateLimit, and receives the identity', async () => {
     const { close, send } = await start();
     const purge = (authorization?: string) =>
       send('/trpc/cache', { method: 'PURGE', ...(authorization && { headers: { authorization } }) });
@@ -105,6 +105,6 @@ it.each<[routes: object, message: string]>([
   [{ 'POST /x?y': () => text('') }, 'write it without query'],
   [{ '/x': {} }, 'has no handler'],
   [{ '/x': { handler: () => text(''), protect: true } }, 'createGateway has no authentication'],
-])('createGateway refuses routes %j', async (odd, message) => {
+])('createGateway rejects the routes %j', async (odd, message) => {
   await expect(createGateway({ ...base, routes: odd as Routes<never> })).rejects.toThrow(message);
 });

@@ -141,13 +141,13 @@ describe('a body over REST', () => {
     expect(await trpc.log.mutate([]).catch((error: unknown) => error)).toEqual([]);
   });
 
-  it('a body may be a text, a number or null (trpc-openapi #437)', async () => {
+  it('a body may be a string, a number or null (trpc-openapi #437)', async () => {
     const { document, restJson, trpc } = await startShape(scalars);
-    expect(await restJson('/said', post('hello'))).toEqual([200, 'hello']);
-    expect(await restJson('/said', post(5))).toEqual(
+    expect(await restJson('/greetings', post('hello'))).toEqual([200, 'hello']);
+    expect(await restJson('/greetings', post(5))).toEqual(
       error400('input: must be of the type string, not number.'),
     );
-    expect(await restJson('/said', { ...post(''), body: 'hello' })).toEqual(
+    expect(await restJson('/greetings', { ...post(''), body: 'hello' })).toEqual(
       error400('The body is not valid JSON.'),
     );
     const put = (body: unknown) => restJson('/level', { ...post(body), method: 'PUT' });
@@ -157,14 +157,14 @@ describe('a body over REST', () => {
       [200, null],
     ]);
     expect(await put('5')).toEqual(error400('input: must be of the type number, not string.'));
-    expect(await trpc.say.mutate('hello')).toBe('hello');
+    expect(await trpc.greet.mutate('hello')).toBe('hello');
     expect(document.paths['/level']?.['put']?.requestBody).toMatchObject({
       required: false,
       content: { [json]: { schema: { anyOf: [{ type: 'integer' }, { type: 'null' }] } } },
     });
   });
 
-  it('a body may be a record, or a union of whatever JSON can be (no thread)', async () => {
+  it('a body may be a record, or a union of an array, an object and null (no thread)', async () => {
     const { restJson, trpc } = await startShape(records);
     const put = (path: string, body: unknown) => restJson(path, { ...post(body), method: 'PUT' });
     expect(await put('/texts', { en: 'dog', de: 'Hund' })).toEqual([200, { en: 'dog', de: 'Hund' }]);
@@ -179,12 +179,12 @@ describe('a body over REST', () => {
     expect(await trpc.translate.mutate({ en: 'dog' })).toEqual({ en: 'dog' });
   });
 
-  it('a body may be preprocessed, which is described by what comes out (trpc-openapi #166)', async () => {
+  it('a body may be preprocessed, and the document describes its output (trpc-openapi #166)', async () => {
     const { document, restJson, trpc } = await startShape(trimmed);
-    expect(await restJson('/said', post(' abc '))).toEqual([200, 'abc']);
-    expect(await trpc.say.mutate(' abc ')).toBe('abc');
-    expect((await restJson('/said', { method: 'POST' }))[0]).toBe(415);
-    expect(document.paths['/said']?.['post']?.requestBody).toEqual({
+    expect(await restJson('/greetings', post(' abc '))).toEqual([200, 'abc']);
+    expect(await trpc.greet.mutate(' abc ')).toBe('abc');
+    expect((await restJson('/greetings', { method: 'POST' }))[0]).toBe(415);
+    expect(document.paths['/greetings']?.['post']?.requestBody).toEqual({
       required: true,
       content: { [json]: { schema: { type: 'string', maxLength: 3 } } },
     });
@@ -248,7 +248,7 @@ describe('a query over REST', () => {
     ]);
   });
 
-  it('a query may have nested objects, which are deepObject by default (trpc-openapi #454)', async () => {
+  it('a query may have nested objects, with the style deepObject by default (trpc-openapi #454)', async () => {
     const { document, restJson, trpc } = await startShape(deepObjects);
     expect(await restJson('/things?pagination[page]=2&filter%5Bname%5D=5')).toEqual([
       200,
@@ -313,7 +313,7 @@ describe('a query over REST', () => {
     });
   });
 
-  it('a query may have lists with commas or brackets, as the metadata says (trpc-openapi #240)', async () => {
+  it('a query may have lists with commas or brackets by queryStyle (trpc-openapi #240)', async () => {
     const { document, restJson, trpc } = await startShape(listStyles);
     const ids = [200, { ids: ['user-1', 'user-2'] }];
     expect(await restJson('/users?ids[]=user-1&ids[]=user-2')).toEqual(ids);
@@ -393,7 +393,7 @@ describe('a query over REST', () => {
   });
 });
 
-describe('the place of a property', () => {
+describe('the location of a property', () => {
   it('a property may travel in the query of a POST (trpc-openapi #324)', async () => {
     const { document, restJson, trpc } = await startShape(queryOfPost);
     expect(await restJson('/hooks?token=a&max-tries=3', post({ event: 'e', token: 'b', tries: 9 }))).toEqual([
@@ -557,7 +557,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
     expect(await trpc.find.query({ ids: [1] })).toEqual({ ids: [1] });
   });
 
-  it('QUERY needs a Content-Type, and a media type that the operation takes', async () => {
+  it('QUERY needs a Content-Type with a media type of the operation', async () => {
     const { rest, restJson } = await startShape(queryMethod);
     expect(await restJson('/pets', query('{}', ''))).toEqual(error400(/^QUERY needs a Content-Type/));
     expect(await restJson('/pets', { method: 'QUERY' })).toEqual(error400(/^QUERY needs a Content-Type/));
@@ -566,7 +566,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
     expect([other.status, other.headers.get('accept-query')]).toEqual([415, contentTypes.join(', ')]);
   });
 
-  it('QUERY is announced by Allow, Accept-Query and CORS', async () => {
+  it('Allow, Accept-Query and the CORS headers list QUERY', async () => {
     const { rest } = await startShape(queryMethod, { cors: { origins: [page] } });
     const accepted = contentTypes.join(', ');
     const options = await rest('/pets', { method: 'OPTIONS', headers: { origin: page } });
@@ -587,7 +587,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
     expect(nowhere.headers.get('access-control-allow-methods')).toMatch(/, QUERY$/);
   });
 
-  it('QUERY says nothing that a cache could take for the answer to another request', async () => {
+  it('a response to QUERY has no headers by which a cache could reuse it for another request', async () => {
     const { rest } = await startShape(queryMethod);
     const response = await rest('/pets', query('{}'));
     const names = [...response.headers.keys()];
@@ -596,13 +596,13 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
     ).toEqual([]);
   });
 
-  it('QUERY is query of its path in a document of OpenAPI 3.2', async () => {
+  it('an OpenAPI 3.2 document describes QUERY as the operation query', async () => {
     const options = { document: { title: 'Shape', version: '1.0.0', openapi: '3.2' } } as const;
     const { document } = await startShape(queryMethod, options);
     expect(Object.keys(document.paths['/pets'] ?? {}).toSorted()).toEqual(['get', 'post', 'query']);
   });
 
-  it('QUERY is x-query of its path in the document, since OpenAPI 3.1 has no such operation', async () => {
+  it('an OpenAPI 3.1 document describes QUERY as the extension x-query, because it has no such operation', async () => {
     const { document } = await startShape(queryMethod);
     const path = document.paths['/pets'] ?? {};
     expect(Object.keys(path).toSorted()).toEqual(['get', 'post', 'x-query']);
@@ -623,7 +623,7 @@ describe('createGateway', () => {
 
   it.each<[what: string, rest: RestMeta, sentence: RegExp, input?: z.ZodType]>([
     [
-      'a place for a property that the input does not have',
+      'a location for a property that the input does not have',
       { ...get, in: { b: 'header' } },
       /says where "b" travels, but its input has no such property/,
     ],
@@ -638,7 +638,7 @@ describe('createGateway', () => {
       /says that "a" is in the path, but its path has no \{a\}/,
     ],
     [
-      'a property of the path that is said to be elsewhere',
+      'another location for a property of the path',
       { ...get, path: '/x/{a}', in: { a: 'query' } },
       /"a" is in its path, but its metadata says in: "query"/,
     ],
@@ -695,12 +695,12 @@ describe('createGateway', () => {
       /"a" has another name in the body/,
     ],
     [
-      'a style for a text',
+      'a style for a string',
       { ...get, queryStyle: { a: 'comma' } },
       /"a" is neither an array nor an object; leave its queryStyle "comma" out/,
     ],
     [
-      'a style for what is not in the query',
+      'a style for a property that is not in the query',
       { ...post_, queryStyle: { list: 'comma' } },
       /queryStyle names "list", which is not in its query/,
     ],
@@ -721,12 +721,16 @@ describe('createGateway', () => {
       z.object({ q: z.array(z.object({ a: z.int() })) }),
     ],
     [
-      'an object whose property has two readings',
+      'an object with a property that is an ambiguous union',
       get,
       /"q" has "a", which is a union in which "5" could be a string or a number/,
       z.object({ q: z.object({ a: z.union([z.string(), z.number()]) }) }),
     ],
-    ['a rest that is not at the end', { ...get, path: '/{+a}/x' }, /its path is \/\{\+a\}\/x; write it as/],
+    [
+      'a rest parameter that is not at the end of the path',
+      { ...get, path: '/{+a}/x' },
+      /its path is \/\{\+a\}\/x; write it as/,
+    ],
     [
       'an array as the input of GET',
       get,
@@ -740,17 +744,17 @@ describe('createGateway', () => {
       z.array(z.string()),
     ],
     [
-      'a place that there is not',
+      'an unknown location',
       { ...get, in: { a: 'heder' as 'header' } },
       /says that "a" travels in "heder"; say one of path, query, header, cookie, body/,
     ],
     [
-      'a style that there is not',
+      'an unknown style',
       { ...get, queryStyle: 'csv' as 'comma' },
       /has the queryStyle "csv"; say one of repeat, comma, brackets, deepObject/,
     ],
     [
-      'two readings of a property with a name of every object',
+      'an ambiguous union for a property with an inherited name',
       { ...get, queryStyle: {} },
       /"constructor" is a union in which "5" could be/,
       z.object({ constructor: z.union([z.string(), z.int()]) }),

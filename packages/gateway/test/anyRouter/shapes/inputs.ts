@@ -2,26 +2,26 @@ import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
-// The shapes of inputs that users of such gateways ask for. Their tests name the threads that they come from.
+// Shapes of inputs. Their tests name the threads that they come from.
 
 export const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
-/** A procedure that answers with its input, so that a test sees what reached it. */
+/** A query that returns its input. */
 export function echo<Input extends z.ZodType>(rest: RestMeta, input: Input) {
   return t.procedure
     .meta({ openapi: rest })
     .input(input)
     .output(z.json())
-    .query(({ input: given }) => JSON.parse(JSON.stringify(given ?? null)) as z.core.util.JSONType);
+    .query(({ input: value }) => JSON.parse(JSON.stringify(value ?? null)) as z.core.util.JSONType);
 }
 
-/** As `echo`, for what changes something. */
+/** A mutation that returns its input. */
 export function change<Input extends z.ZodType>(rest: RestMeta, input: Input) {
   return t.procedure
     .meta({ openapi: rest })
     .input(input)
     .output(z.json())
-    .mutation(({ input: given }) => JSON.parse(JSON.stringify(given ?? null)) as z.core.util.JSONType);
+    .mutation(({ input: value }) => JSON.parse(JSON.stringify(value ?? null)) as z.core.util.JSONType);
 }
 
 export const json = 'application/json';
@@ -54,7 +54,7 @@ const Events = z.array(z.object({ at: z.date(), n: z.int() })).max(2);
 export const eventLog = t.router({ log: change({ method: 'POST', path: '/events' }, Events) });
 
 export const scalars = t.router({
-  say: change({ method: 'POST', path: '/said' }, z.string().min(1)),
+  greet: change({ method: 'POST', path: '/greetings' }, z.string().min(1)),
   set: change({ method: 'PUT', path: '/level' }, z.int().nullable().optional()),
 });
 
@@ -71,7 +71,7 @@ const Trimmed = z.preprocess(
   z.string().max(3),
 );
 
-export const trimmed = t.router({ say: change({ method: 'POST', path: '/said' }, Trimmed) });
+export const trimmed = t.router({ greet: change({ method: 'POST', path: '/greetings' }, Trimmed) });
 
 const Edited = z.intersection(z.object({ title: z.string() }).partial(), z.object({ id: z.string() }));
 

@@ -6,42 +6,42 @@ import { onTestFinished } from 'vitest';
 
 type Key = Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 
-/** What a token has besides the claims of a good one. */
+/** How a token differs from a valid one. */
 export interface Signing {
   readonly key?: Key | Uint8Array;
   readonly header?: Readonly<Record<string, unknown>>;
-  /** Claims that it lacks. */
+  /** Claims to leave out. */
   readonly without?: readonly string[];
 }
 
-/** An issuer of access tokens on a port of this machine, with a JWKS. */
+/** An issuer of access tokens on a local port, with a JWKS. */
 export interface Issuer {
   readonly issuer: string;
   readonly jwksUri: string;
-  /** How often the keys were requested. */
+  /** Returns how often the keys were requested. */
   readonly requests: () => number;
-  /** What its keys are published as, by their ids. */
+  /** The published keys by their ids. */
   readonly published: Map<string, JWK>;
-  /** The status of its keys' URL. */
+  /** The status of responses at `jwksUri`. */
   status: number;
-  /** Makes a key pair, which is published at once. */
+  /** Creates a key pair and publishes it. */
   publish(kid: string, alg?: string): Promise<Key>;
-  /** Signs a token, by default a good one with the newest key. */
+  /** Signs a token, by default a valid one with the newest key. */
   sign(claims?: JWTPayload, signing?: Signing): Promise<string>;
-  /** Stops to listen: further requests are refused. */
+  /** Stops listening. */
   close(): Promise<void>;
 }
 
 export const audience = 'https://notes.example';
 
-/** Until the test ends. */
+/** Starts an issuer until the test ends. */
 export async function startIssuer(): Promise<Issuer> {
   const issuer = await openIssuer();
   onTestFinished(() => issuer.close());
   return issuer;
 }
 
-/** For several tests, which close it. */
+/** Starts an issuer until its `close()`. */
 export async function openIssuer(): Promise<Issuer> {
   const published = new Map<string, JWK>();
   let requests = 0;

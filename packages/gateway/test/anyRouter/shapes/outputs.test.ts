@@ -11,7 +11,7 @@ interface Documented {
   readonly content?: Record<string, { schema?: object; itemSchema?: object }>;
 }
 
-it('a procedure without .output() is served, and its document says so in words (trpc-openapi #337)', async () => {
+it('a procedure without .output() is served, and its description in the document says so (trpc-openapi #337)', async () => {
   const { document, rest, restJson, trpc } = await startShape(undescribed);
   const expected = [{ name: 'Rex', born: '1970-01-01T00:00:00.000Z' }];
   expect(await restJson('/pets')).toEqual([200, expected]);
@@ -27,7 +27,7 @@ it('a procedure without .output() is served, and its document says so in words (
   expect(responses['204']).not.toHaveProperty('content');
 });
 
-it('each success status has a schema of its own, which the output must fit (oRPC #490)', async () => {
+it('each success status has its own schema, which the output must match (oRPC #490)', async () => {
   const { document, records, rest, restJson, trpc } = await startShape(statuses);
   const adopt = (how: string) => restJson('/adoptions', post({ how }));
   expect(await adopt('now')).toEqual([200, { id: 1, name: 'Rex' }]);
@@ -37,7 +37,7 @@ it('each success status has a schema of its own, which the output must fit (oRPC
   expect((await restJson('/wrong'))[0]).toBe(500);
   expect(records.at(-1)?.error).toMatchObject({ message: 'Output validation failed' });
   expect(await restJson('/stripped')).toEqual([200, { id: 1, name: 'Rex' }]);
-  // tRPC's clients receive what .output() says.
+  // tRPC clients receive the output of .output().
   expect(await trpc.adopt.mutate({ how: 'now' })).toEqual({ id: 1, name: 'Rex' });
   expect(await trpc.stripped.query()).toEqual({ id: 1, name: 'Rex', secret: 'x' });
   const responses = document.paths['/adoptions']?.['post']?.responses as unknown as Record<
@@ -79,7 +79,7 @@ describe('a procedure that produces several media types', () => {
     expect(await response.text()).toBe(body);
   });
 
-  it('an Accept of more than 1,024 characters is not read: the preferred type is the answer', async () => {
+  it('an Accept of more than 1,024 characters is ignored, and the response has the preferred type', async () => {
     const ofLength = async (length: number) => {
       const response = await shape.rest('/pets', { headers: { accept: 'text/csv'.padEnd(length, ',') } });
       return response.headers.get('content-type');
@@ -88,7 +88,7 @@ describe('a procedure that produces several media types', () => {
     expect(await ofLength(1025)).toBe('application/json');
   });
 
-  it('HEAD /pets has the headers of the accepted media type, and no body', async () => {
+  it('HEAD /pets is answered with the headers of the accepted media type, and no body', async () => {
     const response = await shape.rest('/pets', { method: 'HEAD', headers: { accept: 'text/csv' } });
     const { headers, status } = response;
     expect([status, headers.get('content-type'), headers.get('vary')]).toEqual([
@@ -99,7 +99,7 @@ describe('a procedure that produces several media types', () => {
     expect(await response.text()).toBe('');
   });
 
-  it('a Blob has the media type that its function was chosen for, and not its own', async () => {
+  it('a Blob that a function of produces returns is sent with the negotiated media type, not its own', async () => {
     const html = await shape.rest('/blob', { headers: { accept: 'text/html' } });
     expect([html.headers.get('content-type'), await html.text()]).toEqual(['text/html', '<p>Rex</p>']);
     const bytes = await shape.rest('/blob', { headers: { accept: 'application/octet-stream' } });
@@ -128,14 +128,14 @@ describe('a procedure that produces several media types', () => {
   });
 });
 
-it('an error of a procedure with several media types is JSON that varies by Accept, and a status without a body is not written (no thread)', async () => {
+it('an error of a procedure with several media types is JSON with Vary: Accept, and an absent output is a 204 (no thread)', async () => {
   const { document, rest, trpc } = await startShape(exportRouter);
-  const failed = await rest('/pets?none=true', { headers: { accept: 'text/csv' } });
-  expect([failed.status, failed.headers.get('content-type'), failed.headers.get('vary')]).toEqual([
-    500,
-    'application/json',
-    'Accept',
-  ]);
+  const errorResponse = await rest('/pets?none=true', { headers: { accept: 'text/csv' } });
+  expect([
+    errorResponse.status,
+    errorResponse.headers.get('content-type'),
+    errorResponse.headers.get('vary'),
+  ]).toEqual([500, 'application/json', 'Accept']);
   expect((await rest('/pets', { method: 'DELETE' })).status).toBe(204);
   expect((await rest('/broken')).status).toBe(500);
   expect(await trpc.pets.query({})).toEqual([{ id: 1, name: 'Rex' }]);
@@ -153,7 +153,7 @@ it('an error of a procedure with several media types is JSON that varies by Acce
   expect(responses['406']?.description).toMatch(/^Accept has none of application\/json, text\/csv/);
 });
 
-it('dates, codecs and piped transforms are described as what travels, on both sides (asteasolutions/zod-to-openapi #347)', async () => {
+it('the document describes dates, codecs and piped transforms as their JSON, in inputs and outputs (asteasolutions/zod-to-openapi #347)', async () => {
   const { document, restJson } = await startShape(travelling);
   const at = '2026-01-02T03:04:05.000Z';
 
@@ -180,7 +180,7 @@ it('dates, codecs and piped transforms are described as what travels, on both si
 
 it.each<[what: string, rest: Partial<RestMeta>, sentence: RegExp]>([
   [
-    'a response that is no 2xx',
+    'a response with a status other than 2xx',
     { responses: { 302: Pet } },
     /its responses has the status 302; it must be a 2xx/,
   ],
@@ -190,7 +190,7 @@ it.each<[what: string, rest: Partial<RestMeta>, sentence: RegExp]>([
     /its response 204 has a schema, and a 204 has no body; use z\.void\(\)\.$/,
   ],
   [
-    'a 200 of nothing',
+    'a 200 with z.void()',
     { responses: { 200: z.void() } },
     /its response 200 is nothing; use the status 204 for z\.void\(\)\.$/,
   ],
@@ -201,18 +201,18 @@ it.each<[what: string, rest: Partial<RestMeta>, sentence: RegExp]>([
     /leave successStatus out/,
   ],
   [
-    'a response that JSON cannot carry',
+    'a response that JSON cannot represent',
     { responses: { 200: z.map(z.string(), Pet) } },
     /in its response 200, its value is a map/,
   ],
-  ['media types without one', { produces: {} }, /its produces is empty; name a media type/],
+  ['produces without a media type', { produces: {} }, /its produces is empty; name a media type/],
   [
     'true for a type that is not JSON',
     { produces: { 'text/csv': true } },
     /it produces text\/csv: true, which is not JSON; give a function/,
   ],
-  ['a media type that is none', { produces: { csv: true } }, /it produces "csv", which is not a media type/],
-])('createGateway rejects %s, and names the fix', async (_, rest, sentence) => {
+  ['an invalid media type', { produces: { csv: true } }, /it produces "csv", which is not a media type/],
+])('createGateway rejects %s with a message that names the fix', async (_, rest, sentence) => {
   const created = createGateway({
     router: t.router({ a: get('/a', rest).query(() => 1) }),
     createContext: ({ response }) => ({ response }),

@@ -2,7 +2,7 @@ import type { GatewayMeta, ResponseControls, RestMeta } from '@petstore/gateway/
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
-// The shapes of outputs that users of such gateways ask for.
+// Shapes of outputs. Their tests name the threads that they come from.
 
 export const t = initTRPC
   .context<{ response: ResponseControls }>()
@@ -52,7 +52,7 @@ export const exportRouter = t.router({
   broken: get('/broken', { produces: { 'text/plain': () => 5 as unknown as string } }).query(() => 5),
 });
 
-/** Texts travel, dates and numbers are what procedures have. */
+/** Codecs between strings in JSON, and dates and numbers in procedures. */
 const isoDate = z.codec(z.iso.datetime(), z.date(), {
   decode: (text) => new Date(text),
   encode: (date) => date.toISOString(),

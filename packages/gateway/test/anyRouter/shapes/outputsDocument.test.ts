@@ -78,7 +78,7 @@ it.each(versions.flatMap((version) => formats.map(([name, format]) => [version, 
   60_000,
 );
 
-it('the events of a subscription fit the itemSchema of the OpenAPI 3.2 document (OAI #396)', async () => {
+it('the events of a subscription match the itemSchema of the OpenAPI 3.2 document (OAI #396)', async () => {
   const { document, rest } = await startShape(router, {
     document: { title: 'Feeds', version: '1.0.0', openapi: '3.2' },
   });

@@ -19,7 +19,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { type OpenApiDocument, pointer, resolve, type Response as Documented } from '../../openApi.ts';
 
-// Procedures do what the client asks for, right or wrong: the document allows whatever comes of it.
+// Procedures return and throw what the request contains, valid or not. The document must allow every response.
 
 const errors = declareErrors({
   OUT_OF_STOCK: { status: 409, message: 'Too few are left.', data: z.object({ left: z.int() }) },
@@ -45,7 +45,7 @@ function perform(response: ResponseControls, { status, throws, message, data, ou
   if (throws === 'UNEXPECTED') throw new Error(message);
   const options = { cause: data, ...(message !== undefined && { message }) };
   if (throws === 'NOT_FOUND' || throws === 'CONFLICT') throw new TRPCError({ code: throws, ...options });
-  throw (errors[throws] as (given: object) => Error)({ data, ...options });
+  throw (errors[throws] as (options: object) => Error)({ data, ...options });
 }
 
 const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
@@ -140,7 +140,7 @@ const formats: readonly (readonly [name: string, format: ErrorFormat | undefined
 ];
 
 it.each(formats)(
-  'whatever procedures return and throw, the document allows the response, with %s',
+  'the document allows every response to generated outputs and errors, with %s',
   async (_, errorFormat) => {
     const gateway = await createGateway({
       router,

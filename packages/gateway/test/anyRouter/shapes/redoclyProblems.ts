@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 
-/** What Redocly's linter finds in a document by the repository's rules: where, and what. */
+/** Returns the problems that Redocly's linter finds in a document by `redocly.yaml`. */
 export async function redoclyProblems(
   document: object,
 ): Promise<readonly (readonly [pointer: string | undefined, message: string])[]> {

@@ -1,17 +1,17 @@
-/** One valid call of an operation, by the names that its parameters have in the document. */
+/** A valid call of an operation, with its parameters by the names in the document. */
 export interface Sample {
   readonly path?: Readonly<Record<string, string | number | readonly string[]>>;
   readonly query?: object;
   readonly headers?: Readonly<Record<string, string | number>>;
   readonly cookie?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Without it: any of 2xx. */
+  /** The expected status. Default: any 2xx. */
   readonly status?: number;
-  /** What the client returns; without it nothing. Of events it is the first one. */
+  /** The value that the client returns, of a stream its first event. Default: none. */
   readonly value?: unknown;
 }
 
-/** A file of a form, or the bytes of a body. */
+/** A file of a form, or the body of an upload. */
 export class FileSample {
   readonly text: string;
   readonly name: string;
@@ -25,13 +25,13 @@ export class FileSample {
 const born = '2026-01-02T03:04:05.000Z';
 const file = new FileSample('hello', 'a.txt');
 
-const failed = (status: number, code: string, message: string): Sample => ({
+const errorSample = (status: number, code: string, message: string): Sample => ({
   status,
   value: { code, message, status },
 });
-const internalError = failed(500, 'INTERNAL_SERVER_ERROR', 'Internal server error');
+const internalError = errorSample(500, 'INTERNAL_SERVER_ERROR', 'Internal server error');
 
-/** A call of each operation of the composed router. Shapes of errors are answered with the error that they declare. */
+/** A call of each operation of the composed router. The shapes of errors respond with a declared error. */
 export const samples: Readonly<Record<string, Sample>> = {
   'inputs.animals.add': { body: { kind: 'cat', lives: 9 }, value: { kind: 'cat', lives: 9 } },
   'inputs.animalsByPath.put': { path: { kind: 'dog' }, body: { born }, value: { kind: 'dog', born } },
@@ -87,13 +87,13 @@ export const samples: Readonly<Record<string, Sample>> = {
   'inputs.restOfPath.info': {},
   'inputs.restOfPath.one': { path: { bucket: 'b' }, value: { bucket: 'b' } },
   'inputs.restOfPath.key': { path: { bucket: 'b', key: ['x'] }, value: { bucket: 'b', key: ['x'] } },
-  'inputs.scalars.say': { body: 'hello', value: 'hello' },
+  'inputs.scalars.greet': { body: 'hello', value: 'hello' },
   'inputs.scalars.set': { body: 5, value: 5 },
   'inputs.selfReferences.find': {
     query: { sort: { name: 'asc' }, filter: { is: 'a' } },
     value: { sort: { name: 'asc' }, filter: { is: 'a' } },
   },
-  'inputs.trimmed.say': { body: 'abc', value: 'abc' },
+  'inputs.trimmed.greet': { body: 'abc', value: 'abc' },
   'outputs.exportRouter.pets': { value: [{ id: 1, name: 'Rex' }] },
   'outputs.exportRouter.remove': {},
   'outputs.exportRouter.blob': { value: '<p>Rex</p>' },
@@ -113,21 +113,24 @@ export const samples: Readonly<Record<string, Sample>> = {
   'outputs.undescribed.secret': internalError,
   'errors.challengeless.declared': {
     query: { locked: true },
-    ...failed(403, 'ACCOUNT_LOCKED', 'Account locked'),
+    ...errorSample(403, 'ACCOUNT_LOCKED', 'Account locked'),
   },
   'errors.challengeless.others': {},
   'errors.described.limited': {
     status: 429,
     value: { code: 'RATE_LIMITED', message: 'Slow down.', status: 429, data: { retryAfterMs: 500 } },
   },
-  'errors.inherited.locked': failed(423, 'SHOP_CLOSED', 'Shop closed'),
-  'errors.inherited.closed': failed(423, 'SHOP_CLOSED', 'Shop closed'),
+  'errors.inherited.locked': errorSample(423, 'SHOP_CLOSED', 'Shop closed'),
+  'errors.inherited.closed': errorSample(423, 'SHOP_CLOSED', 'Shop closed'),
   'errors.shopRouter.order': { body: { count: 5 }, value: { id: 5 } },
-  'errors.shopRouter.undeclared': failed(409, 'CONFLICT', 'Too few are left.'),
+  'errors.shopRouter.undeclared': errorSample(409, 'CONFLICT', 'Too few are left.'),
   'errors.subscribed.ticks': { value: 1 },
-  'errors.undescribedFormatter.a': failed(404, 'NOT_FOUND', 'Not found'),
-  'errors.written.write': failed(429, 'TOO_MANY_REQUESTS', 'Slow down.'),
-  'errors.written.quiet': { query: { a: 1 }, ...failed(503, 'SERVICE_UNAVAILABLE', 'Service unavailable') },
+  'errors.undescribedFormatter.a': errorSample(404, 'NOT_FOUND', 'Not found'),
+  'errors.written.write': errorSample(429, 'TOO_MANY_REQUESTS', 'Slow down.'),
+  'errors.written.quiet': {
+    query: { a: 1 },
+    ...errorSample(503, 'SERVICE_UNAVAILABLE', 'Service unavailable'),
+  },
   'errors.written.passed': { query: { a: 1 }, ...internalError },
   'credentials.notesRouter.notes': { value: 'notes of Ada' },
   'credentials.notesRouter.writePOST': { value: 'written' },
@@ -174,11 +177,11 @@ export const samples: Readonly<Record<string, Sample>> = {
   'hooks.costly.read': { value: 'read' },
   'hooks.costly.ping': { value: 'pong' },
   'hooks.hooked.read': { query: { name: 'Rex' }, value: 'Rex of Ada' },
-  'hooks.hooked.fail': failed(409, 'CONFLICT', 'Taken.'),
+  'hooks.hooked.conflict': errorSample(409, 'CONFLICT', 'Taken.'),
   'hooks.hooked.crash': internalError,
   'hooks.hooked.ticks': { value: 1 },
   'hooks.hooked.upload': { body: { size: 5 }, value: 5 },
-  'hooks.slow.short': failed(
+  'hooks.slow.short': errorSample(
     504,
     'GATEWAY_TIMEOUT',
     'The call took longer than 60 ms; whether it had an effect is unknown.',
@@ -186,7 +189,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'hooks.slow.long': { value: 'long' },
   'hooks.slow.usual': { value: 'usual' },
   'hooks.transformed.described': { value: 'here' },
-  'hooks.transformed.asked': { body: { name: 'Rex' }, value: 'Rex' },
+  'hooks.transformed.queried': { body: { name: 'Rex' }, value: 'Rex' },
   ...Object.fromEntries(
     ['valibotPets', 'arktypePets'].flatMap((library) => [
       [

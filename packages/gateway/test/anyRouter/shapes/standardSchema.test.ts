@@ -16,7 +16,7 @@ import {
 } from './standardSchema.ts';
 import { post, startShape } from './startShape.ts';
 
-/** Procedures whose validators are of Valibot or ArkType: Standard Schema. Each names the thread that it comes from. */
+/** Procedures with validators of Valibot and ArkType (Standard Schema). Each test names the thread that it comes from. */
 
 const jsonSchema = { valibot: toStandardJsonSchema };
 
@@ -29,7 +29,7 @@ const error400 = (message: string | RegExp) => [
   },
 ];
 
-/** The same input in both libraries, and what each says of a value that is not valid. */
+/** The same input in both libraries, with their messages for invalid values. */
 const libraries = [
   {
     name: 'Valibot (zodios #645)',
@@ -53,11 +53,11 @@ const libraries = [
   },
 ] as const;
 
-describe.each(libraries)('schemas of $name', ({ router, messages }) => {
-  const served = () => startShape(router, { jsonSchema });
+describe.each(libraries)('schemas of $name', ({ name: library, router, messages }) => {
+  const start = () => startShape(router, { jsonSchema });
 
-  it('convert texts of the path, the query and a header as those of zod are', async () => {
-    const { restJson } = await served();
+  it(`parameters of the path, the query and a header are converted by schemas of ${library} as by those of zod`, async () => {
+    const { restJson } = await start();
     const target =
       '/pets/7?tags=a&tags=b&sort=age&isOld=true&weight=2.5&bornAfter=2026-01-01T00:00:00Z&filter[city]=Bonn&filter[range][min]=3';
     expect(await restJson(target, { headers: { tenant: 'acme' } })).toEqual([
@@ -79,8 +79,8 @@ describe.each(libraries)('schemas of $name', ({ router, messages }) => {
     expect(await restJson('/pets/7.5', { headers: { tenant: 'x' } })).toEqual(error400(messages.both));
   });
 
-  it('read a JSON body with its dates, and name the fields that are not valid', async () => {
-    const { restJson } = await served();
+  it(`a JSON body with dates is read by schemas of ${library}, and a 400 names the invalid fields`, async () => {
+    const { restJson } = await start();
     const born = '2026-01-01T00:00:00.000Z';
     expect(await restJson('/pets', post({ name: 'Tom', kind: null, born }))).toEqual([
       200,
@@ -92,24 +92,24 @@ describe.each(libraries)('schemas of $name', ({ router, messages }) => {
     expect(await restJson('/pets', post([]))).toEqual(error400(/must be a JSON object/));
   });
 
-  it("are served over tRPC, with the library's own errors", async () => {
-    const { trpc } = await served();
+  it(`procedures with schemas of ${library} are served over tRPC, with the errors of the library`, async () => {
+    const { trpc } = await start();
     expect(await trpc.find.query({ id: 7, weight: 2 })).toEqual({ id: 7, weight: 2 });
     await expect(trpc.find.query({ id: 7, weight: 0 })).rejects.toMatchObject({
       data: { code: 'BAD_REQUEST' },
     });
   });
 
-  it('check each event of a subscription', async () => {
-    const { rest } = await served();
+  it(`events of a subscription are validated by schemas of ${library}`, async () => {
+    const { rest } = await start();
     const text = await (await rest('/events')).text();
     expect(text).toContain('data: {"n":1}');
     expect(text).toContain('event: error');
     expect(text).not.toContain('two');
   });
 
-  it('are in the document', async () => {
-    const { document } = await served();
+  it(`the document describes schemas of ${library}`, async () => {
+    const { document } = await start();
     const find = document.paths['/pets/{id}']?.['get'];
     expect(
       find?.parameters?.map(({ in: where, name, required, schema }) => [where, name, required, schema]),
@@ -163,14 +163,14 @@ describe.each(libraries)('schemas of $name', ({ router, messages }) => {
   });
 });
 
-describe('a router of several libraries', () => {
-  it('may chain inputs of two of them (ts-rest #743)', async () => {
+describe('a router with several libraries', () => {
+  it('a procedure can chain inputs of several libraries (ts-rest #743)', async () => {
     const { document, restJson, trpc } = await startShape(chained, { jsonSchema });
     expect(await restJson('/ann/pets/7?dryRun=true', post({ name: 'Tom' }))).toEqual([
       200,
       { owner: 'ann', id: 7, dryRun: true, name: 'Tom' },
     ]);
-    // The field that no text can be, and those that the three schemas reject.
+    // A field that cannot be converted, and fields that the schemas reject.
     expect(await restJson('/a/pets/7?dryRun=maybe', post({ name: '' }))).toEqual(
       error400(
         'dryRun (query): must be true or false; owner: Too small: expected string to have >=2 characters; name: must be non-empty.',
@@ -201,7 +201,7 @@ describe('a router of several libraries', () => {
     });
   });
 
-  it('takes forms and files (zodios #645)', async () => {
+  it('schemas of Valibot and ArkType can describe forms and files (zodios #645)', async () => {
     const { rest, restJson, document } = await startShape(forms, { jsonSchema });
     const form = (body: string) => ({
       method: 'POST',
@@ -226,7 +226,7 @@ describe('a router of several libraries', () => {
     });
   });
 
-  it('takes unions, recursive types, and values that are not objects, as the body (ts-rest #743)', async () => {
+  it('schemas of Valibot and ArkType can describe bodies that are unions, recursive types and arrays (ts-rest #743)', async () => {
     const { document, restJson } = await startShape(bodies, { jsonSchema });
     const tree = { name: 'a', children: [{ name: 'b', children: [] }] };
     expect(await restJson('/trees', post(tree))).toEqual([200, { value: 1, next: { value: 1 } }]);
@@ -258,7 +258,7 @@ describe('a router of several libraries', () => {
     });
   });
 
-  it('may leave an optional input out, and answers 204 where the output is nothing (no thread)', async () => {
+  it('an input of Valibot can be optional as a whole, and an output of v.void() is a 204 (no thread)', async () => {
     const { document, rest, restJson } = await startShape(optional, { jsonSchema });
     expect(await restJson('/pets')).toEqual([200, 'none']);
     expect(await restJson('/pets?limit=5')).toEqual([200, { limit: 5 }]);
@@ -266,7 +266,7 @@ describe('a router of several libraries', () => {
     expect(Object.keys(document.paths['/pets/{id}']?.['delete']?.responses ?? {})).not.toContain('200');
   });
 
-  it('has a schema of any library for each status (no thread)', async () => {
+  it('the statuses of a procedure can have schemas of different libraries (no thread)', async () => {
     const { document, restJson } = await startShape(statusesOfLibraries, { jsonSchema });
     expect(await restJson('/jobs')).toEqual([200, { done: true, left: 5 }]);
     expect(document.paths['/jobs']?.['get']?.responses['202']?.content?.['application/json']).toEqual({
@@ -275,14 +275,14 @@ describe('a router of several libraries', () => {
   });
 });
 
-describe('what a library cannot describe', () => {
-  /** What was written to stderr since the last call. */
+describe('schemas without JSON Schema', () => {
+  /** Returns the lines that were printed to stderr since the last call. */
   const warnings = () => {
     const { calls } = vi.spyOn(console, 'error').mock;
     return calls.splice(0).flat();
   };
 
-  it('is named at start in a line for each schema, and left out of the document (nestjs/swagger #3915)', async () => {
+  it('a schema that its library cannot describe is reported at start in one line, and left out of the document (nestjs/swagger #3915)', async () => {
     const { document, restJson } = await startShape(partlyDescribed, { jsonSchema });
     expect(await restJson('/pets')).toEqual([200, { name: 'Tom', size: 5 }]);
     expect(await restJson('/site')).toEqual([200, { site: 'http://pets.example/' }]);
@@ -302,7 +302,7 @@ describe('what a library cannot describe', () => {
     });
   });
 
-  it('ends the start where a text cannot be converted without guessing', async () => {
+  it('createGateway rejects an input whose parameters have an ambiguous type', async () => {
     const start = (input: v.GenericSchema | type.Any, options = { jsonSchema }) =>
       createGateway({
         router: t.router({
@@ -328,7 +328,7 @@ describe('what a library cannot describe', () => {
     await expect(start(type('string'))).rejects.toThrow(/has no names to make parameters of/);
   });
 
-  it('is in words alone where its library makes no JSON Schema (no thread)', async () => {
+  it('an output whose library has no JSON Schema is reported at start, and the document has only a description (no thread)', async () => {
     const { document, restJson } = await startShape(
       t.router({
         find: t.procedure

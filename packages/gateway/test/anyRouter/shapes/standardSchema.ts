@@ -4,7 +4,7 @@ import { scope, type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
 
-// Shapes whose validators are of Valibot or ArkType. Their tests name the threads that they come from.
+// Shapes with validators of Valibot and ArkType. Their tests name the threads that they come from.
 
 export const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
@@ -59,7 +59,7 @@ const petsOf = ({ body, event, input, output }: typeof valibot | typeof arktype)
       .meta({ openapi: { method: 'GET', path: '/pets/{id}', in: { tenant: 'header' } } })
       .input(input as (typeof valibot)['input'])
       .output(z.unknown())
-      .query(({ input: given }) => echo(given)),
+      .query(({ input: value }) => echo(value)),
     create: t.procedure
       .meta({ openapi: { method: 'POST', path: '/pets' } })
       .input(body as (typeof valibot)['body'])

@@ -10,14 +10,14 @@ import { z } from 'zod';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
-/** One type in three libraries. */
+/** A type in three libraries. */
 interface Triple {
   readonly zod: z.ZodType;
   readonly valibot: v.GenericSchema;
   readonly arktype: type.Any;
 }
 
-const same: Readonly<Record<string, Triple>> = {
+const sameTypes: Readonly<Record<string, Triple>> = {
   string: { zod: z.string(), valibot: v.string(), arktype: type('string') },
   short: {
     zod: z.string().min(1).max(3),
@@ -81,11 +81,11 @@ const same: Readonly<Record<string, Triple>> = {
     arktype: type({ n: 'number.integer', 's?': 'string', 'on?': 'boolean' }),
   },
 };
-const names = Object.keys(same);
+const names = Object.keys(sameTypes);
 const libraries = ['zod', 'valibot', 'arktype'] as const;
 
-/** Texts as people and programs send them. */
-const text = fc.oneof(
+/** Strings as people and programs send them. */
+const parameterText = fc.oneof(
   fc.constantFrom(
     '',
     'a',
@@ -112,7 +112,7 @@ const text = fc.oneof(
     'Infinity',
   ),
   fc.integer().map(String),
-  // An integer of zod's is a safe one; one of the others' may be 2^53.
+  // Below 2^53, because zod's integers are safe ones and those of the other libraries need not be.
   fc
     .double()
     .filter((value) => Math.abs(value) < 2 ** 53)
@@ -128,8 +128,8 @@ async function gatewayOf(library: (typeof libraries)[number]) {
         .meta({ openapi: rest })
         .input(input as z.ZodType)
         .output(z.unknown())
-        .mutation(({ input: given }) => given);
-    const field = same[name]?.[library];
+        .mutation(({ input: value }) => value);
+    const field = sameTypes[name]?.[library];
     const object = {
       zod: () => z.object({ value: (field as z.ZodType).optional() }),
       valibot: () => v.object({ value: v.optional(field as v.GenericSchema) }),
@@ -148,7 +148,7 @@ async function gatewayOf(library: (typeof libraries)[number]) {
   });
 }
 
-it('a text becomes the same value, or is rejected, whichever library its schema is of', async () => {
+it('a parameter and a JSON value are converted to the same value, or rejected, by schemas of zod, Valibot and ArkType', async () => {
   const gateways = await Promise.all(libraries.map(gatewayOf));
   const call = async (name: string, init: RequestInit, query: string) => {
     const responses = await Promise.all(
@@ -164,7 +164,7 @@ it('a text becomes the same value, or is rejected, whichever library its schema 
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...names),
-      fc.array(fc.tuple(suffix, text), { minLength: 1, maxLength: 3 }),
+      fc.array(fc.tuple(suffix, parameterText), { minLength: 1, maxLength: 3 }),
       async (name, pairs) => {
         const query = new URLSearchParams(
           pairs.map(([end, value]) => [`value${end}`, value] as [string, string]),
@@ -175,22 +175,22 @@ it('a text becomes the same value, or is rejected, whichever library its schema 
     ),
     { numRuns: 400 },
   );
-  // Neither all accepted nor all rejected.
+  // The inputs are a mix of valid and invalid ones.
   expect(statuses.get(200)).toBeGreaterThan(20);
   expect(statuses.get(400)).toBeGreaterThan(20);
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...names),
       fc.oneof(
-        text,
+        parameterText,
         fc.integer(),
         fc.boolean(),
         fc.constant(null),
-        fc.array(fc.oneof(fc.integer(), text), { maxLength: 4 }),
-        fc.dictionary(fc.constantFrom('n', 's', 'on', 'x'), fc.oneof(fc.integer(), text)),
+        fc.array(fc.oneof(fc.integer(), parameterText), { maxLength: 4 }),
+        fc.dictionary(fc.constantFrom('n', 's', 'on', 'x'), fc.oneof(fc.integer(), parameterText)),
       ),
       async (name, value) => {
-        // To Valibot and ArkType an array is an object too.
+        // Valibot and ArkType accept an array as an object.
         fc.pre(!(Array.isArray(value) && ['record', 'object'].includes(name)));
         const headers = { 'content-type': 'application/json' };
         await call(name, { method: 'POST', headers, body: JSON.stringify({ value }) }, '');

@@ -27,17 +27,17 @@ const t = initTRPC.context<{ caller: Caller | undefined }>().meta<GatewayMeta>()
 const reader = t.procedure.meta({ scopes: ['notes:read'] });
 
 export const notesRouter = t.router({
-  /** Needs a scope. */
+  /** Needs the scope notes:read. */
   notes: reader
     .meta({ openapi: { method: 'GET', path: '/notes' } })
     .output(z.string())
     .query(({ ctx }) => `notes of ${ctx.caller?.name}`),
-  /** Needs a credential alone. */
+  /** Needs a credential without a scope. */
   me: t.procedure
     .meta({ openapi: { method: 'GET', path: '/me' } })
     .output(z.string())
     .query(({ ctx }) => ctx.caller?.name ?? 'anonymous'),
-  /** Changes something, by each method. */
+  /** Mutations, one for each method. */
   ...Object.fromEntries(
     (['POST', 'PUT', 'PATCH', 'DELETE'] as const).map((method) => [
       `write${method}`,
@@ -63,7 +63,7 @@ export const notesRouter = t.router({
 
 type Router = typeof notesRouter;
 
-/** Which callers there are: each test has one of its own. */
+/** The known callers. Each test adds its own. */
 class Callers {
   readonly #known = new Map<string, Caller & { readonly expiresAt: number }>();
 
@@ -74,8 +74,8 @@ class Callers {
   }
 
   find(name: string): Caller | undefined {
-    const found = this.#known.get(name);
-    return found && found.expiresAt > Date.now() ? found : undefined;
+    const caller = this.#known.get(name);
+    return caller && caller.expiresAt > Date.now() ? caller : undefined;
   }
 
   revoke(name: string): void {
@@ -83,14 +83,14 @@ class Callers {
   }
 }
 
-/** One scheme: how it is configured, what its clients send, and what they are told. */
+/** An authentication scheme: its configuration, the headers of its clients, and its challenges. */
 export interface SchemeCase {
   readonly name: string;
   readonly make: (callers: Callers, issuer: Issuer) => Scheme<Caller>;
-  /** The headers of a caller. */
+  /** Returns the headers of a caller. */
   readonly headers: (name: string, signing: Signing) => Promise<Record<string, string>>;
   readonly malformed: Record<string, string>;
-  /** Whether connection parameters can carry it. */
+  /** Whether connection parameters can carry the credential. */
   readonly isParameter: boolean;
   readonly challenges: { readonly missing: string; readonly invalid: string; readonly scope: string | null };
   readonly document: object;
@@ -191,14 +191,14 @@ export const schemeCases: readonly SchemeCase[] = [
         document: { type: 'mutualTLS' },
       }),
     headers: async (name) => ({ 'x-client-subject': `CN=${name}` }),
-    malformed: { 'x-client-subject': 'nobody' },
+    malformed: { 'x-client-subject': 'no common name' },
     isParameter: true,
     challenges: sameChallenge('Certificate realm="api"'),
     document: { type: 'mutualTLS' },
   },
 ];
 
-/** A gateway with one scheme, or several, until it is closed. */
+/** Serves a gateway with these schemes until its `close()`. */
 export async function openCredentials(
   cases: readonly SchemeCase[],
   issuer: Issuer,

@@ -9,7 +9,7 @@ type Options<Router extends AnyTRPCRouter> = Partial<GatewayOptions<Router, unde
   readonly errorFormat?: ErrorFormat;
 };
 
-/** A router that is served until the test ends, and its clients. */
+/** Serves a router until the test ends. Returns its clients. */
 export async function startShape<Router extends AnyTRPCRouter>(
   router: Router,
   options: Options<Router> = {},
@@ -21,7 +21,7 @@ export async function startShape<Router extends AnyTRPCRouter>(
 
 export type Shape = Awaited<ReturnType<typeof openShape>>;
 
-/** For several tests, which close it. */
+/** Serves a router until its `close()`. Returns its clients. */
 export async function openShape<Router extends AnyTRPCRouter>(router: Router, options: Options<Router> = {}) {
   const records: RequestRecord[] = [];
   const gateway = await createGateway<Router, undefined>({
@@ -39,12 +39,12 @@ export async function openShape<Router extends AnyTRPCRouter>(router: Router, op
     server,
     records,
     rest,
-    /** The status and the JSON of a REST response. */
+    /** Sends a REST request. Resolves with the status and the JSON of the response. */
     restJson: async (path: string, init?: RequestInit): Promise<readonly [status: number, body: unknown]> => {
       const response = await rest(path, init);
       return [response.status, await response.json()];
     },
-    /** tRPC's own client. */
+    /** tRPC's client of the router. */
     trpc: createTRPCClient<Router>({
       links: [
         splitLink({

@@ -20,9 +20,9 @@ import {
   wholeBytes,
 } from './uploads.ts';
 
-/** Bodies of bytes, whole or as a stream; each names the thread that it comes from. */
+/** Bodies of bytes, as a whole or as a stream. Each test names the thread that it comes from. */
 
-/** A request whose body is bytes; a stream has no length. */
+/** A request with a body of bytes. A stream has no Content-Length. */
 const send = (body: NonNullable<RequestInit['body']>, headers: Record<string, string> = {}): RequestInit => ({
   method: 'PUT',
   headers: { 'content-type': octets, ...headers },
@@ -30,7 +30,7 @@ const send = (body: NonNullable<RequestInit['body']>, headers: Record<string, st
   duplex: 'half',
 });
 
-/** Chunks of 64 KiB. */
+/** A stream of zeros in chunks of 64 KiB. Calls `afterwards` at the end in place of closing the stream. */
 function zeros(size: number, afterwards?: () => void): ReadableStream<Uint8Array<ArrayBuffer>> {
   let left = size;
   return new ReadableStream(
@@ -47,7 +47,7 @@ function zeros(size: number, afterwards?: () => void): ReadableStream<Uint8Array
 }
 
 describe('application/octet-stream', () => {
-  it('is the whole input of octetInputParser, over REST as over tRPC (mcampa/trpc-to-openapi #144)', async () => {
+  it('octetInputParser receives the body over REST and tRPC (mcampa/trpc-to-openapi #144)', async () => {
     const { document, restJson, server, origin } = await startShape(octetParser);
     expect(await restJson('/file', send('hello'))).toEqual([200, { size: 5 }]);
     const init = { method: 'POST', headers: { 'content-type': octets }, body: 'hello' };
@@ -61,7 +61,7 @@ describe('application/octet-stream', () => {
     expect((await restJson('/file', send('{}', { 'content-type': 'application/json' })))[0]).toBe(415);
   });
 
-  it('is a property that is a stream, beside those of the path, the query and a header (no thread)', async () => {
+  it('a body of bytes can be a property beside those of the path, the query and a header (no thread)', async () => {
     const { document, restJson } = await startShape(streamBesideFields);
     const sent = send(zeros(100_000), { 'x-tenant': 'a' });
     expect(await restJson('/files/x.bin?tag=5', sent)).toEqual([
@@ -82,7 +82,7 @@ describe('application/octet-stream', () => {
   it.each([
     ['z.instanceof(Uint8Array)', wholeBytes],
     ['z.instanceof(Blob)', wholeBlob],
-  ])('is held in memory for %s (no thread)', async (_name, router) => {
+  ])('%s receives the whole body in memory (no thread)', async (_name, router) => {
     const { restJson } = await startShape(router);
     expect(await restJson('/whole', send('hello'))).toEqual([200, { size: 5 }]);
     expect(await restJson('/whole', send(new Uint8Array(0)))).toEqual([200, { size: 0 }]);
@@ -90,14 +90,14 @@ describe('application/octet-stream', () => {
     expect((await restJson('/whole', send(zeros(mebibyte + 1))))[0]).toBe(413);
   });
 
-  it('may have other media types, which contentTypes lists (trpc/trpc-openapi #58)', async () => {
+  it('contentTypes lists other media types of a body of bytes (trpc/trpc-openapi #58)', async () => {
     const { document, restJson } = await startShape(photos);
     expect(await restJson('/photo', send('x', { 'content-type': 'image/jpeg' }))).toEqual([
       200,
       'image/jpeg',
     ]);
     expect((await restJson('/photo', send('x')))[0]).toBe(415);
-    // The procedure decodes the bytes
+    // Parameters of the type are passed to the procedure, which decodes the bytes.
     expect(await restJson('/photo', send('x', { 'content-type': 'image/png; charset=latin1' }))).toEqual([
       200,
       'image/png; charset=latin1',
@@ -108,7 +108,7 @@ describe('application/octet-stream', () => {
     });
   });
 
-  it('is limited by maxBytes of its own, beyond maxBodyBytes, which other bodies keep', async () => {
+  it('upload.maxBytes replaces maxBodyBytes for a body of bytes, and other bodies keep maxBodyBytes', async () => {
     const { records, restJson } = await startShape(limitedUploads, { maxBodyBytes: 1000 });
     expect(await restJson('/file', send(zeros(2 * mebibyte)))).toEqual([200, { size: 2 * mebibyte }]);
     const tooLarge = (max: number) => [
@@ -124,7 +124,7 @@ describe('application/octet-stream', () => {
     );
   });
 
-  it('is 413 by its Content-Length, before the procedure runs', async () => {
+  it('a body over the limit by its Content-Length is rejected with 413 before the procedure runs', async () => {
     let calls = 0;
     const { restJson } = await startShape(
       t.router({
@@ -139,14 +139,14 @@ describe('application/octet-stream', () => {
     expect(calls).toBe(0);
   });
 
-  it('need not be read: the response arrives', async () => {
+  it('a procedure can respond without reading the body', async () => {
     const { restJson } = await startShape(unread);
     expect(await restJson('/file', send(zeros(mebibyte)))).toEqual([200, { size: 0 }]);
     expect(await restJson('/file', send('again'))).toEqual([200, { size: 0 }]);
   });
 
-  it('ends with an error, and the signal aborts, where the client disconnects in the middle', async () => {
-    const seen = Promise.withResolvers<readonly unknown[]>();
+  it('a body of bytes ends with an error and the signal aborts if the client disconnects in the middle', async () => {
+    const ended = Promise.withResolvers<readonly unknown[]>();
     const began = Promise.withResolvers<void>();
     const { rest } = await startShape(
       t.router({
@@ -157,7 +157,7 @@ describe('application/octet-stream', () => {
             began.resolve();
             const error: unknown = await sizeOf(input).catch((cause: unknown) => cause);
             await new Promise((resolve) => setTimeout(resolve, 20));
-            seen.resolve([error instanceof Error, signal?.aborted]);
+            ended.resolve([error instanceof Error, signal?.aborted]);
             return { size: 0 };
           }),
       }),
@@ -169,7 +169,7 @@ describe('application/octet-stream', () => {
     await began.promise;
     abort.abort();
     await expect(response).rejects.toMatchObject({ name: 'AbortError' });
-    expect(await seen.promise).toEqual([true, true]);
+    expect(await ended.promise).toEqual([true, true]);
   });
 });
 
@@ -195,31 +195,31 @@ it.each([
     /its body is bytes, which application\/json cannot carry/,
   ],
   [
-    'a limit that is no number',
+    'an upload.maxBytes of -1',
     put('/x', { upload: { maxBytes: -1 } }).input(stream),
     /its upload\.maxBytes is -1; it must be a positive number/,
   ],
   [
-    'limits of uploads without one',
+    'upload without a body of bytes',
     put('/x', { upload: { maxBytes: 5 } }).input(z.object({ title: z.string() })),
     /its metadata has upload, and its input has no stream/,
   ],
-])('%s is rejected at start', async (_name, procedure, message) => {
+])('createGateway rejects %s', async (_name, procedure, message) => {
   const router = t.router({ upload: procedure.output(z.void()).mutation(() => {}) });
-  await expect(started(router)).rejects.toThrow(message);
+  await expect(startUploads(router)).rejects.toThrow(message);
 });
 
 it.each(['Image/PNG', 'image/png; q=1', 'image/*', 'png'])(
-  'bytes of %j, which no request would match, are rejected at start',
+  'createGateway rejects the content type %j, which no request can match',
   async (type) => {
     const upload = put('/x', { contentTypes: [type] })
       .input(stream)
       .output(z.void());
-    await expect(started(t.router({ upload: upload.mutation(() => {}) }))).rejects.toThrow(
+    await expect(startUploads(t.router({ upload: upload.mutation(() => {}) }))).rejects.toThrow(
       `its content type "${type}" is not a media type that a request is compared with; write it in lower case and without parameters, such as image/png`,
     );
   },
 );
 
-const started = (router: AnyTRPCRouter) =>
+const startUploads = (router: AnyTRPCRouter) =>
   createGateway({ router, createContext: () => ({}), document: { title: 'Shape', version: '1.0.0' } });

@@ -3,7 +3,7 @@ import { initTRPC } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { z } from 'zod';
 
-// The shapes of uploads that users of such gateways ask for. Their tests name the threads that they come from.
+// Shapes of uploads. Their tests name the threads that they come from.
 
 export const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
@@ -13,7 +13,7 @@ export const mebibyte = 1024 * 1024;
 export const put = (path: RestMeta['path'], more: Partial<RestMeta> = {}) =>
   t.procedure.meta({ openapi: { method: 'PUT', path, ...more } });
 
-/** A form. */
+/** A procedure that reads a form. */
 export const post = (more: Partial<RestMeta> = {}) =>
   t.procedure.meta({ openapi: { method: 'POST', path: '/album', ...more } });
 
@@ -103,7 +103,7 @@ export const albumOf = (upload: RestMeta['upload'] = {}) =>
 
 export const album = albumOf();
 
-/** `run` is called with the title, while the files are kept. */
+/** A router that calls `run` with the title while its files are spooled. */
 export const spooledAlbumOf = (run: (title: string) => Promise<void> | void = () => {}) =>
   t.router({
     add: post({ contentTypes: ['multipart/form-data'], upload: { spool: true, maxBytes: 3 * mebibyte } })

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { startShape } from './startShape.ts';
 import { Album, album, albumOf, mebibyte, post, sizeOf, spooledAlbumOf, t } from './uploads.ts';
 
-/** Forms whose files are not held in memory; each names the thread that it comes from. */
+/** Forms whose files are not kept in memory. Each test names the thread that it comes from. */
 
 function form(...fields: readonly (readonly [name: string, value: string | File])[]): RequestInit {
   const body = new FormData();
@@ -13,7 +13,7 @@ function form(...fields: readonly (readonly [name: string, value: string | File]
   return { method: 'POST', body };
 }
 
-/** A body of chunks that are sent one by one. */
+/** A request whose body is sent chunk by chunk. */
 const chunked = (chunks: AsyncIterable<string>): RequestInit => ({
   method: 'POST',
   headers: { 'content-type': 'multipart/form-data; boundary=b' },
@@ -27,7 +27,7 @@ const part = (name: string, value: string, filename?: string) =>
   }\r\n\r\n${value}\r\n`;
 
 describe('a form with fileStream()', () => {
-  it('has its texts validated first, and its files one by one in their order (trpc/trpc-openapi #229)', async () => {
+  it('a form with fileStream() has its fields validated first, and its files read one by one in order (trpc/trpc-openapi #229)', async () => {
     const { document, restJson } = await startShape(album);
     const sent = form(
       ['title', 'Summer'],
@@ -77,7 +77,7 @@ describe('a form with fileStream()', () => {
     });
   });
 
-  it('gives a file to its procedure before the rest has arrived (no thread)', async () => {
+  it('fileStream() passes a file to the procedure before the rest of the form arrives (no thread)', async () => {
     const began = Promise.withResolvers<void>();
     const { restJson } = await startShape(
       t.router({
@@ -102,7 +102,7 @@ describe('a form with fileStream()', () => {
     expect(await restJson('/album', chunked(chunks()))).toEqual([200, ['a', 'b']]);
   });
 
-  it('rejects a text behind a file with 400', async () => {
+  it('a form with fileStream() and a field after a file is rejected with 400', async () => {
     const { restJson } = await startShape(album);
     const sent = form(['title', 'x'], ['photos', new File(['x'], 'a')], ['year', '2026']);
     expect(await restJson('/album', sent)).toEqual([
@@ -119,14 +119,14 @@ describe('a form with fileStream()', () => {
     ['a file over maxFileBytes', { maxFileBytes: 4 }, 413, 'The file "a" is larger than 4 bytes.'],
     ['more files than maxFiles', { maxFiles: 1 }, 413, 'The body has more than 1 files.'],
     ['a body over maxBytes', { maxBytes: 100 }, 413, 'The body is larger than 100 bytes.'],
-  ])('rejects %s', async (_name, upload, status, message) => {
+  ])('a form with fileStream() and %s is rejected with 413', async (_name, upload, status, message) => {
     const { records, restJson } = await startShape(albumOf(upload));
     const sent = form(['title', 'x'], ['photos', new File(['hello'], 'a')], ['photos', new File(['x'], 'b')]);
     expect(await restJson('/album', sent)).toEqual([status, expect.objectContaining({ message })]);
     expect(records.at(-1)?.limit).toBe('body-bytes');
   });
 
-  it('rejects texts over maxBodyBytes, and more than maxQueryParameters', async () => {
+  it('fields over maxBodyBytes are rejected with 413, and more than maxQueryParameters with 400, beside fileStream()', async () => {
     const { restJson } = await startShape(albumOf({ maxBytes: mebibyte }), {
       maxBodyBytes: 1000,
       maxQueryParameters: 3,
@@ -139,10 +139,10 @@ describe('a form with fileStream()', () => {
 
   it.each([
     ['that ends in a file', part('title', 'x') + part('photos', 'x', 'a'), /ends before its last boundary/],
-    ['that ends in a text', part('title', 'x'), /ends before its last boundary/],
+    ['that ends in a field', part('title', 'x'), /ends before its last boundary/],
     ['with a part without a name', '--b\r\n\r\n\r\n--b--', /with a name/],
-    ['with a text that is not UTF-8', undefined, /"title" is not valid UTF-8/],
-  ])('rejects a body %s with 400', async (_name, text, message) => {
+    ['with a field that is not UTF-8', undefined, /"title" is not valid UTF-8/],
+  ])('a form %s is rejected with 400', async (_name, text, message) => {
     const { restJson } = await startShape(album);
     const body = text ?? Buffer.from(`${part('title', '\xff')}--b--`, 'latin1');
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
@@ -152,7 +152,7 @@ describe('a form with fileStream()', () => {
     ]);
   });
 
-  it('drops the rest of a file that is not read, and of a body', async () => {
+  it('the rest of a file that is not read is dropped, and so is the rest of the body', async () => {
     const { restJson } = await startShape(
       t.router({
         add: post({ upload: { maxBytes: 4 * mebibyte } })
@@ -182,7 +182,7 @@ describe('a form with fileStream()', () => {
     ]);
   });
 
-  it('fails a file that is read after the next was taken', async () => {
+  it('a file that is read after the next one was taken throws an error that names it', async () => {
     const { restJson } = await startShape(
       t.router({
         add: post()
@@ -203,7 +203,7 @@ describe('a form with fileStream()', () => {
     expect(await restJson('/album', sent)).toEqual([200, [dropped('a'), dropped('b')]]);
   });
 
-  it('ends with an error, and the signal aborts, where the client disconnects in the middle', async () => {
+  it('fileStream() throws and the signal aborts if the client disconnects in the middle', async () => {
     const began = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<readonly unknown[]>();
     const { rest } = await startShape(
@@ -238,16 +238,16 @@ describe('a form with fileStream()', () => {
   });
 });
 
-/** Keeps files in memory, and remembers which were removed. */
+/** A spool that keeps files in memory, and counts the kept files and the errors. */
 function memorySpool() {
-  const state = { kept: 0, failed: 0 };
+  const state = { kept: 0, errors: 0 };
   const spool: Spool = async ({ name, stream, type }) => {
     try {
       const file = new File([await new Response(stream()).blob()], name, { type });
       state.kept += 1;
       return { file, remove: async () => void (state.kept -= 1) };
     } catch (error) {
-      state.failed += 1;
+      state.errors += 1;
       throw error;
     }
   };
@@ -255,7 +255,7 @@ function memorySpool() {
 }
 
 describe('a form with z.file() and upload: { spool: true }', () => {
-  it('has Files that the spool keeps until the call has ended, texts before or behind them (honojs/middleware #755)', async () => {
+  it('the spool keeps the files of a form until the call ends, with fields before and after them (honojs/middleware #755)', async () => {
     const { spool, state } = memorySpool();
     let during = 0;
     const { restJson } = await startShape(
@@ -279,18 +279,18 @@ describe('a form with z.file() and upload: { spool: true }', () => {
   });
 
   it.each([
-    ['an input that is not valid', form(['photo', new File(['x'], 'a')]), 400],
-    ['a call that fails', form(['title', 'fail'], ['photo', new File(['x'], 'a')]), 500],
+    ['an invalid input', form(['photo', new File(['x'], 'a')]), 400],
+    ['an error of the procedure', form(['title', 'fail'], ['photo', new File(['x'], 'a')]), 500],
     [
       'a body that is too large',
       form(['photo', new File(['x'], 'a')], ['more', new File([new Uint8Array(4 * mebibyte)], 'b')]),
       413,
     ],
-  ])('removes them after %s', async (_name, sent, status) => {
+  ])('the spool removes files after %s', async (_name, sent, status) => {
     const { spool, state } = memorySpool();
     const { restJson } = await startShape(
       spooledAlbumOf((title) => {
-        if (title === 'fail') throw new Error('failed');
+        if (title === 'fail') throw new Error('unexpected');
       }),
       { spool },
     );
@@ -298,10 +298,10 @@ describe('a form with z.file() and upload: { spool: true }', () => {
     await vi.waitFor(() => expect(state.kept).toBe(0));
   });
 
-  it('removes them where the client disconnects in the middle', async () => {
+  it('the spool removes files if the client disconnects in the middle', async () => {
     const { spool, state } = memorySpool();
     const { rest } = await startShape(spooledAlbumOf(), { spool });
-    // Held here: in process, a body that nothing can continue is garbage, and its call with it.
+    // Keeps the body reachable: in process, a stream that nothing can continue is collected together with its call.
     const continued = Promise.withResolvers<void>();
     async function* chunks() {
       yield part('photo', 'one', 'a') + part('more', 'two', 'b').slice(0, -4);
@@ -312,12 +312,12 @@ describe('a form with z.file() and upload: { spool: true }', () => {
     response.catch(() => {});
     await vi.waitFor(() => expect(state.kept).toBe(1));
     abort.abort();
-    await vi.waitFor(() => expect(state).toEqual({ kept: 0, failed: 1 }));
+    await vi.waitFor(() => expect(state).toEqual({ kept: 0, errors: 1 }));
     continued.resolve();
   });
 });
 
-it('the document of a form names the media types of its files, and of texts without a type', async () => {
+it('the document names the media types of the files of a form, and of fields that need one', async () => {
   const { document } = await startShape(
     t.router({
       add: post({ contentTypes: ['multipart/form-data'] })
@@ -354,23 +354,23 @@ it.each([
     /"photo" is a file beside the fileStream\(\) "photos"; use one of them/,
   ],
   [
-    'two of fileStream()',
+    'two fileStream()',
     post().input(z.object({ photos: fileStream(), more: fileStream() })),
     /"photos" and "more" are both fileStream\(\); use one/,
   ],
   [
-    'fileStream() in JSON',
+    'fileStream() in a JSON body',
     post({ contentTypes: ['application/json'] }).input(Album),
     /"photos" is a fileStream\(\), which multipart\/form-data alone can carry/,
   ],
   [
-    'a spool that there is not',
+    'upload.spool without the option spool',
     post({ contentTypes: ['multipart/form-data'], upload: { spool: true } }).input(
       z.object({ photo: z.file() }),
     ),
     /its upload\.spool needs the option spool, such as temporaryFiles\(\) of @petstore\/gateway\/node/,
   ],
-])('%s is rejected at start', async (_name, procedure, message) => {
+])('createGateway rejects %s', async (_name, procedure, message) => {
   const router = t.router({ upload: procedure.output(z.void()).mutation(() => {}) });
   const gateway = createGateway({
     router,
