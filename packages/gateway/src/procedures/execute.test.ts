@@ -59,8 +59,8 @@ test(`${runs} random procedures have the same results and steps as in tRPC`, asy
   await fc.assert(
     fc.asyncProperty(chainPlan, async (plan) => {
       // One procedure each, since parsers and formatted errors have state.
-      const [own, compiled] = [buildChain(plan), buildChain(plan)];
-      if (own === undefined || compiled === undefined) {
+      const [trpcChain, gatewayChain] = [buildChain(plan), buildChain(plan)];
+      if (trpcChain === undefined || gatewayChain === undefined) {
         counts.unbuilt += 1;
         return;
       }
@@ -68,26 +68,26 @@ test(`${runs} random procedures have the same results and steps as in tRPC`, asy
       const trpcCall: Call = async (read, signal) => {
         const getRawInput = async () => read();
         try {
-          return await own.procedure({ ctx, getRawInput, path: 'a.path', type, signal, batchIndex });
+          return await trpcChain.procedure({ ctx, getRawInput, path: 'a.path', type, signal, batchIndex });
         } catch (cause) {
           return new Failure(getTRPCErrorFromUnknown(cause));
         }
       };
-      const expected = await transcript(trpcCall, plan, own);
-      const stages = compile(compiled.procedure, sample);
+      const expected = await transcript(trpcCall, plan, trpcChain);
+      const stages = compile(gatewayChain.procedure, sample);
       const procedure = {
         path: 'a.path',
         type,
-        meta: compiled.procedure._def.meta,
-        procedure: compiled.procedure,
+        meta: gatewayChain.procedure._def.meta,
+        procedure: gatewayChain.procedure,
         stages,
       };
-      const ourCall: Call = (read, signal) => {
+      const gatewayCall: Call = (read, signal) => {
         const outcome = execute(procedure, ctx, { read }, batchIndex, { signal });
         if (outcome instanceof Promise) counts.waiting += 0.5;
         return outcome;
       };
-      const actual = await transcript(ourCall, plan, compiled);
+      const actual = await transcript(gatewayCall, plan, gatewayChain);
       expect(actual).toBe(expected);
       counts[stages ? 'compiled' : 'trpc'] += 1;
       if (stages && stages.length > 1) counts.withMiddlewares += 1;

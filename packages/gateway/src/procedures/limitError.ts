@@ -36,8 +36,8 @@ export function retryAfterSecondsOf(
   error: TRPCError,
   status = getHTTPStatusCodeFromError(error),
 ): number | undefined {
-  const own = secondsOf(error);
-  if (own !== undefined || (status !== 503 && status !== 429)) return own;
+  const ownSeconds = secondsOf(error);
+  if (ownSeconds !== undefined || (status !== 503 && status !== 429)) return ownSeconds;
   return secondsOf(error.cause) ?? defaultRetryAfterSeconds;
 }
 

@@ -86,13 +86,13 @@ describe('parseFunction', () => {
   test.each(Object.entries(schemas))(
     'parseFunction parses %s with the same result as tRPC',
     async (_name, schema) => {
-      const [own, ours] = [getParseFn(schema()), parseFunction(schema())];
+      const [trpcParse, gatewayParse] = [getParseFn(schema()), parseFunction(schema())];
       let [accepted, rejected] = [0, 0];
       const property = fc.asyncProperty(values, async (value) => {
-        const expected = await outcome(own, value);
+        const expected = await outcome(trpcParse, value);
         if (expected.startsWith('rejected')) rejected += 1;
         else accepted += 1;
-        expect(await outcome(ours, value)).toBe(expected);
+        expect(await outcome(gatewayParse, value)).toBe(expected);
       });
       // Repeated until values of both kinds were compared: one of them may be rare.
       for (let round = 0; round < 20 && (round === 0 || Math.min(accepted, rejected) < 3); round += 1) {

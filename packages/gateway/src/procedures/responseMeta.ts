@@ -15,7 +15,7 @@ export function* metaHeaders({
     return;
   }
   for (const [name, value] of Object.entries(headers ?? {})) {
-    if (Array.isArray(value)) for (const one of value) yield [name.toLowerCase(), one, false];
+    if (Array.isArray(value)) for (const item of value) yield [name.toLowerCase(), item, false];
     else if (typeof value === 'string') yield [name.toLowerCase(), value, true];
   }
 }

@@ -39,8 +39,8 @@ export function isTrpcParser(
   kind: 'input' | 'output',
   sample: AnyTRPCProcedure,
 ): boolean {
-  const own = readDefinition(sample).middlewares.find(({ _type }) => _type === kind);
-  return middleware._type === kind && functionForm(middleware) === functionForm(own);
+  const sampleParser = readDefinition(sample).middlewares.find(({ _type }) => _type === kind);
+  return middleware._type === kind && functionForm(middleware) === functionForm(sampleParser);
 }
 
 /**

@@ -60,11 +60,11 @@ export async function eventContent(output: unknown, options: EventContentOptions
 /** Whether a promise fulfills within a time. Throws its error if it rejects within that time. */
 async function settlesWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
   let timer: Timer | undefined;
-  const late = new Promise<boolean>((resolve) => {
+  const timeout = new Promise<boolean>((resolve) => {
     timer = unref(setTimeout(resolve, ms, false));
   });
   try {
-    return await Promise.race([promise.then(() => true), late]);
+    return await Promise.race([promise.then(() => true), timeout]);
   } finally {
     clearTimeout(timer);
   }

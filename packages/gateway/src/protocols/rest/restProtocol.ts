@@ -29,7 +29,7 @@ import { allowOf, methodNotAllowed } from './methodNotAllowed.ts';
 import { negotiate } from './negotiate.ts';
 import { formFields, type FormFields } from './formFields.ts';
 import { headerTexts } from './headerFields.ts';
-import { createPathMatcher, type PathMatch } from './matchPath.ts';
+import { createPathMatcher, type PathMatch } from './pathMatcher.ts';
 import { receiveBody, type RawBody } from './readBody.ts';
 import { clientClosedError } from './receiveError.ts';
 import { receiveUpload } from './receiveUpload.ts';
