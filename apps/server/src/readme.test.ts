@@ -63,7 +63,7 @@ describe('the README and docs/clients.md', () => {
   test.for(clients)('tRPC client $index of $path compiles and prints true', async ({ program }) => {
     const { serve } = await newFolder();
     const { origin } = await serve({ env: { API_KEY: apiKey } });
-    // Inside this package, so that the packages it imports are found, and where no linter looks.
+    // Inside this package, so that imports resolve, and in a folder that linters ignore.
     const dist = fileURLToPath(new URL('../dist', import.meta.url));
     await mkdir(dist, { recursive: true });
     const folder = await mkdtemp(join(dist, 'readme-'));
