@@ -12,7 +12,7 @@ export type Ending =
   /** The server closes the connection, since the next bytes may not be the start of a request. */
   | 'force-close'
   /**
-   * The response asks the client to close the connection. If it must not be read any more, the caller has paused it.
+   * The response has `Connection: close`. If the connection must not be read any more, the caller has paused it.
    */
   | 'request-close';
 
