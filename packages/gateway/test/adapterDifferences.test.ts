@@ -6,24 +6,24 @@ import { serveOfficial } from './rpcClients/officialServer.ts';
 import { startWith } from './rpcClients/start.ts';
 
 const adapter = adapterOfRun();
-const shown = adapterDifferences.filter(({ observed: seen }) => adapter in seen);
+const ownDifferences = adapterDifferences.filter(({ observed }) => adapter in observed);
 
-it.each(shown)(`${adapter} handles $name as listed`, async ({ options, observe: look, observed: seen }) => {
-  expect(await look(await startWith(serveGateway)(options))).toEqual(seen[adapter]);
+it.each(ownDifferences)(`${adapter} handles $name as listed`, async ({ options, observe, observed }) => {
+  expect(await observe(await startWith(serveGateway)(options))).toEqual(observed[adapter]);
 });
 
 it.runIf(adapter === 'uws').each(adapterDifferences.filter(({ official }) => official !== undefined))(
   'tRPC’s own adapters handle $name as listed',
-  async ({ options, observe: look, official }) => {
-    expect(await look(await startWith(serveOfficial)(options))).toEqual(official);
+  async ({ options, observe, official }) => {
+    expect(await observe(await startWith(serveOfficial)(options))).toEqual(official);
   },
 );
 
 it('adapterDifferences lists at most 10 differences, each with a reason', () => {
   expect(adapterDifferences.length).toBeLessThanOrEqual(10);
-  for (const { reason, observed: seen, official } of adapterDifferences) {
+  for (const { reason, observed, official } of adapterDifferences) {
     expect(reason.length).toBeGreaterThan(20);
-    const all = [...Object.values(seen), ...(official === undefined ? [] : [official])];
+    const all = [...Object.values(observed), ...(official === undefined ? [] : [official])];
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBeGreaterThan(1);
   }
 });

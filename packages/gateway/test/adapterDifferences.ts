@@ -45,7 +45,7 @@ async function statusOf(port: number, bytes: string): Promise<number> {
   return Number(first.toString().split(' ')[1]);
 }
 
-const list = [
+const differences = [
   {
     name: 'a Last-Event-ID that begins and ends beyond ASCII',
     reason:
@@ -169,11 +169,11 @@ const list = [
   },
 ] as const satisfies readonly AdapterDifference[];
 
-export const adapterDifferences: readonly AdapterDifference[] = list;
+export const adapterDifferences: readonly AdapterDifference[] = differences;
 
 const adapter = adapterOfRun();
 
-type Name = (typeof list)[number]['name'];
+type Name = (typeof differences)[number]['name'];
 
 /** The expected result of a difference on the adapter of this run. */
 export const observedHere = (name: Name): unknown =>

@@ -20,11 +20,11 @@ function rowsBelow(heading: string): readonly (readonly string[])[] {
 const trimmed = (text: string) => text.trim();
 
 /** An observed value as the page prints it. */
-function printed(seen: unknown): string {
-  if (seen === undefined) return '–';
-  if (seen === '') return 'none';
-  if (Array.isArray(seen)) return seen.map(printed).join(', ');
-  return typeof seen === 'string' ? seen : JSON.stringify(seen);
+function printed(observed: unknown): string {
+  if (observed === undefined) return '–';
+  if (observed === '') return 'none';
+  if (Array.isArray(observed)) return observed.map(printed).join(', ');
+  return typeof observed === 'string' ? observed : JSON.stringify(observed);
 }
 
 it('docs/adapters.md lists each difference between the adapters, with the observed values and the reason', () => {

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { responseProblems } from './responseProblems.ts';
 import type { OpenApiDocument } from './openApi.ts';
 
-const integer = { type: 'integer' };
-const text = { type: 'string' };
+const integerSchema = { type: 'integer' };
+const stringSchema = { type: 'string' };
 const errorSchema = {
   type: 'object',
-  properties: { code: text, message: text, status: integer },
+  properties: { code: stringSchema, message: stringSchema, status: integerSchema },
   required: ['code', 'message', 'status'],
 };
-const json = (schema: object) => ({ 'application/json': { schema } });
+const jsonContent = (schema: object) => ({ 'application/json': { schema } });
 const document: OpenApiDocument = {
   openapi: '3.1.0',
   info: { title: 'Test', version: '1' },
@@ -18,7 +18,10 @@ const document: OpenApiDocument = {
       get: {
         operationId: 'getThing',
         responses: {
-          200: { headers: { ETag: { required: true, schema: text } }, content: json(integer) },
+          200: {
+            headers: { ETag: { required: true, schema: stringSchema } },
+            content: jsonContent(integerSchema),
+          },
           404: { $ref: '#/components/responses/NotFound' },
         },
       },
@@ -26,7 +29,7 @@ const document: OpenApiDocument = {
   },
   components: {
     schemas: { Error: errorSchema },
-    responses: { NotFound: { content: json({ $ref: '#/components/schemas/Error' }) } },
+    responses: { NotFound: { content: jsonContent({ $ref: '#/components/schemas/Error' }) } },
   },
 };
 

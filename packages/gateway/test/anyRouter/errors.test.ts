@@ -84,7 +84,7 @@ async function startOrders(errorFormat?: ErrorFormat) {
 }
 
 const order = { email: 'ada@example.test', lines: [{ count: 1 }] };
-const format = (body: ErrorFormat['body']): ErrorFormat => ({
+const formatOf = (body: ErrorFormat['body']): ErrorFormat => ({
   contentType: 'application/json',
   schema: z.looseObject({}).meta({ id: 'OwnError' }),
   body,
@@ -92,7 +92,7 @@ const format = (body: ErrorFormat['body']): ErrorFormat => ({
 
 test('an errorFormat can send data of a cause, which the default format does not', async () => {
   const { post } = await start(
-    format(({ code, error }) => ({
+    formatOf(({ code, error }) => ({
       code,
       ...(error?.cause instanceof OutOfStock && { left: error.cause.left }),
     })),
@@ -111,7 +111,7 @@ test('an errorFormat can send data of a cause, which the default format does not
 
 test('errorFormat receives each invalid field with its path and its code', async () => {
   const { post } = await start(
-    format(({ issues }) => ({
+    formatOf(({ issues }) => ({
       fields: issues.map(({ path, code }) => [path.join('.'), code]),
     })),
   );
@@ -174,7 +174,7 @@ describe('trpcToOpenApiErrors over a query', () => {
     ['kind=x', { code: 'invalid_value', values: ['new', 'old'], path: ['kind'] }],
     ['page=x', { code: 'invalid_union', path: ['page'] }],
   ])(
-    'GET /orders?%s is answered with the code and the details of zod by trpcToOpenApiErrors',
+    'trpcToOpenApiErrors answers GET /orders?%s with the issue code and the details of zod',
     async ([query, issue]) => {
       expect(await orders.get(query)).toEqual([
         400,
@@ -187,7 +187,7 @@ describe('trpcToOpenApiErrors over a query', () => {
 test('an errorFormat that throws is answered with 500 in the default format, and its error is recorded', async () => {
   const broken = new TypeError('left is not a function');
   const { post, records } = await start(
-    format(() => {
+    formatOf(() => {
       throw broken;
     }),
   );

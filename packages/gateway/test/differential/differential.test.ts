@@ -13,7 +13,7 @@ import { globalFetch } from '../fetch.ts';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
 import { type Context, differentialRouter } from './router.ts';
-import { type Row, rows, type Setting } from './rows.ts';
+import { type Row, rows, type ServerOption } from './rows.ts';
 import { bearer } from '@petstore/gateway';
 
 // The gateway answers as tRPC's standalone adapter does. Each row is sent to both servers over a port as the same bytes.
@@ -26,13 +26,13 @@ interface Pair {
   readonly ours: Subject;
 }
 
-const closing: (() => unknown)[] = [];
+const closeFunctions: (() => unknown)[] = [];
 afterAll(async () => {
-  for (const close of closing) await close();
+  for (const close of closeFunctions) await close();
 });
 
 const contextOf =
-  (setting: Setting | undefined) =>
+  (setting: ServerOption | undefined) =>
   (info: TRPCRequestInfo | undefined): Context => {
     if (setting === 'contextFails') throw new TRPCError({ code: 'FORBIDDEN', message: 'No context for you' });
     if (setting === 'contextThrows') throw new Error('The context broke');
@@ -65,16 +65,16 @@ const adapterOptions = {
   },
 } as const;
 
-const pairs = new Map<Setting | undefined, Promise<Pair>>();
-function pair(setting: Setting | undefined): Promise<Pair> {
-  const known = pairs.get(setting);
-  if (known) return known;
+const pairs = new Map<ServerOption | undefined, Promise<Pair>>();
+function pair(setting: ServerOption | undefined): Promise<Pair> {
+  const existing = pairs.get(setting);
+  if (existing) return existing;
   const started = start(setting);
   pairs.set(setting, started);
   return started;
 }
 
-async function start(setting: Setting | undefined, verify?: () => undefined): Promise<Pair> {
+async function start(setting: ServerOption | undefined, verify?: () => undefined): Promise<Pair> {
   const createContext = contextOf(setting);
   const options =
     setting !== undefined && setting in adapterOptions
@@ -89,7 +89,7 @@ async function start(setting: Setting | undefined, verify?: () => undefined): Pr
     ...options,
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  closing.push(() => server.close());
+  closeFunctions.push(() => server.close());
 
   const gateway = await createGateway({
     router: differentialRouter,
@@ -102,7 +102,7 @@ async function start(setting: Setting | undefined, verify?: () => undefined): Pr
     rpc: options,
   });
   const ours = await serve(gateway);
-  closing.push(() => ours.close());
+  closeFunctions.push(() => ours.close());
   const { port } = server.address() as AddressInfo;
   return { official: { port, origin: `http://127.0.0.1:${port}`, fetch: globalFetch }, ours };
 }

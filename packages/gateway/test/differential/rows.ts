@@ -9,11 +9,11 @@ export interface Row {
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string | Uint8Array;
   /** The option that both servers run with. Default: none. */
-  readonly under?: Setting;
+  readonly under?: ServerOption;
 }
 
 /** An option of both servers. */
-export type Setting =
+export type ServerOption =
   | 'maxBatchSize'
   | 'noBatching'
   | 'methodOverride'
@@ -24,7 +24,7 @@ export type Setting =
 
 type Headers = NonNullable<Row['headers']>;
 const json: Headers = [['Content-Type', 'application/json']];
-const q = (input: unknown) => `input=${encodeURIComponent(JSON.stringify(input))}`;
+const inputQuery = (input: unknown) => `input=${encodeURIComponent(JSON.stringify(input))}`;
 const get = (name: string, target: string, headers?: Headers): Row => ({
   name,
   method: 'GET',
@@ -38,7 +38,7 @@ const post = (name: string, target: string, body: Row['body'], headers: Headers 
   headers,
   ...(body !== undefined && { body }),
 });
-const under = (setting: Setting, rows: readonly Row[]): Row[] =>
+const withSetting = (setting: ServerOption, rows: readonly Row[]): Row[] =>
   rows.map((row) => ({ ...row, name: `${row.name}, with ${setting}`, under: setting }));
 
 const queries: Row[] = [
@@ -50,31 +50,31 @@ const queries: Row[] = [
   get('a query that returns a bigint, which JSON cannot represent', '/big'),
   get('a nested query', '/deep.er.hello'),
   get('a query of a lazy router', '/later.hello'),
-  get('an input', `/add?${q({ a: 1, b: 2 })}`),
-  get('an input with a default left out', `/add?${q({ a: 1 })}`),
-  get('an input of null', `/echo?${q(null)}`),
-  get('an input of text', `/echo?${q('text')}`),
+  get('an input', `/add?${inputQuery({ a: 1, b: 2 })}`),
+  get('an input with a default left out', `/add?${inputQuery({ a: 1 })}`),
+  get('an input of null', `/echo?${inputQuery(null)}`),
+  get('an input of text', `/echo?${inputQuery('text')}`),
   get('an input of a number', '/echo?input=5'),
   get('an input of a number that a double rounds', '/echo?input=9007199254740993'),
   get('an input with a __proto__ member', '/echo?input=%7B%22__proto__%22%3A%7B%22a%22%3A1%7D%7D'),
-  get('an input beyond ASCII', `/echo?${q('ü🐶')}`),
+  get('an input beyond ASCII', `/echo?${inputQuery('ü🐶')}`),
   get('an input with a lone surrogate', '/echo?input=%22%5Cud800%22'),
   get('an input with a raw plus, which is a space', '/echo?input=%22a+b%22'),
   get('a missing input that is required', '/add'),
   get('a missing input that is optional', '/optional'),
   get('an empty input parameter', '/optional?input='),
-  get('an input of the wrong type', `/add?${q({ a: '1' })}`),
-  get('an input that lacks a member', `/add?${q({})}`),
-  get('an input that is not an object', `/add?${q([])}`),
-  get('an input with several errors', `/add?${q({ a: 'x', b: null })}`),
-  get('an input with an unknown member that its schema drops', `/add?${q({ a: 1, c: 3 })}`),
-  get('an input with an unknown member that its schema rejects', `/strict?${q({ n: 1, m: 2 })}`),
-  get('chained inputs', `/chained?${q({ a: 'x', b: 'y' })}`),
-  get('chained inputs whose second part is missing', `/chained?${q({ a: 'x' })}`),
-  get('a transformed input', `/transformed?${q('5')}`),
-  get('an asynchronously refined input', `/refined?${q('good')}`),
-  get('an asynchronously refined input that fails', `/refined?${q('bad')}`),
-  get('an input that is sent twice', `/echo?${q(1)}&${q(2)}`),
+  get('an input of the wrong type', `/add?${inputQuery({ a: '1' })}`),
+  get('an input that lacks a member', `/add?${inputQuery({})}`),
+  get('an input that is not an object', `/add?${inputQuery([])}`),
+  get('an input with several errors', `/add?${inputQuery({ a: 'x', b: null })}`),
+  get('an input with an unknown member that its schema drops', `/add?${inputQuery({ a: 1, c: 3 })}`),
+  get('an input with an unknown member that its schema rejects', `/strict?${inputQuery({ n: 1, m: 2 })}`),
+  get('chained inputs', `/chained?${inputQuery({ a: 'x', b: 'y' })}`),
+  get('chained inputs whose second part is missing', `/chained?${inputQuery({ a: 'x' })}`),
+  get('a transformed input', `/transformed?${inputQuery('5')}`),
+  get('an asynchronously refined input', `/refined?${inputQuery('good')}`),
+  get('an asynchronously refined input that fails', `/refined?${inputQuery('bad')}`),
+  get('an input that is sent twice', `/echo?${inputQuery(1)}&${inputQuery(2)}`),
   get('an input that is not JSON', '/echo?input=%7B'),
   get('an input that is not valid percent-encoding', '/echo?input=%'),
   get('an input whose percent-encoding is not UTF-8', '/echo?input=%22%ff%22'),
@@ -83,7 +83,7 @@ const queries: Row[] = [
   get('an output that its schema trims', '/trims'),
   get('a middleware’s context', '/tagged'),
   get('an async iterable without streaming', '/iterable'),
-  get('the context’s view of a call', `/context?${q({ a: 1 })}`),
+  get('the context’s view of a call', `/context?${inputQuery({ a: 1 })}`),
 ];
 
 const mutations: Row[] = [
@@ -101,7 +101,7 @@ const mutations: Row[] = [
   ),
   post('a mutation whose body has two values', '/write', '{"name":"Rex"}{"name":"Max"}'),
   post('a mutation of the wrong type', '/write', '{"name":5}'),
-  post('a mutation whose input is in the query', `/write?${q({ name: 'Rex' })}`, undefined),
+  post('a mutation whose input is in the query', `/write?${inputQuery({ name: 'Rex' })}`, undefined),
   post('a mutation with a large body', '/write', JSON.stringify({ name: 'x'.repeat(200_000) })),
   post('a mutation of a name beyond ASCII', '/write', '{"name":"ü🐶"}'),
 ];
@@ -147,7 +147,7 @@ const mediaTypes: Row[] = [
 ];
 
 const batch = (names: string, inputs?: unknown, more = '') =>
-  `/${names}?batch=1${inputs === undefined ? '' : `&${q(inputs)}`}${more}`;
+  `/${names}?batch=1${inputs === undefined ? '' : `&${inputQuery(inputs)}`}${more}`;
 
 const batches: Row[] = [
   get('a batch of one', batch('hello')),
@@ -250,44 +250,44 @@ const headers: Row[] = [
 ];
 
 const errors: Row[] = [
-  ...errorCodes.map((code) => get(`a ${code}`, `/throwCode?${q(code)}`)),
-  get('a thrown Error', `/throws?${q('error')}`),
-  get('thrown text', `/throws?${q('text')}`),
-  get('a thrown undefined', `/throws?${q('nothing')}`),
+  ...errorCodes.map((code) => get(`a ${code}`, `/throwCode?${inputQuery(code)}`)),
+  get('a thrown Error', `/throws?${inputQuery('error')}`),
+  get('thrown text', `/throws?${inputQuery('text')}`),
+  get('a thrown undefined', `/throws?${inputQuery('nothing')}`),
   get(
     'an error to which the formatter adds the input of its call, in a batch',
     batch('echo,throws,throws', { 0: 'first', 1: 'formatted', 2: 'error' }),
   ),
-  get('an error that the formatter changes', `/throws?${q('formatted')}`),
+  get('an error that the formatter changes', `/throws?${inputQuery('formatted')}`),
 ];
 
 const settings: Row[] = [
-  ...under('maxBatchSize', [
+  ...withSetting('maxBatchSize', [
     get('a batch as large as allowed', batch('hello,hello')),
     get('a batch too large', batch('hello,hello,hello')),
     post('a batch of mutations too large', '/touch,touch,touch?batch=1', '{}'),
   ]),
-  ...under('noBatching', [get('a batch', batch('hello')), get('a call', '/hello')]),
-  ...under('methodOverride', [
+  ...withSetting('noBatching', [get('a batch', batch('hello')), get('a call', '/hello')]),
+  ...withSetting('methodOverride', [
     post('POST of a query', '/add', '{"a":1}'),
     post('POST of a batch of queries', '/add,add?batch=1', '{"0":{"a":1},"1":{"a":2}}'),
     get('GET of a mutation', '/touch'),
     { name: 'PUT of a query', method: 'PUT', target: '/hello', headers: json, body: '{}' },
   ]),
-  ...under('responseMeta', [
+  ...withSetting('responseMeta', [
     get('a query', '/hello'),
     get('a failing query', '/missing'),
     get('a batch', batch('hello,missing')),
   ]),
-  ...under('contextFails', [
+  ...withSetting('contextFails', [
     get('a query', '/hello'),
     get('a batch', batch('hello,add', { 1: { a: 1 } })),
     get('an unknown procedure', '/missing'),
     get('a wrong method', '/touch'),
     post('a wrong media type', '/write', '{}', [['Content-Type', 'text/plain']]),
   ]),
-  ...under('contextThrows', [get('a query', '/hello'), get('a batch', batch('hello,hello'))]),
-  ...under('smallBodies', [
+  ...withSetting('contextThrows', [get('a query', '/hello'), get('a batch', batch('hello,hello'))]),
+  ...withSetting('smallBodies', [
     post('a body too large', '/write', JSON.stringify({ name: 'x'.repeat(200) })),
     post(
       'a batch whose body is too large',

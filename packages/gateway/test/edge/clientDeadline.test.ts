@@ -1,46 +1,49 @@
 import { describe, expect, it, vi } from 'vitest';
-import { key, startEdge } from './startEdge.ts';
+import { validKey, startEdge } from './startEdge.ts';
 
-const input = (ms: number) => JSON.stringify({ ms });
-const timeout = (value: string) => ({ headers: { 'grpc-timeout': value } });
+const inputOfMs = (ms: number) => JSON.stringify({ ms });
+const withTimeout = (value: string) => ({ headers: { 'grpc-timeout': value } });
 const timeoutMessage = 'longer than 50 ms, the client’s timeout';
 
 it.each([
   ['REST', '/v1/slow?ms=20000'],
-  ['tRPC', `/trpc/slow?input=${input(20_000)}`],
+  ['tRPC', `/trpc/slow?input=${inputOfMs(20_000)}`],
 ])(
   'a call over %s ends with 504 at the Grpc-Timeout of its client, if that is shorter than callTimeoutMs',
   async (_protocol, target) => {
-    const { send, records, gateway, counters: seen } = await startEdge();
-    const response = await send(target, timeout('50m'));
+    const { send, records, gateway, counters } = await startEdge();
+    const response = await send(target, withTimeout('50m'));
     expect([response.status, await response.text()]).toEqual([504, expect.stringContaining(timeoutMessage)]);
-    await vi.waitFor(() => expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']));
+    await vi.waitFor(() => expect(counters.aborted).toEqual(['GATEWAY_TIMEOUT']));
     expect(gateway.callsInFlight()).toBe(0);
     await vi.waitFor(() => expect(records).toMatchObject([{ status: 504, limit: 'call-timeout' }]));
   },
 );
 
 it('the calls of a batch that are still running end with 504 at the Grpc-Timeout, and the others keep their results', async () => {
-  const { send, counters: seen } = await startEdge();
-  const response = await send(`/trpc/list,slow?batch=1&input={"1":${input(20_000)}}`, timeout('50000u'));
+  const { send, counters } = await startEdge();
+  const response = await send(
+    `/trpc/list,slow?batch=1&input={"1":${inputOfMs(20_000)}}`,
+    withTimeout('50000u'),
+  );
   expect(await response.json()).toMatchObject([
     { result: { data: 0 } },
     { error: { data: { httpStatus: 504 } } },
   ]);
-  expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
+  expect(counters.aborted).toEqual(['GATEWAY_TIMEOUT']);
 });
 
 it('a Grpc-Timeout ends all calls of a batch, also one with its own deadlineMs', async () => {
   const { send } = await startEdge();
   const inputs = JSON.stringify({ 0: { ms: 20_000 }, 1: { ms: 5000 } });
-  const response = await send(`/trpc/hurried,stubborn?batch=1&input=${inputs}`, timeout('50m'));
+  const response = await send(`/trpc/hurried,stubborn?batch=1&input=${inputs}`, withTimeout('50m'));
   const ended = { error: { message: expect.stringContaining(timeoutMessage) } };
   expect(await response.json()).toMatchObject([ended, ended]);
 });
 
 it('a running call of a JSON Lines response ends with an error at the Grpc-Timeout', async () => {
   const { send } = await startEdge();
-  const response = await send(`/trpc/list,stubborn?batch=1&input={"1":${input(3000)}}`, {
+  const response = await send(`/trpc/list,stubborn?batch=1&input={"1":${inputOfMs(3000)}}`, {
     headers: { 'trpc-accept': 'application/jsonl', 'grpc-timeout': '50m' },
   });
   expect(await response.text()).toContain(timeoutMessage);
@@ -48,12 +51,12 @@ it('a running call of a JSON Lines response ends with an error at the Grpc-Timeo
 
 it('a createContext that takes longer than the Grpc-Timeout is answered with 504', async () => {
   const { send } = await startEdge({ createContext: () => new Promise<never>(() => {}) });
-  expect((await send('/v1/list', timeout('50m'))).status).toBe(504);
+  expect((await send('/v1/list', withTimeout('50m'))).status).toBe(504);
 });
 
 it('callTimeoutMs applies if the Grpc-Timeout is longer', async () => {
   const { send } = await startEdge({ callTimeoutMs: 50 });
-  const response = await send('/v1/slow?ms=20000', timeout('1H'));
+  const response = await send('/v1/slow?ms=20000', withTimeout('1H'));
   expect([response.status, await response.text()]).toEqual([
     504,
     expect.stringMatching(/longer than 50 ms; /),
@@ -62,7 +65,7 @@ it('callTimeoutMs applies if the Grpc-Timeout is longer', async () => {
 
 it('a stream that has started continues after the Grpc-Timeout', async () => {
   const { send } = await startEdge();
-  const response = await send('/v1/drip', timeout('100m'));
+  const response = await send('/v1/drip', withTimeout('100m'));
   expect(await response.text()).toBe('.....');
 });
 
@@ -70,19 +73,19 @@ describe('Grpc-Timeout syntax', () => {
   it.each(['/v1/write', '/trpc/write'])(
     'POST %s rejects a malformed Grpc-Timeout with 400 and does not run the procedure',
     async (target) => {
-      const { post, counters: seen } = await startEdge();
+      const { post, counters } = await startEdge();
       const response = await post(target, { value: 1 }, { 'grpc-timeout': '5s' });
       expect([response.status, await response.text()]).toEqual([
         400,
         expect.stringContaining('Grpc-Timeout: must be'),
       ]);
-      expect(seen.written).toBe(0);
+      expect(counters.written).toBe(0);
     },
   );
 
   it('a malformed Grpc-Timeout with an invalid credential is answered with 401', async () => {
     const { send } = await startEdge();
-    const headers = { 'grpc-timeout': 'soon', authorization: `${key}-not` };
+    const headers = { 'grpc-timeout': 'soon', authorization: `${validKey}-not` };
     expect((await send('/v1/list', { headers })).status).toBe(401);
   });
 
@@ -100,8 +103,8 @@ describe('Grpc-Timeout syntax', () => {
 
 it('the shorter of deadlineMs and Grpc-Timeout applies', async () => {
   const { send } = await startEdge();
-  const shorter = await send('/v1/hurried?ms=20000', timeout('20S'));
+  const shorter = await send('/v1/hurried?ms=20000', withTimeout('20S'));
   expect(await shorter.text()).toMatch(/longer than 300 ms; /);
-  const longer = await send('/v1/hurried?ms=20000', timeout('50m'));
+  const longer = await send('/v1/hurried?ms=20000', withTimeout('50m'));
   expect(await longer.text()).toContain(timeoutMessage);
 });

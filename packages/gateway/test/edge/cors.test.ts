@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { type EdgeRequest, type EdgeOptions, startEdge } from './startEdge.ts';
 
-const page = 'https://pets.example';
+const allowedOrigin = 'https://pets.example';
 const withCors = (cors: Partial<EdgeOptions['cors']> = {}, options: EdgeOptions = {}) =>
-  startEdge({ cors: { origins: [page, 'http://localhost:5173'], ...cors }, ...options });
+  startEdge({ cors: { origins: [allowedOrigin, 'http://localhost:5173'], ...cors }, ...options });
 
 const corsHeaders = ({ headers }: Response) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-') || name === 'vary'));
 
-const exposed =
+const exposedHeaders =
   'Link, Location, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, X-Request-Id, Idempotent-Replayed';
 
 describe('CORS', () => {
   it('responses have no CORS headers without the option cors', async () => {
     const { send } = await startEdge();
-    expect(corsHeaders(await send('/v1/list', { headers: { origin: page } }))).toEqual({});
+    expect(corsHeaders(await send('/v1/list', { headers: { origin: allowedOrigin } }))).toEqual({});
   });
 
   it.each([
@@ -28,11 +28,11 @@ describe('CORS', () => {
       const { send } = await withCors();
       const preflight = await send(target, {
         method: 'OPTIONS',
-        headers: { authorization: '', origin: page, 'access-control-request-method': 'POST' },
+        headers: { authorization: '', origin: allowedOrigin, 'access-control-request-method': 'POST' },
       });
       expect(preflight.status).toBe(204);
       expect(corsHeaders(preflight)).toEqual({
-        'access-control-allow-origin': page,
+        'access-control-allow-origin': allowedOrigin,
         'access-control-allow-methods': methods,
         'access-control-allow-headers':
           'Authorization, Content-Type, Idempotency-Key, Grpc-Timeout, trpc-accept, Last-Event-ID, traceparent',
@@ -46,18 +46,18 @@ describe('CORS', () => {
     'a preflight of the unknown path %s is answered with 204, and a page of an allowed origin can read the 404',
     async (target) => {
       const { send } = await withCors();
-      const headers = { authorization: '', origin: page };
+      const headers = { authorization: '', origin: allowedOrigin };
       const preflightHeaders = { ...headers, 'access-control-request-method': 'PUT' };
       const preflight = await send(target, { method: 'OPTIONS', headers: preflightHeaders });
       expect(preflight.status).toBe(204);
       expect(preflight.headers.get('allow')).toBeNull();
       expect(corsHeaders(preflight)).toMatchObject({
-        'access-control-allow-origin': page,
+        'access-control-allow-origin': allowedOrigin,
         'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
         vary: 'Origin',
       });
-      const put = await send(target, { method: 'PUT', headers: { origin: page } });
-      expect([put.status, put.headers.get('access-control-allow-origin')]).toEqual([404, page]);
+      const put = await send(target, { method: 'PUT', headers: { origin: allowedOrigin } });
+      expect([put.status, put.headers.get('access-control-allow-origin')]).toEqual([404, allowedOrigin]);
 
       expect((await send(target, { method: 'OPTIONS', headers })).status).toBe(404);
       const otherOrigin = { ...preflightHeaders, origin: 'https://evil.example' };
@@ -99,11 +99,11 @@ describe('CORS', () => {
   ])('a page of an allowed origin can read %s', async (_what, target, init, status, options = {}) => {
     const { send } = await withCors({}, { maxBodyBytes: 3, ...options });
     if (status === 429) await send(target);
-    const response = await send(target, { ...init, headers: { origin: page, ...init.headers } });
+    const response = await send(target, { ...init, headers: { origin: allowedOrigin, ...init.headers } });
     expect(response.status).toBe(status);
     expect(corsHeaders(response)).toEqual({
-      'access-control-allow-origin': page,
-      'access-control-expose-headers': exposed,
+      'access-control-allow-origin': allowedOrigin,
+      'access-control-expose-headers': exposedHeaders,
       vary: expect.stringMatching(/(^|, )Origin$/),
     });
     await response.body?.cancel();
@@ -114,7 +114,7 @@ describe('CORS', () => {
     'http://pets.example',
     'https://evil.example',
     'null',
-    `${page}.evil`,
+    `${allowedOrigin}.evil`,
   ])('a page of the origin %s cannot read responses', async (origin) => {
     const { send } = await withCors({ credentials: true });
     expect(corsHeaders(await send('/v1/list', { headers: { origin } }))).toEqual({ vary: 'Origin' });
@@ -142,7 +142,7 @@ describe('CORS', () => {
   });
 
   it.each([
-    ['an allowed origin', { origin: page }, 101],
+    ['an allowed origin', { origin: allowedOrigin }, 101],
     ['another origin', { origin: 'https://evil.example' }, 403],
     ['a sandboxed frame', { origin: 'null' }, 403],
     ['a client that sends no Origin', {}, 101],

@@ -4,7 +4,7 @@ import { startEdge } from './startEdge.ts';
 import { bearer } from '@petstore/gateway';
 
 const pending = () => new Promise<never>(() => {});
-const lines = { headers: { 'trpc-accept': 'application/jsonl' } };
+const acceptLines = { headers: { 'trpc-accept': 'application/jsonl' } };
 const slowLine = '/trpc/list,stubborn?batch=1&input={"1":{"ms":3000}}';
 
 describe.each([
@@ -43,12 +43,12 @@ it.each(['/v1/slow?ms=280', '/trpc/slow?input={"ms":280}', '/trpc/sl%6fw?input={
 );
 
 it('a call over maxInFlight is answered with 503 before its credential is verified', async () => {
-  const { send, lookedUp, counters: seen } = await startEdge({ maxInFlight: 1 });
+  const { send, verifiedTokens, counters } = await startEdge({ maxInFlight: 1 });
   const response = send('/v1/slow?ms=300');
-  await vi.waitFor(() => expect(seen.begun).toBe(1));
+  await vi.waitFor(() => expect(counters.begun).toBe(1));
   expect((await send('/v1/list')).status).toBe(503);
   expect((await send('/trpc/list')).status).toBe(503);
-  expect(lookedUp).toHaveLength(1);
+  expect(verifiedTokens).toHaveLength(1);
   expect((await response).status).toBe(200);
 });
 
@@ -61,14 +61,14 @@ describe('a call of a JSON Lines response', () => {
   it('a call of a JSON Lines response over callTimeoutMs is recorded with the limit call-timeout', async () => {
     const { send, records } = await startEdge({ callTimeoutMs: 100 });
     const target = '/trpc/list,slow?batch=1&input={"1":{"ms":5000}}';
-    await (await send(target, lines)).text();
+    await (await send(target, acceptLines)).text();
     await vi.waitFor(() => expect(records).toMatchObject([{ status: 200, limit: 'call-timeout' }]));
   });
 
   it('a call of a JSON Lines response ends with 504 at callTimeoutMs, also if its procedure ignores the signal', async () => {
     const { send, records, gateway } = await startEdge({ callTimeoutMs: 300 });
     const begun = performance.now();
-    const response = await send(slowLine, lines);
+    const response = await send(slowLine, acceptLines);
     expect(gateway.callsInFlight()).toBe(1);
     expect(await response.text()).toContain('"httpStatus":504');
     expect(performance.now() - begun).toBeLessThan(1000);
@@ -77,27 +77,30 @@ describe('a call of a JSON Lines response', () => {
   });
 
   it('a call over callTimeoutMs does not end the other streams of its JSON Lines response', async () => {
-    const { send, counters: seen } = await startEdge({ callTimeoutMs: 100 });
-    const received = await send('/trpc/slow,count?batch=1&input={"0":{"ms":5000},"1":{"ms":1500}}', lines);
+    const { send, counters } = await startEdge({ callTimeoutMs: 100 });
+    const received = await send(
+      '/trpc/slow,count?batch=1&input={"0":{"ms":5000},"1":{"ms":1500}}',
+      acceptLines,
+    );
     const text = await received.text();
-    expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
+    expect(counters.aborted).toEqual(['GATEWAY_TIMEOUT']);
     expect(text).toContain('"error"');
     expect(text).toContain('[[1450]]');
   });
 
   it('a call of a JSON Lines response counts towards maxInFlight until it ends', async () => {
     const { send } = await startEdge({ maxInFlight: 2 });
-    const response = await send(slowLine, lines);
+    const response = await send(slowLine, acceptLines);
     expect((await send('/v1/slow?ms=1')).status).toBe(200);
-    expect((await send('/trpc/list,list?batch=1', lines)).status).toBe(503);
+    expect((await send('/trpc/list,list?batch=1', acceptLines)).status).toBe(503);
     await response.body?.cancel();
   });
 });
 
 it('a stream that a procedure returns after the 504 of its call is closed', async () => {
-  const { send, counters: seen } = await startEdge({ callTimeoutMs: 100 });
+  const { send, counters } = await startEdge({ callTimeoutMs: 100 });
   expect((await send('/v1/late-drip?ms=300')).status).toBe(504);
-  await vi.waitFor(() => expect(seen.discarded).toBe(1));
+  await vi.waitFor(() => expect(counters.discarded).toBe(1));
 });
 
 it.each(['/v1/late-ticks?ms=300', '/trpc/lateTicks?input={"ms":300}'])(
@@ -114,17 +117,13 @@ it.each(['/v1/late-ticks?ms=300', '/trpc/lateTicks?input={"ms":300}'])(
 
 it('a timeout is reported once for each call of a batch, also if the calls throw when their signals abort', async () => {
   const reported: string[] = [];
-  const {
-    send,
-    records,
-    counters: seen,
-  } = await startEdge({
+  const { send, records, counters } = await startEdge({
     callTimeoutMs: 100,
     rpc: { onError: ({ error }) => void reported.push(error.code) },
   });
   const response = await send('/trpc/slow,slow?batch=1&input={"0":{"ms":5000},"1":{"ms":5000}}');
   expect(response.status).toBe(504);
-  await vi.waitFor(() => expect(seen.aborted).toHaveLength(2));
+  await vi.waitFor(() => expect(counters.aborted).toHaveLength(2));
   await sleep(20);
   expect(reported).toEqual(['GATEWAY_TIMEOUT', 'GATEWAY_TIMEOUT']);
   expect(records).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);

@@ -3,11 +3,11 @@ import { httpSubscriptionLink, createTRPCClient } from '@trpc/client';
 import { TRPCError } from '@trpc/server';
 import { EventSource } from 'eventsource';
 import { describe, expect, it, vi } from 'vitest';
-import { batch, key, nested, startEdge } from './startEdge.ts';
+import { batchTarget, validKey, nestedJson, startEdge } from './startEdge.ts';
 import { bearer } from '@petstore/gateway';
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
-const error = async (response: Response) => [response.status, await response.json()] as const;
+const statusAndBody = async (response: Response) => [response.status, await response.json()] as const;
 
 describe('maxQueryParameters for queries', () => {
   const tags = (count: number) => Array(count).fill('tag=x').join('&');
@@ -22,11 +22,11 @@ describe('maxQueryParameters for queries', () => {
     const { send, records } = await startEdge({ maxQueryParameters: 3 });
     expect(await (await send(`/v1/list?${tags(3)}`)).json()).toBe(3);
     const message = 'The query has more than 3 parameters.';
-    expect(await error(await send(`/v1/list?${tags(4)}`))).toEqual([
+    expect(await statusAndBody(await send(`/v1/list?${tags(4)}`))).toEqual([
       400,
       { code: 'BAD_REQUEST', message, status: 400 },
     ]);
-    expect(await error(await send(`/trpc/list?${tags(4)}`))).toMatchObject([
+    expect(await statusAndBody(await send(`/trpc/list?${tags(4)}`))).toMatchObject([
       400,
       { error: { message, data: { code: 'BAD_REQUEST' } } },
     ]);
@@ -41,7 +41,7 @@ describe('maxQueryParameters for forms', () => {
     const { post, records } = await startEdge({ maxQueryParameters: 3 });
     expect(await (await post('/v1/form', 'tag=x&tag=y&tag=', form)).json()).toBe(3);
     // Unknown fields and fields without a name count too.
-    expect(await error(await post('/v1/form', 'tag=x&&&', form))).toEqual([
+    expect(await statusAndBody(await post('/v1/form', 'tag=x&&&', form))).toEqual([
       400,
       { code: 'BAD_REQUEST', message: 'The form has more than 3 parameters.', status: 400 },
     ]);
@@ -53,8 +53,8 @@ describe('maxQueryParameters for forms', () => {
 describe('maxBatchSize', () => {
   it('a batch can have 100 calls by default, and one with more is rejected with 400', async () => {
     const { send, records } = await startEdge();
-    expect((await send(batch('list', 100))).status).toBe(200);
-    expect(await error(await send(batch('list', 101)))).toMatchObject([
+    expect((await send(batchTarget('list', 100))).status).toBe(200);
+    expect(await statusAndBody(await send(batchTarget('list', 101)))).toMatchObject([
       400,
       { error: { message: 'Batch call exceeds maximum size' } },
     ]);
@@ -63,8 +63,8 @@ describe('maxBatchSize', () => {
 
   it('a batch can have at most maxInFlight calls, also if maxBatchSize is more', async () => {
     const { send } = await startEdge({ maxInFlight: 2, rpc: { maxBatchSize: 5 } });
-    expect((await send(batch('list', 2))).status).toBe(200);
-    expect((await send(batch('list', 3))).status).toBe(400);
+    expect((await send(batchTarget('list', 2))).status).toBe(200);
+    expect((await send(batchTarget('list', 3))).status).toBe(400);
   });
 
   it('a batch is counted also if its commas and its parameter are percent-encoded', async () => {
@@ -81,9 +81,9 @@ describe('maxBatchSize', () => {
 describe('maxJsonDepth', () => {
   const message = 'The input is nested deeper than 100 levels.';
   const bodies = [
-    ['REST', '/v1/write', (depth: number) => `{"value":${nested(depth - 1)}}`],
-    ['tRPC', '/trpc/write', (depth: number) => `{"value":${nested(depth - 1)}}`],
-    ['a tRPC batch', '/trpc/write?batch=1', (depth: number) => `{"0":{"value":${nested(depth - 1)}}}`],
+    ['REST', '/v1/write', (depth: number) => `{"value":${nestedJson(depth - 1)}}`],
+    ['tRPC', '/trpc/write', (depth: number) => `{"value":${nestedJson(depth - 1)}}`],
+    ['a tRPC batch', '/trpc/write?batch=1', (depth: number) => `{"0":{"value":${nestedJson(depth - 1)}}}`],
   ] as const;
 
   it.each(bodies)(
@@ -101,8 +101,8 @@ describe('maxJsonDepth', () => {
 
   it('maxJsonDepth applies to inputs in a query string', async () => {
     const { send } = await startEdge({ maxJsonDepth: 5 });
-    expect(await (await send(`/trpc/list?input=${nested(6)}`)).text()).toContain('deeper than 5 levels');
-    expect(await (await send(`/trpc/list?input=${nested(5)}`)).text()).not.toContain('deeper');
+    expect(await (await send(`/trpc/list?input=${nestedJson(6)}`)).text()).toContain('deeper than 5 levels');
+    expect(await (await send(`/trpc/list?input=${nestedJson(5)}`)).text()).not.toContain('deeper');
   });
 
   it('maxJsonDepth applies to messages on a WebSocket, and each one over it is answered with an error', async () => {
@@ -110,12 +110,12 @@ describe('maxJsonDepth', () => {
     const { call } = await dial();
     const write = (id: number, value: string) =>
       call({ id, method: 'mutation', params: { path: 'write', input: { value: JSON.parse(value) } } });
-    expect(await write(1, nested(2))).toMatchObject({ id: 1, result: { data: 'written' } });
-    expect(await write(2, nested(3))).toMatchObject({
+    expect(await write(1, nestedJson(2))).toMatchObject({ id: 1, result: { data: 'written' } });
+    expect(await write(2, nestedJson(3))).toMatchObject({
       id: 2,
       error: { message: 'The input is nested deeper than 3 levels.', data: { httpStatus: 400 } },
     });
-    const input = { ms: JSON.parse(nested(3)) as unknown };
+    const input = { ms: JSON.parse(nestedJson(3)) as unknown };
     expect(await call({ id: 3, method: 'subscription', params: { path: 'lateTicks', input } })).toMatchObject(
       {
         id: 3,
@@ -126,26 +126,26 @@ describe('maxJsonDepth', () => {
 
   it('maxJsonDepth does not apply to properties that the input schema drops', async () => {
     const { post } = await startEdge();
-    expect((await post('/v1/write', `{"value":1,"other":${nested(5000)}}`)).status).toBe(200);
+    expect((await post('/v1/write', `{"value":1,"other":${nestedJson(5000)}}`)).status).toBe(200);
   });
 });
 
 describe('maxInFlight', () => {
   it('maxInFlight answers a call over the limit with 503 and Retry-After at once, over every protocol', async () => {
-    const { send, dial, records, gateway, counters: seen } = await startEdge({ maxInFlight: 2 });
+    const { send, dial, records, gateway, counters } = await startEdge({ maxInFlight: 2 });
     const { call } = await dial();
     const running = [send('/v1/slow?ms=300'), send('/trpc/slow?input={"ms":300}')];
-    await until(() => expect(seen.begun).toBe(2));
+    await until(() => expect(counters.begun).toBe(2));
     expect(gateway.callsInFlight()).toBe(2);
 
     const begun = performance.now();
     const message = 'The server runs 2 calls at once, and no more. Try again later.';
     const rest = await send('/v1/list');
     expect(rest.headers.get('retry-after')).toBe('1');
-    expect(await error(rest)).toEqual([503, { code: 'SERVICE_UNAVAILABLE', message, status: 503 }]);
+    expect(await statusAndBody(rest)).toEqual([503, { code: 'SERVICE_UNAVAILABLE', message, status: 503 }]);
     const rpc = await send('/trpc/list');
     expect(rpc.headers.get('retry-after')).toBe('1');
-    expect(await error(rpc)).toMatchObject([503, { error: { message, data: { httpStatus: 503 } } }]);
+    expect(await statusAndBody(rpc)).toMatchObject([503, { error: { message, data: { httpStatus: 503 } } }]);
     expect((await send('/v1/ticks')).status).toBe(503);
     expect(await call({ id: 1, method: 'query', params: { path: 'list' } })).toMatchObject({
       id: 1,
@@ -162,11 +162,11 @@ describe('maxInFlight', () => {
   });
 
   it('maxInFlight counts each call of a batch', async () => {
-    const { send, counters: seen } = await startEdge({ maxInFlight: 4 });
+    const { send, counters } = await startEdge({ maxInFlight: 4 });
     const running = send('/trpc/slow,slow,slow?batch=1&input={"0":{"ms":200},"1":{"ms":200},"2":{"ms":200}}');
-    await until(() => expect(seen.begun).toBe(3));
-    expect((await send(batch('list', 2))).status).toBe(503);
-    expect((await send(batch('list', 1))).status).toBe(200);
+    await until(() => expect(counters.begun).toBe(3));
+    expect((await send(batchTarget('list', 2))).status).toBe(503);
+    expect((await send(batchTarget('list', 1))).status).toBe(200);
     expect((await running).status).toBe(200);
   });
 
@@ -179,12 +179,12 @@ describe('maxInFlight', () => {
   });
 
   it('maxInFlight does not count a call after its client has disconnected', async () => {
-    const { send, gateway, counters: seen } = await startEdge({ maxInFlight: 1 });
+    const { send, gateway, counters } = await startEdge({ maxInFlight: 1 });
     const leaving = new AbortController();
-    const left = send('/v1/slow?ms=5000', { signal: leaving.signal });
-    await until(() => expect(seen.begun).toBe(1));
+    const abandoned = send('/v1/slow?ms=5000', { signal: leaving.signal });
+    await until(() => expect(counters.begun).toBe(1));
     leaving.abort();
-    await expect(left).rejects.toThrow(/abort/i);
+    await expect(abandoned).rejects.toThrow(/abort/i);
     await until(() => expect(gateway.callsInFlight()).toBe(0));
   });
 });
@@ -207,11 +207,11 @@ describe('callTimeoutMs', () => {
   ])(
     'a call over callTimeoutMs is answered with 504 over %s, and its signal aborts',
     async (_protocol, target, body) => {
-      const { send, records, gateway, counters: seen } = await startEdge({ callTimeoutMs: 100 });
+      const { send, records, gateway, counters } = await startEdge({ callTimeoutMs: 100 });
       const begun = performance.now();
-      expect(await error(await send(target))).toEqual([504, body]);
+      expect(await statusAndBody(await send(target))).toEqual([504, body]);
       expect(performance.now() - begun).toBeLessThan(1000);
-      expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
+      expect(counters.aborted).toEqual(['GATEWAY_TIMEOUT']);
       expect(gateway.callsInFlight()).toBe(0);
       expect(records).toMatchObject([{ status: 504, limit: 'call-timeout', error: undefined }]);
     },
@@ -223,30 +223,30 @@ describe('callTimeoutMs', () => {
   });
 
   it('a call over callTimeoutMs ends with an error on a WebSocket', async () => {
-    const { dial, counters: seen } = await startEdge({ callTimeoutMs: 100 });
+    const { dial, counters } = await startEdge({ callTimeoutMs: 100 });
     const { call } = await dial();
     expect(
       await call({ id: 1, method: 'query', params: { path: 'slow', input: { ms: 5000 } } }),
     ).toMatchObject({ id: 1, error: { message, data: { httpStatus: 504 } } });
-    expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
+    expect(counters.aborted).toEqual(['GATEWAY_TIMEOUT']);
   });
 
   it('a call over callTimeoutMs fails alone in its batch', async () => {
     const { send } = await startEdge({ callTimeoutMs: 100 });
     const response = await send('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}');
-    expect(await error(response)).toMatchObject([
+    expect(await statusAndBody(response)).toMatchObject([
       207,
       [{ result: { data: 0 } }, { error: { data: { httpStatus: 504 } } }],
     ]);
   });
 
   it('a call over callTimeoutMs is aborted in a JSON Lines response, which continues', async () => {
-    const { send, counters: seen } = await startEdge({ callTimeoutMs: 100 });
+    const { send, counters } = await startEdge({ callTimeoutMs: 100 });
     const response = await send('/trpc/list,slow?batch=1&input={"1":{"ms":5000}}', {
       headers: { 'trpc-accept': 'application/jsonl' },
     });
     expect(await response.text()).toContain('"error"');
-    expect(seen.aborted).toEqual(['GATEWAY_TIMEOUT']);
+    expect(counters.aborted).toEqual(['GATEWAY_TIMEOUT']);
   });
 
   it('callTimeoutMs starts with each call', async () => {
@@ -273,7 +273,7 @@ describe('callTimeoutMs', () => {
           url: `${server.origin}/trpc`,
           EventSource,
           eventSourceOptions: { fetch: server.fetch },
-          connectionParams: { authorization: key },
+          connectionParams: { authorization: validKey },
         }),
       ],
     });

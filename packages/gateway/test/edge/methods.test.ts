@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
 import { rawRequest, rawSocket } from '../rpcClients/rawHttp.ts';
-import { key, startEdge } from './startEdge.ts';
+import { validKey, startEdge } from './startEdge.ts';
 
 const json = { 'content-type': 'application/json' };
 const rpcMethods = 'GET, POST, HEAD, OPTIONS';
@@ -45,12 +45,12 @@ describe('methods, which are case-sensitive (RFC 9110 §9.1)', () => {
   ])(
     '%s %s is answered with 405 and Allow: %s, as JSON, and runs no procedure',
     async (method, target, allow) => {
-      const { records, counters: seen, server } = await startEdge();
-      const response = await send(server.port, method, target, { authorization: key, ...json });
+      const { records, counters, server } = await startEdge();
+      const response = await send(server.port, method, target, { authorization: validKey, ...json });
       expect(response).toMatchObject({ status: 405, allow, contentType: 'application/json' });
       expect(JSON.stringify(response.body)).toContain('METHOD_NOT_SUPPORTED');
       expect(records).toMatchObject([{ status: 405, method, error: undefined, bytesIn: expect.any(Number) }]);
-      expect(seen.written).toBe(0);
+      expect(counters.written).toBe(0);
     },
   );
 
@@ -67,7 +67,7 @@ describe('methods, which are case-sensitive (RFC 9110 §9.1)', () => {
     const { server } = await startEdge();
     skipIfDifferent('a method that node:http does not know');
     const upgrade = {
-      authorization: key,
+      authorization: validKey,
       connection: 'Upgrade',
       upgrade: 'websocket',
       'sec-websocket-version': '13',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { key, startEdge } from './startEdge.ts';
+import { validKey, startEdge } from './startEdge.ts';
 
-const parameters = `connectionParams=${encodeURIComponent(JSON.stringify({ authorization: key }))}`;
+const parameters = `connectionParams=${encodeURIComponent(JSON.stringify({ authorization: validKey }))}`;
 const send = async (target: string, headers: Record<string, string> = {}, method = 'GET') => {
   const { server } = await startEdge();
   const response = await server.fetch(`${server.origin}${target}?${parameters}`, { method, headers });

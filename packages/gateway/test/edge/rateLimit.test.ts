@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { batch, key, otherKey, startEdge } from './startEdge.ts';
+import { batchTarget, validKey, otherValidKey, startEdge } from './startEdge.ts';
 
-const limited = (requests: number, windowSeconds = 60) =>
+const startLimited = (requests: number, windowSeconds = 60) =>
   startEdge({ rateLimit: { requests, windowSeconds } });
 const policyOf = ({ headers }: Response) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
 
@@ -13,12 +13,12 @@ describe('rateLimit', () => {
   });
 
   it('rateLimit counts REST, tRPC, batches and WebSockets together, and responses have RateLimit and RateLimit-Policy', async () => {
-    const { send, dial, post } = await limited(10);
+    const { send, dial, post } = await startLimited(10);
     expect(policyOf(await send('/v1/list'))).toEqual(['"default";q=10;w=60', '"default";r=9;t=6']);
     expect(policyOf(await send('/trpc/list'))).toEqual(['"default";q=10;w=60', '"default";r=8;t=12']);
     expect(policyOf(await post('/v1/write', '{'))[1]).toBe('"default";r=7;t=18');
     expect(policyOf(await send('/v1/nowhere'))[1]).toBe('"default";r=6;t=24');
-    expect(policyOf(await send(batch('list', 3)))[1]).toBe('"default";r=3;t=42');
+    expect(policyOf(await send(batchTarget('list', 3)))[1]).toBe('"default";r=3;t=42');
     // The upgrade counts as one, and so does each call.
     const { call } = await dial();
     const list = { method: 'query', params: { path: 'list' } };
@@ -34,8 +34,8 @@ describe('rateLimit', () => {
   });
 
   it('a call over rateLimit is answered with 429 and Retry-After, in the error format of its protocol', async () => {
-    const { send, dial, records, counters: seen } = await limited(2);
-    await send(batch('list', 2));
+    const { send, dial, records, counters } = await startLimited(2);
+    await send(batchTarget('list', 2));
     const message = 'The rate limit is 2 calls in 60 s. Try again later.';
     const rest = await send('/v1/slow');
     expect([rest.status, await rest.json()]).toEqual([
@@ -49,20 +49,20 @@ describe('rateLimit', () => {
     expect(policyOf(rpc)).toEqual(['"default";q=2;w=60', '"default";r=0;t=60']);
     expect(rpc.headers.get('retry-after')).toBe('30');
     expect((await dial()).status).toBe(429);
-    expect(seen.begun).toBe(0);
+    expect(counters.begun).toBe(0);
     expect(records.map(({ limit }) => limit)).toEqual([undefined, 'rate', 'rate', 'rate']);
   });
 
   it('a batch that does not fit into rateLimit is rejected with 429 and counts nothing', async () => {
-    const { send } = await limited(5);
-    await send(batch('list', 3));
-    expect((await send(batch('list', 3))).status).toBe(429);
-    expect(policyOf(await send(batch('list', 2)))[1]).toContain('r=0;');
+    const { send } = await startLimited(5);
+    await send(batchTarget('list', 3));
+    expect((await send(batchTarget('list', 3))).status).toBe(429);
+    expect(policyOf(await send(batchTarget('list', 2)))[1]).toContain('r=0;');
   });
 
   it('a batch of more calls than rateLimit.requests is rejected with 429, and the message says so', async () => {
-    const { send } = await limited(5);
-    const response = await send(batch('list', 6));
+    const { send } = await startLimited(5);
+    const response = await send(batchTarget('list', 6));
     expect(response.status).toBe(429);
     expect(await response.text()).toContain(
       'A batch of 6 calls is more than the rate limit of 5 calls in 60 s',
@@ -70,9 +70,9 @@ describe('rateLimit', () => {
   });
 
   it('a batch of rateLimit.requests calls that does not fit now is answered with 429 and "Try again later"', async () => {
-    const { send } = await limited(5);
+    const { send } = await startLimited(5);
     await send('/trpc/list');
-    const received = await send(batch('list', 5));
+    const received = await send(batchTarget('list', 5));
     expect([received.status, await received.text()]).toEqual([
       429,
       expect.stringContaining('The rate limit is 5 calls in 60 s. Try again later.'),
@@ -80,8 +80,8 @@ describe('rateLimit', () => {
   });
 
   it('rateLimit refills continuously', async () => {
-    const { send } = await limited(2, 1);
-    await send(batch('list', 2));
+    const { send } = await startLimited(2, 1);
+    await send(batchTarget('list', 2));
     const rejected = await send('/v1/list');
     expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([429, '1']);
     await sleep(600);
@@ -90,16 +90,16 @@ describe('rateLimit', () => {
   });
 
   it('rateLimit counts each caller separately, and does not count a 401', async () => {
-    const { send } = await limited(1);
+    const { send } = await startLimited(1);
     for (const authorization of ['', 'Bearer bad-key', 'Bearer']) {
       const response = await send('/v1/list', { headers: { authorization } });
       expect([response.status, ...policyOf(response)]).toEqual([401, null, null]);
     }
     const statusFor = async (authorization: string) =>
       (await send('/v1/list', { headers: { authorization } })).status;
-    expect(await statusFor(key)).toBe(200);
-    expect(await statusFor(key)).toBe(429);
-    expect(await statusFor(otherKey)).toBe(200);
+    expect(await statusFor(validKey)).toBe(200);
+    expect(await statusFor(validKey)).toBe(429);
+    expect(await statusFor(otherValidKey)).toBe(200);
   });
 
   it('rateLimit counts anonymous calls by the client address that trusted proxies forward', async () => {
@@ -120,7 +120,7 @@ describe('rateLimit', () => {
   });
 
   it('rateLimit ignores an X-Forwarded-For that does not come from a trusted proxy', async () => {
-    const { send } = await limited(1);
+    const { send } = await startLimited(1);
     const statusFor = async (forwarded: string) =>
       (await send('/v1/open', { headers: { authorization: '', 'x-forwarded-for': forwarded } })).status;
     expect([await statusFor('203.0.113.1'), await statusFor('203.0.113.2')]).toEqual([200, 429]);
@@ -131,11 +131,11 @@ describe('rateLimit', () => {
       rateLimit: { requests: 1, windowSeconds: 60, key: () => 'shared' },
     });
     expect((await send('/v1/list')).status).toBe(200);
-    expect((await send('/v1/list', { headers: { authorization: otherKey } })).status).toBe(429);
+    expect((await send('/v1/list', { headers: { authorization: otherValidKey } })).status).toBe(429);
   });
 
   it('rateLimit counts each message on a WebSocket, also one without a valid call, and each call of a batch', async () => {
-    const { send, dial, records } = await limited(10, 600);
+    const { send, dial, records } = await startLimited(10, 600);
     const { call, closed } = await dial();
     const list = (id: number) => ({ id, method: 'query', params: { path: 'list' } });
     expect(await call({ id: 1, method: 'query', params: { path: 'nope' } })).toMatchObject({
@@ -163,9 +163,9 @@ describe('rateLimit', () => {
   });
 
   it('rateLimit counts the opening of a WebSocket whose key arrives in its first message', async () => {
-    const { send, dial, records } = await limited(2);
+    const { send, dial, records } = await startLimited(2);
     const waiting = ['/trpc?connectionParams=1', { authorization: '' }] as const;
-    const parameters = { method: 'connectionParams', data: { authorization: key } };
+    const parameters = { method: 'connectionParams', data: { authorization: validKey } };
     const first = await dial(...waiting);
     first.call(parameters).catch(() => {});
     await expect.poll(async () => policyOf(await send('/v1/list'))[1]).toContain('r=0;');
@@ -176,10 +176,10 @@ describe('rateLimit', () => {
   });
 
   it('rateLimit counts the calls on a WebSocket whose key arrived in its first message', async () => {
-    const { send, dial } = await limited(2);
+    const { send, dial } = await startLimited(2);
     const { call } = await dial('/trpc?connectionParams=1', { authorization: '' });
     const list = (id: number) => ({ id, method: 'query', params: { path: 'list' } });
-    const parameters = { method: 'connectionParams', data: { authorization: key } };
+    const parameters = { method: 'connectionParams', data: { authorization: validKey } };
     // The server does not answer connection parameters.
     const first = call(parameters);
     const responses = [await Promise.all([first, call(list(1))]), await call(list(2)), await call(list(3))];
@@ -188,13 +188,13 @@ describe('rateLimit', () => {
   });
 
   it('rateLimit does not count calls that maxInFlight rejects with 503', async () => {
-    const { send, counters: seen } = await startEdge({
+    const { send, counters } = await startEdge({
       maxInFlight: 2,
       rateLimit: { requests: 10, windowSeconds: 3600 },
     });
     const running = send('/v1/slow?ms=300');
-    await vi.waitFor(() => expect(seen.begun).toBe(1));
-    expect((await send(batch('list', 2))).status).toBe(503);
+    await vi.waitFor(() => expect(counters.begun).toBe(1));
+    expect((await send(batchTarget('list', 2))).status).toBe(503);
     expect((await running).headers.get('ratelimit')).toContain('r=9;');
     expect((await send('/v1/list')).headers.get('ratelimit')).toContain('r=8;');
   });

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
-import { key, startEdge } from './startEdge.ts';
+import { validKey, startEdge } from './startEdge.ts';
 import { bearer } from '@petstore/gateway';
 
 describe('request records', () => {
@@ -59,10 +59,10 @@ describe('request records', () => {
   it.each(['/v1/slow?ms=60000', '/trpc/slow?input={"ms":60000}', '/trpc/sl%6fw?input={"ms":60000}'])(
     'GET %s, whose client disconnects, is recorded with the status 499 and no error',
     async (target) => {
-      const { send, records, counters: seen } = await startEdge();
+      const { send, records, counters } = await startEdge();
       const client = new AbortController();
       const received = send(target, { signal: client.signal }).catch(() => 'gone');
-      await vi.waitFor(() => expect(seen.begun).toBe(1));
+      await vi.waitFor(() => expect(counters.begun).toBe(1));
       client.abort();
       expect(await received).toBe('gone');
       await vi.waitFor(() => expect(records).toHaveLength(1));
@@ -71,11 +71,7 @@ describe('request records', () => {
   );
 
   it('a batch is answered with one 500 if rpc.onError throws while other calls run', async () => {
-    const {
-      send,
-      records,
-      counters: seen,
-    } = await startEdge({
+    const { send, records, counters } = await startEdge({
       callTimeoutMs: 50,
       rpc: {
         onError() {
@@ -87,8 +83,8 @@ describe('request records', () => {
     const response = await send(`/trpc/slow,broken,slow?batch=1&input=${input}`);
     expect(response.status).toBe(500);
     // As in tRPC, the failure of one call does not keep others from starting. Their later errors do not end the process.
-    expect(seen.begun).toBe(2);
-    await vi.waitFor(() => expect(seen.aborted).toContain('GATEWAY_TIMEOUT'));
+    expect(counters.begun).toBe(2);
+    await vi.waitFor(() => expect(counters.aborted).toContain('GATEWAY_TIMEOUT'));
     expect(records).toMatchObject([{ status: 500, calls: 3 }]);
   });
 
@@ -149,7 +145,7 @@ describe('request records', () => {
     const { records, server } = await startEdge();
     const socket = connect(server.port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
-    socket.write(`POST /v1/write HTTP/1.1\r\nHost: x\r\nAuthorization: ${key}\r\n${headers}\r\n\r\n`);
+    socket.write(`POST /v1/write HTTP/1.1\r\nHost: x\r\nAuthorization: ${validKey}\r\n${headers}\r\n\r\n`);
     await expect.poll(() => records).toMatchObject([{ path: '/v1/write', bytesIn: bytes }]);
   });
 

@@ -68,14 +68,14 @@ describe('maxResponseBytes', () => {
   it.each(['late', 'l%61te'])(
     'maxResponseBytes counts the results of a batch of %s together: those after the first that does not fit are 413 and not serialized',
     async (procedure) => {
-      const { send, records, counters: seen } = await startEdge({ maxResponseBytes: 1000 });
+      const { send, records, counters } = await startEdge({ maxResponseBytes: 1000 });
       const response = await send(batchOf(procedure, [400, 400, 400, 2, 2, 2, 2]));
       const responses = (await response.json()) as unknown[];
       expect(response.status).toBe(207);
       expect(statuses(responses)).toEqual([200, 200, 413, 413, 413, 413, 413]);
       expect(responses[3]).toMatchObject({ error: { message: batchTooLarge, data: { path: 'late' } } });
       expect(records).toMatchObject([{ status: 207, limit: 'response-bytes', error: undefined }]);
-      expect(seen.serialized).toBe(3);
+      expect(counters.serialized).toBe(3);
     },
   );
 

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { key, startEdge } from './startEdge.ts';
+import { validKey, startEdge } from './startEdge.ts';
 
 describe('response headers', () => {
   it.each<[target: string, authorization: string, cacheControl: string | null]>([
-    ['/v1/list', key, 'no-store'],
+    ['/v1/list', validKey, 'no-store'],
     ['/v1/list', '', 'no-store'],
-    ['/v1/nowhere', key, 'no-store'],
-    ['/v1/broken', key, 'no-store'],
-    ['/trpc/list', key, 'no-store'],
+    ['/v1/nowhere', validKey, 'no-store'],
+    ['/v1/broken', validKey, 'no-store'],
+    ['/trpc/list', validKey, 'no-store'],
     ['/trpc/list', '', 'no-store'],
-    ['/v1/ticks', key, 'no-cache, no-transform'],
-    ['/trpc/ticks', key, 'no-cache, no-transform'],
-    ['/v1/open', key, 'no-store'],
+    ['/v1/ticks', validKey, 'no-cache, no-transform'],
+    ['/trpc/ticks', validKey, 'no-cache, no-transform'],
+    ['/v1/open', validKey, 'no-store'],
     ['/v1/open', '', null],
     ['/trpc/open', '', null],
     ['/page', '', null],

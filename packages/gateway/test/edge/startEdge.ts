@@ -189,8 +189,8 @@ function createRouter(counters: Counters) {
 type Router = ReturnType<typeof createRouter>;
 export type EdgeOptions = Partial<Omit<GatewayOptions<Router, { readonly name: string }>, 'router'>>;
 
-export const key = 'Bearer good-key';
-export const otherKey = 'Bearer other-key';
+export const validKey = 'Bearer good-key';
+export const otherValidKey = 'Bearer other-key';
 
 export type EdgeRequest = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
 
@@ -200,7 +200,7 @@ export interface Edge {
   readonly counters: Counters;
   readonly records: RequestRecord[];
   /** Tokens that `verify` was called with. */
-  readonly lookedUp: string[];
+  readonly verifiedTokens: string[];
   /** Sends a request, by default with the valid key. */
   readonly send: (target: string, init?: EdgeRequest) => Promise<Response>;
   readonly post: (target: string, body: unknown, headers?: Record<string, string>) => Promise<Response>;
@@ -221,7 +221,7 @@ interface EdgeSocket {
 export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
   const counters: Counters = { begun: 0, aborted: [], discarded: 0, serialized: 0, written: 0 };
   const records: RequestRecord[] = [];
-  const lookedUp: string[] = [];
+  const verifiedTokens: string[] = [];
   const keys = new Map([
     ['good-key', { name: 'Ada' }],
     ['other-key', { name: 'Bob' }],
@@ -230,7 +230,7 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
     router: createRouter(counters),
     authentication: bearer({
       async verify(token) {
-        lookedUp.push(token);
+        verifiedTokens.push(token);
         return keys.get(token);
       },
     }),
@@ -246,14 +246,17 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
   });
 
   const send: Edge['send'] = (target, init = {}) =>
-    server.fetch(`${server.origin}${target}`, { ...init, headers: { authorization: key, ...init.headers } });
+    server.fetch(`${server.origin}${target}`, {
+      ...init,
+      headers: { authorization: validKey, ...init.headers },
+    });
 
   return {
     gateway,
     server,
     counters,
     records,
-    lookedUp,
+    verifiedTokens,
     send,
     post: (target, body, headers) =>
       send(target, {
@@ -262,7 +265,7 @@ export async function startEdge(options: EdgeOptions = {}): Promise<Edge> {
         body: typeof body === 'string' ? body : JSON.stringify(body),
       }),
     dial: (target = '/trpc', headers = {}) =>
-      dial(`${server.origin}${target}`, { authorization: key, ...headers }),
+      dial(`${server.origin}${target}`, { authorization: validKey, ...headers }),
   };
 }
 
@@ -292,7 +295,7 @@ async function dial(url: string, headers: Record<string, string>): Promise<EdgeS
 const codeOf = (reason: unknown) => (reason instanceof TRPCError ? reason.code : String(reason));
 
 /** The target of a tRPC batch of `count` calls of one procedure. */
-export const batch = (path: string, count: number) => `/trpc/${Array(count).fill(path).join()}?batch=1`;
+export const batchTarget = (path: string, count: number) => `/trpc/${Array(count).fill(path).join()}?batch=1`;
 
 /** The JSON of `depth` nested arrays. */
-export const nested = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+export const nestedJson = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { needs } from '../servers.ts';
-import { key, startEdge, type EdgeOptions } from '../edge/startEdge.ts';
+import { validKey, startEdge, type EdgeOptions } from '../edge/startEdge.ts';
 import { bearer } from '@petstore/gateway';
 
 /** How long each request keeps the server from all others, in milliseconds. */
@@ -120,7 +120,7 @@ describe('requests that wait too long, behind others that did', () => {
       method: 'GET',
       path: '/v1/list',
       query: '',
-      header: (name: string) => (name === 'authorization' ? key : undefined),
+      header: (name: string) => (name === 'authorization' ? validKey : undefined),
       signal: new AbortController().signal,
     } as unknown as Parameters<typeof gateway.handle>[0];
     const pressed = press(() => send('/v1/list'));

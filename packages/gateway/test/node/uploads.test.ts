@@ -22,16 +22,16 @@ const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 let directory: string;
 let server: Server;
 
-const form = 'multipart/form-data';
+const formType = 'multipart/form-data';
 const upload = { maxBytes: 64 * mebibyte, spool: true };
 const router = t.router({
   spool: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/spool', contentTypes: [form], upload } })
+    .meta({ openapi: { method: 'POST', path: '/spool', contentTypes: [formType], upload } })
     .input(z.object({ file: z.file() }))
     .output(z.int())
     .mutation(({ input }) => input.file.size),
   move: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/move', contentTypes: [form], upload } })
+    .meta({ openapi: { method: 'POST', path: '/move', contentTypes: [formType], upload } })
     .input(z.object({ file: z.file() }))
     .output(z.string())
     .mutation(async ({ input: { file } }) => {
@@ -60,7 +60,7 @@ beforeEach(async () => {
   await Promise.all((await readdir(directory)).map((name) => rm(join(directory, name), { force: true })));
 });
 
-const headers = { 'content-type': `${form}; boundary=b` };
+const headers = { 'content-type': `${formType}; boundary=b` };
 const chunk = new Uint8Array(65_536).fill(120);
 
 /** A form with one file. If `isWhole` is false it stops after the bytes of the file and never ends. */

@@ -16,7 +16,7 @@ import type { UploadTarget } from './uploadTarget.ts';
 
 const mebibyte = 1024 * 1024;
 const chunk = Buffer.alloc(65_536, 'x');
-const file = fileURLToPath(new URL('uploadTarget.ts', import.meta.url));
+const targetFile = fileURLToPath(new URL('uploadTarget.ts', import.meta.url));
 
 /**
  * The size in MiB of the form that is sent before memory is measured, so that the measurement excludes code that is loaded and
@@ -37,7 +37,7 @@ export interface UploadServer extends Pinned {
 
 export async function startUploadServer(adapter: Adapter): Promise<UploadServer> {
   const directory = await mkdtemp(join(tmpdir(), 'uploads-'));
-  const server = startPinned(0, file, { ADAPTER: adapter, SPOOL: directory });
+  const server = startPinned(0, targetFile, { ADAPTER: adapter, SPOOL: directory });
   const { port } = await server.call<UploadTarget>({});
   const send: UploadServer['send'] = (path, megabytes) => sendForm(port, path, megabytes * mebibyte);
   return {

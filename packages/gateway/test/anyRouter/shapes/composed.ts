@@ -82,7 +82,7 @@ export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
     jsonSchema: { valibot: toStandardJsonSchema },
     routes: hooks.routes,
     onRequest: ({ path }) => (path === '/maintained' ? { status: 503, headers: [] } : undefined),
-    onCall: (_call, next) => hooks.store.run('Ada', next),
+    onCall: (_call, next) => hooks.userStore.run('Ada', next),
     onSend: (_request, response) => response.headers.set('X-Served-By', 'shapes'),
     onError() {},
     onResponse() {},

@@ -31,29 +31,28 @@ async function headersOf(service: Service, scheme: string): Promise<Record<strin
   );
 }
 
-/** Pages with the headers that a browser sends for them, and whether they may use credentials that the browser adds. */
-const pages: readonly [page: string, headers: (origin: string) => Record<string, string>, isOwn: boolean][] =
+/** Sources of requests with the headers that a browser sends, and whether they may use credentials that the browser adds. */
+const sources: readonly [
+  source: string,
+  headers: (origin: string) => Record<string, string>,
+  isOwn: boolean,
+][] = [
+  ['from a page of the server', (origin) => ({ 'sec-fetch-site': 'same-origin', origin }), true],
+  ['from a page of the server in an older browser', (origin) => ({ origin }), true],
+  ['from the address bar', () => ({ 'sec-fetch-site': 'none' }), true],
+  ['from a program', () => ({}), true],
   [
-    ['of the server', (origin) => ({ 'sec-fetch-site': 'same-origin', origin }), true],
-    ['of the server, in an older browser', (origin) => ({ origin }), true],
-    ['that the user has opened directly', () => ({ 'sec-fetch-site': 'none' }), true],
-    ['without browser headers, which is a program', () => ({}), true],
-    [
-      'of a sibling subdomain',
-      () => ({ 'sec-fetch-site': 'same-site', origin: 'https://blog.127.0.0.1' }),
-      false,
-    ],
-    ['of a sibling subdomain that hides its origin', () => ({ 'sec-fetch-site': 'same-site' }), false],
-    ['of another site', () => ({ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }), false],
-    ['of another site, in an older browser', () => ({ origin: 'https://evil.example' }), false],
-    [
-      'without an origin, as in a sandboxed frame',
-      () => ({ 'sec-fetch-site': 'cross-site', origin: 'null' }),
-      false,
-    ],
-    ['without an origin, in an older browser', () => ({ origin: 'null' }), false],
-    ['of another port', () => ({ origin: 'http://127.0.0.1:1' }), false],
-  ];
+    'from a sibling subdomain',
+    () => ({ 'sec-fetch-site': 'same-site', origin: 'https://blog.127.0.0.1' }),
+    false,
+  ],
+  ['from a sibling subdomain that hides its origin', () => ({ 'sec-fetch-site': 'same-site' }), false],
+  ['from another site', () => ({ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }), false],
+  ['from another site in an older browser', () => ({ origin: 'https://evil.example' }), false],
+  ['from a sandboxed frame', () => ({ 'sec-fetch-site': 'cross-site', origin: 'null' }), false],
+  ['from a sandboxed frame in an older browser', () => ({ origin: 'null' }), false],
+  ['from another port of the server', () => ({ origin: 'http://127.0.0.1:1' }), false],
+];
 
 /** Requests that change something. */
 const writes: readonly [method: string, path: string][] = [
@@ -68,13 +67,13 @@ const writes: readonly [method: string, path: string][] = [
 describe.each(['cookie', 'basic', 'bearer'])('cross-site requests with %s', (scheme) => {
   const isAmbient = scheme !== 'bearer';
 
-  describe.each(pages)('a page %s', (page, headersOfPage, isOwn) => {
+  describe.each(sources)('requests %s', (source, browserHeaders, isOwn) => {
     it.each(writes)(
-      `a page ${page} ${isOwn || !isAmbient ? 'may' : 'may not'} send %s %s with ${scheme}`,
+      `%s %s ${source} with ${scheme} is ${isOwn || !isAmbient ? 'accepted' : 'rejected with 403'}`,
       async (method, path) => {
         const service = services.without;
         const { fetch, origin } = service.server;
-        const headers = { ...(await headersOf(service, scheme)), ...headersOfPage(origin) };
+        const headers = { ...(await headersOf(service, scheme)), ...browserHeaders(origin) };
         for (const type of ['application/json', 'text/plain']) {
           const response = await fetch(`${origin}${path}`, {
             method,
@@ -90,26 +89,27 @@ describe.each(['cookie', 'basic', 'bearer'])('cross-site requests with %s', (sch
       },
     );
 
-    it(`a page ${page} may read with ${scheme}`, async () => {
+    it(`GET ${source} with ${scheme} is accepted`, async () => {
       const service = services.without;
       const { fetch, origin } = service.server;
-      const headers = { ...(await headersOf(service, scheme)), ...headersOfPage(origin) };
+      const headers = { ...(await headersOf(service, scheme)), ...browserHeaders(origin) };
       expect((await fetch(`${origin}/v1/notes`, { headers })).status).toBe(200);
       expect((await fetch(`${origin}/trpc/notes`, { headers })).status).toBe(200);
     });
   });
 
-  it.each(pages)(
-    `a WebSocket upgrade by a page %s with ${scheme} is answered with 101 or 403`,
-    async (_page, headersOfPage, isOwn) => {
+  // A page of another origin cannot open a WebSocket with any credential, and a browser always sends the origin.
+  const upgrades = sources.map(([source, browserHeaders, isOwn]) => {
+    const isOpened = isOwn || (!isAmbient && browserHeaders('')['origin'] === undefined);
+    return [source, isOpened ? 101 : 403, browserHeaders] as const;
+  });
+  it.each(upgrades)(
+    `a WebSocket upgrade %s with ${scheme} is answered with %i`,
+    async (_source, status, browserHeaders) => {
       needs('WebSockets');
       const service = services.without;
-      const headers = headersOfPage(service.server.origin);
-      // A page of another origin cannot open a WebSocket with any credential, and a browser always sends the origin.
-      const isOpened = isOwn || (!isAmbient && headers['origin'] === undefined);
-      expect(await dial(service, { ...headers, ...(await headersOf(service, scheme)) })).toBe(
-        isOpened ? 101 : 403,
-      );
+      const headers = browserHeaders(service.server.origin);
+      expect(await dial(service, { ...headers, ...(await headersOf(service, scheme)) })).toBe(status);
     },
   );
 });

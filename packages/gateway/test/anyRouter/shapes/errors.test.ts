@@ -42,7 +42,7 @@ it('REST and tRPC clients receive the status, code, message and data of a declar
   ]);
 });
 
-it('a declared error takes a message of its own and any status, and needs no data (trpc #3438)', async () => {
+it('a declared error can have its own message and any error status, and needs no data (trpc #3438)', async () => {
   const { restJson, trpc } = await startShape(shopRouter);
   const closed = { code: 'SHOP_CLOSED', message: 'Open from 9 to 5.', status: 423 };
   expect(await restJson('/orders', post({ count: 0 }))).toEqual([423, closed]);
@@ -53,7 +53,7 @@ it('a declared error takes a message of its own and any status, and needs no dat
   });
 });
 
-it('an error that is not declared shows neither its data nor its cause (trpc-openapi #329)', async () => {
+it('an error that is not declared is sent without its data and its cause (trpc-openapi #329)', async () => {
   const { restJson, trpc } = await startShape(shopRouter);
   const conflict = { code: 'CONFLICT', message: 'Locked.', status: 409 };
   const unexpected = { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 };
@@ -68,7 +68,7 @@ it('an error that is not declared shows neither its data nor its cause (trpc-ope
   expect(error?.data).toEqual({ code: 'CONFLICT', httpStatus: 409, path: 'undeclared' });
 });
 
-it('the document lists the declared errors of each status, and those of tRPC beside them, by the constant of their code (hono-openapi #131)', async () => {
+it('the document lists the declared errors and the errors of tRPC for each status, each with a constant code (hono-openapi #131)', async () => {
   const { document } = await startShape(shopRouter);
   const responses = document.paths['/orders']?.['post']?.responses as unknown as Record<
     string,
@@ -108,7 +108,7 @@ it('the document lists the declared errors of each status, and those of tRPC bes
   expect(schemaOf(500)).toEqual(body(500, { const: 'INTERNAL_SERVER_ERROR' }));
 });
 
-it('the document has one schema for an error that several procedures declare, and those of one code that differ in their responses (hono-openapi #131)', async () => {
+it('the document has one named schema for an error that several procedures declare, and inline schemas for definitions that differ (hono-openapi #131)', async () => {
   const get = (path: `/${string}`) => t.procedure.meta({ openapi: { method: 'GET', path } });
   const { document } = await startShape(
     t.router({
@@ -178,7 +178,7 @@ it('REST and the document use a formatter of tRPC’s .errors() that the metadat
   expect(text).toContain('"const":"RATE_LIMITED"');
 });
 
-it('REST sends nothing of a formatter of tRPC’s .errors() that the metadata does not describe (no thread)', async () => {
+it('REST sends nothing of a formatter of tRPC’s .errors() that the metadata does not describe', async () => {
   const { restJson } = await startShape(undescribedFormatter);
   expect(await restJson('/a')).toEqual([404, { code: 'NOT_FOUND', message: 'Not found', status: 404 }]);
 });
@@ -202,7 +202,7 @@ it('REST takes the status and the message that a formatter of tRPC’s .errors()
   ]);
 });
 
-it('the record of a call has the status that .errors() gives its error, over tRPC and on a WebSocket (no thread)', async () => {
+it('the record of a call has the status that .errors() gives its error, over tRPC and on a WebSocket', async () => {
   needs('a port');
   const router = t.router({ shopRouter, written });
   const { origin, records, server } = await startShape(router);
@@ -222,7 +222,7 @@ it('the record of a call has the status that .errors() gives its error, over tRP
   ]);
 });
 
-it('a formatter of a procedure without REST metadata is called for its errors, and never at start (no thread)', async () => {
+it('a formatter of a procedure without REST metadata is called for its errors, and never at start', async () => {
   const { trpc } = await startShape(trpcOnly);
   expect(codes).toEqual([]);
   await safe(trpc.a.query());
@@ -250,7 +250,7 @@ it('a procedure has its own declared errors and those of its base procedure and 
   expect(code).toBe('ACCOUNT_LOCKED');
 });
 
-it('a subscription ends with the declared error that it throws, on both protocols (no thread)', async () => {
+it('a subscription ends with the declared error that it throws, on both protocols', async () => {
   const { rest } = await startShape(subscribed);
   const text = await (await rest('/ticks')).text();
   const expected = { code: 'OUT_OF_STOCK', message: 'Too few are left.', status: 409, data: { left: 0 } };
@@ -259,7 +259,7 @@ it('a subscription ends with the declared error that it throws, on both protocol
   expect(await streamed.text()).toContain('"data":{"left":0}');
 });
 
-it('a declared error with the status 401 or 403 has no challenge, and the document does not require one (no thread)', async () => {
+it('a declared error with the status 401 or 403 has no challenge, and the document does not require one', async () => {
   const { document, rest } = await startShape(challengeless, {
     authentication: bearer({
       verify: () => ({}),

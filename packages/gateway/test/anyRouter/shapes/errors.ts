@@ -2,7 +2,7 @@ import { declareErrors, type GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 
-// Shapes of declared errors. Their tests name the threads that they come from.
+// Shapes of declared errors. Test titles name the GitHub threads that ask for them.
 
 export const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 

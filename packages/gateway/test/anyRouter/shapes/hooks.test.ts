@@ -4,7 +4,7 @@ import { TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { needs } from '../../servers.ts';
-import { hooked as router, order, store } from './hooks.ts';
+import { hooked as router, hookOrder, userStore } from './hooks.ts';
 import { post, startShape } from './startShape.ts';
 
 // Hooks before, around and after calls, in place of a middleware in each router: trpc/trpc #4107 (hooks into responses),
@@ -16,12 +16,12 @@ describe('the order of hooks', () => {
   it.each(['/v1/read?name=Rex', `/trpc/read?${input({ name: 'Rex' })}`])(
     'GET %s runs the hooks in the documented order',
     async (path) => {
-      order.length = 0;
+      hookOrder.length = 0;
       const { origin, server } = await startShape(router, {
-        onRequest: () => void order.push('onRequest'),
+        onRequest: () => void hookOrder.push('onRequest'),
         authentication: bearer({
           verify: () => {
-            order.push('verify');
+            hookOrder.push('verify');
             return undefined;
           },
         }) as never,
@@ -29,27 +29,27 @@ describe('the order of hooks', () => {
       expect(
         (await server.fetch(`${origin}${path}`, { headers: { authorization: 'Bearer x' } })).status,
       ).toBe(401);
-      expect(order).toEqual(['onRequest', 'verify']);
+      expect(hookOrder).toEqual(['onRequest', 'verify']);
 
-      order.length = 0;
+      hookOrder.length = 0;
       const open = await startShape(router, {
-        onRequest: () => void order.push('onRequest'),
+        onRequest: () => void hookOrder.push('onRequest'),
         createContext: () => {
-          order.push('context');
+          hookOrder.push('context');
           return {};
         },
         onCall: (_call, next) => {
-          order.push('onCall');
+          hookOrder.push('onCall');
           return next();
         },
         onSend: (_request, response) => {
-          order.push('onSend');
+          hookOrder.push('onSend');
           expect(response.headers.get('X-Content-Type-Options') ?? path.includes('trpc')).toBeTruthy();
         },
-        onResponse: () => order.push('onResponse'),
+        onResponse: () => hookOrder.push('onResponse'),
       });
       expect((await open.server.fetch(`${open.origin}${path}`)).status).toBe(200);
-      expect(order).toEqual([
+      expect(hookOrder).toEqual([
         'onRequest',
         'context',
         'onCall',
@@ -132,7 +132,7 @@ describe('onCall', () => {
       createContext: () => ({ user: 'ada' }),
       onCall: ({ ctx, path, type }, next) => {
         seen.push({ ctx, path, type });
-        return store.run('ada', next);
+        return userStore.run('ada', next);
       },
     });
 

@@ -10,11 +10,11 @@ import { z } from 'zod';
 
 export const t = initTRPC.context<{ readonly user?: string }>().meta<GatewayMeta>().create({ isDev: false });
 
-export const store = new AsyncLocalStorage<string>();
-export const order: string[] = [];
+export const userStore = new AsyncLocalStorage<string>();
+export const hookOrder: string[] = [];
 
 const logged = t.procedure.use(({ next }) => {
-  order.push('middleware');
+  hookOrder.push('middleware');
   return next();
 });
 
@@ -23,8 +23,8 @@ export const hooked = t.router({
     .meta({ openapi: { method: 'GET', path: '/read' } })
     .input(z.object({ name: z.string().min(2) }))
     .query(({ input }) => {
-      order.push('resolver');
-      return `${input.name} of ${store.getStore() ?? 'none'}`;
+      hookOrder.push('resolver');
+      return `${input.name} of ${userStore.getStore() ?? 'none'}`;
     }),
   conflict: t.procedure.meta({ openapi: { method: 'GET', path: '/conflict' } }).query(() => {
     throw new TRPCError({ code: 'CONFLICT', message: 'Taken.' });
@@ -44,7 +44,7 @@ export const hooked = t.router({
 });
 
 /** The operations whose `document` function has run. */
-export const described: string[] = [];
+export const describedOperations: string[] = [];
 
 export const transformed = t.router({
   described: t.procedure
@@ -53,7 +53,7 @@ export const transformed = t.router({
         method: 'GET',
         path: '/described',
         document: (operation) => {
-          described.push('described');
+          describedOperations.push('described');
           return { ...operation, 'x-internal': true };
         },
       },
@@ -75,11 +75,11 @@ export const transformed = t.router({
 });
 
 /** The calls whose signal was aborted. */
-export const aborted: string[] = [];
+export const abortedCalls: string[] = [];
 
 const waits = (name: string, ms: number) =>
   async function wait({ signal }: { readonly signal: AbortSignal | undefined }): Promise<string> {
-    signal?.addEventListener('abort', () => aborted.push(name));
+    signal?.addEventListener('abort', () => abortedCalls.push(name));
     await sleep(ms);
     return name;
   };
@@ -116,7 +116,7 @@ export const besideRoutes = t.router({
 
 export const sign = (body: string | Uint8Array) => createHmac('sha256', 'whsec').update(body).digest('hex');
 
-export const text = (body: string, status = 200) => ({
+export const textResponse = (body: string, status = 200) => ({
   status,
   headers: [['content-type', 'text/plain'] as const],
   body,
@@ -124,17 +124,20 @@ export const text = (body: string, status = 200) => ({
 
 /** Served beside `besideRoutes`. */
 export const routes: Routes<string> = {
-  '/healthz': () => text('ok'),
+  '/healthz': () => textResponse('ok'),
   'POST /webhooks/stripe': async (request) => {
     const body = await request.body(64);
     if (!(await isSameSecret(request.header('stripe-signature') ?? '', sign(body)))) {
       throw new TRPCError({ code: 'BAD_REQUEST', message: 'The signature is not valid.' });
     }
-    return text(new TextDecoder().decode(body), 202);
+    return textResponse(new TextDecoder().decode(body), 202);
   },
-  'PUT /v1/blobs': (request) => text(request.method),
-  'GET /v1/blobs': () => text('blob'),
-  'PURGE /trpc/cache': { handler: (_request, { identity }) => text(`purged by ${identity}`), protect: true },
+  'PUT /v1/blobs': (request) => textResponse(request.method),
+  'GET /v1/blobs': () => textResponse('blob'),
+  'PURGE /trpc/cache': {
+    handler: (_request, { identity }) => textResponse(`purged by ${identity}`),
+    protect: true,
+  },
   '/crash': () => {
     throw new Error('secret');
   },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { described as calls, t, transformed as router } from './hooks.ts';
+import { describedOperations as calls, t, transformed as router } from './hooks.ts';
 import { startShape } from './startShape.ts';
 
 // Changes to the document without a fork: trpc-openapi's `filter`, oRPC's `spec`; swagger-autogen #237 (extensions of an

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { needs } from '../../servers.ts';
-import { aborted, costly, slow, t } from './hooks.ts';
+import { abortedCalls, costly, slow, t } from './hooks.ts';
 import { startShape } from './startShape.ts';
 
 // Deadlines and costs of procedures. oRPC has a plugin for deadlines (timeout). There is no thread about tRPC.
@@ -25,7 +25,7 @@ it('deadlineMs replaces callTimeoutMs over REST, whether it is shorter or longer
 });
 
 it('a call of a batch ends at its deadlineMs, and the others are not aborted', async () => {
-  aborted.length = 0;
+  abortedCalls.length = 0;
   const { server } = await startShape(slow, { callTimeoutMs: 2000 });
   const client = createTRPCClient<typeof slow>({
     links: [httpBatchLink({ url: `${server.origin}/trpc`, fetch: server.fetch as never })],
@@ -33,11 +33,11 @@ it('a call of a batch ends at its deadlineMs, and the others are not aborted', a
   const [short, usual] = await Promise.allSettled([client.short.query(), client.usual.query()]);
   expect(short).toMatchObject({ reason: { message: tooLong(60), data: { httpStatus: 504 } } });
   expect(usual).toEqual({ status: 'fulfilled', value: 'usual' });
-  expect(aborted).toEqual(['short']);
+  expect(abortedCalls).toEqual(['short']);
 });
 
 it('a call with a longer deadlineMs is not aborted if another call of its batch passes callTimeoutMs', async () => {
-  aborted.length = 0;
+  abortedCalls.length = 0;
   const { server } = await startShape(slow, { callTimeoutMs: 100 });
   const client = createTRPCClient<typeof slow>({
     links: [httpBatchLink({ url: `${server.origin}/trpc`, fetch: server.fetch as never })],
@@ -45,7 +45,7 @@ it('a call with a longer deadlineMs is not aborted if another call of its batch 
   const [usual, long] = await Promise.allSettled([client.usual.query(), client.long.query()]);
   expect(usual).toMatchObject({ reason: { message: tooLong(100) } });
   expect(long).toEqual({ status: 'fulfilled', value: 'long' });
-  expect(aborted).toEqual(['usual']);
+  expect(abortedCalls).toEqual(['usual']);
 });
 
 /** tRPC's own client on a WebSocket. */
@@ -68,18 +68,18 @@ const rateLimit = { requests: 11, windowSeconds: 3600 };
 
 it('rateLimitCost is the number of calls that a call counts as, over REST and tRPC, and for each call of a batch', async () => {
   const { rest, server } = await startShape(costly, { rateLimit });
-  const left = async (response: Response) => {
+  const statusAndRemaining = async (response: Response) => {
     await response.text();
     return [response.status, /r=(\d+)/.exec(response.headers.get('ratelimit') ?? '')?.[1]];
   };
   const rpc = (path: string) => server.fetch(`${server.origin}/trpc/${path}`);
-  expect(await left(await rest('/search'))).toEqual([200, '6']);
-  expect(await left(await rpc('ping'))).toEqual([200, '6']);
-  expect(await left(await rpc('ping,read?batch=1&input=%7B%7D'))).toEqual([200, '5']);
-  expect(await left(await rpc('search,read?batch=1&input=%7B%7D'))).toEqual([429, '5']);
-  expect(await left(await rpc('search'))).toEqual([200, '0']);
-  expect(await left(await rest('/read'))).toEqual([429, '0']);
-  expect(await left(await rest('/ping'))).toEqual([200, '0']);
+  expect(await statusAndRemaining(await rest('/search'))).toEqual([200, '6']);
+  expect(await statusAndRemaining(await rpc('ping'))).toEqual([200, '6']);
+  expect(await statusAndRemaining(await rpc('ping,read?batch=1&input=%7B%7D'))).toEqual([200, '5']);
+  expect(await statusAndRemaining(await rpc('search,read?batch=1&input=%7B%7D'))).toEqual([429, '5']);
+  expect(await statusAndRemaining(await rpc('search'))).toEqual([200, '0']);
+  expect(await statusAndRemaining(await rest('/read'))).toEqual([429, '0']);
+  expect(await statusAndRemaining(await rest('/ping'))).toEqual([200, '0']);
 });
 
 it('rateLimitCost applies to calls on a WebSocket', async () => {

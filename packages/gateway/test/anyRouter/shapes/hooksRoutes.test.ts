@@ -1,7 +1,7 @@
 import { bearer, createGateway, type Routes } from '@petstore/gateway';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../servers.ts';
-import { besideRoutes as router, routes, sign, text } from './hooks.ts';
+import { besideRoutes as router, routes, sign, textResponse } from './hooks.ts';
 
 // Webhooks and other requests that read the raw body: stripe/stripe-node #599. There is no thread about tRPC.
 
@@ -50,8 +50,8 @@ describe('routes', () => {
 
   it('a route answers other methods with 405 and Allow, and OPTIONS with the CORS headers', async () => {
     const { close, send } = await start();
-    const wrong = await send('/webhooks/stripe');
-    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+    const wrongMethod = await send('/webhooks/stripe');
+    expect([wrongMethod.status, wrongMethod.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
     const put = await send('/v1/blobs', { method: 'PUT', body: 'x' });
     expect(await put.text()).toBe('PUT');
     expect(await (await send('/v1/blobs')).text()).toBe('blob');
@@ -92,19 +92,22 @@ describe('routes', () => {
 });
 
 it.each<[routes: object, message: string]>([
-  [{ '/x': () => text(''), 'GET /x': () => text('') }, 'routes names GET /x twice'],
-  [{ 'POST /openapi.json': () => text('') }, `"/openapi.json" is the document's path and one of routes`],
-  [{ 'POST /v1/read': () => text('') }, '/v1/read'],
+  [{ '/x': () => textResponse(''), 'GET /x': () => textResponse('') }, 'routes names GET /x twice'],
   [
-    { 'POST /trpc/read': () => text('') },
+    { 'POST /openapi.json': () => textResponse('') },
+    `"/openapi.json" is the document's path and one of routes`,
+  ],
+  [{ 'POST /v1/read': () => textResponse('') }, '/v1/read'],
+  [
+    { 'POST /trpc/read': () => textResponse('') },
     'The procedure read is served at "/trpc/read", which is one of routes',
   ],
-  [{ 'post /x': () => text('') }, 'has the method "post"'],
-  [{ 'OPTIONS /x': () => text('') }, 'has the method "OPTIONS"'],
-  [{ 'POST x': () => text('') }, 'it must start with a slash'],
-  [{ 'POST /x?y': () => text('') }, 'write it without query'],
+  [{ 'post /x': () => textResponse('') }, 'has the method "post"'],
+  [{ 'OPTIONS /x': () => textResponse('') }, 'has the method "OPTIONS"'],
+  [{ 'POST x': () => textResponse('') }, 'it must start with a slash'],
+  [{ 'POST /x?y': () => textResponse('') }, 'write it without query'],
   [{ '/x': {} }, 'has no handler'],
-  [{ '/x': { handler: () => text(''), protect: true } }, 'createGateway has no authentication'],
+  [{ '/x': { handler: () => textResponse(''), protect: true } }, 'createGateway has no authentication'],
 ])('createGateway rejects the routes %j', async (odd, message) => {
   await expect(createGateway({ ...base, routes: odd as Routes<never> })).rejects.toThrow(message);
 });

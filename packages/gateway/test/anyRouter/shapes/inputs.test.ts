@@ -102,7 +102,7 @@ describe('a body over REST', () => {
     expect(JSON.stringify(operation?.requestBody)).not.toContain('dryRun');
   });
 
-  it('a body may be a union whose discriminator is in the path (no thread)', async () => {
+  it('a body may be a union whose discriminator is in the path', async () => {
     const { document, restJson } = await startShape(animalsByPath);
     const put = (kind: string, body: unknown) =>
       restJson(`/animals/${kind}`, { ...post(body), method: 'PUT' });
@@ -164,7 +164,7 @@ describe('a body over REST', () => {
     });
   });
 
-  it('a body may be a record, or a union of an array, an object and null (no thread)', async () => {
+  it('a body may be a record, or a union of an array, an object and null', async () => {
     const { restJson, trpc } = await startShape(records);
     const put = (path: string, body: unknown) => restJson(path, { ...post(body), method: 'PUT' });
     expect(await put('/texts', { en: 'dog', de: 'Hund' })).toEqual([200, { en: 'dog', de: 'Hund' }]);
@@ -198,7 +198,7 @@ describe('a body over REST', () => {
     ]);
   });
 
-  it('a body may be a merge patch, in which null removes and absence keeps (ts-rest #868)', async () => {
+  it('a body may be a merge patch, in which null removes a field and a missing field is kept (ts-rest #868)', async () => {
     const { document, rest, restJson, trpc } = await startShape(mergePatch);
     const patch = (body: unknown, type = 'application/merge-patch+json') => ({
       method: 'PATCH',
@@ -334,7 +334,7 @@ describe('a query over REST', () => {
     ]);
   });
 
-  it('a query may have arrays of objects, in brackets (openapi-typescript #2387)', async () => {
+  it('a query may have arrays of objects in brackets (openapi-typescript #2387)', async () => {
     const { document, restJson, trpc } = await startShape(arraysOfObjects);
     const children = [
       { age: 9, bed: true },
@@ -382,7 +382,7 @@ describe('a query over REST', () => {
     ]);
   });
 
-  it('a query may page by a cursor beside filters of every style (no thread)', async () => {
+  it('the Link to the next page keeps query parameters of every style', async () => {
     const { rest } = await startShape(pages);
     const first = await rest('/pages/a%2Fb/c?tags=a,b%2Cc&ids[]=1&ids[]=2&filter[name]=%26&other=1');
     const link = first.headers.get('link') ?? '';
@@ -493,7 +493,7 @@ describe('the location of a property', () => {
     );
   });
 
-  it('a property may travel in the body of a DELETE (no thread)', async () => {
+  it('a property may travel in the body of a DELETE', async () => {
     const { document, restJson, trpc } = await startShape(bodyOfDelete);
     expect(await restJson('/things/1?force=true', { ...post({ reason: 'r' }), method: 'DELETE' })).toEqual([
       200,
@@ -504,7 +504,7 @@ describe('the location of a property', () => {
     expect(document.paths['/things/{id}']?.['delete']?.requestBody?.required).toBe(true);
   });
 
-  it('a property may travel in the path under another name (no thread)', async () => {
+  it('a property may travel in the path under another name', async () => {
     const { document, restJson } = await startShape(renamedInPath);
     expect(await restJson('/pets/7')).toEqual([200, { id: 7 }]);
     expect(await restJson('/pets/x')).toEqual(

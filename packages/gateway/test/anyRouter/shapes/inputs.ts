@@ -2,7 +2,7 @@ import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
-// Shapes of inputs. Their tests name the threads that they come from.
+// Shapes of inputs. Test titles name the GitHub threads that ask for them.
 
 export const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 

@@ -128,7 +128,7 @@ describe('a procedure that produces several media types', () => {
   });
 });
 
-it('an error of a procedure with several media types is JSON with Vary: Accept, and an absent output is a 204 (no thread)', async () => {
+it('an error of a procedure with several media types is JSON with Vary: Accept, and an absent output is a 204', async () => {
   const { document, rest, trpc } = await startShape(exportRouter);
   const errorResponse = await rest('/pets?none=true', { headers: { accept: 'text/csv' } });
   expect([

@@ -2,7 +2,7 @@ import type { GatewayMeta, ResponseControls, RestMeta } from '@petstore/gateway/
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
-// Shapes of outputs. Their tests name the threads that they come from.
+// Shapes of outputs. Test titles name the GitHub threads that ask for them.
 
 export const t = initTRPC
   .context<{ response: ResponseControls }>()

@@ -56,7 +56,7 @@ const formats: readonly (readonly [name: string, format: ErrorFormat | undefined
 const versions = ['3.1', '3.2'] as const;
 
 it.each(versions.flatMap((version) => formats.map(([name, format]) => [version, name, format] as const)))(
-  'the OpenAPI %s document of every output and error is valid for Redocly, with %s',
+  'Redocly accepts the OpenAPI %s document of every output and error, with %s',
   async (openapi, _name, errorFormat) => {
     const { document } = await startShape(router, {
       document: {

@@ -56,7 +56,7 @@ const route = (path: `/${string}`, rest: Partial<RestMeta> = {}) =>
     .input(Plan);
 const Pet = z.object({ id: z.int(), name: z.string().optional() });
 const Job = z.object({ jobId: z.string() });
-const text = (output: unknown) => `${JSON.stringify(output)}\n`;
+const toText = (output: unknown) => `${JSON.stringify(output)}\n`;
 
 const router = t.router({
   json: route('/json')
@@ -70,31 +70,31 @@ const router = t.router({
     ({ ctx, input }) => perform(ctx.response, input),
   ),
   media: route('/media', {
-    produces: { 'application/json': true, 'text/csv': text, 'image/png': (output) => output },
+    produces: { 'application/json': true, 'text/csv': toText, 'image/png': (output) => output },
   })
     .output(Pet)
     .mutation(({ ctx, input }) => perform(ctx.response, input) as never),
   both: route('/both', {
-    produces: { 'application/json': true, 'text/csv': text },
+    produces: { 'application/json': true, 'text/csv': toText },
     responses: { 200: Pet, 202: Job, 204: z.void() },
   }).mutation(({ ctx, input }) => perform(ctx.response, input)),
 });
 const paths = ['/json', '/optional', '/undescribed', '/statuses', '/media', '/both'];
 
-const output = fc.oneof(
+const anyOutput = fc.oneof(
   fc.record({ id: fc.integer(), name: fc.string() }, { requiredKeys: ['id'] }),
   fc.record({ jobId: fc.string() }),
   fc.record({ jobId: fc.string(), secret: fc.string() }),
   fc.constant(undefined),
   fc.jsonValue(),
 );
-const data = fc.oneof(
+const anyErrorData = fc.oneof(
   fc.record({ left: fc.integer() }),
   fc.record({ orderId: fc.string(), secret: fc.string() }),
   fc.record({ name: fc.string({ maxLength: 4 }) }),
   fc.jsonValue(),
 );
-const plan = fc.oneof(
+const anyPlan = fc.oneof(
   {
     weight: 9,
     arbitrary: fc.record(
@@ -105,15 +105,15 @@ const plan = fc.oneof(
           freq: 2,
         }),
         message: fc.string(),
-        data,
-        output,
+        data: anyErrorData,
+        output: anyOutput,
       },
       { requiredKeys: ['output'] },
     ),
   },
   { weight: 1, arbitrary: fc.jsonValue() },
 );
-const type = fc.constantFrom(
+const anyMediaType = fc.constantFrom(
   'application/json',
   'text/csv',
   'text/*',
@@ -122,14 +122,14 @@ const type = fc.constantFrom(
   'application/xml',
   'x',
 );
-const accept = fc.oneof(
+const anyAccept = fc.oneof(
   fc.constant(undefined),
-  fc.array(fc.tuple(type, fc.constantFrom('', ';q=0', ';q=0.5', ';q=1.0', ';q=y')), { maxLength: 3 }),
+  fc.array(fc.tuple(anyMediaType, fc.constantFrom('', ';q=0', ';q=0.5', ';q=1.0', ';q=y')), { maxLength: 3 }),
 );
-const call = fc.record({
+const anyCall = fc.record({
   path: fc.constantFrom(...paths),
-  plan,
-  accept,
+  plan: anyPlan,
+  accept: anyAccept,
   contentType: fc.constantFrom('application/json', 'application/json', 'application/json', 'text/plain'),
 });
 
@@ -156,7 +156,7 @@ it.each(formats)(
     const statuses = new Set<number>();
 
     await fc.assert(
-      fc.asyncProperty(call, async ({ path, plan: body, accept: accepted, contentType }) => {
+      fc.asyncProperty(anyCall, async ({ path, plan: body, accept: accepted, contentType }) => {
         const headers = new Headers({ 'content-type': contentType });
         if (accepted) headers.set('accept', accepted.map((parts) => parts.join('')).join(', '));
         const init = { method: 'POST', headers, body: JSON.stringify(body) };

@@ -16,7 +16,7 @@ import {
 } from './standardSchema.ts';
 import { post, startShape } from './startShape.ts';
 
-/** Procedures with validators of Valibot and ArkType (Standard Schema). Each test names the thread that it comes from. */
+/** Procedures with validators of Valibot and ArkType (Standard Schema). Titles name the GitHub threads that ask for them. */
 
 const jsonSchema = { valibot: toStandardJsonSchema };
 
@@ -258,7 +258,7 @@ describe('a router with several libraries', () => {
     });
   });
 
-  it('an input of Valibot can be optional as a whole, and an output of v.void() is a 204 (no thread)', async () => {
+  it('an input of Valibot can be optional as a whole, and an output of v.void() is a 204', async () => {
     const { document, rest, restJson } = await startShape(optional, { jsonSchema });
     expect(await restJson('/pets')).toEqual([200, 'none']);
     expect(await restJson('/pets?limit=5')).toEqual([200, { limit: 5 }]);
@@ -266,7 +266,7 @@ describe('a router with several libraries', () => {
     expect(Object.keys(document.paths['/pets/{id}']?.['delete']?.responses ?? {})).not.toContain('200');
   });
 
-  it('the statuses of a procedure can have schemas of different libraries (no thread)', async () => {
+  it('the statuses of a procedure can have schemas of different libraries', async () => {
     const { document, restJson } = await startShape(statusesOfLibraries, { jsonSchema });
     expect(await restJson('/jobs')).toEqual([200, { done: true, left: 5 }]);
     expect(document.paths['/jobs']?.['get']?.responses['202']?.content?.['application/json']).toEqual({
@@ -328,7 +328,7 @@ describe('schemas without JSON Schema', () => {
     await expect(start(type('string'))).rejects.toThrow(/has no names to make parameters of/);
   });
 
-  it('an output whose library has no JSON Schema is reported at start, and the document has only a description (no thread)', async () => {
+  it('an output whose library has no JSON Schema is reported at start, and the document has only a description', async () => {
     const { document, restJson } = await startShape(
       t.router({
         find: t.procedure

@@ -4,7 +4,7 @@ import { scope, type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
 
-// Shapes with validators of Valibot and ArkType. Their tests name the threads that they come from.
+// Shapes with validators of Valibot and ArkType. Test titles name the GitHub threads that ask for them.
 
 export const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 

@@ -81,7 +81,7 @@ const sameTypes: Readonly<Record<string, Triple>> = {
     arktype: type({ n: 'number.integer', 's?': 'string', 'on?': 'boolean' }),
   },
 };
-const names = Object.keys(sameTypes);
+const typeNames = Object.keys(sameTypes);
 const libraries = ['zod', 'valibot', 'arktype'] as const;
 
 /** Strings as people and programs send them. */
@@ -122,7 +122,7 @@ const parameterText = fc.oneof(
 const suffix = fc.constantFrom('', '', '[]', '[0]', '[n]', '[s]', '[on]', '[x]');
 
 async function gatewayOf(library: (typeof libraries)[number]) {
-  const routes = names.map((name) => {
+  const routes = typeNames.map((name) => {
     const procedure = (rest: GatewayMeta['openapi'] & object, input: unknown) =>
       t.procedure
         .meta({ openapi: rest })
@@ -163,7 +163,7 @@ it('a parameter and a JSON value are converted to the same value, or rejected, b
   const statuses = new Map<unknown, number>();
   await fc.assert(
     fc.asyncProperty(
-      fc.constantFrom(...names),
+      fc.constantFrom(...typeNames),
       fc.array(fc.tuple(suffix, parameterText), { minLength: 1, maxLength: 3 }),
       async (name, pairs) => {
         const query = new URLSearchParams(
@@ -180,7 +180,7 @@ it('a parameter and a JSON value are converted to the same value, or rejected, b
   expect(statuses.get(400)).toBeGreaterThan(20);
   await fc.assert(
     fc.asyncProperty(
-      fc.constantFrom(...names),
+      fc.constantFrom(...typeNames),
       fc.oneof(
         parameterText,
         fc.integer(),

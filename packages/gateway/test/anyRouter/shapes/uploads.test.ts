@@ -20,7 +20,7 @@ import {
   wholeBytes,
 } from './uploads.ts';
 
-/** Bodies of bytes, as a whole or as a stream. Each test names the thread that it comes from. */
+/** Bodies of bytes, as a whole or as a stream. Titles name the GitHub threads that ask for them. */
 
 /** A request with a body of bytes. A stream has no Content-Length. */
 const send = (body: NonNullable<RequestInit['body']>, headers: Record<string, string> = {}): RequestInit => ({
@@ -61,7 +61,7 @@ describe('application/octet-stream', () => {
     expect((await restJson('/file', send('{}', { 'content-type': 'application/json' })))[0]).toBe(415);
   });
 
-  it('a body of bytes can be a property beside those of the path, the query and a header (no thread)', async () => {
+  it('a body of bytes can be one property of an input, with others in the path, the query and a header', async () => {
     const { document, restJson } = await startShape(streamBesideFields);
     const sent = send(zeros(100_000), { 'x-tenant': 'a' });
     expect(await restJson('/files/x.bin?tag=5', sent)).toEqual([
@@ -82,7 +82,7 @@ describe('application/octet-stream', () => {
   it.each([
     ['z.instanceof(Uint8Array)', wholeBytes],
     ['z.instanceof(Blob)', wholeBlob],
-  ])('%s receives the whole body in memory (no thread)', async (_name, router) => {
+  ])('an input of %s is the whole body in memory', async (_name, router) => {
     const { restJson } = await startShape(router);
     expect(await restJson('/whole', send('hello'))).toEqual([200, { size: 5 }]);
     expect(await restJson('/whole', send(new Uint8Array(0)))).toEqual([200, { size: 0 }]);

@@ -3,7 +3,7 @@ import { initTRPC } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { z } from 'zod';
 
-// Shapes of uploads. Their tests name the threads that they come from.
+// Shapes of uploads. Test titles name the GitHub threads that ask for them.
 
 export const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { startShape } from './startShape.ts';
 import { Album, album, albumOf, mebibyte, post, sizeOf, spooledAlbumOf, t } from './uploads.ts';
 
-/** Forms whose files are not kept in memory. Each test names the thread that it comes from. */
+/** Forms whose files are not kept in memory. Titles name the GitHub threads that ask for them. */
 
 function form(...fields: readonly (readonly [name: string, value: string | File])[]): RequestInit {
   const body = new FormData();
@@ -77,7 +77,7 @@ describe('a form with fileStream()', () => {
     });
   });
 
-  it('fileStream() passes a file to the procedure before the rest of the form arrives (no thread)', async () => {
+  it('fileStream() passes a file to the procedure before the rest of the form arrives', async () => {
     const began = Promise.withResolvers<void>();
     const { restJson } = await startShape(
       t.router({
@@ -126,7 +126,7 @@ describe('a form with fileStream()', () => {
     expect(records.at(-1)?.limit).toBe('body-bytes');
   });
 
-  it('fields over maxBodyBytes are rejected with 413, and more than maxQueryParameters with 400, beside fileStream()', async () => {
+  it('a form with fileStream() and fields over maxBodyBytes is rejected with 413, and with more than maxQueryParameters fields with 400', async () => {
     const { restJson } = await startShape(albumOf({ maxBytes: mebibyte }), {
       maxBodyBytes: 1000,
       maxQueryParameters: 3,
@@ -159,15 +159,15 @@ describe('a form with fileStream()', () => {
           .input(Album)
           .output(z.json())
           .mutation(async ({ input }) => {
-            const taken: string[] = [];
+            const names: string[] = [];
             for await (const { name, stream } of input.photos) {
-              taken.push(name);
+              names.push(name);
               if (name === 'b') {
                 await stream().getReader().read();
                 if (input.title === 'break') break;
               }
             }
-            return taken;
+            return names;
           }),
       }),
     );
