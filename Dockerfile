@@ -9,7 +9,7 @@
 #   docker buildx imagetools inspect node:22-bookworm-slim --format '{{.Manifest.Digest}}'
 FROM node:22.23.3-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c AS build
 WORKDIR /app
-# Manifests first: packages are fetched anew only when one of these changes.
+# Manifests first: packages are fetched again only when one of these changes.
 COPY package.json package-lock.json .npmrc tsconfig.json ./
 COPY apps/examples/package.json apps/examples/
 COPY apps/examples/shelter/package.json apps/examples/shelter/

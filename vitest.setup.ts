@@ -4,7 +4,7 @@ import { afterEach, beforeEach, vi } from 'vitest';
 // vitest.config.ts takes a new seed for each run, or the one that TEST_SEED has.
 configureGlobal({ ...readConfigureGlobal(), seed: Number(process.env['TEST_SEED']) });
 
-// Output that nobody expected is a fault nobody saw: a test that causes it fails.
+// A test fails if it causes unexpected output, since that output would hide an error.
 const methods = ['log', 'info', 'warn', 'error', 'debug'] as const;
 
 beforeEach(() => {

@@ -120,7 +120,12 @@ export const glossary = [
     except: [
       { files: faultFiles, reason: 'Injected faults of tests.' },
       { text: 'inject(?:s|ed|ing)? (?:a |the )?faults?|\\w*FaultProxy', reason: 'Injected faults of tests.' },
-      { files: /safeRetryLink\.test\.ts$/, reason: 'A server in front of the gateway injects them.' },
+      {
+        files: /(?:safeRetryLink|clientRetries|exactlyOnce)\.test\.ts$/,
+        reason: 'A server in front of the service injects them.',
+      },
+      { text: 'faults', files: /^docs\/mongodb-store\.md$/, reason: 'A script that injects faults.' },
+      { files: /^\.changeset\//, reason: 'Names of the last release.' },
     ],
   },
   { word: 'who', use: 'client, server, caller', prose: 'who', places: ['comment', 'string', 'markdown'] },
@@ -134,6 +139,11 @@ export const glossary = [
         text: 'made',
         files: /core\/src\/store\/embedded\/reservations\.ts$/,
         reason: 'A field of stored rows.',
+      },
+      {
+        text: 'failure',
+        files: /schemathesis(?:-\w+)?\.toml$/,
+        reason: 'An option of Schemathesis.',
       },
     ],
   },

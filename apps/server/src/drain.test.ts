@@ -1,4 +1,4 @@
-import { drainCalls, faultsOf } from '@petstore/testing/drain';
+import { drainCalls, problemsOf } from '@petstore/testing/drain';
 import { describe, expect, test } from 'vitest';
 import { namesIn } from './testing/namesIn.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
@@ -20,7 +20,7 @@ describe('SIGTERM under load', () => {
           () => namesIn(dataDir),
         );
         await annotate(JSON.stringify(drained));
-        expect(faultsOf(drained)).toEqual({});
+        expect(problemsOf(drained)).toEqual({});
       }
     },
   );

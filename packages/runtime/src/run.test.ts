@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
-import { drainCalls, drainStreams, faultsOf } from '@petstore/testing/drain';
+import { drainCalls, drainStreams, problemsOf } from '@petstore/testing/drain';
 import { lives } from '@petstore/testing/lives';
 import { selfSigned } from '@petstore/testing/selfSigned';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -66,7 +66,7 @@ describe('SIGTERM under load', () => {
     async (options) => {
       const notes = await startNotes(options);
       const { namesKept, stderr } = notes;
-      expect(faultsOf(await drainCalls({ ...notes, ...drained }, namesKept))).toEqual({});
+      expect(problemsOf(await drainCalls({ ...notes, ...drained }, namesKept))).toEqual({});
       expect(stderr()).toBe('closed\n'.repeat(options.workers));
     },
   );
@@ -74,7 +74,7 @@ describe('SIGTERM under load', () => {
   test('SIGTERM under load ends event streams cleanly and completes calls on WebSockets', async () => {
     const notes = await startNotes();
     const target = { ...notes, apiKey: 'none', procedure: 'wait' };
-    expect(faultsOf(await drainStreams(target, ['/v1/ticks', '/trpc/ticks']))).toEqual({});
+    expect(problemsOf(await drainStreams(target, ['/v1/ticks', '/trpc/ticks']))).toEqual({});
   });
 });
 

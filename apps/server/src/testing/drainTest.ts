@@ -9,7 +9,7 @@ import {
   type DrainRound,
   drainStreams,
   emptyTally,
-  faultsOf,
+  problemsOf,
 } from '@petstore/testing/drain';
 import { namesIn } from './namesIn.ts';
 import { listening, logLines, run, type RunOptions } from './petStoreProcess.ts';
@@ -49,19 +49,19 @@ async function withServer<T>(
 async function report(what: string, round: () => Promise<DrainRound>): Promise<boolean> {
   const sum = emptyTally();
   const exits: number[] = [];
-  const faults: object[] = [];
+  const failures: object[] = [];
   for (let count = 0; count < rounds; count += 1) {
     const drained = await round();
     addTally(sum, drained.tally);
     exits.push(drained.exitMs);
-    const fault = faultsOf(drained);
-    if (Object.keys(fault).length > 0) faults.push(fault);
+    const problems = problemsOf(drained);
+    if (Object.keys(problems).length > 0) failures.push(problems);
   }
-  const verdict = faults.length === 0 ? 'met' : `MISSED ${JSON.stringify(faults)}`;
+  const verdict = failures.length === 0 ? 'met' : `MISSED ${JSON.stringify(failures)}`;
   process.stdout.write(
     `${what}, ${rounds} rounds: ${verdict}; exit after ${Math.max(...exits).toFixed(0)} ms at most\n  ${JSON.stringify(sum)}\n`,
   );
-  return faults.length === 0;
+  return failures.length === 0;
 }
 
 /**

@@ -26,7 +26,7 @@ export interface DrainRound {
 const mustBeZero = ['lost', 'resets', 'brokenStreams', 'abruptSockets', 'missing', 'unanswered'] as const;
 
 /** What of a round should not have been, by name; nothing where all went well. */
-export function faultsOf(
+export function problemsOf(
   { code, exitMs, tally }: DrainRound,
   stopDeadlineMs = 10_000,
 ): Record<string, number> {

@@ -1,2 +1,2 @@
-export { drainCalls, type DrainRound, drainStreams, type DrainTarget, faultsOf } from './drainRound.ts';
+export { drainCalls, type DrainRound, drainStreams, type DrainTarget, problemsOf } from './drainRound.ts';
 export { addTally, emptyTally } from './tally.ts';
