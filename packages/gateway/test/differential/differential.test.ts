@@ -169,14 +169,15 @@ describe('responses over tRPC', () => {
     if (row.name.endsWith('a mutation whose Content-Type is sent twice')) {
       skipIfDifferent('a Content-Type that is sent twice');
     }
-    const { official, ours } = await pair(row.under);
+    const { official, ours } = await pair(row.option);
     const [expected, actual] = await Promise.all([send(official, row), send(ours, row)]);
     expect(actual).toEqual(withRetryAfter(expected));
   });
 });
 
 describe('docs/gateway/trpc.md#what-differs-from-trpcs-own-adapters: tRPC over HTTP', () => {
-  const named = (names: RegExp) => rows.filter(({ name, under }) => under === undefined && names.test(name));
+  const named = (names: RegExp) =>
+    rows.filter(({ name, option }) => option === undefined && names.test(name));
 
   it.each(named(/^(a query without input|a batch of two|an unknown procedure|GET of a mutation)$/))(
     '$name without a credential is answered with 401 and one unbatched envelope, because the gateway checks the credential first',

@@ -9,7 +9,7 @@ export interface Row {
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string | Uint8Array;
   /** The option that both servers run with. Default: none. */
-  readonly under?: ServerOption;
+  readonly option?: ServerOption;
 }
 
 /** An option of both servers. */
@@ -39,7 +39,7 @@ const post = (name: string, target: string, body: Row['body'], headers: Headers 
   ...(body !== undefined && { body }),
 });
 const withSetting = (setting: ServerOption, rows: readonly Row[]): Row[] =>
-  rows.map((row) => ({ ...row, name: `${row.name}, with ${setting}`, under: setting }));
+  rows.map((row) => ({ ...row, name: `${row.name}, with ${setting}`, option: setting }));
 
 const queries: Row[] = [
   get('a query without input', '/hello'),
