@@ -19,7 +19,7 @@ export {
   restOutcome,
   rpcCall,
   rpcOutcome,
-} from './parity/protocolClients.ts';
+} from './parity/protocolCalls.ts';
 export { finiteNumber, mostlyValidInput, anyJsonValue, anyText } from './parity/jsonInput.ts';
 export { jsonText, numberText } from './parity/jsonText.ts';
 export { Tally } from './parity/tally.ts';

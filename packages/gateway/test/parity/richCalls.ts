@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { type Call, type ProtocolVariant, rpcCall } from './protocolClients.ts';
+import { type Call, type ProtocolVariant, rpcCall } from './protocolCalls.ts';
 import { finiteNumber, mostlyValidInput, anyJsonValue, anyText } from './jsonInput.ts';
 import { jsonText, numberText } from './jsonText.ts';
 import { richMeta, type RichProcedure } from './richRouter.ts';

@@ -12,7 +12,7 @@ import {
   overPort,
   restOutcome,
   rpcOutcome,
-} from './protocolClients.ts';
+} from './protocolCalls.ts';
 import { jsonText } from './jsonText.ts';
 import { richCall, richInput } from './richCalls.ts';
 import { richInputs, type RichProcedure, richRouter } from './richRouter.ts';
