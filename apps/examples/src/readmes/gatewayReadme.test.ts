@@ -109,6 +109,7 @@ test('curl lines are read from these pages', () => {
     'client: server.ts',
     'errors: orders.ts',
     'errors: fieldErrors.ts',
+    'idempotency: payments.ts',
     'responses: statuses.ts',
     'responses: exports.ts',
     'routes: webhooks.ts',
