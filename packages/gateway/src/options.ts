@@ -31,80 +31,123 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
   readonly authentication?: Scheme<Identity> | readonly Scheme<Identity>[];
   /**
    * Creates the context of procedures: once per REST call, once per tRPC request (a batch is one request), and once per
-   * WebSocket.
+   * WebSocket. It receives the request, the identity of the caller, and the controls of the response.
+   * @example
+   * createContext: ({ identity, request, response }) => ({ user: identity, response })
    */
   readonly createContext: (
     options: ContextOptions<Identity>,
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
-  /** Base path of the procedures with REST metadata. Default: `/v1`. */
+  /** Base path of the procedures with REST metadata. `/` is possible. Default: `/v1`. */
   readonly restBasePath?: `/${string}`;
   /** Base path of tRPC, over HTTP and WebSocket. Default: `/trpc`. */
   readonly rpcBasePath?: `/${string}`;
-  /** Options of tRPC's own adapters: batching, method override, `responseMeta`, `onError`. */
+  /**
+   * Options of tRPC's own adapters: `allowBatching`, `allowMethodOverride`, `maxBatchSize`, `responseMeta` and `onError`.
+   * Default: as in tRPC's adapters, but at most 100 calls in a batch.
+   */
   readonly rpc?: RpcOptions<Router>;
-  /** Options of WebSockets, which are served at `rpcBasePath`. */
+  /**
+   * Limits and heartbeats of WebSockets, which are served at `rpcBasePath`. Default: messages of at most 64 KiB, 1000
+   * concurrent calls per socket, no heartbeats.
+   */
   readonly sockets?: SocketOptions;
   /** Path of the OpenAPI document. Default: `/openapi.json`. */
   readonly documentPath?: `/${string}`;
-  /** Title, version and further members of the OpenAPI document. */
+  /**
+   * Title, version and further members of the OpenAPI document.
+   * @example
+   * document: { title: 'Books', version: '1.0.0' }
+   */
   readonly document: DocumentOptions;
   /**
-   * Public URL of the gateway: the prefix of `Location`, `Link` and the document's `servers`. Behind a proxy, an origin
-   * with an optional path (`https://pets.example/store`); mounted in another server, the path of the mount (`/api`).
-   * Default: none, URLs begin with the gateway's own paths.
+   * URL under which clients reach the gateway. It becomes the prefix of URLs in `Location`, `Link` and the document's
+   * `servers`; the paths that the gateway serves do not change. Set it behind a proxy, to an origin with an optional
+   * path, and if the gateway is mounted in another server, to the path of the mount. Default: none; URLs begin with the
+   * gateway's own paths.
+   * @example
+   * publicUrl: 'https://pets.example/store' // behind a proxy
+   * publicUrl: '/api' // mounted at /api
    */
   readonly publicUrl?: string;
   /**
    * Limits the calls of each credential, over REST, tRPC and WebSocket together. Calls over the limit get 429. Calls
    * are counted in this process, or in `state`, which several processes can share. Default: no limit.
+   * @example
+   * rateLimit: { requests: 100, windowSeconds: 60 }
    */
   readonly rateLimit?: RateLimitOptions<Identity>;
   /**
-   * Limits the invalid tokens that one client address may try. Over the limit, an invalid token gets 429 instead of
-   * 401; a valid token is always accepted. A WebSocket that sends no credential in time counts as an invalid token.
-   * Over the limit, an address can open further WebSockets only with a credential in the upgrade request; others get
-   * 429. Default: no limit.
+   * Limits the invalid credentials that one client address may try. Over the limit, an invalid credential gets 429
+   * instead of 401; a valid one is always accepted. Default: no limit.
+   *
+   * A WebSocket that sends no credential in time counts as an invalid credential. Over the limit, an address can open
+   * further WebSockets only with a credential in the upgrade request; others get 429.
+   * @example
+   * failedAttempts: { attempts: 10, windowSeconds: 60 }
    */
   readonly failedAttempts?: FailedAttemptsOptions;
   /**
-   * Where and how long to store responses of procedures whose metadata has `idempotencyKey`, next to `openapi`.
+   * Where and how long to store responses of procedures whose metadata has `idempotencyKey` next to `openapi`.
    * Default: in the memory of this process, for 24 hours.
    */
   readonly idempotency?: IdempotencyOptions<Identity>;
   /**
-   * Addresses and CIDR ranges of trusted proxies. The client's address is then read from `X-Forwarded-For`. Default:
-   * none; the peer of the connection is the client.
+   * Addresses and CIDR ranges of your proxies. If one of them sends a request, the client's address is read from
+   * `X-Forwarded-For`. Default: none; the client's address is that of the connection.
+   * @example
+   * trustProxy: ['10.0.0.0/8']
    */
   readonly trustProxy?: readonly string[];
-  /** Origins whose pages may call the gateway. Default: none; responses have no CORS headers. */
+  /**
+   * CORS: the origins whose web pages may call the gateway. Default: none; responses have no CORS headers.
+   * @example
+   * cors: { origins: ['https://shop.example'] }
+   */
   readonly cors?: CorsOptions;
   /**
-   * Observes requests and calls for traces and metrics: `await openTelemetry()` of `@petstore/runtime/opentelemetry`.
+   * Records traces and metrics of requests and calls: `await openTelemetry()` of `@petstore/runtime/opentelemetry`.
    * Default: no telemetry.
    */
   readonly telemetry?: Telemetry | undefined;
-  /** Body of REST errors, in responses and in the document. Default: `{ code, message, status }`. */
+  /**
+   * Body of REST errors, in responses and in the document: `apiErrors`, `problemDetails` (RFC 9457),
+   * `createProblemDetails({ typeBase })`, `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the
+   * router's `errorFormatter`. Default: `apiErrors`, `{ code, message, status }`.
+   */
   readonly errorFormat?: ErrorFormat;
   /**
-   * Converters to JSON Schema by the name of the schema library (`~standard.vendor`), for libraries other than zod
-   * whose schemas have no `~standard.jsonSchema`: `{ valibot: toStandardJsonSchema }`. ArkType needs none.
+   * Functions that convert the schemas of a library to JSON Schema, by the name of the library (`~standard.vendor`).
+   * zod, ArkType, and other libraries whose schemas have `~standard.jsonSchema`, need none. Default: none.
+   * @example
+   * jsonSchema: { valibot: toStandardJsonSchema } // of @valibot/to-json-schema
    */
   readonly jsonSchema?: JsonSchemaConverters;
   /**
-   * Stores uploaded files outside of memory, for procedures whose metadata says `upload: { spool: true }`. Pass
-   * `temporaryFiles()` of `@petstore/gateway/node`, or your own function.
+   * Stores uploaded files outside of memory. Required if the metadata of a procedure has `upload: { spool: true }`. Pass
+   * `temporaryFiles()` of `@petstore/gateway/node`, or your own function. Default: none.
    */
   readonly spool?: Spool;
   /**
-   * Routes in addition to the router: `'/healthz': handler` for GET and HEAD, `'POST /webhooks/stripe': handler` for one
-   * method. `{ handler, protect: true }` requires a credential. A route may lie below a base path, except at the path
-   * of a procedure. `OPTIONS`, 405 and CORS are handled as for procedures.
+   * Further routes, such as health checks and webhooks. A key without a method serves GET and HEAD. A route with
+   * `protect: true` requires a credential. A route may be below a base path, except at the path of a procedure. `OPTIONS`,
+   * 405 and CORS are handled as for procedures. Default: none.
+   * @example
+   * routes: {
+   *   '/healthz': () => ({ status: 200, headers: [], body: 'ok' }),
+   *   'POST /webhooks/stripe': receiveWebhook,
+   *   'DELETE /cache': { handler: clearCache, protect: true },
+   * }
    */
   readonly routes?: Routes<Identity>;
   /**
-   * Called after each response is complete, a stream's after its end, with the data of a log line or a metric.
-   * Exceptions that it throws are dropped. Default: unexpected errors (5xx) are written to stderr with their stack,
-   * unless `onError` is set; over tRPC, unless `onError` or `rpc.onError` is set.
+   * Called after each response is complete (for a stream, after its end) with a record for logs and metrics. Errors that
+   * it throws are ignored.
+   *
+   * Default: unexpected errors (5xx) are written to stderr with their stack, unless `onError` is set. Those over tRPC are
+   * not written if `rpc.onError` is set either.
+   * @example
+   * onResponse: ({ method, path, status, durationMs }) => console.log(method, path, status, durationMs)
    */
   readonly onResponse?: (record: RequestRecord) => void;
 }

@@ -13,13 +13,15 @@ import type { HookedResponse } from './hookedResponse.ts';
 export interface HookedCall<Context> {
   /** The procedure's path in the router, such as `pets.create`. */
   readonly path: string;
+  /** The type of the procedure. */
   readonly type: 'query' | 'mutation' | 'subscription';
-  /** The procedure's metadata. */
+  /** The procedure's metadata, as `.meta()` set it. */
   readonly meta: unknown;
+  /** The context that `createContext` returned. */
   readonly ctx: Context;
   /** The HTTP request. For a call on a WebSocket: the request that opened the socket. */
   readonly request: HttpRequest;
-  /** Reads the raw input, as the client sent it and before any validation. */
+  /** Reads the raw input: as the client sent it, before any validation. */
   readonly getRawInput: () => Promise<unknown>;
 }
 
@@ -28,11 +30,13 @@ export type CallResult =
   | { readonly ok: true; readonly data: unknown }
   | { readonly ok: false; readonly error: TRPCError };
 
-/** An error, as `onError` receives it. It has the fields of `onError` of tRPC's adapters. */
+/** An error, as `onError` receives it. Its fields are those of `onError` in tRPC's adapters, with `request` for `req`. */
 export interface ReportedError<Context> {
+  /** The error. `error.cause` is the error that a procedure threw, if it was not a `TRPCError`. */
   readonly error: TRPCError;
   /** The procedure's path; `undefined` if the request matched no procedure. */
   readonly path: string | undefined;
+  /** The type of the procedure; `unknown` if the request matched no procedure. */
   readonly type: 'query' | 'mutation' | 'subscription' | 'unknown';
   /**
    * The raw input, before validation; `undefined` if the call has not read it. Over REST, path, query and header
@@ -41,6 +45,7 @@ export interface ReportedError<Context> {
   readonly input: unknown;
   /** The context; `undefined` if it was not created. */
   readonly ctx: Context | undefined;
+  /** The HTTP request. For a call on a WebSocket: the request that opened the socket. */
   readonly request: HttpRequest;
 }
 
@@ -54,12 +59,20 @@ export interface Hooks<Context> {
    * Called with each request before any policy, including requests that open a WebSocket, but not with `OPTIONS`.
    * Return a response to end the request with it, or `undefined` to continue. A thrown `TRPCError` becomes the
    * response; any other error becomes a 500.
+   * @example
+   * onRequest: () => (isInMaintenance ? { status: 503, headers: [['retry-after', '600']] } : undefined)
    */
   readonly onRequest?: (request: HttpRequest) => MaybePromise<HttpResponse | undefined | void>;
   /**
-   * Wraps each call, on every protocol: `(call, next) => next()`. It runs before the procedure's middlewares, within
-   * the deadline and the span of the call. It returns the result of the call; an error that it throws becomes the error
-   * of the call.
+   * Wraps each call, on every protocol. It runs before the procedure's middlewares, and its time counts for the
+   * deadline and the span of the call. Return the result of `next()`, or another result. An error that it throws
+   * becomes the error of the call.
+   * @example
+   * onCall: async ({ path }, next) => {
+   *   const result = await next();
+   *   console.log(path, result.ok ? 'ok' : result.error.code);
+   *   return result;
+   * }
    */
   readonly onCall?: (
     call: HookedCall<Context>,
@@ -68,12 +81,16 @@ export interface Hooks<Context> {
   /**
    * Called with each response of REST, tRPC and `routes` before it is written; it may change the status and the
    * headers. It must be synchronous. If it throws, the client receives a 500 instead.
+   * @example
+   * onSend: (_request, response) => response.headers.set('x-served-by', 'books-1')
    */
   readonly onSend?: (request: HttpRequest, response: HookedResponse) => void;
   /**
-   * Called with each error that a client receives, from any protocol or policy. Errors that it throws itself are
-   * ignored. If it is set, the gateway does not write unexpected errors to stderr. `rpc.onError` works as in tRPC's
-   * adapters: it receives errors of tRPC requests only, and an error that it throws becomes the response.
+   * Called with each error that a client receives, including 4xx, from any protocol or policy. Errors that it throws
+   * are ignored. If it is set, the gateway does not write unexpected errors to stderr.
+   *
+   * `rpc.onError` is a different hook. It works as in tRPC's adapters: it receives only errors over tRPC, and an error
+   * that it throws becomes the response.
    */
   readonly onError?: (error: ReportedError<Context>) => unknown;
 }

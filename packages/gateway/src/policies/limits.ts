@@ -39,8 +39,8 @@ export interface Limits {
    * have waited longer for half a second, those that do are rejected with 503, before authentication; a single burst is
    * served completely. `OPTIONS`, `routes` and WebSocket messages are never rejected.
    *
-   * Default: Infinity (off), because the right value depends on the cost of a call: 50 ms is a queue of a thousand
-   * calls of 40 µs, or of five calls of 10 ms.
+   * Default: Infinity (off), because the right value depends on the cost of a call: a queue of 50 ms holds 1,000 calls
+   * of 50 µs, or 5 calls of 10 ms.
    */
   readonly maxQueueMs: number;
   /**

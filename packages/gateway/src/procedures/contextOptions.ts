@@ -7,10 +7,11 @@ import type { ResponseControls } from './responseControls.ts';
  * and once per WebSocket, with the request that opened it.
  */
 export interface ContextOptions<Identity> {
+  /** The HTTP request: `request.header('user-agent')` reads a header. On a WebSocket, the request that opened it. */
   readonly request: HttpRequest;
   /**
-   * The identity that the scheme's `verify` returned. `undefined` without `authentication`, or if a public operation is
-   * called without a valid credential.
+   * The identity that the scheme's `verify` returned. `undefined` without `authentication`, and for a procedure with
+   * `protect: false` that is called without a valid credential.
    */
   readonly identity: Identity | undefined;
   /** Sets the status and headers of the response. */
@@ -18,8 +19,8 @@ export interface ContextOptions<Identity> {
   /** The request id, which the response has as `X-Request-Id`. */
   readonly requestId: string;
   /**
-   * The `Idempotency-Key` of a REST call or a single tRPC call, if the procedure's metadata has `idempotencyKey`, next
-   * to `openapi` or in it. 1 to 255 visible ASCII characters.
+   * The `Idempotency-Key` of a REST call or a single tRPC call, if the procedure's metadata has `idempotencyKey`, in
+   * `openapi` or next to it. 1 to 255 visible ASCII characters.
    */
   readonly idempotencyKey: string | undefined;
   /** tRPC's request info: its calls, type and connection parameters. `undefined` for a REST call. */

@@ -50,7 +50,7 @@ export interface UploadLimits {
   /** Maximum number of files in a form. More are rejected with 413. Default: 100. */
   readonly maxFiles?: number;
   /**
-   * Keeps the files of a form (`z.file()`) with the gateway's option `spool` until the call has ended, instead of in
+   * Stores the files of a form (`z.file()`) by the gateway's option `spool` until the call has ended, instead of in
    * memory. Default: false.
    */
   readonly spool?: boolean;
@@ -58,7 +58,12 @@ export interface UploadLimits {
 
 /** A response header that is computed from the output. */
 export interface ResponseHeader {
+  /** The description of the header in the document. */
   readonly description: string;
+  /**
+   * Returns the value of the header; `undefined` omits the header. `basePath` is the base path of REST, after
+   * `publicUrl`.
+   */
   // oxlint-disable-next-line typescript/no-explicit-any -- typed once per router, which knows no procedure's output
   readonly value: (output: any, context: { readonly basePath: string }) => string | number | undefined;
 }
@@ -78,13 +83,16 @@ export interface RestMeta {
   /** The HTTP method. `QUERY` (RFC 10008) is safe like `GET` and sends its input in the body. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY';
   /**
-   * The path below the base path. A segment `{name}` is a parameter; `{+name}` at the end matches the rest of the path,
-   * including slashes.
+   * The path below `restBasePath`. A segment `{name}` is a property of the input; `{+name}` at the end matches the rest
+   * of the path, including slashes.
+   * @example
+   * path: '/books/{id}'
    */
   readonly path: `/${string}`;
   /**
-   * The part of the request that carries each property of the input. Default: the path for path parameters, the query
-   * for other properties of `GET` and `DELETE`, the body for those of other methods.
+   * The part of the request that carries a property of the input, by property; with `name` if it has another name
+   * there. Default: the path for path parameters, the query for other properties of `GET` and `DELETE`, the body for
+   * those of other methods.
    * @example
    * in: { tenant: 'header', dryRun: 'query', id: { in: 'path', name: 'petId' } }
    */
@@ -98,20 +106,25 @@ export interface RestMeta {
   readonly enabled?: boolean;
   /** The operation's `operationId` in the document. Default: the procedure's path. */
   readonly operationId?: string;
+  /** The operation's summary in the document: one line. */
   readonly summary?: string;
+  /** The operation's description in the document. It may be long, and contain Markdown. */
   readonly description?: string;
   /** The operation's tags in the document, which group operations. */
   readonly tags?: readonly string[];
-  /** Whether calls need a credential, if the gateway has `authentication`. Default: true. */
+  /** Whether calls need a credential, if the gateway has `authentication`. On a WebSocket, all do. Default: true. */
   readonly protect?: boolean;
   /** Marks the operation as deprecated in the document. `deprecation` does this and sets response headers. */
   readonly deprecated?: boolean;
   /**
-   * The media types that the request body may have: `application/json`, `application/x-www-form-urlencoded`,
-   * `multipart/form-data` and, for `PATCH`, `application/merge-patch+json` (RFC 7396), where `null` removes a property:
-   * make the properties that may be removed nullable. An input of bytes (`octetInputParser`,
-   * `z.instanceof(ReadableStream)`, `Uint8Array` or `Blob`) may have any other type. Default: `application/json`, or
-   * `application/octet-stream` for bytes.
+   * The media types that the request body may have. Default: `application/json`, or `application/octet-stream` for an
+   * input of bytes.
+   * - `application/json`
+   * - `application/x-www-form-urlencoded`
+   * - `multipart/form-data`, for forms with `z.file()`
+   * - `application/merge-patch+json` (RFC 7396), for `PATCH`. `null` removes a property: the schema of a property that may
+   *   be removed must be nullable.
+   * - any other, for an input of bytes: `octetInputParser`, `z.instanceof(ReadableStream)`, `Uint8Array` or `Blob`
    */
   readonly contentTypes?: readonly string[];
   /**
@@ -124,8 +137,10 @@ export interface RestMeta {
   /** The description of the successful response in the document. */
   readonly successDescription?: string;
   /**
-   * Further error statuses that the document lists, with an optional description of each. Those that follow from the
-   * rest of the metadata, the schemas and the gateway's options are listed already.
+   * Error statuses that the document lists, with an optional description of each. Do not list those that the gateway
+   * adds itself, such as 400, 401 and 429.
+   * @example
+   * errorResponses: { 404: 'No such book.' }
    */
   readonly errorResponses?: readonly number[] | Readonly<Record<number, string>>;
   /**
@@ -156,8 +171,12 @@ export interface RestMeta {
    */
   readonly event?: z.ZodType | StandardSchema;
   /**
-   * Headers of a successful response, by name. Or, as in trpc-to-openapi, a zod object that describes the headers that
-   * the procedure sets with `response.header`.
+   * Headers of a successful response that are computed from the output, by name. Or, as in trpc-to-openapi, a zod object
+   * that describes the headers that the procedure sets with `response.header`.
+   * @example
+   * responseHeaders: {
+   *   Location: { description: 'The new book.', value: (book, { basePath }) => `${basePath}/books/${book.id}` },
+   * }
    */
   readonly responseHeaders?: Readonly<Record<string, ResponseHeader>> | z.ZodObject;
   /**
@@ -166,17 +185,26 @@ export interface RestMeta {
    * instead, set `idempotencyKey` next to `openapi`. Default: false.
    */
   readonly idempotencyKey?: boolean;
+  /** Deprecates the operation: sets `Deprecation`, `Sunset` and `Link` headers, and marks it in the document. */
   readonly deprecation?: Deprecation;
+  /**
+   * Cursor pagination: `response.nextCursor` in the procedure sets a `Link` header to the next page.
+   * @example
+   * pagination: { cursor: 'after' }
+   */
   readonly pagination?: Pagination;
   /**
-   * Replaces the operation in the document. It is called once, with the complete generated operation, and returns the
-   * one to show. Return `null` to hide the operation from the document; it is still served.
+   * Changes the operation in the document. It is called once, with the generated operation, and returns the operation to
+   * show. Return `null` to hide the operation from the document; it is still served.
+   * @example
+   * document: (operation) => ({ ...operation, 'x-internal': true })
    */
   readonly document?: (operation: oas31.OperationObject) => oas31.OperationObject | null;
 }
 
 /** The metadata of a router: `initTRPC.meta<GatewayMeta>()`. */
 export interface GatewayMeta {
+  /** The REST operation of the procedure. Without it, the procedure is served over tRPC only. */
   readonly openapi?: RestMeta;
   /**
    * Scopes that the caller needs, all of them, over REST and tRPC. If one is missing, the call is rejected with 403.
@@ -192,13 +220,13 @@ export interface GatewayMeta {
   readonly deadlineMs?: number;
   /**
    * Accepts an `Idempotency-Key` (IETF httpapi draft -07) for a mutation, over REST or as a single tRPC call: the
-   * gateway stores the first response and replays it (option `idempotency`). `'required'` rejects calls without a key
-   * with 400. `createContext` receives the key too. Default: false.
+   * gateway stores the first response, and replays it if a client sends the same key again (option `idempotency`).
+   * `'required'` rejects calls without a key with 400. `createContext` receives the key too. Default: false.
    */
   readonly idempotencyKey?: boolean | 'required';
   /**
-   * How many calls one call counts as for `rateLimit`, over REST, tRPC and WebSockets: an integer, 0 or more. 0 exempts
-   * the procedure. Default: 1.
+   * The number of tokens that a call takes from the caller's bucket of `rateLimit`, over REST, tRPC and WebSockets: an
+   * integer, 0 or more. 0 exempts the procedure. Default: 1.
    */
   readonly rateLimitCost?: number;
   /**
