@@ -144,8 +144,8 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * Called after each response is complete (for a stream, after its end) with a record for logs and metrics. Errors that
    * it throws are ignored.
    *
-   * Default: unexpected errors (5xx) are written to stderr with their stack, unless `onError` is set. Those over tRPC are
-   * not written if `rpc.onError` is set either.
+   * Default: unexpected errors (5xx) are written to stderr with their stack, unless `onError` is set. `rpc.onError` turns
+   * this off for errors over tRPC.
    * @example
    * onResponse: ({ method, path, status, durationMs }) => console.log(method, path, status, durationMs)
    */
