@@ -10,28 +10,31 @@ import type { Served } from './serve.ts';
 
 export type { SendOptions };
 
+/** A response of the pet store. */
 export interface ReceivedResponse extends TestResponse {
-  /** The body of a response with one animal, or a list: its shape was checked when it was received. */
+  /** The body as one animal; the client has checked its shape against the document. */
   animal(): Animal;
+  /** The body as a list of animals; the client has checked its shape against the document. */
   animals(): Animal[];
 }
 
-/** A client of the pet store. */
+/** A client of the pet store, with a valid key by default. */
 export interface Client extends HttpClient {
   send(method: string, target: string, sending?: SendOptions): Promise<ReceivedResponse>;
   get(target: string, sending?: SendOptions): Promise<ReceivedResponse>;
-  /** `POST /v1/pets` */
+  /** Sends `POST /v1/pets`. */
   post(body: unknown, sending?: SendOptions): Promise<ReceivedResponse>;
-  /** `POST /v1/pets`, which must succeed. */
+  /** Creates an animal by `POST /v1/pets` and asserts 201; the default is the name Rex and the category 1. */
   create(pet: {
     readonly name?: string;
     readonly categoryId?: number;
     readonly status?: string;
   }): Promise<Animal>;
-  /** The animals of `GET /v1/pets` with this query, which must succeed. */
+  /** Returns the animals of `GET /v1/pets` with this query, such as `?limit=1`, and asserts 200. */
   list(query?: string): Promise<Animal[]>;
 }
 
+/** Connects to a running pet store and reads its OpenAPI document. */
 export async function connect(served: Pick<Served, 'origin' | 'apiKey'>): Promise<Client> {
   const http = await connectHttp(served);
   const send: Client['send'] = async (method, target, sending) => {

@@ -1,8 +1,8 @@
 /** One link of a `Link` header (RFC 8288 §3). */
 export interface Link {
-  /** The target as sent: absolute, or relative to the request's. */
+  /** The target as sent: an absolute URL, or one relative to the request's. */
   readonly target: string;
-  /** By name in lower case; `rel` is one of them. */
+  /** The parameters, `rel` among them, by name in lower case. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -11,8 +11,8 @@ const LINK =
 const PARAMETER = /;\s*([\w!#$&+\-.^`|~*]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]+)))?/g;
 
 /**
- * Parses `Link` (RFC 8288 appendix B.2, strictly: what the grammar does not allow is an error).
- * @throws {SyntaxError} naming the rest that is no link
+ * Parses a `Link` header strictly by the grammar (RFC 8288 §3 and appendix B.2).
+ * @throws {SyntaxError} with the rest of the header that is not a link
  */
 export function parseLinks(header: string | undefined): Link[] {
   const links: Link[] = [];
@@ -26,7 +26,7 @@ export function parseLinks(header: string | undefined): Link[] {
     }
     const parameters: Record<string, string> = {};
     for (const [, name = '', quoted, token] of rest.matchAll(PARAMETER)) {
-      // The first `rel` counts (RFC 8288 §3.3), and so do the first of the others here.
+      // Only the first `rel` counts (RFC 8288 §3.3); the same is done for all other parameters.
       parameters[name.toLowerCase()] ??= quoted?.replace(/\\(.)/g, '$1') ?? token ?? '';
     }
     links.push({ target, parameters });
@@ -35,7 +35,7 @@ export function parseLinks(header: string | undefined): Link[] {
   return links;
 }
 
-/** The target of the link with this relation; of several the first. */
+/** Returns the target of the first link with this relation. */
 export function linkTarget(header: string | undefined, rel: string): string | undefined {
   return parseLinks(header).find((link) => link.parameters['rel']?.split(' ').includes(rel))?.target;
 }

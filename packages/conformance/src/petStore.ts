@@ -16,16 +16,17 @@ import { subject as subjectOf } from './petStore/subject.ts';
 import type { ConformanceOptions, Serve } from './serve.ts';
 
 /**
- * Declares the cases that every server of the pet store must pass, whatever its host and its store, over a real port:
- * each line of docs/interface.md#pet-store-service-interface and each section of docs/decisions.md#http-behaviour-of-the-pet-store.
+ * Declares the test cases that every server of the pet store must pass over a real port, with any adapter and any store.
+ * They cover each line of docs/interface.md#pet-store-service-interface and each section of
+ * docs/decisions.md#http-behaviour-of-the-pet-store.
  */
 export function petStoreConformance(name: string, serve: Serve, options?: ConformanceOptions): void {
   // oxlint-disable-next-line vitest/valid-title -- the caller names the server
   describe(name, () => {
     const subject = subjectOf(serve, options);
-    // A group each: an instance of its own that does not start fails its group's cases and no others.
+    // One describe per group: if the group's own server does not start, only that group's cases fail.
     for (const [group, cases] of Object.entries(GROUPS)) {
-      // oxlint-disable-next-line vitest/valid-title -- one of the names below
+      // oxlint-disable-next-line vitest/valid-title -- a key of GROUPS
       describe(group, () => {
         cases(subject);
       });

@@ -1,29 +1,30 @@
-/** What cases may ask of the server they run on. */
+/** The options that test cases start a server with. */
 export interface ServeOptions {
-  /** The origin, and path if any, that clients see in front of a proxy. */
+  /** The origin, and optionally the path, by which clients reach the server through a proxy. Default: none. */
   readonly publicUrl?: string;
-  /** The largest request body, in bytes. Default: the server's own, 1048576. */
+  /** The maximum size of a request body, in bytes. Default: the default of the server, 1048576. */
   readonly maxBodyBytes?: number;
   /**
-   * An existing folder, empty at first, to keep animals in: a case stops the server and starts it on the same folder.
-   * Where they are kept in a database, the folder's name may name it.
+   * An existing folder, empty at first, to store animals in: a case stops the server and starts it again on this folder.
+   * A store in a database can derive the database's name from the folder's. Default: a temporary store.
    */
   readonly dataDir?: string;
 }
 
-/** A pet store that listens, and a key that it takes. */
+/** A running pet store and a valid API key for it. */
 export interface Served {
-  /** Scheme, host and port, without a slash at the end. */
+  /** Scheme, host and port, without a trailing slash. */
   readonly origin: string;
-  /** A key that is good until `close`. */
+  /** An API key that is valid until `close`. */
   readonly apiKey: string;
+  /** Stops the server; requests afterwards fail to connect. */
   close(): Promise<void>;
 }
 
-/** Starts a pet store on a free port; without `dataDir` it starts empty and leaves nothing behind. */
+/** Starts a pet store on a free port. Without `dataDir` it starts empty, and `close` removes its data. */
 export type Serve = (options?: ServeOptions) => Promise<Served>;
 
-/** What a server of the pet store may do otherwise than the others. */
+/** The differences between servers that the suite allows for. */
 export interface ConformanceOptions {
   /** Methods that the HTTP server rejects before the pet store sees the request. Default: none. */
   readonly unknownMethods?: readonly string[];

@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { Subject } from './subject.ts';
 
 const NAMES: readonly (readonly [what: string, name: string])[] = [
-  ['the empty one', ''],
+  ['an empty string', ''],
   ['a space', ' '],
   ['U+0000', '\0'],
-  ['U+0000 among others', 'a\0b'],
+  ['U+0000 between letters', 'a\0b'],
   ['control characters', '\u0001\u001f\u007f\u0085'],
-  ['line ends', 'a\r\nb\u2028c\u2029'],
+  ['line separators', 'a\r\nb\u2028c\u2029'],
   ['an emoji', '🐶'],
   ['a family of joined emoji', '👩‍👩‍👧‍👦'],
   ['a decomposed letter, which stays decomposed', 'e\u0301'],
@@ -16,10 +16,10 @@ const NAMES: readonly (readonly [what: string, name: string])[] = [
   ['noncharacters', '\uffff\u{10ffff}'],
   ['quotes and backslashes', '"\\"\\\\u0041'],
   ['markup', '</script><!--'],
-  ['the name of a prototype', '__proto__'],
+  ['__proto__', '__proto__'],
   ['a large integer as text', '9007199254740993'],
-  ['1,000 characters, the most that it may have', 'é'.repeat(1_000)],
-  ['1,000 emoji, which are 2,000 UTF-16 units', '🐶'.repeat(1_000)],
+  ['1,000 characters, the maximum', 'é'.repeat(1_000)],
+  ['1,000 emoji, which are 2,000 UTF-16 code units', '🐶'.repeat(1_000)],
 ];
 
 const TOO_LONG: readonly (readonly [what: string, name: string])[] = [
@@ -30,10 +30,10 @@ const TOO_LONG: readonly (readonly [what: string, name: string])[] = [
   ['100,000 letters', 'é'.repeat(100_000)],
 ];
 
-/** The fields of an animal: docs/decisions.md#http-behaviour-of-the-pet-store. */
+/** Declares the cases about the fields of an animal: docs/decisions.md#http-behaviour-of-the-pet-store. */
 export function animalCases(subject: Subject): void {
   describe('docs/decisions.md#status-when-omitted', () => {
-    it('stays absent in the created animal, in the animal fetched, and in the list', async () => {
+    it('POST /pets, GET /pets/{petId} and GET /pets omit the status of an animal created without one', async () => {
       const { client } = subject;
       const created = await client.create({ name: 'Ada', categoryId: 1 });
       const expected = { id: created.id, name: 'Ada', categoryId: 1 };
@@ -42,33 +42,33 @@ export function animalCases(subject: Subject): void {
       expect(await client.list(`?cursor=${created.id - 1}&limit=1`)).toStrictEqual([expected]);
     });
 
-    it.each(['available', 'pending', 'sold'])('is not found as %s', async (status) => {
-      const { client } = subject;
-      const { id } = await client.create({});
-      const found = await client.list(`?status=${status}&cursor=${id - 1}&limit=1`);
-      expect(found.map((animal) => animal.id)).not.toContain(id);
-    });
+    it.each(['available', 'pending', 'sold'])(
+      'GET /pets?status=%s omits an animal without a status',
+      async (status) => {
+        const { client } = subject;
+        const { id } = await client.create({});
+        const animals = await client.list(`?status=${status}&cursor=${id - 1}&limit=1`);
+        expect(animals.map((animal) => animal.id)).not.toContain(id);
+      },
+    );
   });
 
   describe('docs/decisions.md#unknown-fields', () => {
     it.each([
       ['an unknown field', '{"name":"Ada","categoryId":1,"color":"red"}'],
       ['fields in another case', '{"name":"Ada","categoryId":1,"Status":"sold","NAME":5}'],
-      ['a fraction in an unknown field', '{"name":"Ada","categoryId":1,"weight":0.1}'],
-      [
-        'an integer that JSON cannot carry in an unknown field',
-        '{"name":"Ada","categoryId":1,"big":9007199254740993}',
-      ],
+      ['an unknown field with a fraction', '{"name":"Ada","categoryId":1,"weight":0.1}'],
+      ['an unknown field with an unsafe integer', '{"name":"Ada","categoryId":1,"big":9007199254740993}'],
       ['__proto__', '{"name":"Ada","categoryId":1,"__proto__":{"status":"sold"}}'],
       ['constructor', '{"name":"Ada","categoryId":1,"constructor":{"prototype":{"status":"sold"}}}'],
-    ])('ignores %s', async (_what, body) => {
+    ])('POST /pets ignores %s in the body', async (_what, body) => {
       const response = await subject.client.post(body);
       expect(response).toHaveStatus(201);
       expect(response.json()).toStrictEqual({ id: expect.any(Number), name: 'Ada', categoryId: 1 });
     });
 
     it.each(['-77', '"x"', 'null', '9007199254740993'])(
-      'ignores "id": %s and assigns one of its own',
+      'POST /pets ignores "id": %s and assigns a new id',
       async (id) => {
         const { client } = subject;
         const { id: before } = await client.create({});
@@ -79,7 +79,7 @@ export function animalCases(subject: Subject): void {
   });
 
   describe('docs/decisions.md#name', () => {
-    it.each(NAMES)('keeps %s unchanged', async (_what, name) => {
+    it.each(NAMES)('POST /pets keeps a name unchanged: %s', async (_what, name) => {
       const { client } = subject;
       const created = await client.create({ name });
       expect(created.name).toBe(name);
@@ -93,24 +93,24 @@ export function animalCases(subject: Subject): void {
     });
 
     it.each(['\\ud800', '\\udc00', 'a\\ud83d', '\\udc36\\ud83d', '\\ud83dx\\udc36'])(
-      'refuses a lone surrogate: "%s"',
+      'POST /pets rejects a lone surrogate in a name with 400: "%s"',
       async (escaped) => {
         expect(await subject.client.post(`{"name":"${escaped}","categoryId":1}`)).toBeError(400, 'name');
       },
     );
 
-    it('takes a pair of surrogate escapes as the character that it is', async () => {
+    it('POST /pets decodes an escaped surrogate pair in a name to one character', async () => {
       const animal = (await subject.client.post('{"name":"\\ud83d\\udc36","categoryId":1}')).animal();
       expect(animal.name).toBe('🐶');
     });
 
     it.each([
       ['a lone continuation byte', [0x80]],
-      ['a sequence that ends early', [0xf0, 0x9f, 0x90]],
+      ['a truncated sequence', [0xf0, 0x9f, 0x90]],
       ['an overlong form', [0xc0, 0xaf]],
       ['a surrogate', [0xed, 0xa0, 0x80]],
       ['Latin-1', [0xe9]],
-    ])('refuses bytes that are not UTF-8: %s', async (_what, bytes) => {
+    ])('POST /pets rejects a body that is not UTF-8 with 400: %s', async (_what, bytes) => {
       const body = Buffer.concat([
         Buffer.from('{"name":"'),
         Buffer.from(bytes),

@@ -1,21 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { Subject } from './subject.ts';
 
-/** Credentials: docs/decisions.md#401 (RFC 6750, RFC 9110 §11). */
+/** Declares the cases about credentials: docs/decisions.md#401 (RFC 6750, RFC 9110 §11). */
 export function authenticationCases(subject: Subject): void {
   describe('docs/decisions.md#401', () => {
     it.each<readonly [string, string | null]>([
-      ['no Authorization', null],
-      ['an empty Authorization', ''],
-      ['another scheme', `Basic ${Buffer.from('user:password').toString('base64')}`],
-    ])('asks for a bearer token, without an error, where there is %s', async (_what, authorization) => {
-      const response = await subject.client.get('/v1/pets', { authorization });
-      expect(response).toBeError(401);
-      expect(response.header('www-authenticate')).toBe('Bearer realm="petstore"');
-    });
+      ['no Authorization header', null],
+      ['an empty Authorization header', ''],
+      ['the Basic scheme', `Basic ${Buffer.from('user:password').toString('base64')}`],
+    ])(
+      'GET /pets answers 401 with a Bearer challenge without an error code to %s',
+      async (_what, authorization) => {
+        const response = await subject.client.get('/v1/pets', { authorization });
+        expect(response).toBeError(401);
+        expect(response.header('www-authenticate')).toBe('Bearer realm="petstore"');
+      },
+    );
 
-    it.each(['nobody', 'psk_0123456789012345678901234567890123456789012', '0'])(
-      'says error="invalid_token" to a key that is not good: %s',
+    it.each(['unknown', 'psk_0123456789012345678901234567890123456789012', '0'])(
+      'GET /pets answers 401 with error="invalid_token" to the unknown key "%s"',
       async (key) => {
         const received = await subject.client.get('/v1/pets', { authorization: `Bearer ${key}` });
         expect(received).toBeError(401);
@@ -26,7 +29,7 @@ export function authenticationCases(subject: Subject): void {
     );
 
     it.each(['Bearer', 'BEARER', 'bearer', 'bEaReR'])(
-      'takes a good key after the scheme %s',
+      'GET /pets accepts a valid key with the scheme %s',
       async (scheme) => {
         const { client } = subject;
         const response = await client.get('/v1/pets', { authorization: `${scheme} ${client.apiKey}` });
@@ -34,7 +37,7 @@ export function authenticationCases(subject: Subject): void {
       },
     );
 
-    it('takes more than one space after the scheme (RFC 6750 §2.1)', async () => {
+    it('GET /pets accepts more than one space after the scheme (RFC 6750 §2.1)', async () => {
       const { client } = subject;
       const response = await client.get('/v1/pets', { authorization: `Bearer   ${client.apiKey}` });
       expect(response).toHaveStatus(200);
@@ -46,28 +49,28 @@ export function authenticationCases(subject: Subject): void {
       ['the key without a scheme', (key) => key],
       ['the key after another scheme', (key) => `Token ${key}`],
       ['the key after Basic', (key) => `Basic ${key}`],
-      ['no space between scheme and key', (key) => `Bearer${key}`],
+      ['a scheme and a key without a space between', (key) => `Bearer${key}`],
       ['the key in quotes', (key) => `Bearer "${key}"`],
-      ['the key and more', (key) => `Bearer ${key} ${key}`],
-      ['the key and a comma', (key) => `Bearer ${key},`],
-      ['a part of the key', (key) => `Bearer ${key.slice(0, -1)}`],
-      ['the key and a character', (key) => `Bearer ${key}0`],
-      ['the key in the other case', (key) => `Bearer ${swapCase(key)}`],
-      ['bytes that no token has', () => 'Bearer \u00e9\u00ff'],
-    ])('refuses %s', async (_what, authorization) => {
+      ['the key sent twice', (key) => `Bearer ${key} ${key}`],
+      ['the key with a trailing comma', (key) => `Bearer ${key},`],
+      ['the key without its last character', (key) => `Bearer ${key.slice(0, -1)}`],
+      ['the key with one more character', (key) => `Bearer ${key}0`],
+      ['the key with its letter case swapped', (key) => `Bearer ${swapCase(key)}`],
+      ['bytes that a token cannot contain', () => 'Bearer \u00e9\u00ff'],
+    ])('GET /pets rejects an Authorization header with 401: %s', async (_what, authorization) => {
       const { client } = subject;
       expect(await client.get('/v1/pets', { authorization: authorization(client.apiKey) })).toBeError(401);
     });
 
     it.each(['access_token', 'api_key', 'apiKey', 'key', 'authorization'])(
-      'ignores a key in the query: %s',
+      'GET /pets ignores a key in the query parameter %s and answers 401',
       async (name) => {
         const { client } = subject;
         expect(await client.get(`/v1/pets?${name}=${client.apiKey}`, { authorization: null })).toBeError(401);
       },
     );
 
-    it('ignores a key in a body, a cookie or another header', async () => {
+    it('POST /pets ignores a key in the body, a cookie or another header and answers 401', async () => {
       const { client } = subject;
       const headers = [
         ['X-API-Key', client.apiKey],
@@ -77,7 +80,7 @@ export function authenticationCases(subject: Subject): void {
       expect(await client.post(body, { authorization: null, headers })).toBeError(401);
     });
 
-    it('asks on every request of a connection', async () => {
+    it('GET /pets checks the credential of every request on a connection', async () => {
       const { client } = subject;
       const statuses: number[] = [];
       for (const authorization of [`Bearer ${client.apiKey}`, null, `Bearer ${client.apiKey}`, 'Bearer x']) {
@@ -86,7 +89,7 @@ export function authenticationCases(subject: Subject): void {
       expect(statuses).toEqual([200, 401, 200, 401]);
     });
 
-    it('stores nothing of what it refuses', async () => {
+    it('POST /pets stores nothing if it answers 400, 401 or 415', async () => {
       const client = await subject.start();
       expect(await client.post({ name: 'Ada', categoryId: 1 }, { authorization: null })).toBeError(401);
       expect(await client.post({ name: 'Ada', categoryId: 1 }, { authorization: 'Bearer x' })).toBeError(401);

@@ -13,12 +13,12 @@ const SAFE = {
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const json = (content: Response['content']) => content?.['application/json']?.schema;
 
-/** What the OpenAPI document says. That it is true, every answer of every case shows. */
+/** Declares the cases about the OpenAPI document. The client checks every response of every case against it. */
 export function documentCases(subject: Subject): void {
   const operation = (id: string): Operation => {
-    const found = operations(subject.client.document).find((entry) => entry.operation.operationId === id);
-    if (!found) throw new Error(`The document has no ${id}.`);
-    return found.operation;
+    const match = operations(subject.client.document).find((entry) => entry.operation.operationId === id);
+    if (!match) throw new Error(`The document has no ${id}.`);
+    return match.operation;
   };
   const schema = (name: string): JsonSchema => subject.client.document.components.schemas[name] ?? {};
   const properties = (name: string) => schema(name).properties ?? {};
@@ -29,13 +29,13 @@ export function documentCases(subject: Subject): void {
   const resolved = (value: JsonSchema | undefined) => resolve(subject.client.document, value ?? {});
 
   describe('the OpenAPI document', () => {
-    it('is at /openapi.json, without a credential', async () => {
+    it('GET /openapi.json needs no credential and returns JSON', async () => {
       const received = await subject.client.get('/openapi.json', { authorization: null });
       expect(received).toHaveStatus(200);
       expect(received.header('content-type')).toMatch(/^application\/json(;|$)/);
     });
 
-    it('is OpenAPI 3.1 and has the version of docs/interface.md#versioning, 1.0.0', () => {
+    it('the document is OpenAPI 3.1 and has the API version 1.0.0 (docs/interface.md#versioning)', () => {
       expect(subject.client.document.openapi).toMatch(/^3\.1\.\d+$/);
       expect(subject.client.document.info).toMatchObject({
         title: expect.stringMatching(/\w/),
@@ -43,54 +43,54 @@ export function documentCases(subject: Subject): void {
       });
     });
 
-    it('has one server, whose address ends in v1', () => {
+    it('the document has one server with a URL that ends in /v1', () => {
       expect(subject.client.document.servers).toHaveLength(1);
       expect(subject.client.document.servers?.[0]?.url).toMatch(/(^|\/)v1$/);
     });
 
-    it('has exactly the operations of docs/interface.md#endpoints', () => {
-      const found = operations(subject.client.document).map(
+    it('the document has exactly the operations of docs/interface.md#endpoints', () => {
+      const endpoints = operations(subject.client.document).map(
         ({ method, path, operation: { operationId } }) => `${method} ${path} ${operationId}`,
       );
-      expect(found.toSorted()).toEqual([
+      expect(endpoints.toSorted()).toEqual([
         'GET /pets listPets',
         'GET /pets/{petId} getPet',
         'POST /pets createPet',
       ]);
     });
 
-    it('groups the operations by the tag pets', () => {
+    it('every operation has the tag pets', () => {
       const tags = operations(subject.client.document).map((entry) => entry.operation.tags);
       expect(tags).toEqual([['pets'], ['pets'], ['pets']]);
     });
 
-    // 422: an Idempotency-Key that was used with another input. 503: the store is away, or as many calls run as may. 504: a
-    // call that took too long, or a write that was sent and whose outcome nobody knows.
+    // 422: the Idempotency-Key was used with another input. 503: the store is unavailable, or the server is at its limit of
+    // concurrent calls. 504: the call timed out, or the outcome of a write that was sent is unknown.
     it.each([
       ['listPets', ['200', '400', '401', '500', '503', '504']],
       ['createPet', ['201', '400', '401', '413', '415', '422', '429', '500', '503', '504']],
       ['getPet', ['200', '400', '401', '404', '500', '503', '504']],
-    ])('has for %s exactly the statuses that can occur', (id, statuses) => {
+    ])('%s documents exactly the statuses that can occur', (id, statuses) => {
       expect(Object.keys(operation(id).responses).toSorted()).toEqual(statuses);
     });
 
-    it('gives every error the Error schema, in application/json alone', () => {
+    it('every error response has the Error schema, and every response only application/json', () => {
       for (const { operation: each } of operations(subject.client.document)) {
         for (const [status, unresolved] of Object.entries(each.responses)) {
           const { content = {} } = resolve<Response>(subject.client.document, unresolved);
           expect(Object.keys(content)).toEqual(['application/json']);
-          const found = content['application/json']?.schema;
-          expect(isDeepStrictEqual(found, ref('Error'))).toBe(Number(status) >= 400);
+          const contentSchema = content['application/json']?.schema;
+          expect(isDeepStrictEqual(contentSchema, ref('Error'))).toBe(Number(status) >= 400);
         }
       }
     });
 
-    it('names the schemas Animal, NewPet, Pets, PetStatus and Error, and no others', () => {
+    it('the document names only the schemas Animal, NewPet, Pets, PetStatus and Error', () => {
       const names = Object.keys(subject.client.document.components.schemas).toSorted();
       expect(names).toEqual(['Animal', 'Error', 'NewPet', 'PetStatus', 'Pets']);
     });
 
-    it('uses those names', () => {
+    it('operations and schemas reference Animal, NewPet, Pets and PetStatus by name', () => {
       expect(json(operation('createPet').requestBody?.content)).toEqual(ref('NewPet'));
       expect(json(response('createPet', 201).content)).toEqual(ref('Animal'));
       expect(json(response('getPet', 200).content)).toEqual(ref('Animal'));
@@ -105,59 +105,59 @@ export function documentCases(subject: Subject): void {
       ['Animal', ['categoryId', 'id', 'name', 'status'], ['categoryId', 'id', 'name']],
       ['NewPet', ['categoryId', 'name', 'status'], ['categoryId', 'name']],
       ['Error', ['code', 'message', 'status'], ['code', 'message', 'status']],
-    ])('has the fields of %s, and those that are required', (name, fields, required) => {
+    ])('the schema %s has the properties %j and requires %j', (name, fields, required) => {
       expect(schema(name).type).toBe('object');
       expect(Object.keys(properties(name)).toSorted()).toEqual(fields);
       expect(schema(name).required?.toSorted()).toEqual(required);
     });
 
-    it('has name as a string of at most 1,000 characters in NewPet, and without a bound in Animal', () => {
+    it('name is a string of at most 1,000 characters in NewPet, and unbounded in Animal', () => {
       for (const name of ['Animal', 'NewPet']) {
         expect(properties(name)['name']).toMatchObject({ type: 'string' });
         expect(properties(name)['name']).not.toHaveProperty('minLength');
       }
       expect(properties('NewPet')['name']).toHaveProperty('maxLength', 1000);
-      // Earlier versions stored longer names, and they are still served.
+      // Earlier versions stored longer names, which are still served.
       expect(properties('Animal')['name']).not.toHaveProperty('maxLength');
     });
 
-    it('has id, categoryId and petId as int64 within ±(2^53−1)', () => {
+    it('id, categoryId and petId are int64 within ±(2^53−1)', () => {
       expect(properties('Animal')['id']).toMatchObject(SAFE);
       expect(properties('Animal')['categoryId']).toMatchObject(SAFE);
       expect(properties('NewPet')['categoryId']).toMatchObject(SAFE);
       expect(parameter('getPet', 'petId')).toMatchObject({ in: 'path', required: true, schema: SAFE });
     });
 
-    it('has PetStatus as the enumeration of available, pending and sold', () => {
+    it('PetStatus is an enum of available, pending and sold', () => {
       expect(schema('PetStatus')).toMatchObject({ type: 'string', enum: ['available', 'pending', 'sold'] });
     });
 
-    it('has the parameters of listPets, none of them required, and no others', () => {
-      const found = operation('listPets').parameters ?? [];
-      expect(found.map(({ name }) => name).toSorted()).toEqual(['cursor', 'limit', 'status']);
-      for (const each of found) {
+    it('listPets has only the optional query parameters cursor, limit and status', () => {
+      const parameters = operation('listPets').parameters ?? [];
+      expect(parameters.map(({ name }) => name).toSorted()).toEqual(['cursor', 'limit', 'status']);
+      for (const each of parameters) {
         expect(each.in).toBe('query');
         expect(each.required ?? false).toBe(false);
       }
     });
 
-    it('has limit from 1 to 100, 20 by default', () => {
+    it('listPets documents limit as an integer from 1 to 100 with the default 20', () => {
       const limit = resolved(parameter('listPets', 'limit')?.schema);
       expect(limit).toMatchObject({ type: 'integer', minimum: 1, maximum: 100, default: 20 });
     });
 
-    it('has cursor as an integer', () => {
+    it('listPets documents cursor as an integer', () => {
       expect(resolved(parameter('listPets', 'cursor')?.schema)).toMatchObject({ type: 'integer' });
     });
 
-    it('requires the body of createPet, in application/json alone', () => {
+    it('createPet alone has a request body: required, and only application/json', () => {
       const { requestBody } = operation('createPet');
       expect(requestBody?.required).toBe(true);
       expect(Object.keys(requestBody?.content ?? {})).toEqual(['application/json']);
       for (const id of ['listPets', 'getPet']) expect(operation(id).requestBody).toBeUndefined();
     });
 
-    it('has one bearer scheme, and every operation needs it', () => {
+    it('the document has one bearer scheme, and every operation requires it', () => {
       const { components, security } = subject.client.document;
       const schemes = Object.entries(components.securitySchemes ?? {});
       expect(schemes).toHaveLength(1);
@@ -181,18 +181,18 @@ export function documentCases(subject: Subject): void {
       ['a\u00fcb', false],
       ['~'.repeat(256), false],
       [`"${'~'.repeat(256)}"`, false],
-    ])('says of the Idempotency-Key %j whether it is taken: %s', (key, isTaken) => {
+    ])('the pattern of Idempotency-Key matches %j: %s', (key, isValid) => {
       const { pattern = '' } = resolved(parameter('createPet', 'Idempotency-Key')?.schema);
-      expect(new RegExp(pattern).test(key)).toBe(isTaken);
+      expect(new RegExp(pattern).test(key)).toBe(isValid);
     });
 
-    it('has examples, which are valid: what a reader pastes', () => {
+    it('PetStatus, name and categoryId have examples, to copy into a first request', () => {
       const { examples: [status] = [] } = schema('PetStatus');
       expect(status).toBe('available');
       for (const name of ['name', 'categoryId']) expect(properties('NewPet')[name]?.examples).toHaveLength(1);
     });
 
-    it('marks getPet as deprecated, with the day it goes, and no other', () => {
+    it('only getPet is deprecated, and it states its sunset date', () => {
       expect(operation('getPet').deprecated).toBe(true);
       expect(JSON.stringify(operation('getPet'))).toMatch(/2030-12-05|0?5 Dec(ember)? 2030/);
       expect(operation('listPets').deprecated ?? false).toBe(false);
@@ -210,12 +210,12 @@ export function documentCases(subject: Subject): void {
       ['listPets', 503, ['retry-after']],
       ['createPet', 503, ['retry-after']],
       ['getPet', 503, ['retry-after']],
-    ] as const)('has for %s %d the headers %j', (id, status, expected) => {
+    ] as const)('%s %d documents the headers %j', (id, status, expected) => {
       const names = Object.keys(response(id, status).headers ?? {}).map((name) => name.toLowerCase());
       expect(names).toEqual(expect.arrayContaining([...expected]));
     });
 
-    it('has the deprecation headers nowhere else', () => {
+    it('only 200 and 404 of getPet document the headers Deprecation and Sunset', () => {
       for (const { operation: each } of operations(subject.client.document)) {
         for (const [status, unresolved] of Object.entries(each.responses)) {
           if (each.operationId === 'getPet' && ['200', '404'].includes(status)) continue;
@@ -227,7 +227,7 @@ export function documentCases(subject: Subject): void {
       }
     });
 
-    it('marks no header as required that an answer may lack', () => {
+    it('listPets documents Link as optional, because the last page has none', () => {
       const link = Object.entries(response('listPets', 200).headers ?? {}).find(
         ([name]) => name.toLowerCase() === 'link',
       );

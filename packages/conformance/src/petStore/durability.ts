@@ -5,9 +5,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../client.ts';
 import type { Subject } from './subject.ts';
 
+/** Declares the cases about stopping the server and starting it on the same data: docs/decisions.md#stores. */
 export function durabilityCases(subject: Subject): void {
   describe('docs/decisions.md#stores: an acknowledged create is kept', () => {
-    it('is there unchanged after a stop and a start on the same folder, and its id is not given again', async () => {
+    it('a restart on the same folder keeps every animal unchanged and assigns no id twice', async () => {
       const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
       onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
 
@@ -31,7 +32,7 @@ export function durabilityCases(subject: Subject): void {
       expect(await after.list()).toEqual([...kept, created]);
     });
 
-    it('takes calls until it is closed, and none afterwards', async () => {
+    it('a server accepts requests until close(), and no connection afterwards', async () => {
       const served = await subject.serve();
       const client = await connect(served);
       await client.create({});

@@ -8,30 +8,33 @@ const TOO_LARGE = JSON.stringify({ ...PET, name: 'x'.repeat(MAX_BODY_BYTES) });
 
 const padded = (bytes: number) => JSON.stringify(PET).padEnd(bytes);
 
-/** Errors (docs/decisions.md#error-body): codes, bodies, other statuses, and which of several wins. */
+/** Declares the cases about errors (docs/decisions.md#error-body): codes, bodies, statuses and their precedence. */
 export function errorCases(subject: Subject): void {
   const small = subject.own(undefined, { maxBodyBytes: MAX_BODY_BYTES });
 
   describe('docs/decisions.md#code-values', () => {
     it.each<readonly [400 | 401 | 404 | 405 | 413 | 415, string, string, string, SendOptions]>([
-      [400, 'input that the schema refuses', 'POST', '/v1/pets', { body: {} }],
+      [400, 'invalid input', 'POST', '/v1/pets', { body: {} }],
       [400, 'malformed JSON', 'POST', '/v1/pets', { body: '{' }],
       [400, 'a query that cannot be converted', 'GET', '/v1/pets?limit=x', {}],
       [401, 'a missing credential', 'GET', '/v1/pets', { authorization: null }],
-      [401, 'a bad credential', 'GET', '/v1/pets', { authorization: 'Bearer nobody' }],
-      [404, 'an animal that is not there', 'GET', '/v1/pets/9007199254740991', {}],
-      [404, 'a path that is not there', 'GET', '/v1/animals', {}],
-      [405, 'a method that a path does not have', 'DELETE', '/v1/pets', {}],
+      [401, 'an invalid credential', 'GET', '/v1/pets', { authorization: 'Bearer unknown' }],
+      [404, 'an unknown animal', 'GET', '/v1/pets/9007199254740991', {}],
+      [404, 'an unknown path', 'GET', '/v1/animals', {}],
+      [405, 'a method that the path does not support', 'DELETE', '/v1/pets', {}],
       [413, 'a body that is too large', 'POST', '/v1/pets', { body: TOO_LARGE }],
-      [415, 'a body that is no JSON', 'POST', '/v1/pets', { body: '<pet/>', contentType: 'text/xml' }],
-    ])('%d with the code of tRPC: %s', async (status, _what, method, target, sending) => {
-      expect(await small.client.send(method, target, sending)).toBeError(status);
-    });
+      [415, 'a body of another media type', 'POST', '/v1/pets', { body: '<pet/>', contentType: 'text/xml' }],
+    ])(
+      'answers %d with the matching tRPC code to %s: %s %s',
+      async (status, _what, method, target, sending) => {
+        expect(await small.client.send(method, target, sending)).toBeError(status);
+      },
+    );
   });
 
   describe('docs/decisions.md#error-body', () => {
-    // That it is exactly code, message and status, without a stack or a path, every answer of every case is held to.
-    it('names each offending field of a body, and why, in words', async () => {
+    // toBeError checks in every case that the body is exactly code, message and status, without a stack or a path.
+    it('POST /pets names each invalid field of the body in a readable message', async () => {
       const response = await subject.client.post({ categoryId: '5', status: 'lost' });
       expect(response).toBeError(400, 'name', 'categoryId', 'status');
       const { message } = response.error();
@@ -44,50 +47,50 @@ export function errorCases(subject: Subject): void {
       ['/v1/pets?status=lost', ['status']],
       ['/v1/pets?cursor=x&status=lost', ['cursor', 'status']],
       ['/v1/pets/x', ['petId']],
-    ])('names each offending parameter of %s', async (target, fields) => {
+    ])('GET %s answers 400 and names each invalid parameter', async (target, fields) => {
       expect(await subject.client.get(target)).toBeError(400, ...fields);
     });
 
-    it('does not repeat the credential', async () => {
+    it('GET /pets does not repeat the credential in a 401', async () => {
       const received = await subject.client.get('/v1/pets', { authorization: 'Bearer psk_secret' });
       expect(received.body.toString()).not.toContain('psk_secret');
     });
 
     it.each([
       ['malformed JSON', '{"name":"Ada","categoryId":1'],
-      ['text', 'Ada'],
-      ['a comment', '{"name":"Ada",/**/"categoryId":1}'],
-      ['a comma too many', '{"name":"Ada","categoryId":1,}'],
-      ['two values', '{"name":"Ada","categoryId":1}{}'],
-      ['NaN', '{"name":"Ada","categoryId":NaN}'],
-      ['a number with leading zeros', '{"name":"Ada","categoryId":01}'],
-      ['an empty body', ''],
-      ['white space', ' \n'],
+      ['unquoted text', 'Ada'],
+      ['JSON with a comment', '{"name":"Ada",/**/"categoryId":1}'],
+      ['JSON with a trailing comma', '{"name":"Ada","categoryId":1,}'],
+      ['two JSON values', '{"name":"Ada","categoryId":1}{}'],
+      ['JSON with NaN', '{"name":"Ada","categoryId":NaN}'],
+      ['JSON with a leading zero in a number', '{"name":"Ada","categoryId":01}'],
+      ['empty', ''],
+      ['only white space', ' \n'],
       ['an array', '[{"name":"Ada","categoryId":1}]'],
       ['null', 'null'],
       ['true', 'true'],
       ['a string', '"Ada"'],
       ['a number', '5'],
-      ['nesting without end', '['.repeat(100_000)],
-    ])('is a BAD_REQUEST for a body that is %s', async (_what, body) => {
+      ['an unclosed array of depth 100,000', '['.repeat(100_000)],
+    ])('POST /pets answers 400 to a body that is %s', async (_what, body) => {
       expect(await subject.client.post(body)).toBeError(400);
     });
 
-    it('is a BAD_REQUEST for no body at all', async () => {
+    it('POST /pets answers 400 to a request without a body', async () => {
       expect(await subject.client.post(undefined, { contentType: 'application/json' })).toBeError(400);
     });
   });
 
   describe('docs/decisions.md#other-statuses', () => {
     it.each(['/v1', '/v1/', '/v1/nothing', '/v1/pets/1/name', '/v1/pets/1/2'])(
-      '404 for %s',
+      'GET %s answers 404',
       async (target) => {
         expect(await subject.client.get(target)).toBeError(404);
       },
     );
 
     it.each(['/', '/pets', '/v1pets', '/v11/pets', '/favicon.ico', '/openapi.json/x'])(
-      '404 in JSON outside /v1 too, without a credential: %s',
+      'GET %s answers 404 in JSON without a credential',
       async (target) => {
         const response = await subject.client.get(target, { authorization: null });
         if (target === '/' && response.status < 400) return; // `/` may lead to the docs page
@@ -104,7 +107,7 @@ export function errorCases(subject: Subject): void {
       'Application/Json; Charset=Utf-8',
       'application/json; profile="a;b"',
       'application/json; version=1; charset=utf-8',
-    ])('takes the media type "%s"', async (contentType) => {
+    ])('POST /pets accepts the media type "%s"', async (contentType) => {
       expect(await subject.client.post(PET, { contentType })).toHaveStatus(201);
     });
 
@@ -126,28 +129,28 @@ export function errorCases(subject: Subject): void {
       'application/json; charset="utf-16"',
       'application/json; charset=UTF-16LE',
       'application/json; version=1; charset=us-ascii',
-    ])('415 for the media type "%s"', async (contentType) => {
+    ])('POST /pets rejects the media type "%s" with 415', async (contentType) => {
       expect(await subject.client.post(PET, { contentType })).toBeError(415);
     });
 
     it.each(['gzip', 'GZIP', 'deflate', 'br', 'zstd', 'compress', 'gzip, gzip', 'identity, br', 'unknown'])(
-      '415 for a body with the Content-Encoding "%s"',
+      'POST /pets rejects Content-Encoding "%s" with 415',
       async (encoding) => {
         const headers = [['Content-Encoding', encoding]] as const;
         expect(await subject.client.post(PET, { headers })).toBeError(415);
       },
     );
 
-    it.each(['identity', 'Identity'])('201 for a body with the Content-Encoding "%s"', async (encoding) => {
+    it.each(['identity', 'Identity'])('POST /pets accepts Content-Encoding "%s"', async (encoding) => {
       const headers = [['Content-Encoding', encoding]] as const;
       expect(await subject.client.post(PET, { headers })).toHaveStatus(201);
     });
 
-    it('415 for a body without a media type', async () => {
+    it('POST /pets rejects a body without a media type with 415', async () => {
       expect(await subject.client.post(PET, { contentType: null })).toBeError(415);
     });
 
-    it('takes no notice of the body of a GET, and goes on with the next request', async () => {
+    it('GET /pets ignores a body and answers the next request on the connection', async () => {
       const { client } = subject;
       for (const chunked of [false, true]) {
         expect(await client.get('/v1/pets?limit=1', { body: '{', chunked })).toHaveStatus(200);
@@ -155,38 +158,44 @@ export function errorCases(subject: Subject): void {
       }
     });
 
-    it('takes no notice of the media type of a GET', async () => {
+    it('GET /pets ignores the media type', async () => {
       expect(await subject.client.get('/v1/pets', { contentType: 'text/plain' })).toHaveStatus(200);
     });
 
-    it.each([false, true])('takes a body of exactly the largest size (chunked: %s)', async (chunked) => {
-      expect(await small.client.post(padded(MAX_BODY_BYTES), { chunked })).toHaveStatus(201);
-    });
+    it.each([false, true])(
+      'POST /pets accepts a body of exactly maxBodyBytes (chunked: %s)',
+      async (chunked) => {
+        expect(await small.client.post(padded(MAX_BODY_BYTES), { chunked })).toHaveStatus(201);
+      },
+    );
 
-    it.each([false, true])('413 for one byte more (chunked: %s)', async (chunked) => {
-      expect(await small.client.post(padded(MAX_BODY_BYTES + 1), { chunked })).toBeError(413);
-    });
+    it.each([false, true])(
+      'POST /pets rejects a body of maxBodyBytes + 1 with 413 (chunked: %s)',
+      async (chunked) => {
+        expect(await small.client.post(padded(MAX_BODY_BYTES + 1), { chunked })).toBeError(413);
+      },
+    );
 
-    it('413 for 1048577 bytes by default, and not for 1048576', async () => {
+    it('POST /pets accepts 1,048,576 bytes by default and rejects 1,048,577 with 413', async () => {
       expect(await subject.client.post(padded(1_048_576))).toHaveStatus(201);
       expect(await subject.client.post(padded(1_048_577))).toBeError(413);
     });
 
-    it('413 also for many times the size, in chunks and whole', async () => {
+    it('POST /pets rejects a body of 300 times the limit with 413, chunked or not', async () => {
       expect(await small.client.post(padded(300_000), { chunked: true })).toBeError(413);
       expect(await small.client.post(padded(300_000))).toBeError(413);
     });
   });
 
   describe('docs/decisions.md#precedence', () => {
-    // One request that everything is wrong with, mended step by step: each answer shows what comes next.
+    // One request with every error, fixed one by one: each response shows the next check.
     const wrong: SendOptions = {
       authorization: null,
       contentType: 'text/plain',
       body: `{${'x'.repeat(MAX_BODY_BYTES)}`,
     };
 
-    it('is credential, path, method, media type, size, input', async () => {
+    it('the server checks credential, path, method, media type, size and input, in this order', async () => {
       const { client } = small;
       const { authorization: _none, ...withKey } = wrong;
       const { contentType: _text, ...asJson } = withKey;
@@ -222,7 +231,7 @@ export function errorCases(subject: Subject): void {
       [415, 'too large a body (413)', 'POST', '/v1/pets', { body: TOO_LARGE, contentType: 'text/plain' }],
       [415, 'wrong input (400)', 'POST', '/v1/pets', { body: '{', contentType: 'text/plain' }],
       [413, 'wrong input (400)', 'POST', '/v1/pets', { body: `{${'x'.repeat(MAX_BODY_BYTES)}` }],
-    ])('answers %d before %s', async (status, _what, method, target, sending) => {
+    ])('answers %d to a request that also has %s: %s %s', async (status, _what, method, target, sending) => {
       expect(await small.client.send(method, target, sending)).toBeError(status);
     });
   });
@@ -235,7 +244,7 @@ export function errorCases(subject: Subject): void {
       '/v1/categories',
       '/v1/categories/1',
       '/v1/events',
-    ])('does not serve %s', async (target) => {
+    ])('GET %s answers 404 and is not in the document', async (target) => {
       expect(await subject.client.get(target)).toBeError(404);
       expect(Object.keys(subject.client.document.paths)).not.toContain(target.slice('/v1'.length));
     });

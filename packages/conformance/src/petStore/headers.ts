@@ -6,10 +6,10 @@ import type { Subject } from './subject.ts';
 const PET = { name: 'Ada', categoryId: 1 };
 const PUBLIC_URL = 'https://api.petstore.test/shop';
 
-/** Response headers: docs/decisions.md#http-behaviour-of-the-pet-store. */
+/** Declares the cases about response headers: docs/decisions.md#http-behaviour-of-the-pet-store. */
 export function headerCases(subject: Subject): void {
   describe('docs/decisions.md#201', () => {
-    it('says in Location where the animal is', async () => {
+    it('POST /pets answers 201 with the path of the animal in Location', async () => {
       const { client } = subject;
       const response = await client.post(PET);
       const animal = response.animal();
@@ -17,7 +17,7 @@ export function headerCases(subject: Subject): void {
       expect((await client.get(response.header('location') ?? '')).json()).toEqual(animal);
     });
 
-    it('says it only when something was created', async () => {
+    it('only a 201 has a Location header', async () => {
       expect((await subject.client.post({})).header('location')).toBeUndefined();
       expect((await subject.client.get('/v1/pets?limit=1')).header('location')).toBeUndefined();
     });
@@ -29,20 +29,17 @@ export function headerCases(subject: Subject): void {
       ['404 of an animal', '/v1/pets/9007199254740991', 'GET'],
       ['200 to HEAD', '/v1/pets/$id', 'HEAD'],
       ['404 to HEAD', '/v1/pets/9007199254740991', 'HEAD'],
-    ])(
-      'says on %s when it was deprecated, when it goes and what replaces it',
-      async (_what, path, method) => {
-        const { client } = subject;
-        const { id } = await client.create({});
-        const received = await client.send(method, path.replace('$id', String(id)));
-        expect(received.header('deprecation')).toBe('@1795132800');
-        expect(received.header('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
-        expect(parseLinks(received.header('link'))).toEqual([
-          { target: '/v1/pets', parameters: { rel: 'successor-version' } },
-          { target: '/docs', parameters: { rel: 'deprecation', type: 'text/html' } },
-        ]);
-      },
-    );
+    ])('getPet sends Deprecation, Sunset and Link with %s', async (_what, path, method) => {
+      const { client } = subject;
+      const { id } = await client.create({});
+      const received = await client.send(method, path.replace('$id', String(id)));
+      expect(received.header('deprecation')).toBe('@1795132800');
+      expect(received.header('sunset')).toBe('Thu, 05 Dec 2030 00:00:00 GMT');
+      expect(parseLinks(received.header('link'))).toEqual([
+        { target: '/v1/pets', parameters: { rel: 'successor-version' } },
+        { target: '/docs', parameters: { rel: 'deprecation', type: 'text/html' } },
+      ]);
+    });
 
     it.each<readonly [string, (subject: Subject) => Promise<ReceivedResponse>]>([
       ['400 of getPet', ({ client }) => client.get('/v1/pets/x')],
@@ -51,7 +48,7 @@ export function headerCases(subject: Subject): void {
       ['404 of another path', ({ client }) => client.get('/v1/pets/1/2')],
       ['200 of listPets', ({ client }) => client.get('/v1/pets?limit=1')],
       ['201 of createPet', ({ client }) => client.post(PET)],
-    ])('says nothing of it on %s', async (_what, request) => {
+    ])('the server sends no Deprecation, Sunset or successor-version with %s', async (_what, request) => {
       const response = await request(subject);
       expect(response.header('deprecation')).toBeUndefined();
       expect(response.header('sunset')).toBeUndefined();
@@ -68,12 +65,12 @@ export function headerCases(subject: Subject): void {
       { publicUrl: PUBLIC_URL },
     );
 
-    it('is the prefix of Location', async () => {
+    it('publicUrl is the prefix of Location', async () => {
       const response = await proxied.client.post(PET);
       expect(response.header('location')).toBe(`${PUBLIC_URL}/v1/pets/${response.animal().id}`);
     });
 
-    it('is the prefix of the link to the next page', async () => {
+    it('publicUrl is the prefix of the link to the next page', async () => {
       const response = await proxied.client.get('/v1/pets?limit=1');
       const { id } = response.animals()[0] ?? {};
       const next = new URL(linkTarget(response.header('link'), 'next') ?? 'nowhere:');
@@ -81,25 +78,25 @@ export function headerCases(subject: Subject): void {
       expect(Object.fromEntries(next.searchParams)).toEqual({ limit: '1', cursor: String(id) });
     });
 
-    it('is the prefix of the links of a deprecated operation', async () => {
+    it('publicUrl is the prefix of the links of a deprecated operation', async () => {
       const link = (await proxied.client.get('/v1/pets/9007199254740991')).header('link');
       expect(linkTarget(link, 'successor-version')).toBe(`${PUBLIC_URL}/v1/pets`);
       expect(linkTarget(link, 'deprecation')).toBe(`${PUBLIC_URL}/docs`);
     });
 
-    it("is the prefix of the document's servers", () => {
+    it("publicUrl is the prefix of the URL in the document's servers", () => {
       expect(proxied.client.document.servers).toEqual([expect.objectContaining({ url: `${PUBLIC_URL}/v1` })]);
     });
 
-    it('moves no path of the server itself', async () => {
+    it('publicUrl changes no path that the server itself serves', async () => {
       expect(await proxied.client.get('/v1/pets?limit=1')).toHaveStatus(200);
       expect(await proxied.client.get('/shop/v1/pets')).toBeError(404);
     });
   });
 
   describe('X-Request-Id', () => {
-    // That every answer has one, every answer of every case is held to.
-    it('is another one for each answer', async () => {
+    // The client checks in every case that the response has one.
+    it('X-Request-Id differs for each response', async () => {
       const ids = await Promise.all(
         Array.from({ length: 10 }, async () =>
           (await subject.client.get('/v1/pets?limit=1')).header('x-request-id'),
@@ -109,7 +106,7 @@ export function headerCases(subject: Subject): void {
     });
 
     it.each(['a', 'req-1.2_3', '0b0e5a2e-7c38-4c44-9d5a-6a1b6b0b8a51', 'x'.repeat(128)])(
-      'is echoed: %s',
+      'X-Request-Id %s is sent back',
       async (id) => {
         expect((await sendWith(subject, id)).header('x-request-id')).toBe(id);
       },
@@ -121,13 +118,13 @@ export function headerCases(subject: Subject): void {
       ['with a space', 'a b'],
       ['with a control character', 'a\tb'],
       ['with a character outside ASCII', 'caf\u00e9'],
-    ])('is replaced where the one that came is not sane: %s', async (_what, id) => {
-      const made = (await sendWith(subject, id)).header('x-request-id') ?? '';
-      expect(made).toMatch(/^[\x21-\x7e]{1,128}$/);
-      expect(made).not.toBe(id);
+    ])('an invalid X-Request-Id is replaced: %s', async (_what, id) => {
+      const generated = (await sendWith(subject, id)).header('x-request-id') ?? '';
+      expect(generated).toMatch(/^[\x21-\x7e]{1,128}$/);
+      expect(generated).not.toBe(id);
     });
 
-    it('is on errors too, and echoed there', async () => {
+    it('error responses send X-Request-Id back', async () => {
       for (const [method, target] of [
         ['GET', '/v1/nothing'],
         ['DELETE', '/v1/pets'],
@@ -141,24 +138,18 @@ export function headerCases(subject: Subject): void {
   });
 
   describe('docs/decisions.md#names: /healthz, /readyz', () => {
-    it.each(['/healthz', '/readyz'])(
-      '%s answers 200 without a credential, to GET and HEAD',
-      async (target) => {
-        const response = await subject.client.get(target, { authorization: null });
-        expect(response).toHaveStatus(200);
-        expect(response.header('content-type')).toMatch(/^application\/json(;|$)/);
-        expect(await subject.client.send('HEAD', target, { authorization: null })).toHaveStatus(200);
-      },
-    );
+    it.each(['/healthz', '/readyz'])('GET and HEAD %s answer 200 without a credential', async (target) => {
+      const response = await subject.client.get(target, { authorization: null });
+      expect(response).toHaveStatus(200);
+      expect(response.header('content-type')).toMatch(/^application\/json(;|$)/);
+      expect(await subject.client.send('HEAD', target, { authorization: null })).toHaveStatus(200);
+    });
 
-    it.each(['/healthz', '/readyz', '/openapi.json'])(
-      '%s answers 405 with Allow to other methods',
-      async (target) => {
-        const response = await subject.client.send('POST', target, { authorization: null, body: {} });
-        expect(response).toBeError(405);
-        expect(response.header('allow')).toMatch(/\bGET\b/);
-      },
-    );
+    it.each(['/healthz', '/readyz', '/openapi.json'])('POST %s answers 405 with Allow', async (target) => {
+      const response = await subject.client.send('POST', target, { authorization: null, body: {} });
+      expect(response).toBeError(405);
+      expect(response.header('allow')).toMatch(/\bGET\b/);
+    });
   });
 }
 

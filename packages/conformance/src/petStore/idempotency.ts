@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { ReceivedResponse, Client } from '../client.ts';
 import type { Subject } from './subject.ts';
 
-let made = 0;
-const newKey = () => `key-${process.pid}-${(made += 1)}`;
+let keyCount = 0;
+const newKey = () => `key-${process.pid}-${(keyCount += 1)}`;
 
-/** A create under a key, on one protocol, told alike for both. */
+/** The outcome of a create with a key, in the same form for REST and tRPC. */
 interface Outcome {
   readonly status: number;
   readonly animal: Animal | undefined;
@@ -48,12 +48,13 @@ function envelope(response: ReceivedResponse) {
   return { status: response.status, animal: result?.data, code: error?.data.code, message: error?.message };
 }
 
+/** Declares the cases about `Idempotency-Key`: docs/decisions.md#repeated-creates. */
 export function idempotencyCases(subject: Subject): void {
   describe.each<[protocol: string, create: Create, success: number]>([
     ['REST', overRest, 201],
     ['a single tRPC call', overRpc, 200],
-  ])('docs/decisions.md#repeated-creates, over %s', (_protocol, create, success) => {
-    it('gives a repeat the same animal, with Idempotent-Replayed', async () => {
+  ])('docs/decisions.md#repeated-creates, over %s', (protocol, create, success) => {
+    it(`a repeated create over ${protocol} returns the same animal with Idempotent-Replayed`, async () => {
       const { client } = subject;
       const key = newKey();
       const first = await create(client, key);
@@ -62,7 +63,7 @@ export function idempotencyCases(subject: Subject): void {
       expect(again).toEqual({ ...first, replayed: 'true' });
     });
 
-    it('creates one animal of 20 repeats at the same time', async () => {
+    it(`20 concurrent creates with one key over ${protocol} create one animal`, async () => {
       const { client } = subject;
       const key = newKey();
       const outcomes = await Promise.all(Array.from({ length: 20 }, () => create(client, key)));
@@ -70,7 +71,7 @@ export function idempotencyCases(subject: Subject): void {
       expect(outcomes.filter(({ replayed }) => replayed === undefined)).toHaveLength(1);
     });
 
-    it('refuses a key that was used with another input, 422', async () => {
+    it(`a create over ${protocol} rejects a key that was used with another input with 422`, async () => {
       const { client } = subject;
       const key = newKey();
       const first = await create(client, key);
@@ -83,7 +84,7 @@ export function idempotencyCases(subject: Subject): void {
       expect(await create(client, key)).toEqual({ ...first, replayed: 'true' });
     });
 
-    it('takes two bodies that are parsed alike for one input', async () => {
+    it(`a create over ${protocol} replays for a body that differs only in key order and unknown fields`, async () => {
       const { client } = subject;
       const key = newKey();
       const first = await create(client, key, { name: 'Ada', categoryId: 3 });
@@ -93,14 +94,14 @@ export function idempotencyCases(subject: Subject): void {
       });
     });
 
-    it('remembers no failure: a key whose input was refused is good for another', async () => {
+    it(`a create over ${protocol} accepts a key again after a 400`, async () => {
       const { client } = subject;
       const key = newKey();
       expect(await create(client, key, { name: 'Ada' })).toMatchObject({ status: 400 });
       expect(await create(client, key)).toMatchObject({ status: success, replayed: undefined });
     });
 
-    it('takes a quoted key and a bare one for the same', async () => {
+    it(`a create over ${protocol} treats a quoted and an unquoted key as the same`, async () => {
       const { client } = subject;
       const key = newKey();
       const first = await create(client, key);
@@ -108,7 +109,7 @@ export function idempotencyCases(subject: Subject): void {
     });
 
     it.each(['!', '~'.repeat(255), '"a\\"b\\\\"', '8e03978e-40d5-43dd-bc93-6894a57f9324', 'a,b;c=d'])(
-      'takes the key %j',
+      `a create over ${protocol} accepts the key %j`,
       async (key) => {
         expect(await create(subject.client, key)).toMatchObject({ status: success });
       },
@@ -125,7 +126,7 @@ export function idempotencyCases(subject: Subject): void {
       '~'.repeat(256),
       `"${'~'.repeat(256)}"`,
       '"a\\b"',
-    ])('refuses the key %j, 400', async (key) => {
+    ])(`a create over ${protocol} rejects the key %j with 400`, async (key) => {
       const outcome = await create(subject.client, key);
       expect(outcome).toMatchObject({
         status: 400,
@@ -134,7 +135,7 @@ export function idempotencyCases(subject: Subject): void {
       });
     });
 
-    it('creates as often as it is asked to without a key', async () => {
+    it(`every create over ${protocol} without a key creates another animal`, async () => {
       const { client } = subject;
       const [one, other] = [await create(client, undefined), await create(client, undefined)];
       expect(one.animal?.id).not.toBe(other.animal?.id);
@@ -143,14 +144,14 @@ export function idempotencyCases(subject: Subject): void {
   });
 
   describe('docs/decisions.md#repeated-creates', () => {
-    it('know one key on both protocolClients', async () => {
+    it('a create over tRPC replays a create over REST with the same key', async () => {
       const { client } = subject;
       const key = newKey();
       const { animal } = await overRest(client, key);
       expect(await overRpc(client, key)).toMatchObject({ status: 200, animal, replayed: 'true' });
     });
 
-    it('are refused where the key is sent twice', async () => {
+    it('POST /pets rejects two Idempotency-Key headers with 400', async () => {
       const response = await subject.client.post(pet, {
         headers: [
           ['Idempotency-Key', 'a'],
@@ -160,7 +161,7 @@ export function idempotencyCases(subject: Subject): void {
       expect(response).toBeError(400, 'Idempotency-Key');
     });
 
-    it('have no key on a batch: 400, and nothing is created', async () => {
+    it('a tRPC batch with a key answers 400 and creates nothing', async () => {
       const { client } = subject;
       const before = await client.create({});
       const response = await client.send('POST', '/trpc/createPet,createPet?batch=1', {
@@ -171,7 +172,7 @@ export function idempotencyCases(subject: Subject): void {
       expect(await client.list(`?cursor=${before.id}`)).toEqual([]);
     });
 
-    it('ignore the key where a procedure does not take one', async () => {
+    it('listPets ignores an invalid Idempotency-Key over REST and tRPC', async () => {
       const { client } = subject;
       for (const target of [
         '/v1/pets',

@@ -9,10 +9,10 @@ const NOT_STRICT_INTEGERS: readonly (readonly [what: string, text: string])[] = 
   ['a space before', '%205'],
   ['a space after', '5%20'],
   ['a tab', '%095'],
-  ['a line end', '5%0A'],
-  ['a space as a plus', '5+'],
-  ['a plus', '%2B5'],
-  ['a bare plus, which a form takes for a space', '+5'],
+  ['a line feed', '5%0A'],
+  ['a trailing plus, which forms decode to a space', '5+'],
+  ['an encoded plus', '%2B5'],
+  ['a leading plus, which forms decode to a space', '+5'],
   ['hexadecimal', '0x5'],
   ['octal', '0o5'],
   ['a suffix', '5n'],
@@ -23,7 +23,7 @@ const NOT_STRICT_INTEGERS: readonly (readonly [what: string, text: string])[] = 
   ['a full-width digit', '%EF%BC%95'],
   ['a minus alone', '-'],
   ['two minuses', '--5'],
-  ['a true minus sign', '%E2%88%925'],
+  ['U+2212 as the minus sign', '%E2%88%925'],
   ['U+0000', '5%00'],
   ['letters', 'abc'],
   ['NaN', 'NaN'],
@@ -35,7 +35,7 @@ const NOT_STRICT_INTEGERS: readonly (readonly [what: string, text: string])[] = 
 
 const bodyWith = (field: string, value: unknown) => ({ name: 'Ada', categoryId: 1, [field]: value });
 
-/** Integers (docs/decisions.md#int64): nothing is rounded, nothing is coerced. */
+/** Declares the cases about integers (docs/decisions.md#int64): no value is rounded or coerced. */
 export function integerCases(subject: Subject): void {
   describe('docs/decisions.md#int64', () => {
     it.each([
@@ -53,7 +53,7 @@ export function integerCases(subject: Subject): void {
       ['-9007199254740991', Number.MIN_SAFE_INTEGER],
       ['9007199254740991.0', Number.MAX_SAFE_INTEGER],
       ['0.9007199254740991e16', Number.MAX_SAFE_INTEGER],
-    ])('takes %s as categoryId: an integer that JSON carries exactly', async (literal, value) => {
+    ])('POST /pets accepts categoryId %s: a safe integer', async (literal, value) => {
       const { client } = subject;
       const response = await client.post(`{"name":"Ada","categoryId":${literal}}`);
       expect(response).toHaveStatus(201);
@@ -84,14 +84,14 @@ export function integerCases(subject: Subject): void {
       '-9007199254740991.4',
       '9007199254740990.5000000001',
       '0.00000000000000000000000000000001',
-    ])('refuses %s as categoryId, and never rounds it', async (literal) => {
+    ])('POST /pets rejects categoryId %s with 400 and never rounds it', async (literal) => {
       expect(await subject.client.post(`{"name":"Ada","categoryId":${literal}}`)).toBeError(
         400,
         'categoryId',
       );
     });
 
-    it('refuses such a number wherever the field stands in the body', async () => {
+    it('POST /pets rejects an inexact categoryId with 400 at any position in the body', async () => {
       const { client } = subject;
       expect(await client.post('{"categoryId":9007199254740991.4,"name":"Ada"}')).toBeError(
         400,
@@ -103,7 +103,7 @@ export function integerCases(subject: Subject): void {
       );
     });
 
-    it('takes the digits of such a number in a name', async () => {
+    it('POST /pets accepts the digits of an inexact number in a name', async () => {
       expect((await subject.client.create({ name: '5.0000000000000000001' })).name).toBe(
         '5.0000000000000000001',
       );
@@ -120,7 +120,7 @@ export function integerCases(subject: Subject): void {
       '0',
       '-0',
       '-1',
-    ])('answers 404 to petId %s: a well-formed int64 that no animal has', async (petId) => {
+    ])('GET /pets/%s answers 404: a valid int64 that no animal has', async (petId) => {
       expect(await subject.client.get(`/v1/pets/${petId}`)).toBeError(404);
     });
 
@@ -129,13 +129,13 @@ export function integerCases(subject: Subject): void {
       '-9223372036854775809',
       '99999999999999999999999999999999999999',
       `1${'0'.repeat(400)}`,
-    ])('answers 400 to petId %s: outside int64', async (petId) => {
+    ])('GET /pets/%s answers 400: outside int64', async (petId) => {
       expect(await subject.client.get(`/v1/pets/${petId}`)).toBeError(400, 'petId');
     });
   });
 
   describe('docs/decisions.md#no-coercion', () => {
-    const refused: readonly (readonly [field: string, value: unknown])[] = [
+    const invalidFields: readonly (readonly [field: string, value: unknown])[] = [
       ['categoryId', '5'],
       ['categoryId', 5.5],
       ['categoryId', true],
@@ -152,11 +152,11 @@ export function integerCases(subject: Subject): void {
       ['status', ''],
     ];
 
-    it.each(refused)('refuses %s: %j over REST', async (field, value) => {
+    it.each(invalidFields)('POST /pets rejects %s: %j with 400', async (field, value) => {
       expect(await subject.client.post(bodyWith(field, value))).toBeError(400, field);
     });
 
-    it.each(refused)('refuses %s: %j over tRPC', async (field, value) => {
+    it.each(invalidFields)('createPet over tRPC rejects %s: %j with BAD_REQUEST', async (field, value) => {
       const received = await subject.client.send('POST', '/trpc/createPet', { body: bodyWith(field, value) });
       expect(received).toHaveStatus(400);
       expect(received.json()).toMatchObject({ error: { data: { code: 'BAD_REQUEST' } } });
@@ -169,16 +169,16 @@ export function integerCases(subject: Subject): void {
       ['listPets', { cursor: '0' }],
       ['getPet', { petId: '1' }],
       ['getPet', { petId: true }],
-    ])('refuses strings and their like in the input of %s over tRPC: %j', async (procedure, input) => {
+    ])('%s over tRPC rejects the input %j with BAD_REQUEST', async (procedure, input) => {
       const query = encodeURIComponent(JSON.stringify(input));
       const response = await subject.client.get(`/trpc/${procedure}?input=${query}`);
       expect(response).toHaveStatus(400);
       expect(response.json()).toMatchObject({ error: { data: { code: 'BAD_REQUEST' } } });
     });
 
-    it('refuses them after every other kind of call, too', async () => {
+    it('createPet, listPets and getPet reject non-integers before and after calls over REST', async () => {
       const client = await subject.start();
-      const refusals = async () => [
+      const invalidStatuses = async () => [
         (await client.post({ name: 'Ada', categoryId: '5' })).status,
         (await client.post({ name: 'Ada', categoryId: null })).status,
         (await client.post({ name: 'Ada', categoryId: true })).status,
@@ -188,8 +188,8 @@ export function integerCases(subject: Subject): void {
         (await client.get(`/trpc/getPet?input=${encodeURIComponent('{"petId":"1"}')}`)).status,
       ];
       const all400 = Array.from({ length: 7 }, () => 400);
-      expect(await refusals()).toEqual(all400);
-      // REST strings are converted here, and nothing of that may stay behind.
+      expect(await invalidStatuses()).toEqual(all400);
+      // REST converts strings here; that must not affect later calls.
       const { id } = await client.create({});
       expect(await client.get(`/v1/pets/${id}`)).toHaveStatus(200);
       expect(await client.get('/v1/pets?limit=5&cursor=0&status=sold')).toHaveStatus(200);
@@ -197,35 +197,38 @@ export function integerCases(subject: Subject): void {
         200,
       );
       await client.get('/openapi.json', { authorization: null });
-      expect(await refusals()).toEqual(all400);
+      expect(await invalidStatuses()).toEqual(all400);
     });
   });
 
   describe('docs/decisions.md#no-coercion: path and query strings are converted strictly', () => {
-    it.each(NOT_STRICT_INTEGERS)('refuses %s as limit: "%s"', async (_what, text) => {
+    it.each(NOT_STRICT_INTEGERS)('GET /pets rejects a limit with 400: %s, "%s"', async (_what, text) => {
       expect(await subject.client.get(`/v1/pets?limit=${text}`)).toBeError(400, 'limit');
     });
 
-    it.each(NOT_STRICT_INTEGERS)('refuses %s as cursor: "%s"', async (_what, text) => {
+    it.each(NOT_STRICT_INTEGERS)('GET /pets rejects a cursor with 400: %s, "%s"', async (_what, text) => {
       expect(await subject.client.get(`/v1/pets?cursor=${text}`)).toBeError(400, 'cursor');
     });
 
     it.each(NOT_STRICT_INTEGERS.filter(([, text]) => text !== ''))(
-      'refuses %s as petId: "%s"',
+      'GET /pets/{petId} rejects a petId with 400: %s, "%s"',
       async (_what, text) => {
         expect(await subject.client.get(`/v1/pets/${text}`)).toBeError(400, 'petId');
       },
     );
 
-    it('refuses a parameter without a value', async () => {
+    it('GET /pets rejects limit without a value with 400', async () => {
       expect(await subject.client.get('/v1/pets?limit')).toBeError(400, 'limit');
     });
 
-    it.each(['%zz', '5%', '%5', '%ff'])('refuses a malformed escape as petId: "%s"', async (text) => {
-      expect(await subject.client.get(`/v1/pets/${text}`)).toBeError(400, 'petId');
-    });
+    it.each(['%zz', '5%', '%5', '%ff'])(
+      'GET /pets/{petId} rejects a malformed escape with 400: "%s"',
+      async (text) => {
+        expect(await subject.client.get(`/v1/pets/${text}`)).toBeError(400, 'petId');
+      },
+    );
 
-    it('takes leading zeros: they are digits', async () => {
+    it('petId, limit and cursor accept leading zeros', async () => {
       const { client } = subject;
       const { id } = await client.create({});
       expect((await client.get(`/v1/pets/000${id}`)).animal().id).toBe(id);
@@ -233,7 +236,7 @@ export function integerCases(subject: Subject): void {
       expect(await client.list(`?limit=1&cursor=-00`)).toHaveLength(1);
     });
 
-    it('takes percent-encoded digits for the digits that they are', async () => {
+    it('petId and limit accept percent-encoded digits', async () => {
       const { client } = subject;
       const { id } = await client.create({});
       const encoded = String(id).replace(/\d/g, (digit) => `%3${digit}`);

@@ -2,38 +2,40 @@ import { describe, expect, it } from 'vitest';
 import type { ReceivedResponse } from '../client.ts';
 import type { Subject } from './subject.ts';
 
-const LIST = '/v1/pets';
-const ONE = '/v1/pets/1';
+const PETS_PATH = '/v1/pets';
+const PET_PATH = '/v1/pets/1';
 const ALLOWED = {
-  [LIST]: ['GET', 'HEAD', 'OPTIONS', 'POST'],
-  [ONE]: ['GET', 'HEAD', 'OPTIONS'],
+  [PETS_PATH]: ['GET', 'HEAD', 'OPTIONS', 'POST'],
+  [PET_PATH]: ['GET', 'HEAD', 'OPTIONS'],
 };
 
-/** Methods and paths: docs/decisions.md#other-statuses and docs/decisions.md#head-and-options. */
+/** Declares the cases about methods and paths: docs/decisions.md#other-statuses, docs/decisions.md#head-and-options. */
 export function methodCases(subject: Subject): void {
   describe('docs/decisions.md#other-statuses: 405 with Allow', () => {
     it.for([
       ...['PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'PROPFIND', 'BREW'].map(
-        (method) => [method, LIST] as const,
+        (method) => [method, PETS_PATH] as const,
       ),
-      ...['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'BREW'].map((method) => [method, ONE] as const),
-    ])('answers %s %s with the methods that there are', async ([method, target], { skip }) => {
+      ...['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'QUERY', 'BREW'].map(
+        (method) => [method, PET_PATH] as const,
+      ),
+    ])('%s %s answers 405 with the supported methods in Allow', async ([method, target], { skip }) => {
       skip(subject.unknownMethods.includes(method), 'The HTTP server itself rejects this method.');
       const response = await subject.client.send(method, target);
       expect(response).toBeError(405);
       expect(allowed(response)).toEqual(ALLOWED[target]);
     });
 
-    it('holds for methods that carry a body', async () => {
-      const received = await subject.client.send('PUT', LIST, { body: { name: 'Ada', categoryId: 1 } });
+    it('PUT /pets with a body answers 405, and the connection stays usable', async () => {
+      const received = await subject.client.send('PUT', PETS_PATH, { body: { name: 'Ada', categoryId: 1 } });
       expect(received).toBeError(405);
       expect(await subject.client.get('/v1/pets?limit=1')).toHaveStatus(200);
     });
 
     it.each(['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override'])(
-      'takes no notice of %s',
+      'DELETE /pets ignores %s and answers 405',
       async (name) => {
-        const response = await subject.client.send('DELETE', LIST, { headers: [[name, 'GET']] });
+        const response = await subject.client.send('DELETE', PETS_PATH, { headers: [[name, 'GET']] });
         expect(response).toBeError(405);
       },
     );
@@ -49,17 +51,17 @@ export function methodCases(subject: Subject): void {
       ['404 of a path', '/v1/nothing', {}],
       ['404 outside /v1', '/nothing', {}],
       ['200 of the document', '/openapi.json', {}],
-    ])('mirrors GET without a body: %s', async (_what, path, sending) => {
+    ])('HEAD answers as GET does, without a body: %s', async (_what, path, sending) => {
       const { client } = subject;
       const target = path.replace('$id', String((await client.create({})).id));
-      const got = await client.get(target, sending);
+      const get = await client.get(target, sending);
       const head = await client.send('HEAD', target, sending);
-      expect(head.status).toBe(got.status);
-      expect(comparable(head)).toEqual(comparable(got));
-      expect(head.header('content-length')).toBe(String(got.body.length));
+      expect(head.status).toBe(get.status);
+      expect(comparable(head)).toEqual(comparable(get));
+      expect(head.header('content-length')).toBe(String(get.body.length));
     });
 
-    it('sends nothing after the headers', async () => {
+    it('HEAD /pets sends no bytes after the headers', async () => {
       const { client } = subject;
       const request = `HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${client.apiKey}\r\nConnection: close\r\n\r\n`;
       expect(await client.sendRaw(request)).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n$/);
@@ -67,27 +69,30 @@ export function methodCases(subject: Subject): void {
   });
 
   describe('docs/decisions.md#head-and-options: OPTIONS', () => {
-    it.each([LIST, ONE] as const)('answers 204 with Allow for %s, without a credential', async (target) => {
-      const response = await subject.client.send('OPTIONS', target, { authorization: null });
-      expect(response).toHaveStatus(204);
-      expect(response.body).toHaveLength(0);
-      expect(allowed(response)).toEqual(ALLOWED[target]);
-    });
+    it.each([PETS_PATH, PET_PATH] as const)(
+      'OPTIONS %s answers 204 with Allow without a credential',
+      async (target) => {
+        const response = await subject.client.send('OPTIONS', target, { authorization: null });
+        expect(response).toHaveStatus(204);
+        expect(response.body).toHaveLength(0);
+        expect(allowed(response)).toEqual(ALLOWED[target]);
+      },
+    );
 
-    it('answers the same with a credential, a bad one included', async () => {
-      for (const authorization of [`Bearer ${subject.client.apiKey}`, 'Bearer nobody']) {
-        expect(await subject.client.send('OPTIONS', LIST, { authorization })).toHaveStatus(204);
+    it('OPTIONS /pets answers 204 with a valid or an invalid credential', async () => {
+      for (const authorization of [`Bearer ${subject.client.apiKey}`, 'Bearer unknown']) {
+        expect(await subject.client.send('OPTIONS', PETS_PATH, { authorization })).toHaveStatus(204);
       }
     });
 
-    it('looks at no input', async () => {
+    it('OPTIONS ignores an invalid query and an invalid petId', async () => {
       expect(await subject.client.send('OPTIONS', '/v1/pets?limit=0', { authorization: null })).toHaveStatus(
         204,
       );
       expect(await subject.client.send('OPTIONS', '/v1/pets/x', { authorization: null })).toHaveStatus(204);
     });
 
-    it('answers 404 for a path that is not there', async () => {
+    it('OPTIONS answers 404 to an unknown path', async () => {
       expect(await subject.client.send('OPTIONS', '/v1/nothing', { authorization: null })).toBeError(404);
     });
   });
@@ -98,23 +103,23 @@ export function methodCases(subject: Subject): void {
       ['a slash at the end', '/v1/pets/1/'],
       ['an empty segment', '/v1//pets'],
       ['an empty segment', '//v1/pets'],
-      ['another case', '/v1/Pets'],
-      ['another case', '/V1/pets'],
-      ['an encoded slash, which is none', '/v1/pets%2F1'],
-      ['an encoded slash, which is none', '/v1%2Fpets'],
-      ['an encoded question mark, which is none', '/v1/pets%3Flimit=1'],
+      ['other letter case', '/v1/Pets'],
+      ['other letter case', '/V1/pets'],
+      ['an encoded slash, which separates no segments', '/v1/pets%2F1'],
+      ['an encoded slash, which separates no segments', '/v1%2Fpets'],
+      ['an encoded question mark, which starts no query', '/v1/pets%3Flimit=1'],
       ['a double encoding, which is decoded once', '/v1/%2570ets'],
       ['a malformed escape', '/v1/%zz'],
       ['a malformed escape', '/v1/pets%'],
       ['bytes that are not UTF-8', '/v1/%ff'],
       ['U+0000', '/v1/pets%00'],
       ['a matrix parameter', '/v1/pets;limit=1'],
-    ])('is not /v1/pets with %s: %s', async (_what, target) => {
+    ])('GET answers 404 to a path with %s: %s', async (_what, target) => {
       expect(await subject.client.get(target)).toBeError(404);
     });
 
     it.each(['/v1/%70ets', '/v1/p%65%74s', '/v1/%70%65%74%73'])(
-      'is /v1/pets with letters encoded: %s',
+      'GET %s is routed as /v1/pets: percent-encoded letters are decoded',
       async (target) => {
         expect(await subject.client.get(target)).toHaveStatus(200);
         expect(await subject.client.get(target, { authorization: null })).toBeError(401);
@@ -129,7 +134,7 @@ export function methodCases(subject: Subject): void {
       '/v1//pets',
       '/./v1/pets',
       '/x/../v1/pets',
-    ])('never leads round the credential: %s', async (target) => {
+    ])('GET %s without a credential answers 401 or 404', async (target) => {
       const response = await subject.client.get(target, { authorization: null });
       expect([401, 404]).toContain(response.status);
     });
@@ -140,10 +145,8 @@ function allowed(response: ReceivedResponse): string[] {
   return (response.header('allow') ?? '').split(/\s*,\s*/).toSorted();
 }
 
-/** Headers that are not about this one answer, `Content-Length` apart: GET may be sent in chunks. */
+/** The headers that HEAD and GET must share: not those that differ per response, nor the framing (GET may be chunked). */
 function comparable(response: ReceivedResponse): (readonly [string, string])[] {
-  const ofThisAnswer = new Set(['date', 'x-request-id', 'content-length', 'transfer-encoding']);
-  return response.headers
-    .filter(([name]) => !ofThisAnswer.has(name))
-    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const perResponse = new Set(['date', 'x-request-id', 'content-length', 'transfer-encoding']);
+  return response.headers.filter(([name]) => !perResponse.has(name)).toSorted(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -6,7 +6,7 @@ import type { Subject } from './subject.ts';
 
 const STATUSES = ['available', 'pending', 'sold', undefined] as const;
 
-/** Lists: docs/interface.md#list-animals, docs/interface.md#limits, docs/decisions.md#further-pages. */
+/** Declares the cases about lists: docs/interface.md#list-animals, docs/interface.md#limits, docs/decisions.md#further-pages. */
 export function pageCases(subject: Subject): void {
   const animals: Animal[] = [];
   // 25 animals: 7 available, 6 pending, 6 sold, 6 without a status.
@@ -19,20 +19,20 @@ export function pageCases(subject: Subject): void {
   const empty = subject.own();
 
   describe('docs/interface.md#list-animals', () => {
-    it('answers 200 with a Pets array', async () => {
+    it('GET /pets answers 200 with an array of animals', async () => {
       const response = await stocked.client.get('/v1/pets?limit=100');
       expect(response).toHaveStatus(200);
       expect(response.json()).toEqual(animals);
     });
 
-    it('answers an empty array where there are no animals', async () => {
+    it('GET /pets returns an empty array and no link if there are no animals', async () => {
       const received = await empty.client.get('/v1/pets');
       expect(received.json()).toEqual([]);
       expect(received.header('link')).toBeUndefined();
     });
 
     it.each(['available', 'pending', 'sold'])(
-      'gives with status=%s the animals of that status and no others',
+      'GET /pets?status=%s returns exactly the animals of that status',
       async (status) => {
         const expected = animals.filter((animal) => animal.status === status);
         expect(expected.length).toBeGreaterThan(0);
@@ -40,35 +40,38 @@ export function pageCases(subject: Subject): void {
       },
     );
 
-    it('gives without status the animals of every status, and those without one', async () => {
+    it('GET /pets without a status returns the animals of every status and those without one', async () => {
       const all = await stocked.client.list('?limit=100');
       expect(new Set(all.map(({ status }) => status))).toEqual(new Set(STATUSES));
     });
 
-    it('gives the largest page that clients can make whole: 100 animals whose names are all escapes', async () => {
+    it('GET /pets?limit=100 returns the largest possible page: 100 names of 1,000 escaped characters', async () => {
       const client = await subject.start();
       const large: Animal[] = [];
       for (let at = 0; at < 100; at += 1) large.push(await client.create({ name: '\u0001'.repeat(1_000) }));
       expect(await client.list('?limit=100')).toEqual(large);
     });
 
-    it('counts the limit after the filter', async () => {
+    it('GET /pets applies limit after the status filter', async () => {
       const sold = animals.filter(({ status }) => status === 'sold');
       expect(await stocked.client.list('?status=sold&limit=5')).toEqual(sold.slice(0, 5));
     });
   });
 
   describe('docs/interface.md#limits', () => {
-    it('gives 20 animals when limit is omitted', async () => {
+    it('GET /pets without a limit returns 20 animals', async () => {
       expect(await stocked.client.list()).toEqual(animals.slice(0, 20));
     });
 
-    it.each([1, 2, 19, 20, 24, 25, 26, 100])('takes limit=%d', async (limit) => {
-      expect(await stocked.client.list(`?limit=${limit}`)).toEqual(animals.slice(0, limit));
-    });
+    it.each([1, 2, 19, 20, 24, 25, 26, 100])(
+      'GET /pets?limit=%d returns at most that many animals',
+      async (limit) => {
+        expect(await stocked.client.list(`?limit=${limit}`)).toEqual(animals.slice(0, limit));
+      },
+    );
 
     it.each(['0', '101', '-1', '-100', '1000', '99999999999999999999', '9223372036854775808', '-0'])(
-      'refuses limit=%s: out of range, never clamped',
+      'GET /pets?limit=%s answers 400: out of range, never clamped',
       async (limit) => {
         expect(await stocked.client.get(`/v1/pets?limit=${limit}`)).toBeError(400, 'limit');
       },
@@ -76,17 +79,17 @@ export function pageCases(subject: Subject): void {
   });
 
   describe('docs/decisions.md#further-pages', () => {
-    it('gives with a cursor only animals whose id is greater', async () => {
+    it('GET /pets with a cursor returns only animals with a greater id', async () => {
       const { id = 0 } = animals[9] ?? {};
       expect(await stocked.client.list(`?cursor=${id}`)).toEqual(animals.slice(10));
       expect(await stocked.client.list(`?cursor=${id - 1}&limit=1`)).toEqual(animals.slice(9, 10));
     });
 
-    it.each(['0', '-5', '-9007199254740991'])('gives all animals after cursor=%s', async (cursor) => {
+    it.each(['0', '-5', '-9007199254740991'])('GET /pets?cursor=%s returns all animals', async (cursor) => {
       expect(await stocked.client.list(`?cursor=${cursor}&limit=100`)).toEqual(animals);
     });
 
-    it('gives an empty array and no link after the last animal', async () => {
+    it('GET /pets returns an empty array and no link after the last animal', async () => {
       for (const cursor of [animals.at(-1)?.id, Number.MAX_SAFE_INTEGER]) {
         const response = await stocked.client.get(`/v1/pets?cursor=${cursor}`);
         expect(response.json()).toEqual([]);
@@ -94,7 +97,7 @@ export function pageCases(subject: Subject): void {
       }
     });
 
-    it('links from a full page that has a successor to the next one', async () => {
+    it('GET /pets links from a full page to the next page', async () => {
       const response = await stocked.client.get('/v1/pets');
       const next = new URL(
         linkTarget(response.header('link'), 'next') ?? 'nowhere:',
@@ -114,7 +117,7 @@ export function pageCases(subject: Subject): void {
       ['?status=sold&limit=1', 6],
       ['?limit=4&status=sold', 6],
       ['?status=pending&limit=5', 6],
-    ])('reaches every animal once, in order, by the links from /v1/pets%s', async (query, count) => {
+    ])('the links from /v1/pets%s lead to each animal once, in order (%d animals)', async (query, count) => {
       const status = new URLSearchParams(query).get('status');
       const expected = animals.filter((animal) => status === null || animal.status === status);
       expect(expected).toHaveLength(count);
@@ -124,7 +127,7 @@ export function pageCases(subject: Subject): void {
       expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
     });
 
-    it('keeps all other filters in the link', async () => {
+    it('the link to the next page keeps status and limit', async () => {
       const response = await stocked.client.get('/v1/pets?status=sold&limit=2');
       const next = new URL(
         linkTarget(response.header('link'), 'next') ?? 'nowhere:',
@@ -138,7 +141,7 @@ export function pageCases(subject: Subject): void {
       });
     });
 
-    it('replaces the cursor in the link: it is there once', async () => {
+    it('the link to the next page replaces the cursor', async () => {
       const response = await stocked.client.get(`/v1/pets?limit=3&cursor=${animals[2]?.id}`);
       const next = new URL(
         linkTarget(response.header('link'), 'next') ?? 'nowhere:',
@@ -148,9 +151,9 @@ export function pageCases(subject: Subject): void {
     });
 
     it.each(['?limit=25', '?limit=26', '?limit=5&status=available&cursor=$2', '?status=sold&limit=6'])(
-      'has no link on the last page, a full one included: %s',
+      'the last page has no link, even if it is full: %s',
       async (query) => {
-        // $2 stands for the id of the second available animal: five follow it.
+        // $2 is replaced by the id of the second available animal, which five others follow.
         const second = animals.filter(({ status }) => status === 'available')[1];
         const response = await stocked.client.get(`/v1/pets${query.replace('$2', String(second?.id))}`);
         expect(response).toHaveStatus(200);
@@ -159,7 +162,7 @@ export function pageCases(subject: Subject): void {
     );
 
     it.each(['9007199254740992', '-9007199254740992', '9007199254740993', '99999999999999999999'])(
-      'refuses cursor=%s: it is no id that JSON carries exactly',
+      'GET /pets?cursor=%s answers 400: not a safe integer',
       async (cursor) => {
         expect(await stocked.client.get(`/v1/pets?cursor=${cursor}`)).toBeError(400, 'cursor');
       },
@@ -167,7 +170,7 @@ export function pageCases(subject: Subject): void {
   });
 
   describe('docs/decisions.md#order', () => {
-    it('is ascending id, also when animals were created at the same time', async () => {
+    it('GET /pets orders by ascending id, even if animals were created concurrently', async () => {
       const client = await subject.start();
       await Promise.all(Array.from({ length: 30 }, (_, at) => client.create({ categoryId: at })));
       const ids = (await client.list('?limit=100')).map(({ id }) => id);
@@ -194,12 +197,12 @@ export function pageCases(subject: Subject): void {
       '=1',
       '&&',
       'id=1&name=animal',
-    ])('ignores what it does not know: %s', async (query) => {
+    ])('GET /pets ignores unknown parameters: %s', async (query) => {
       expect(await stocked.client.list(`?limit=3&${query}`)).toEqual(first);
       expect(await stocked.client.list(`?${query}&limit=3`)).toEqual(first);
     });
 
-    it('takes an empty query', async () => {
+    it('GET /pets accepts an empty query', async () => {
       expect(await stocked.client.list('?')).toEqual(animals.slice(0, 20));
     });
 
@@ -209,30 +212,33 @@ export function pageCases(subject: Subject): void {
       ['limit', 'limit=3&l%69mit=3'],
       ['status', 'status=sold&status=sold'],
       ['cursor', 'cursor=0&cursor=1'],
-    ])('refuses %s given twice: %s', async (field, query) => {
+    ])('GET /pets rejects a repeated %s with 400: %s', async (field, query) => {
       expect(await stocked.client.get(`/v1/pets?${query}`)).toBeError(400, field);
     });
 
     it.each(['l%69mit=3', 'limit=%33', '%6C%69%6D%69%74=3'])(
-      'decodes names and values: %s',
+      'GET /pets decodes parameter names and values: %s',
       async (query) => {
         expect(await stocked.client.list(`?${query}`)).toEqual(first);
       },
     );
 
-    it('names every offending parameter', async () => {
+    it('GET /pets names every invalid parameter in a 400', async () => {
       const response = await stocked.client.get('/v1/pets?limit=0&status=lost&cursor=x');
       expect(response).toBeError(400, 'limit', 'status', 'cursor');
     });
 
-    it.each(['limit', 'status', 'cursor'])('refuses a malformed escape in %s', async (field) => {
-      expect(await stocked.client.get(`/v1/pets?${field}=%zz`)).toBeError(400, field);
-      expect(await stocked.client.get(`/v1/pets?${field}=%ff`)).toBeError(400, field);
-    });
+    it.each(['limit', 'status', 'cursor'])(
+      'GET /pets rejects a malformed escape in %s with 400',
+      async (field) => {
+        expect(await stocked.client.get(`/v1/pets?${field}=%zz`)).toBeError(400, field);
+        expect(await stocked.client.get(`/v1/pets?${field}=%ff`)).toBeError(400, field);
+      },
+    );
   });
 }
 
-/** The pages from a target on, each found by the link of the one before. */
+/** Follows the links from a target and returns the pages. */
 async function walk(client: Client, from: string): Promise<Animal[][]> {
   const pages: Animal[][] = [];
   for (let target: string | undefined = from; target !== undefined;) {

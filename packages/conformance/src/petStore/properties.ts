@@ -7,7 +7,7 @@ import type { Subject } from './subject.ts';
 const RUNS = 200;
 const STATUS = fc.constantFrom('available', 'pending', 'sold');
 
-/** Any well-formed text: fast-check's `binary` unit leaves out halves of surrogate pairs, and nothing else. */
+/** Any well-formed string: fast-check's `binary` unit excludes only lone surrogates. */
 const TEXT = fc.string({ unit: 'binary' });
 
 const NEW_PET = fc.record(
@@ -19,9 +19,10 @@ const NEW_PET = fc.record(
   { requiredKeys: ['name', 'categoryId'], noNullPrototype: true },
 );
 
+/** Declares the cases that hold for generated inputs. */
 export function propertyCases(subject: Subject): void {
   describe('for any input', () => {
-    it('a valid NewPet comes back unchanged from POST, from its Location and from the list', async () => {
+    it('POST, its Location and the list return any valid NewPet unchanged', async () => {
       const { client } = subject;
       await fc.assert(
         fc.asyncProperty(NEW_PET, async (pet) => {
@@ -45,7 +46,7 @@ export function propertyCases(subject: Subject): void {
       }
     });
 
-    it('a walk by links, with another limit at each page, gives each animal once, in order', async () => {
+    it('following the links with a different limit per page returns each animal once, in order', async () => {
       const { client } = stocked;
       const all = await client.list('?limit=100');
       expect(all).toHaveLength(70);
@@ -75,7 +76,7 @@ export function propertyCases(subject: Subject): void {
       );
     });
 
-    it('a text for limit is taken exactly where it is an optional minus and digits from 1 to 100', async () => {
+    it('GET /pets accepts a limit exactly if it is an optional minus and digits with a value from 1 to 100', async () => {
       const digits = fc.string({
         unit: fc.constantFrom('0', '1', '5', '9', '-', '+', '.', 'e', ' ', 'x'),
         maxLength: 4,
@@ -84,10 +85,10 @@ export function propertyCases(subject: Subject): void {
         fc.asyncProperty(
           fc.oneof(digits, fc.integer({ min: -5, max: 120 }).map(String), TEXT),
           async (text) => {
-            const good = /^-?\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 100;
+            const isValid = /^-?\d+$/.test(text) && Number(text) >= 1 && Number(text) <= 100;
             const received = await stocked.client.get(`/v1/pets?limit=${encodeURIComponent(text)}`);
-            expect(received.status).toBe(good ? 200 : 400);
-            if (!good) return;
+            expect(received.status).toBe(isValid ? 200 : 400);
+            if (!isValid) return;
             expect(received.json()).toHaveLength(Math.min(Number(text), 70));
           },
         ),
@@ -95,7 +96,7 @@ export function propertyCases(subject: Subject): void {
       );
     });
 
-    it('a JSON value for categoryId is taken exactly where it is a safe integer', async () => {
+    it('POST /pets accepts a categoryId exactly if it is a safe integer', async () => {
       const value = fc.oneof(
         fc.jsonValue(),
         fc.double({ noNaN: true, noDefaultInfinity: true }),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReceivedResponse } from '../client.ts';
 import type { Subject } from './subject.ts';
 
-/** JSON-RPC's numbers of tRPC's codes (`@trpc/server`, TRPC_ERROR_CODES_BY_KEY). */
+/** The JSON-RPC error numbers of tRPC's codes (`TRPC_ERROR_CODES_BY_KEY` in `@trpc/server`). */
 const NUMBERS = {
   BAD_REQUEST: -32600,
   UNAUTHORIZED: -32001,
@@ -15,7 +15,7 @@ const NUMBERS = {
 
 const input = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(value))}`;
 
-/** tRPC's error envelope, whole. */
+/** The complete error envelope of tRPC. */
 const envelope = (code: keyof typeof NUMBERS, httpStatus: number, path?: string) => ({
   error: {
     message: expect.stringMatching(/\w/),
@@ -24,20 +24,23 @@ const envelope = (code: keyof typeof NUMBERS, httpStatus: number, path?: string)
   },
 });
 
-/** The animal that a single call resulted in. */
+/** The animal in the response to a single call. */
 function resultOf(response: ReceivedResponse): Animal {
   const body: { result: { data: Animal } } = JSON.parse(response.body.toString());
   return body.result.data;
 }
 
-const created = ({ name, categoryId }: { name: string; categoryId: number }) => ({
+const createResult = ({ name, categoryId }: { name: string; categoryId: number }) => ({
   result: { data: { id: expect.any(Number), name, categoryId } },
 });
 
-/** `/trpc`: docs/decisions.md#trpc. The differential suite compares the rest with the official adapter, byte by byte. */
+/**
+ * Declares the cases about `/trpc`: docs/decisions.md#trpc. The differential suite compares the other behaviour with the
+ * official adapter, byte by byte.
+ */
 export function rpcCases(subject: Subject): void {
   describe('docs/decisions.md#trpc', () => {
-    it('answers a query by GET', async () => {
+    it('GET /trpc/PROCEDURE answers a query', async () => {
       const { client } = subject;
       const animal = await client.create({ status: 'sold' });
       const received = await client.get(
@@ -49,7 +52,7 @@ export function rpcCases(subject: Subject): void {
       expect(one.json()).toEqual({ result: { data: animal } });
     });
 
-    it('answers a mutation by POST', async () => {
+    it('POST /trpc/PROCEDURE answers a mutation', async () => {
       const { client } = subject;
       const response = await client.send('POST', '/trpc/createPet', { body: { name: 'Ada', categoryId: 1 } });
       expect(response).toHaveStatus(200);
@@ -57,7 +60,7 @@ export function rpcCases(subject: Subject): void {
       expect((await client.get(`/v1/pets/${id}`)).json()).toEqual({ id, name: 'Ada', categoryId: 1 });
     });
 
-    it('answers a batch of queries in their order', async () => {
+    it('a batch of queries returns the results in the order of the calls', async () => {
       const { client } = subject;
       const [a, b] = [await client.create({}), await client.create({ status: 'sold' })];
       const inputs = { 0: { petId: b.id }, 1: { limit: 1, cursor: a.id - 1 }, 2: { petId: a.id } };
@@ -70,14 +73,14 @@ export function rpcCases(subject: Subject): void {
       ]);
     });
 
-    it('answers a batch of mutations', async () => {
+    it('a batch of mutations runs each of them', async () => {
       const body = { 0: { name: 'Ada', categoryId: 1 }, 1: { name: 'Eve', categoryId: 2 } };
       const response = await subject.client.send('POST', '/trpc/createPet,createPet?batch=1', { body });
       expect(response).toHaveStatus(200);
-      expect(response.json()).toEqual([created(body[0]), created(body[1])]);
+      expect(response.json()).toEqual([createResult(body[0]), createResult(body[1])]);
     });
 
-    it('answers 207 to a batch in which one call fails', async () => {
+    it('a batch in which calls fail answers 207 with a result or an error for each call', async () => {
       const { client } = subject;
       const { id } = await client.create({});
       const inputs = { 0: { petId: id }, 1: { petId: Number.MAX_SAFE_INTEGER }, 2: { petId: 'x' } };
@@ -90,13 +93,13 @@ export function rpcCases(subject: Subject): void {
       ]);
     });
 
-    it('keeps a status that was omitted absent', async () => {
+    it('createPet omits the status of an animal created without one', async () => {
       const { client } = subject;
       const response = await client.send('POST', '/trpc/createPet', { body: { name: 'Ada', categoryId: 1 } });
       expect(resultOf(response)).not.toHaveProperty('status');
     });
 
-    it('refuses a lone surrogate in a name', async () => {
+    it('createPet rejects a lone surrogate in a name with 400', async () => {
       const response = await subject.client.send('POST', '/trpc/createPet', {
         body: '{"name":"\\ud800","categoryId":1}',
       });
@@ -104,7 +107,7 @@ export function rpcCases(subject: Subject): void {
       expect(response.json()).toEqual(envelope('BAD_REQUEST', 400, 'createPet'));
     });
 
-    it('createPet takes a name of 1,000 characters, also where they are 2,000 UTF-16 units', async () => {
+    it('createPet accepts a name of 1,000 characters, even if they are 2,000 UTF-16 code units', async () => {
       for (const name of ['a'.repeat(1_000), '🐶'.repeat(1_000)]) {
         const response = await subject.client.send('POST', '/trpc/createPet', {
           body: { name, categoryId: 1 },
@@ -118,9 +121,9 @@ export function rpcCases(subject: Subject): void {
       const body = { name: character.repeat(1_001), categoryId: 1 };
       const response = await subject.client.send('POST', '/trpc/createPet', { body });
       expect(response).toHaveStatus(400);
-      const failed: { error: { message: string } } = JSON.parse(response.body.toString());
-      expect(failed).toEqual(envelope('BAD_REQUEST', 400, 'createPet'));
-      expect(failed.error.message).toMatch(/name.*at most 1000 characters/s);
+      const parsed: { error: { message: string } } = JSON.parse(response.body.toString());
+      expect(parsed).toEqual(envelope('BAD_REQUEST', 400, 'createPet'));
+      expect(parsed.error.message).toMatch(/name.*at most 1000 characters/s);
     });
 
     it.each([
@@ -138,13 +141,13 @@ export function rpcCases(subject: Subject): void {
       [400, 'BAD_REQUEST', 'POST', '/trpc/createPet', 'createPet', '{'],
       [405, 'METHOD_NOT_SUPPORTED', 'GET', '/trpc/createPet', 'createPet', undefined],
       [405, 'METHOD_NOT_SUPPORTED', 'POST', '/trpc/listPets', 'listPets', {}],
-    ] as const)('answers %d %s to %s %s', async (status, code, method, target, path, body) => {
+    ] as const)('tRPC answers %d %s to %s %s', async (status, code, method, target, path, body) => {
       const response = await subject.client.send(method, target, { body });
       expect(response).toHaveStatus(status);
       expect(response.json()).toEqual(envelope(code, status, path));
     });
 
-    it('answers 413 to too large a body', async () => {
+    it('createPet answers 413 to a body over maxBodyBytes', async () => {
       const client = await subject.start({ maxBodyBytes: 1000 });
       const body = { name: 'x'.repeat(1000), categoryId: 1 };
       const response = await client.send('POST', '/trpc/createPet', { body });
@@ -168,26 +171,29 @@ export function rpcCases(subject: Subject): void {
       ['an unknown method', 'DELETE', '/trpc/listPets', undefined],
       ['malformed JSON', 'POST', '/trpc/createPet', '{'],
       ['malformed input', 'GET', '/trpc/listPets?input=%zz', undefined],
-    ] as const)('without one: 401, one unbatched envelope, for %s', async (_what, method, target, body) => {
-      for (const authorization of [null, 'Bearer nobody']) {
-        const response = await subject.client.send(method, target, { body, authorization });
-        expect(response).toHaveStatus(401);
-        // Of the envelope's data `path` alone is left open: which procedure it is need not be known yet.
-        expect(response.json()).toEqual({
-          error: {
-            message: expect.stringMatching(/\w/),
-            code: NUMBERS.UNAUTHORIZED,
-            data: expect.objectContaining({ code: 'UNAUTHORIZED', httpStatus: 401 }),
-          },
-        });
-        const challenge = response.header('www-authenticate');
-        expect(challenge).toMatch(
-          authorization === null ? /^Bearer realm="petstore"$/ : /error="invalid_token"/,
-        );
-      }
-    });
+    ] as const)(
+      'a missing or invalid credential gets 401 and a single envelope: %s',
+      async (_what, method, target, body) => {
+        for (const authorization of [null, 'Bearer unknown']) {
+          const response = await subject.client.send(method, target, { body, authorization });
+          expect(response).toHaveStatus(401);
+          // `path` is optional here: the procedure need not be known yet.
+          expect(response.json()).toEqual({
+            error: {
+              message: expect.stringMatching(/\w/),
+              code: NUMBERS.UNAUTHORIZED,
+              data: expect.objectContaining({ code: 'UNAUTHORIZED', httpStatus: 401 }),
+            },
+          });
+          const challenge = response.header('www-authenticate');
+          expect(challenge).toMatch(
+            authorization === null ? /^Bearer realm="petstore"$/ : /error="invalid_token"/,
+          );
+        }
+      },
+    );
 
-    it('looks at the media type only afterwards', async () => {
+    it('createPet checks the credential before the media type', async () => {
       const sending = { body: 'x', contentType: 'text/plain' };
       const response = await subject.client.send('POST', '/trpc/createPet', {
         ...sending,
@@ -196,7 +202,7 @@ export function rpcCases(subject: Subject): void {
       expect(response).toHaveStatus(401);
     });
 
-    it('is not served under /v1, nor REST under /trpc', async () => {
+    it('tRPC is not served under /v1, nor REST under /trpc', async () => {
       expect(await subject.client.get('/v1/listPets')).toBeError(404);
       expect(await subject.client.get('/trpc/pets')).toHaveStatus(404);
     });
@@ -205,18 +211,18 @@ export function rpcCases(subject: Subject): void {
   describe.each([
     ['httpLink', httpLink],
     ['httpBatchLink', httpBatchLink],
-  ])('docs/decisions.md#trpc: @trpc/client with %s', (_name, link) => {
+  ])('docs/decisions.md#trpc: @trpc/client with %s', (linkName, link) => {
     function rpc(key: string | null) {
       const { origin } = subject.client;
       const headers = key === null ? {} : { authorization: `Bearer ${key}` };
       return createTRPCClient<AppRouter>({ links: [link({ url: `${origin}/trpc`, headers })] });
     }
 
-    it('creates, lists and gets', async () => {
+    it(`@trpc/client with ${linkName} creates, lists and gets animals`, async () => {
       const client = rpc(subject.client.apiKey);
       const animal = await client.createPet.mutate({ name: 'Ada', categoryId: 3, status: 'pending' });
       expect(animal).toEqual({ id: expect.any(Number), name: 'Ada', categoryId: 3, status: 'pending' });
-      // At the same time: one batch where the link makes batches.
+      // Concurrent calls: httpBatchLink sends them as one batch.
       const [one, page] = await Promise.all([
         client.getPet.query({ petId: animal.id }),
         client.listPets.query({ cursor: animal.id - 1, limit: 1 }),
@@ -225,10 +231,10 @@ export function rpcCases(subject: Subject): void {
       expect(page).toEqual([animal]);
     });
 
-    it('walks all pages by the cursor of an infinite query', async () => {
+    it(`@trpc/client with ${linkName} reads all pages by the cursor of an infinite query`, async () => {
       const client = rpc(subject.client.apiKey);
       const { id: cursor } = await client.createPet.mutate({ name: 'first', categoryId: 1 });
-      const made = await Promise.all(
+      const created = await Promise.all(
         Array.from({ length: 7 }, () =>
           client.createPet.mutate({ name: 'Ada', categoryId: 1, status: 'sold' }),
         ),
@@ -239,20 +245,20 @@ export function rpcCases(subject: Subject): void {
         seen.push(...page);
         after = page.length === 3 ? page.at(-1)?.id : undefined;
       }
-      expect(seen).toEqual(made.toSorted((a, b) => a.id - b.id));
+      expect(seen).toEqual(created.toSorted((a, b) => a.id - b.id));
     });
 
     it.each([
       ['UNAUTHORIZED', null, 1],
-      ['UNAUTHORIZED', 'nobody', 1],
+      ['UNAUTHORIZED', 'unknown', 1],
       ['NOT_FOUND', undefined, Number.MAX_SAFE_INTEGER],
       ['BAD_REQUEST', undefined, 1.5],
-    ] as const)('narrows errors by data.code: %s', async (code, key, petId) => {
+    ] as const)(`@trpc/client with ${linkName} narrows errors by data.code: %s`, async (code, key, petId) => {
       const client = rpc(key === undefined ? subject.client.apiKey : key);
       const error: unknown = await client.getPet.query({ petId }).catch((reason: unknown) => reason);
       if (!(error instanceof TRPCClientError))
         throw new Error('It did not fail as tRPC fails.', { cause: error });
-      // The class cannot say of which router: its data is `any`.
+      // `instanceof` cannot narrow to the router: without the annotation `data` is `any`.
       const { data }: TRPCClientError<AppRouter> = error;
       expect(data?.code).toBe(code);
       expect(data).not.toHaveProperty('stack');

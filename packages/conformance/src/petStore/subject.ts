@@ -2,17 +2,19 @@ import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type Client, connect } from '../client.ts';
 import type { ConformanceOptions, Serve, ServeOptions } from '../serve.ts';
 
-/** The server under test, as cases see it. */
+/** The server under test. */
 export interface Subject extends Required<ConformanceOptions> {
-  /** Speaks to the instance that all cases share: it has other cases' animals too. */
+  /** A client of the server that all cases share: its store also holds the animals of other cases. */
   readonly client: Client;
-  /** Starts an instance for the running case alone; it is closed when the case ends. */
+  /** Starts a server for the running case alone; it is closed when the case ends. */
   start(options?: ServeOptions): Promise<Client>;
-  /** An instance for the cases of the surrounding `describe`. */
+  /** Registers a server for the cases of the surrounding `describe`, after `prepare` has filled it. */
   own(prepare?: (client: Client) => Promise<void>, options?: ServeOptions): { readonly client: Client };
+  /** Starts a server that the case closes itself. */
   readonly serve: Serve;
 }
 
+/** Creates the subject of a conformance run, with one shared server for the surrounding `describe`. */
 export function subject(serve: Serve, { unknownMethods = [] }: ConformanceOptions = {}): Subject {
   function own(prepare?: (client: Client) => Promise<void>, options?: ServeOptions) {
     let client: Client | undefined;
