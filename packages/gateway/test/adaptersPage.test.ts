@@ -41,7 +41,7 @@ it('docs/adapters.md lists each difference between the adapters, with the observ
 it('docs/adapters.md lists each difference of raw HTTP, with what each adapter does and the reason', () => {
   const cases = Object.values(rawCaseGroups).flat();
   const onUws = (names: readonly string[]) =>
-    new Set(cases.filter(({ name }) => names.includes(name)).map(({ us }) => us));
+    new Set(cases.filter(({ name }) => names.includes(name)).map(({ uws }) => uws));
   const rows = nodeDifferences.map(({ why, node, cases: names }) => [
     names.length === 1 ? names[0] : `${names[0]}, and ${names.length - 1} more`,
     [...onUws(names)].join(' / '),

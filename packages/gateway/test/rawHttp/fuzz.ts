@@ -1,48 +1,48 @@
-/** `node --conditions=@petstore/source fuzz.ts [count]`: 100,000 raw requests that chance has made; TEST_SEED repeats a run. */
+/** `node --conditions=@petstore/source fuzz.ts [count]` sends 100,000 random raw requests. TEST_SEED repeats a run. */
 import { adapterOfRun } from '../adapters.ts';
 import { testSeed } from '../testSeed.ts';
+import { findProblems } from './findProblems.ts';
+import { mutation } from './mutation.ts';
+import { gatewayServer, type RawServer } from './rawServers.ts';
+import { isParserError } from './responses.ts';
 import { describeReceived } from './send.ts';
-import { gatewayServer, type RawServer } from './hosts.ts';
-import { isOfTheParser } from './responses.ts';
-import { judge } from './judge.ts';
-import { openLanes } from './lanes.ts';
-import { mutation } from './mutate.ts';
+import { openServerPool } from './serverPool.ts';
 import { readStrictly } from './strictReader.ts';
 
-export interface Fuzzed {
-  /** What should not be, with what shows it. */
-  readonly faults: readonly string[];
-  /** How many connections were served in full, in part or not at all; whose answers; and what is known. */
+export interface FuzzResult {
+  /** Violations, each with the bytes that show it. */
+  readonly problems: readonly string[];
+  /** Counts of connections (all, some or no requests served), of responses by source, and of known limitations. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
-const width = 32;
+const concurrency = 32;
 const isUws = adapterOfRun() === 'uws';
 
 /**
- * Sends mutations of good requests, from number `from` on, and compares what was run with what a strict reader finds. A
- * crash ends the process: the numbers under way were the last.
+ * Sends mutations of valid requests, numbered from 0 to `count`, and compares the handled requests with those that a strict
+ * reader finds. A crash of the parser ends the process.
  */
 export async function fuzz(
   seed: number,
   count: number,
   open: () => Promise<RawServer> = gatewayServer,
-): Promise<Fuzzed> {
-  const lanes = await openLanes(open, width);
-  const faults: string[] = [];
+): Promise<FuzzResult> {
+  const pool = await openServerPool(open, concurrency);
+  const problems: string[] = [];
   const counts: Record<string, number> = {};
-  const tally = (what: string) => {
-    counts[what] = (counts[what] ?? 0) + 1;
+  const tally = (kind: string) => {
+    counts[kind] = (counts[kind] ?? 0) + 1;
   };
-  let number = 0;
+  let nextIndex = 0;
   const worker = async () => {
-    while (number < count) {
-      const mine = number;
-      number += 1;
-      const pieces = mutation(seed, mine);
+    while (nextIndex < count) {
+      const index = nextIndex;
+      nextIndex += 1;
+      const pieces = mutation(seed, index);
       const { requests, isHidden } = readStrictly(pieces.join(''), isUws);
-      const deeds = await lanes.run(pieces, { responses: requests.length, quietMs: 15, settleMs: 3 });
-      const { exchanged, handled } = deeds;
+      const outcome = await pool.run(pieces, { responses: requests.length, quietMs: 15, settleMs: 3 });
+      const { received, handled } = outcome;
       tally(
         handled.length === 0
           ? 'served nothing'
@@ -50,31 +50,31 @@ export async function fuzz(
             ? 'served some'
             : 'served all',
       );
-      for (const response of exchanged.responses)
-        tally(isOfTheParser(response) ? 'answers of the parser' : 'answers of ours');
-      const found = judge(requests, {
-        ...deeds,
-        names: requests.some((target) => target === 'POST /v1/pets') ? [] : deeds.names,
+      for (const response of received.responses)
+        tally(isParserError(response) ? 'responses of the parser' : 'responses of the gateway');
+      const violations = findProblems(requests, {
+        ...outcome,
+        storedNames: requests.some((target) => target === 'POST /v1/pets') ? [] : outcome.storedNames,
       });
-      if (found.length === 0) continue;
+      if (violations.length === 0) continue;
       if (isHidden) tally('known: hidden by the parser');
       else
-        faults.push(
-          `${mine}: ${found.join(' ')} ${describeReceived(exchanged)}\n  ${JSON.stringify(pieces).slice(0, 1200)}`,
+        problems.push(
+          `${index}: ${violations.join(' ')} ${describeReceived(received)}\n  ${JSON.stringify(pieces).slice(0, 1200)}`,
         );
     }
   };
-  await Promise.all(Array.from({ length: width }, worker));
-  await lanes.close();
-  return { faults, counts };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  await pool.close();
+  return { problems, counts };
 }
 
 if (process.argv[1] === import.meta.filename) {
   const count = Number(process.argv[2] ?? 100_000);
-  const { faults, counts } = await fuzz(testSeed, count);
+  const { problems, counts } = await fuzz(testSeed, count);
   process.stdout.write(
-    `${JSON.stringify({ seed: testSeed, count, ...counts, faults: faults.length }, null, 2)}\n`,
+    `${JSON.stringify({ seed: testSeed, count, ...counts, problems: problems.length }, null, 2)}\n`,
   );
-  for (const fault of faults.slice(0, 20)) process.stderr.write(`FAULT ${fault}\n`);
-  process.exit(faults.length === 0 ? 0 : 1);
+  for (const problem of problems.slice(0, 20)) process.stderr.write(`PROBLEM ${problem}\n`);
+  process.exit(problems.length === 0 ? 0 : 1);
 }

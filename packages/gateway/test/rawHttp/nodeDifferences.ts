@@ -1,15 +1,15 @@
-import { create, list } from './wire.ts';
+import { create, list } from './rawRequests.ts';
 
 /**
- * What the adapter on node:http accepts or rejects otherwise than the one on uWebSockets.js, which is in the cases. Where
- * both reject, they may do so differently: with 400, 505 or no response, at once or after 10 s.
+ * Cases that the adapter on node:http accepts or rejects differently from the adapter on uWebSockets.js. If both reject a
+ * request, their rejections may differ: 400, 505 or no response, immediately or after 10 s.
  */
 interface NodeDifference {
-  /** Why it is so. */
+  /** The reason. */
   readonly why: string;
-  /** What the adapter does, in the words of `tell`. */
+  /** The behaviour of the adapter on node:http, in the format of `describeReceived`. */
   readonly node: string;
-  /** The requests that it finds, where a strict reader finds others. */
+  /** The requests that the adapter handles, if they differ from those that a strict reader finds. */
   readonly serves?: readonly string[];
   /** The names of the cases. */
   readonly cases: readonly string[];
@@ -17,164 +17,167 @@ interface NodeDifference {
 
 export const nodeDifferences: readonly NodeDifference[] = [
   {
-    why: 'Node’s parser knows the registered methods alone, in upper case. CONNECT is for proxies.',
+    why: 'Node’s parser accepts only registered methods in upper case. CONNECT is for proxies.',
     node: '400, closed',
     cases: [
-      'CONNECT /trpc/listPets opens no tunnel: 405',
-      'HEAd /trpc/listPets runs no query: 405',
-      'PoST /trpc/createPet runs no mutation: 405',
-      'TRACK /trpc/listPets runs no query: 405',
+      'CONNECT /trpc/listPets gets 405 and opens no tunnel',
+      'HEAd /trpc/listPets gets 405 and runs no query',
+      'PoST /trpc/createPet gets 405 and runs no mutation',
+      'TRACK /trpc/listPets gets 405 and runs no query',
       'a CONNECT with a path opens no tunnel',
-      'a body of a CONNECT with a path is not run',
-      'a body of an unknown method is not run',
-      'a method in lower case is another method',
-      'an unknown method that is a token is answered',
-      'get /trpc/listPets runs no query: 405',
-      'options /trpc/listPets runs no query: 405',
-      'post /trpc/createPet runs no mutation: 405',
+      'the body of a CONNECT with a path is not run as a request',
+      'the body of a request with an unknown method is not run as a request',
+      'a lower-case method is unknown and gets 405',
+      'an unknown method that is a token gets 405',
+      'get /trpc/listPets gets 405 and runs no query',
+      'options /trpc/listPets gets 405 and runs no query',
+      'post /trpc/createPet gets 405 and runs no mutation',
     ],
   },
   {
-    why: 'RFC 9112 §3 lets a recipient split a request line at white space. Node’s parser does, and does not say so.',
+    why: 'RFC 9112 §3 lets a recipient split a request line at whitespace. Node’s parser does so and does not report it.',
     node: '200, open',
     serves: [list],
-    cases: ['two spaces before the version are refused', 'two spaces after the method are refused'],
+    cases: ['two spaces before the version are rejected', 'two spaces after the method are rejected'],
   },
   {
-    why: 'RFC 9112 §3.2.2: a server must accept the absolute form. It must name the host of `Host`.',
+    why: 'RFC 9112 §3.2.2: a server must accept the absolute form. Its host must be that of `Host`.',
     node: '200, open',
-    cases: ['an absolute-form target is answered'],
+    cases: ['an absolute-form target is served or rejected'],
   },
   {
     why: 'RFC 9112 §2.2: a server should ignore an empty line before a request.',
     node: '200, open',
-    cases: ['an empty line in front is skipped or refused'],
+    cases: ['an empty line before a request is skipped or rejected'],
   },
   {
-    why: 'RFC 9112 §3.2.4: `OPTIONS *` asks about the server.',
+    why: 'RFC 9112 §3.2.4: `OPTIONS *` applies to the server as a whole.',
     node: '404, open',
-    cases: ['an asterisk target is answered'],
+    cases: ['OPTIONS * is served or rejected'],
   },
   {
-    why: 'HTTP/1.0 is answered, and its connection closed.',
+    why: 'HTTP/1.0 is served, and the connection closes.',
     node: '200, closed',
-    cases: ['HTTP/1.0 is answered'],
+    cases: ['an HTTP/1.0 request is served or rejected'],
   },
   {
-    why: 'HTTP/1.0 is answered, and its connection closed.',
+    why: 'HTTP/1.0 is served, and the connection closes.',
     node: '415, closed',
     serves: [create],
-    cases: ['HTTP/1.0 with a body is not taken for two requests'],
+    cases: ['an HTTP/1.0 request with a body is not read as two requests'],
   },
   {
-    why: 'There is no limit but that of their bytes.',
+    why: 'Node limits only the size of the headers, not their number.',
     node: '200, open',
     serves: [list],
-    cases: ['three hundred headers are refused'],
+    cases: ['three hundred headers are rejected'],
   },
   {
-    why: 'Node’s parser drops what comes behind it in one packet, so its connection is closed.',
+    why: 'Node’s parser drops the bytes after an Upgrade in the same packet, so the adapter closes the connection.',
     node: '200, closed',
     serves: [list],
-    cases: ['an Upgrade with a body: it is not run', 'an Upgrade to a WebSocket with a body: it is not run'],
-  },
-  {
-    why: 'Node’s parser reads trailers: another request may follow a chunked one on its connection.',
-    node: '201, open',
     cases: [
-      'a body in several chunks is one body',
-      'a chunk size in upper case is taken',
-      'a chunk size of very many zeros is its number',
-      'a chunk size with leading zeros is taken',
-      'a chunked POST is served',
-      'a last chunk of several zeros is the last',
-      'a trailer is not taken for a request',
-      'chunked in another case is served',
-      'several trailers are not taken for requests',
+      'the body of an Upgrade to h2c is not run as a request',
+      'the body of an Upgrade to a WebSocket is not run as a request',
     ],
   },
   {
-    why: 'Node’s parser reads trailers: another request may follow a chunked one on its connection.',
+    why: 'Node’s parser reads trailers: another request may follow a chunked request on the same connection.',
+    node: '201, open',
+    cases: [
+      'a body in several chunks is one body',
+      'an upper-case chunk size is accepted',
+      'a chunk size with 100 leading zeros is accepted',
+      'a chunk size with leading zeros is accepted',
+      'a chunked POST is served',
+      'a last chunk with a size of several zeros ends the body',
+      'a trailer is not read as a request',
+      'Transfer-Encoding: chunked in other letter case is served',
+      'several trailers are not read as requests',
+    ],
+  },
+  {
+    why: 'Node’s parser reads trailers: another request may follow a chunked request on the same connection.',
     node: '200, open',
     cases: ['a chunked GET is served'],
   },
   {
-    why: 'Node’s parser reads trailers: another request may follow a chunked one on its connection.',
+    why: 'Node’s parser reads trailers: another request may follow a chunked request on the same connection.',
     node: '400, open',
-    cases: ['an empty chunked body is empty'],
+    cases: ['a chunked body without data is an empty body'],
   },
   {
-    why: 'Node’s parser reads trailers: another request may follow a chunked one on its connection.',
+    why: 'Node’s parser reads trailers: another request may follow a chunked request on the same connection.',
     node: '201 200, open',
-    cases: ['a request behind a chunked one waits for its answer, or the connection closes'],
+    cases: ['a request after a chunked request waits for its response, or the connection closes'],
   },
   {
     why: 'RFC 9112 §7.1.1: a recipient must ignore chunk extensions that it does not know.',
     node: '201, open',
     cases: [
-      'a chunk extension in quotes is ignored',
-      'a chunk extension is ignored',
-      'a chunk extension without a value is ignored',
-      'an extension of the last chunk is ignored',
+      'a chunk extension with a quoted value is ignored or rejected',
+      'a chunk extension is ignored or rejected',
+      'a chunk extension without a value is ignored or rejected',
+      'an extension of the last chunk is ignored or rejected',
     ],
   },
   {
     why: 'Node reads the head before the body: the request is being handled when its body turns out to be malformed, and the connection is closed.',
     node: 'nothing, closed',
     cases: [
-      'a Content-Length in a trailer frames nothing',
-      'a bare CR in an extension is refused',
-      'a bare LF in an extension does not end its line',
-      'a blank before a chunk size is refused',
-      'a chunk size beyond 64 bits is refused',
-      'a chunk size of letters is refused',
-      'a chunk size of very many digits is refused',
-      'a chunk size with 0x is refused',
-      'a chunk size with a plus is refused',
-      'a chunk that is longer than its size is refused',
-      'a chunk that is shorter than its size swallows what follows',
-      'a huge chunk extension is bounded',
-      'a negative chunk size is refused',
-      'a quoted CRLF in an extension ends its line',
-      'an empty chunk size is refused',
+      'a Content-Length in a trailer does not frame a body',
+      'a bare CR in a chunk extension is rejected',
+      'a bare LF in a chunk extension does not end the line',
+      'a space before a chunk size is rejected',
+      'a chunk size over 64 bits is rejected',
+      'a chunk size that is not hexadecimal is rejected',
+      'a chunk size of 100 digits is rejected',
+      'a chunk size with 0x is rejected',
+      'a chunk size with a plus sign is rejected',
+      'a chunk that is longer than its size is rejected',
+      'a chunk that is shorter than its size includes the bytes after it',
+      'a chunk extension of 20,000 bytes is rejected',
+      'a negative chunk size is rejected',
+      'a quoted CRLF in a chunk extension ends the line',
+      'an empty chunk size is rejected',
     ],
   },
   {
-    why: 'Node’s parser takes no blank behind `chunked`.',
+    why: 'Node’s parser rejects a space after `chunked`.',
     node: 'nothing, closed',
-    cases: ['chunked with blanks around is served'],
+    cases: ['Transfer-Encoding: chunked with whitespace around it is served'],
   },
   {
-    why: 'uWebSockets.js cannot be kept from accepting it.',
+    why: 'uWebSockets.js accepts it, and the adapter cannot prevent that.',
     node: '400, closed',
     cases: [
-      'a Content-Length behind an empty name: the rest is not run',
-      'a Content-Length that ends in a byte beyond ASCII is refused',
-      'a header with an empty name is refused',
+      'a Content-Length after a header with an empty name is rejected and the rest is not run',
+      'a Content-Length that ends in a non-ASCII byte is rejected',
+      'a header with an empty name is rejected',
     ],
   },
   {
-    why: 'Node’s parser knows `close` and `keep-alive` alone.',
+    why: 'Node’s parser knows only `close` and `keep-alive`.',
     node: '200, open',
-    cases: ['another option of five letters closes nothing, or closes'],
+    cases: ['an unknown Connection option of five characters is ignored or closes the connection'],
   },
   {
-    why: 'Whether a body follows is not known.',
+    why: 'The adapter does not know whether a body follows.',
     node: '200, closed',
-    cases: ['Expect: 100-continue without a body is answered'],
+    cases: ['a GET with Expect: 100-continue and no body is served'],
   },
   {
-    why: 'What Node’s parser rejects behind a request is answered, too.',
+    why: 'A request that Node’s parser rejects gets a response, even after another request.',
     node: '404 400, closed',
     cases: [
-      'a framing error in a pipelined request ends the connection',
-      'an error in a pipelined request leaves the first answered',
-      'garbage behind a request ends the connection',
+      'a framing error in a pipelined request closes the connection',
+      'an error in a pipelined request does not affect the request before it',
+      'garbage after a request is not run',
     ],
   },
   {
-    why: 'Node’s parser takes it for `Connection`, and closes at once when another request follows.',
+    why: 'Node’s parser reads it as `Connection` and closes immediately when another request follows.',
     node: 'nothing, closed',
-    cases: ['a Proxy-Connection says nothing'],
+    cases: ['Proxy-Connection is ignored'],
   },
 ];

@@ -1,22 +1,22 @@
-/** Bytes on a connection, and what becomes of them. */
+/** Bytes that are sent on one connection, and the expected behaviour of each server. */
 export interface RawCase {
   /** A sentence of the specification. */
   readonly name: string;
-  /** What the RFC demands, and where. */
+  /** The requirement, and the section of the RFC. */
   readonly rule: string;
-  /** What is sent, a character for each byte. */
+  /** The sent bytes, one character per byte. */
   readonly bytes: string;
-  /** The requests, as method and target, that a strict reader finds in it, and no others. */
+  /** The requests, as method and target, that a strict reader finds in the bytes. No others may be handled. */
   readonly serves: readonly string[];
-  /** What this host does, in the words of `tell`. */
-  readonly us: string;
-  /** What `node:http` of Node 22 does. */
+  /** The behaviour of the adapter on uWebSockets.js, in the format of `describeReceived`. */
+  readonly uws: string;
+  /** The behaviour of `node:http` in Node 22, in the same format. */
   readonly node: string;
   /**
-   * The heading in docs/edge.md of what JavaScript cannot mend: the case pins what happens, which is not what the RFC
-   * demands. When another build of uWebSockets.js mends it, the case fails and moves.
+   * The heading of a known limitation of uWebSockets.js in docs/edge.md. The case then pins the current behaviour, which
+   * violates the RFC. If another build of uWebSockets.js fixes it, the case fails and this field must be removed.
    */
-  readonly unmended?: string;
+  readonly knownLimitation?: string;
 }
 
 type Row = readonly [
@@ -24,19 +24,19 @@ type Row = readonly [
   rule: string,
   bytes: string,
   serves: readonly string[],
-  us: string,
+  uws: string,
   node: string,
-  unmended?: string,
+  knownLimitation?: string,
 ];
 
-/** A table of cases. */
+/** Builds cases from a table. */
 export const rawCases = (rows: readonly Row[]): readonly RawCase[] =>
-  rows.map(([name, rule, bytes, serves, us, node, unmended]) => ({
+  rows.map(([name, rule, bytes, serves, uws, node, knownLimitation]) => ({
     name,
     rule,
     bytes,
     serves,
-    us,
+    uws,
     node,
-    ...(unmended === undefined ? {} : { unmended }),
+    ...(knownLimitation === undefined ? {} : { knownLimitation }),
   }));

@@ -2,189 +2,197 @@ import { readFile } from 'node:fs/promises';
 import { everyForm } from '@petstore/testing/forms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { adapterOfRun } from '../adapters.ts';
-import { rawCaseGroups } from './cases/index.ts';
-import { describeReceived } from './send.ts';
-import { bareServer, gatewayServer, nodeServer, type RawServer } from './hosts.ts';
-import { judge, type Deeds } from './judge.ts';
-import { openLanes, type Lanes } from './lanes.ts';
-import { nodeDifferences } from './nodeDifferences.ts';
-import type { RawCase } from './rawCase.ts';
-import { splits } from './splits.ts';
 import { has } from '../servers.ts';
 import { testSeed } from '../testSeed.ts';
+import { rawCaseGroups } from './cases/index.ts';
+import { findProblems, type RawOutcome } from './findProblems.ts';
+import { nodeDifferences } from './nodeDifferences.ts';
+import type { RawCase } from './rawCase.ts';
+import { bareServer, gatewayServer, nodeServer, type RawServer } from './rawServers.ts';
+import { describeReceived } from './send.ts';
+import { openServerPool, type ServerPool } from './serverPool.ts';
+import { splits } from './splits.ts';
 
 const adapter = adapterOfRun();
 const isUws = adapter === 'uws';
-/** Whether the cases are tested too: on other servers, once. */
+/** Whether to run the cases on the servers for comparison too. One adapter suffices for that. */
 const runsOthers = everyForm && isUws;
 
 const groups = Object.entries(rawCaseGroups).map(
   ([group, cases]) => [group, isUws ? cases : cases.map(onNode)] as const,
 );
-const all = groups.flatMap(([, cases]) => cases);
+const allCases = groups.flatMap(([, cases]) => cases);
 
-/** A case as the adapter on node:http has it. What uWebSockets.js alone cannot mend is right there. */
-function onNode({ unmended: _ofUws, ...rawCase }: RawCase): RawCase {
+/** Returns a case with the expectations for the adapter on node:http, which has no known limitations of uWebSockets.js. */
+function onNode({ knownLimitation: _ofUws, ...rawCase }: RawCase): RawCase {
   const difference = nodeDifferences.find(({ cases }) => cases.includes(rawCase.name));
-  const us = difference?.node ?? rawCase.us.replaceAll(' by the parser', '');
-  return { ...rawCase, us, serves: difference?.serves ?? rawCase.serves };
+  const uws = difference?.node ?? rawCase.uws.replaceAll(' by the parser', '');
+  return { ...rawCase, uws, serves: difference?.serves ?? rawCase.serves };
 }
 
-/** An error or no response, which each adapter has its own of for bytes that are no request. */
-const isRejection = (told: string) => /^(nothing|400|413|414|417|431|505), (open|closed)$/.test(told);
+/** Whether the server sent an error or nothing. For malformed requests each adapter has different errors. */
+const isRejection = (description: string) =>
+  /^(nothing|400|413|414|417|431|505), (open|closed)$/.test(description);
 
-/** How many servers are asked at once, each one thing at a time. */
-const width = 16;
-const inFull = { quietMs: 250, settleMs: 20 };
-const inPieces = { quietMs: 15, settleMs: 3 };
+/** How many servers run at the same time. Each handles one case at a time. */
+const concurrency = 16;
+const timesOfWhole = { quietMs: 250, settleMs: 20 };
+const timesOfPieces = { quietMs: 15, settleMs: 3 };
 
-/** Runs jobs, a few at once. */
-async function workOff<Job>(jobs: Iterable<Job>, work: (job: Job) => Promise<void>): Promise<void> {
+/** Runs jobs concurrently, up to the limit. */
+async function runJobs<Job>(jobs: Iterable<Job>, run: (job: Job) => Promise<void>): Promise<void> {
   const pending = jobs[Symbol.iterator]();
   const worker = async () => {
-    for (let next = pending.next(); !next.done; next = pending.next()) await work(next.value);
+    for (let next = pending.next(); !next.done; next = pending.next()) await run(next.value);
   };
-  await Promise.all(Array.from({ length: width }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
 }
+
+type Outcomes = ReadonlyMap<RawCase, RawOutcome>;
 
 /** Sends each case in one piece to a kind of server. */
-async function whole(open: () => Promise<RawServer>): Promise<ReadonlyMap<RawCase, Deeds>> {
-  const lanes = await openLanes(open, width);
-  const done = new Map<RawCase, Deeds>();
-  await workOff(all, async (rawCase) => {
+async function runAllCases(open: () => Promise<RawServer>): Promise<Outcomes> {
+  const pool = await openServerPool(open, concurrency);
+  const outcomes = new Map<RawCase, RawOutcome>();
+  await runJobs(allCases, async (rawCase) => {
     const { bytes, serves } = rawCase;
-    done.set(rawCase, await lanes.run([bytes], { responses: serves.length, ...inFull }));
+    outcomes.set(rawCase, await pool.run([bytes], { responses: serves.length, ...timesOfWhole }));
   });
-  await lanes.close();
-  return done;
+  await pool.close();
+  return outcomes;
 }
 
-const faultsOf = (deeds: ReadonlyMap<RawCase, Deeds>, rawCase: RawCase) => {
-  const done = deeds.get(rawCase);
-  if (done === undefined) throw new Error(`${rawCase.name} was not run.`);
-  return judge(rawCase.serves, done);
+const problemsOf = (outcomes: Outcomes, rawCase: RawCase) => {
+  const outcome = outcomes.get(rawCase);
+  if (outcome === undefined) throw new Error(`${rawCase.name} was not run.`);
+  return findProblems(rawCase.serves, outcome);
 };
-const toldOf = (deeds: ReadonlyMap<RawCase, Deeds>, rawCase: RawCase) => {
-  const done = deeds.get(rawCase);
-  return done && describeReceived(done.exchanged);
+const descriptionOf = (outcomes: Outcomes, rawCase: RawCase) => {
+  const outcome = outcomes.get(rawCase);
+  return outcome && describeReceived(outcome.received);
 };
 
-/** All cuts, or every fifth, others in each run. */
-const isTried = (_pieces: unknown, at: number) => everyForm || at % 5 === testSeed % 5;
+/** Selects all divisions, or every fifth one, starting at an offset that depends on the seed. */
+const isSampled = (_pieces: unknown, at: number) => everyForm || at % 5 === testSeed % 5;
 
-/** What the parser takes for half a request, and waits for the rest of. */
-const waiting = all.filter(({ us }) => us === 'nothing, open');
+/** The cases that the parser reads as an incomplete request, so the server waits for more bytes. */
+const incompleteCases = allCases.filter(({ uws }) => uws === 'nothing, open');
 
-/** @returns which of them the server leaves open for more than 13 s */
-async function waitForTheEnd(): Promise<readonly string[]> {
-  const lanes = await openLanes(gatewayServer, waiting.length);
+/** Returns the names of the incomplete cases for which the server keeps the connection open for more than 13 s. */
+async function findConnectionsLeftOpen(): Promise<readonly string[]> {
+  const pool = await openServerPool(gatewayServer, incompleteCases.length);
   const open: string[] = [];
   await Promise.all(
-    waiting.map(async ({ name, bytes }) => {
-      const { exchanged } = await lanes.run([bytes], { responses: 1, quietMs: 13_000, settleMs: 13_000 });
-      if (!exchanged.isClosed) open.push(name);
+    incompleteCases.map(async ({ name, bytes }) => {
+      const { received } = await pool.run([bytes], { responses: 1, quietMs: 13_000, settleMs: 13_000 });
+      if (!received.isClosed) open.push(name);
     }),
   );
-  await lanes.close();
+  await pool.close();
   return open;
 }
 
 describe.runIf(has('a port'))('raw HTTP', () => {
-  let us: ReadonlyMap<RawCase, Deeds>;
-  let node: ReadonlyMap<RawCase, Deeds>;
-  let bare: ReadonlyMap<RawCase, Deeds>;
-  let lanes: Lanes;
-  /** What is left open when all has been sent. It takes 12 s: it begins first. */
+  let onGateway: Outcomes;
+  let onNodeServer: Outcomes;
+  let onBareServer: Outcomes;
+  let pool: ServerPool;
+  /** Starts first, because it takes 12 s. */
   let leftOpen: Promise<readonly string[]>;
 
   beforeAll(async () => {
-    leftOpen = waitForTheEnd();
-    us = await whole(gatewayServer);
-    // What other hosts do with the cases is a test of the cases.
+    leftOpen = findConnectionsLeftOpen();
+    onGateway = await runAllCases(gatewayServer);
+    // The other servers test the cases themselves.
     if (runsOthers) {
-      node = await whole(nodeServer);
-      bare = await whole(bareServer);
+      onNodeServer = await runAllCases(nodeServer);
+      onBareServer = await runAllCases(bareServer);
     }
-    lanes = await openLanes(gatewayServer, width);
+    pool = await openServerPool(gatewayServer, concurrency);
   }, 60_000);
-  afterAll(() => lanes.close());
+  afterAll(() => pool.close());
 
   for (const [group, cases] of groups) {
     // oxlint-disable-next-line vitest/valid-title -- the groups' names
     describe(group, () => {
       it.each(cases.map((rawCase) => [rawCase.name, rawCase] as const))('%s', (_name, rawCase) => {
-        // What is in the table, in its words; then the law.
-        const told = toldOf(us, rawCase) ?? '';
-        const isSame = !isUws && isRejection(told) && isRejection(rawCase.us) && rawCase.serves.length === 0;
+        // First the expectation of the table, then the rules that hold for every case.
+        const description = descriptionOf(onGateway, rawCase) ?? '';
+        const isSame =
+          !isUws && isRejection(description) && isRejection(rawCase.uws) && rawCase.serves.length === 0;
         expect({
-          us: isSame ? rawCase.us : told,
-          node: runsOthers ? toldOf(node, rawCase) : rawCase.node,
+          uws: isSame ? rawCase.uws : description,
+          node: runsOthers ? descriptionOf(onNodeServer, rawCase) : rawCase.node,
         }).toEqual({
-          us: rawCase.us,
+          uws: rawCase.uws,
           node: rawCase.node,
         });
-        // Where one that cannot be mended is mended, the table and the documentation are to say so.
-        const { unmended } = rawCase;
-        expect({ isRight: faultsOf(us, rawCase).length === 0, unmended }).toEqual({
-          isRight: unmended === undefined,
-          unmended,
+        // If a known limitation is fixed, the table and docs/edge.md must be updated.
+        const { knownLimitation } = rawCase;
+        expect({ isCorrect: problemsOf(onGateway, rawCase).length === 0, knownLimitation }).toEqual({
+          isCorrect: knownLimitation === undefined,
+          knownLimitation,
         });
       });
 
-      it('never runs what is in a body, however the bytes are cut', async () => {
+      it(`no bytes inside a body run as a request, however the ${group} cases are divided into packets`, async () => {
         const jobs = cases.flatMap((rawCase) =>
-          rawCase.unmended === undefined
-            ? [...splits(rawCase.bytes)].filter(isTried).map((pieces) => ({ rawCase, pieces }))
+          rawCase.knownLimitation === undefined
+            ? [...splits(rawCase.bytes)].filter(isSampled).map((pieces) => ({ rawCase, pieces }))
             : [],
         );
-        const faults: string[] = [];
-        await workOff(jobs, async ({ rawCase: { name, serves }, pieces }) => {
-          const deeds = await lanes.run(pieces, { responses: serves.length, ...inPieces });
-          for (const fault of judge(serves, deeds)) {
-            faults.push(`${name}, cut at ${pieces.length > 2 ? 'each byte' : pieces[0]?.length}: ${fault}`);
+        const problems: string[] = [];
+        await runJobs(jobs, async ({ rawCase: { name, serves }, pieces }) => {
+          const outcome = await pool.run(pieces, { responses: serves.length, ...timesOfPieces });
+          for (const problem of findProblems(serves, outcome)) {
+            problems.push(
+              `${name}, cut at ${pieces.length > 2 ? 'each byte' : pieces[0]?.length}: ${problem}`,
+            );
           }
         });
-        expect(faults).toEqual([]);
+        expect(problems).toEqual([]);
       }, 60_000);
     });
   }
 
-  it('lists of the adapter on node:http cases that there are, each once', () => {
+  it('each case that nodeDifferences names exists and is listed once', () => {
     const names = nodeDifferences.flatMap(({ cases }) => cases);
     expect(new Set(names).size).toBe(names.length);
-    const known = new Set(all.map(({ name }) => name));
+    const known = new Set(allCases.map(({ name }) => name));
     expect(names.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  it('has at least 150 cases, each of its own name', () => {
-    expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
-    expect(all.length).toBeGreaterThanOrEqual(150);
+  it('there are at least 150 raw HTTP cases with unique names', () => {
+    expect(new Set(allCases.map(({ name }) => name)).size).toBe(allCases.length);
+    expect(allCases.length).toBeGreaterThanOrEqual(150);
   });
 
-  it.runIf(runsOthers)('turns red where the defences are off', () => {
-    const red = all.filter((rawCase) => rawCase.unmended === undefined && faultsOf(bare, rawCase).length > 0);
-    const ran = red.filter((rawCase) =>
-      bare.get(rawCase)?.handled.some((target) => !rawCase.serves.includes(target)),
-    );
-    process.stdout.write(
-      `Raw HTTP: ${all.length} cases; uWebSockets.js alone fails ${red.length}, and runs in ${ran.length} what it must not.\n`,
-    );
-    expect(red.length).toBeGreaterThan(90);
-  });
+  it.runIf(runsOthers)(
+    'uWebSockets.js without the checks of the adapter fails more than 90 raw HTTP cases',
+    () => {
+      const failingCases = allCases.filter(
+        (rawCase) => rawCase.knownLimitation === undefined && problemsOf(onBareServer, rawCase).length > 0,
+      );
+      const ranExtra = failingCases.filter((rawCase) =>
+        onBareServer.get(rawCase)?.handled.some((target) => !rawCase.serves.includes(target)),
+      );
+      process.stdout.write(
+        `Raw HTTP: ${allCases.length} cases; uWebSockets.js alone fails ${failingCases.length}, and runs a request that it must not run in ${ranExtra.length}.\n`,
+      );
+      expect(failingCases.length).toBeGreaterThan(90);
+    },
+  );
 
-  it('documents what cannot be mended', async () => {
+  it('docs/edge.md has a heading for each known limitation', async () => {
     const page = await readFile(new URL('../../../../docs/edge.md', import.meta.url), 'utf8');
-    const missing = all.filter(
-      ({ unmended }) =>
-        unmended !== undefined &&
-        !page.includes(`### ${unmended}
-`),
+    const missing = allCases.filter(
+      ({ knownLimitation }) => knownLimitation !== undefined && !page.includes(`### ${knownLimitation}\n`),
     );
     expect(missing).toEqual([]);
   });
 
-  it('closes by itself what is left waiting, within 13 s', async () => {
-    expect(waiting.length).toBeGreaterThan(0);
+  it('the server closes a connection with an incomplete request within 13 s', async () => {
+    expect(incompleteCases.length).toBeGreaterThan(0);
     expect(await leftOpen).toEqual([]);
   }, 30_000);
 });

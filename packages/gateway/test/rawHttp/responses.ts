@@ -1,4 +1,4 @@
-/** One response, as it came. */
+/** One complete response. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
@@ -6,8 +6,8 @@ export interface RawResponse {
 }
 
 /**
- * Reads all whole responses, one after the other. What is left of the bytes is no response, or not all of one.
- * @param isHead whether they answer requests without a body of theirs
+ * Reads all complete responses. `rest` is what follows them: an incomplete response, or other bytes.
+ * @param isHead whether the requests were HEAD, so the responses have no body
  */
 export function readResponses(
   received: string,
@@ -34,20 +34,20 @@ export function readResponses(
   }
 }
 
-/** How much of what follows a head is its body; `undefined` where not all is there. */
+/** Returns the length of the body at the start of `bodied`, or `undefined` if it is incomplete. */
 function lengthOf(status: number, headers: ReadonlyMap<string, string>, bodied: string): number | undefined {
   if (status === 100 || status === 204) return 0;
   if (headers.has('transfer-encoding')) {
     const end = bodied.indexOf('0\r\n\r\n');
     return end < 0 ? undefined : end + 5;
   }
-  // The parser's own errors have no length: they end with the connection.
+  // Errors of the parser have no Content-Length: they end with the connection.
   const length = Number(headers.get('content-length') ?? bodied.length);
   return length <= bodied.length ? length : undefined;
 }
 
-/** What uWebSockets.js answers before a handler is called: HTML. */
-export const isOfTheParser = ({ status, body }: RawResponse): boolean =>
+/** Whether uWebSockets.js sent the response before it called a handler. These errors are HTML. */
+export const isParserError = ({ status, body }: RawResponse): boolean =>
   [400, 431, 505].includes(status) && body.startsWith('<h1>');
 
 export function isJson({ body }: RawResponse): boolean {

@@ -1,69 +1,70 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfTheParser, readResponses, type RawResponse } from './responses.ts';
+import { isParserError, readResponses, type RawResponse } from './responses.ts';
 
-/** What came back on a connection. */
+/** The bytes that a server sent on a connection, and the state of the connection. */
 export interface Received {
   readonly responses: readonly RawResponse[];
-  /** What came that is no whole response. */
+  /** Bytes after the last complete response. */
   readonly rest: string;
-  /** Whether the server closed the connection, while ours was open. What comes after we close ours is not looked at. */
+  /** Whether the server closed the connection before the client did. Bytes after the client closed are ignored. */
   readonly isClosed: boolean;
-  /** Whether it stayed open even when ours was closed. */
+  /** Whether the server kept the connection open after the client closed its side. */
   readonly isHung: boolean;
 }
 
-export interface Patience {
-  /** How many answers to expect. */
+/** The number of expected responses, and how long to wait for them, in milliseconds. */
+export interface SendTimes {
+  /** The expected number of responses. */
   readonly responses: number;
-  /** How long to wait for an answer, or the end, since something last happened, in milliseconds. */
+  /** The longest silence before the responses are complete. */
   readonly quietMs: number;
-  /** How long to wait for the end when all answers are there. */
+  /** The longest silence after the responses are complete, before the connection counts as open. */
   readonly settleMs: number;
 }
 
-/** How long the end may take when our side is closed. */
+/** How long the server may take to close after the client closed its side. */
 const hangMs = 3000;
 
 /**
- * Sends pieces, each in a segment and a read of its own, and hears the server out. The server runs in the same process or
- * another: it has had its turn when a few of ours have passed.
+ * Sends each piece in a separate TCP segment, and reads until the server closes or is silent. The server may run in the
+ * same process: after each write, two turns of the event loop let it read the piece.
  */
 export async function send(
   port: number,
   pieces: readonly string[],
-  { responses: expected, quietMs, settleMs }: Patience,
+  { responses: expected, quietMs, settleMs }: SendTimes,
 ): Promise<Received> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   const isHead = pieces.join('').startsWith('HEAD ');
-  const seen = { received: '', changes: 0, isOver: false };
-  // A reset is an end, too: `once` rejects on an error.
+  const state = { received: '', changes: 0, isEnded: false };
+  // A reset also ends the connection: `once` rejects on an error.
   const closed = once(socket, 'close').catch(() => {});
   socket.on('error', () => {});
   socket.on('data', (chunk) => {
-    seen.received += chunk.toString('latin1');
-    seen.changes += 1;
+    state.received += chunk.toString('latin1');
+    state.changes += 1;
   });
-  const over = () => {
-    seen.isOver = true;
+  const end = () => {
+    state.isEnded = true;
   };
-  socket.on('end', over).on('close', over);
+  socket.on('end', end).on('close', end);
   await Promise.race([once(socket, 'connect'), closed]);
   for (const piece of pieces) {
-    if (seen.isOver) break;
+    if (state.isEnded) break;
     socket.write(Buffer.from(piece, 'latin1'));
     await turns(2);
   }
-  for (let changes = -1; !seen.isOver && changes !== seen.changes;) {
-    ({ changes } = seen);
-    const isComplete = readResponses(seen.received, isHead).responses.length >= Math.max(1, expected);
+  for (let changes = -1; !state.isEnded && changes !== state.changes;) {
+    ({ changes } = state);
+    const isComplete = readResponses(state.received, isHead).responses.length >= Math.max(1, expected);
     const until = performance.now() + (isComplete ? settleMs : quietMs);
-    while (!seen.isOver && changes === seen.changes && performance.now() < until) await sleep(2);
-    // Where the machine stalls, time passes before what came is read.
+    while (!state.isEnded && changes === state.changes && performance.now() < until) await sleep(2);
+    // On a stalled machine the time may be over before received bytes are read.
     await turns(4);
   }
-  const { received, isOver: isClosed } = seen;
+  const { received, isEnded: isClosed } = state;
   socket.end();
   const late = await Promise.race([closed, sleep(hangMs, 'late', { ref: false })]);
   socket.destroy();
@@ -74,11 +75,11 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
 }
 
-/** In words: `200, open` · `400, closed` · `400 by the parser, closed` · `200 200, open` · `nothing, closed`. */
+/** Formats the statuses and the state of the connection: `200, open` · `400, closed` · `400 by the parser, closed` · `200 200, open` · `nothing, closed`. */
 export function describeReceived({ responses, rest, isClosed }: Received): string {
-  const said = responses.map(
-    (response) => `${response.status}${isOfTheParser(response) ? ' by the parser' : ''}`,
+  const parts = responses.map(
+    (response) => `${response.status}${isParserError(response) ? ' by the parser' : ''}`,
   );
-  if (rest !== '') said.push('garbage');
-  return `${said.join(' ') || 'nothing'}, ${isClosed ? 'closed' : 'open'}`;
+  if (rest !== '') parts.push('garbage');
+  return `${parts.join(' ') || 'nothing'}, ${isClosed ? 'closed' : 'open'}`;
 }

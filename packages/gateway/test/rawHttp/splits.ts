@@ -1,13 +1,13 @@
-/** Every way to cut bytes that is tried: whole, byte by byte, and in two at each offset. */
+/** Yields the tested divisions of bytes into packets: one packet, one per byte, and two packets cut at each offset. */
 export function* splits(bytes: string): Generator<readonly string[]> {
   yield [bytes];
-  // One that is very long is cut where it may matter: around its lines' ends, and here and there between.
+  // A very long request is cut only around its line ends and at some offsets in between.
   const isShort = bytes.length <= 700;
   if (isShort) {
     yield bytes.split('');
-    // uWebSockets.js 20 gives up on a request line in pieces: so that what is behind it comes byte by byte, too.
-    const line = bytes.indexOf('\n') + 1;
-    yield [bytes.slice(0, line), ...bytes.slice(line).split('')];
+    // uWebSockets.js 20 rejects a request line in pieces, so the line is also sent whole and the rest byte by byte.
+    const lineLength = bytes.indexOf('\n') + 1;
+    yield [bytes.slice(0, lineLength), ...bytes.slice(lineLength).split('')];
   }
   for (let at = 1; at < bytes.length; at += 1) {
     const isNearEnd = /[\r\n:]/.test(bytes.slice(Math.max(0, at - 2), at + 2));

@@ -1,44 +1,45 @@
-/** What a reader that follows RFC 9112 to the letter, and our limits, finds in bytes. */
-export interface Reading {
-  /** The requests, as method and target, up to what is no request or ends the connection. */
+/** The result of a reader that follows RFC 9112 strictly and applies the gateway's limits. */
+export interface StrictReading {
+  /** The requests, as method and target, up to the first invalid one or the one that closes the connection. */
   readonly requests: readonly string[];
-  /** Whether there is something in them that the adapter's parser hides from us: docs/edge.md. */
+  /** Whether the bytes contain something that the adapter's parser hides from the gateway (docs/edge.md). */
   readonly isHidden: boolean;
 }
 
 const requestLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) (\/[!"$-~]*) HTTP\/1\.1$/;
 const headerLine =
   /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[\t ]*((?:[!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?)?)[\t ]*$/;
-/** An empty name ends the head for the parser; a byte beyond ASCII at an end of a value is a blank to it. */
-const hidden = /^:|:[\t ]*[\x80-\xff]|[\x80-\xff][\t ]*$/;
-/** Node's parser skips bare CR and LF in front of a request, and takes several blanks for one. It answers HTTP/1.0. */
+/** uWebSockets.js ends the head at an empty name, and reads a non-ASCII byte at an end of a value as whitespace. */
+const hiddenByUws = /^:|:[\t ]*[\x80-\xff]|[\x80-\xff][\t ]*$/;
+/** Node's parser skips bare CR and LF before a request, reads several spaces as one, and serves HTTP/1.0. */
 const hiddenByNode = /^[\r\n]|^\S+ {2}|^\S+ \S+ {2}| HTTP\/1\.0$/;
 const hostValue = /^(?:\[[0-9A-Fa-f:.]+\]|(?:[0-9A-Za-z._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/;
-const limit = 16_384;
+const maxTargetLength = 16_384;
 
 type Headers = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Reads what comes on a connection, written apart from the host, to be compared with it.
- * @param isUws as the adapter on uWebSockets.js reads: a chunked request is the last, and no line may be in front of one
+ * Reads the requests in the bytes of a connection. It shares no code with the gateway, so both can be compared.
+ * @param isUws whether to apply the rules of the adapter on uWebSockets.js: a chunked request is the last one, and an empty
+ *   line before a request is invalid
  */
-export function readStrictly(bytes: string, isUws: boolean): Reading {
+export function readStrictly(bytes: string, isUws: boolean): StrictReading {
   const requests: string[] = [];
   let rest = bytes;
   for (;;) {
-    // RFC 9112 §2.2: an empty line in front should be ignored. The parser of uWebSockets.js does not.
+    // RFC 9112 §2.2: an empty line before a request should be ignored. The parser of uWebSockets.js does not ignore it.
     if (!isUws) rest = rest.replace(/^(?:\r\n)+/, '');
     const end = rest.indexOf('\r\n\r\n');
     const [first = '', ...lines] = rest.slice(0, Math.max(0, end)).split('\r\n');
-    const isHidden = isUws ? lines.some((line) => hidden.test(line)) : hiddenByNode.test(first);
+    const isHidden = isUws ? lines.some((line) => hiddenByUws.test(line)) : hiddenByNode.test(first);
     const [, method, target = ''] = requestLine.exec(first) ?? [];
     const headers = readHeaders(lines);
-    if (method === undefined || isHidden || headers === undefined || target.length > limit) {
+    if (method === undefined || isHidden || headers === undefined || target.length > maxTargetLength) {
       return { requests, isHidden };
     }
     const length = bodyLength(headers);
     if (length === undefined || !isServed(headers)) return { requests, isHidden };
-    // A query that is empty is none to the host.
+    // The adapter drops an empty query.
     requests.push(`${method} ${target.replace(/^([^?]*)\?$/, '$1')}`);
     const closes = (headers.get('connection') ?? []).some((value) =>
       /(?:^|,)\s*close\s*(?:,|$)/i.test(value),
@@ -53,7 +54,7 @@ export function readStrictly(bytes: string, isUws: boolean): Reading {
 
 const chunkSize = /^([0-9A-Fa-f]{1,16})(?:[\t ]*;[\t -~\x80-\xff]*)?\r\n/;
 
-/** Where a chunked body ends, its trailers included (RFC 9112 §7.1); `undefined` where it does not, or is malformed. */
+/** Returns the end of a chunked body with its trailers (RFC 9112 §7.1), or `undefined` if it is incomplete or malformed. */
 function chunkedEnd(body: string): number | undefined {
   let at = 0;
   for (;;) {
@@ -85,6 +86,7 @@ function readHeaders(lines: readonly string[]): Headers | undefined {
   return headers;
 }
 
+/** Whether `Host` and `Expect` are valid. */
 function isServed(headers: Headers): boolean {
   const hosts = headers.get('host') ?? [];
   const expected = headers.get('expect') ?? [];
@@ -95,7 +97,7 @@ function isServed(headers: Headers): boolean {
   );
 }
 
-/** `undefined` where the framing is refused. */
+/** Returns the length of the body, or `undefined` if its framing is invalid. */
 function bodyLength(headers: Headers): number | 'chunked' | undefined {
   const codings = headers.get('transfer-encoding');
   const lengths = headers.get('content-length');

@@ -1,9 +1,9 @@
 import { rawCases } from '../rawCase.ts';
-import { chunked, create, list, get, pet, post, smuggled, smuggledCreate } from '../wire.ts';
+import { chunked, create, list, get, pet, post, smuggled, smuggledCreate } from '../rawRequests.ts';
 
 const rule = 'RFC 9112 §7.1: chunk-size is hexadecimal digits, a line ends in CRLF.';
-const extensions = 'RFC 9112 §7.1.1: extensions that are not known are ignored.';
-const trailers = 'RFC 9112 §7.1.2: trailers are consumed or thrown away.';
+const extensions = 'RFC 9112 §7.1.1: unknown extensions are ignored.';
+const trailers = 'RFC 9112 §7.1.2: trailers are consumed or discarded.';
 const body = (chunks: string) => post(chunked, chunks);
 
 export const chunkCases = rawCases([
@@ -16,7 +16,7 @@ export const chunkCases = rawCases([
     '201, open',
   ],
   [
-    'a chunk size in upper case is taken',
+    'an upper-case chunk size is accepted',
     rule,
     body(`1B\r\n${pet}\r\n0\r\n\r\n`),
     [create],
@@ -24,7 +24,7 @@ export const chunkCases = rawCases([
     '201, open',
   ],
   [
-    'a chunk size with leading zeros is taken',
+    'a chunk size with leading zeros is accepted',
     rule,
     body(`0001b\r\n${pet}\r\n0\r\n\r\n`),
     [create],
@@ -32,16 +32,23 @@ export const chunkCases = rawCases([
     '201, open',
   ],
   [
-    'a last chunk of several zeros is the last',
+    'a last chunk with a size of several zeros ends the body',
     rule,
     body(`1b\r\n${pet}\r\n000\r\n\r\n`),
     [create],
     '201, closed',
     '201, open',
   ],
-  ['an empty chunked body is empty', rule, body('0\r\n\r\n'), [create], '400, closed', '400, open'],
   [
-    'a chunk extension is ignored',
+    'a chunked body without data is an empty body',
+    rule,
+    body('0\r\n\r\n'),
+    [create],
+    '400, closed',
+    '400, open',
+  ],
+  [
+    'a chunk extension is ignored or rejected',
     extensions,
     body(`1b;a=b\r\n${pet}\r\n0\r\n\r\n`),
     [create],
@@ -49,7 +56,7 @@ export const chunkCases = rawCases([
     '201, open',
   ],
   [
-    'a chunk extension without a value is ignored',
+    'a chunk extension without a value is ignored or rejected',
     extensions,
     body(`1b;a\r\n${pet}\r\n0\r\n\r\n`),
     [create],
@@ -57,7 +64,7 @@ export const chunkCases = rawCases([
     '201, open',
   ],
   [
-    'an extension of the last chunk is ignored',
+    'an extension of the last chunk is ignored or rejected',
     extensions,
     body(`1b\r\n${pet}\r\n0;a=b\r\n\r\n`),
     [create],
@@ -65,7 +72,7 @@ export const chunkCases = rawCases([
     '201, open',
   ],
   [
-    'a chunk extension in quotes is ignored',
+    'a chunk extension with a quoted value is ignored or rejected',
     extensions,
     body(`1b;a="b"\r\n${pet}\r\n0\r\n\r\n`),
     [create],
@@ -73,7 +80,7 @@ export const chunkCases = rawCases([
     '201, open',
   ],
   [
-    'a quoted CRLF in an extension ends its line',
+    'a quoted CRLF in a chunk extension ends the line',
     'RFC 9112 §7.1.1: a quoted string has no CR or LF.',
     body(`1b;a="\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -81,7 +88,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a bare LF in an extension does not end its line',
+    'a bare LF in a chunk extension does not end the line',
     'RFC 9112 §2.2',
     body(`1b;a\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -89,7 +96,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a bare CR in an extension is refused',
+    'a bare CR in a chunk extension is rejected',
     'RFC 9112 §2.2',
     body(`1b;a\rb\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -97,7 +104,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a huge chunk extension is bounded',
+    'a chunk extension of 20,000 bytes is rejected',
     extensions,
     body(`1b;${'a'.repeat(20_000)}\r\n${pet}\r\n0\r\n\r\n`),
     [create],
@@ -105,7 +112,7 @@ export const chunkCases = rawCases([
     '413, closed',
   ],
   [
-    'a bare LF behind a chunk size is refused',
+    'a bare LF after a chunk size is rejected',
     rule,
     body(`1b\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -113,7 +120,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a bare LF behind a chunk is refused',
+    'a bare LF after a chunk is rejected',
     rule,
     body(`1b\r\n${pet}\n0\r\n\r\n${smuggled}`),
     [create],
@@ -121,7 +128,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'bare LFs throughout a chunked body are refused',
+    'a chunked body with bare LF line ends is rejected',
     rule,
     body(`1b\n${pet}\n0\n\n${smuggled}`),
     [create],
@@ -129,7 +136,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a chunk that is longer than its size is refused',
+    'a chunk that is longer than its size is rejected',
     rule,
     body(`5\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -137,7 +144,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a chunk that is shorter than its size swallows what follows',
+    'a chunk that is shorter than its size includes the bytes after it',
     rule,
     body(`3f\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -145,7 +152,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a chunk without CRLF behind it is refused',
+    'a chunk without a CRLF after it is rejected',
     rule,
     body(`1b\r\n${pet}XX0\r\n\r\n${smuggled}`),
     [create],
@@ -153,7 +160,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a chunk size with 0x is refused',
+    'a chunk size with 0x is rejected',
     rule,
     body(`0x1b\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -161,7 +168,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a negative chunk size is refused',
+    'a negative chunk size is rejected',
     rule,
     body(`-1b\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -169,7 +176,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a chunk size with a plus is refused',
+    'a chunk size with a plus sign is rejected',
     rule,
     body(`+1b\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -177,7 +184,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a chunk size of letters is refused',
+    'a chunk size that is not hexadecimal is rejected',
     rule,
     body(`xyz\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -185,7 +192,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'an empty chunk size is refused',
+    'an empty chunk size is rejected',
     rule,
     body(`\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -193,7 +200,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a blank before a chunk size is refused',
+    'a space before a chunk size is rejected',
     rule,
     body(` 1b\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -201,7 +208,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a blank behind a chunk size is refused or ignored',
+    'a space after a chunk size is rejected or ignored',
     'RFC 9112 §7.1.1: bad whitespace before an extension.',
     body(`1b \r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -209,15 +216,15 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a chunk size beyond 64 bits is refused',
-    'RFC 9112 §7.1: overflow is to be prevented.',
+    'a chunk size over 64 bits is rejected',
+    'RFC 9112 §7.1: integer overflow must be prevented.',
     body(`1000000000000001b\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
     '400 by the parser, closed',
     '400, closed',
   ],
   [
-    'a chunk size of very many digits is refused',
+    'a chunk size of 100 digits is rejected',
     'RFC 9112 §7.1',
     body(`${'f'.repeat(100)}\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -225,7 +232,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a chunk size of very many zeros is its number',
+    'a chunk size with 100 leading zeros is accepted',
     'RFC 9112 §7.1',
     body(`${'0'.repeat(100)}1b\r\n${pet}\r\n0\r\n\r\n`),
     [create],
@@ -233,7 +240,7 @@ export const chunkCases = rawCases([
     '201, open',
   ],
   [
-    'a chunk size with NUL is refused',
+    'a chunk size with NUL is rejected',
     rule,
     body(`1b\0\r\n${pet}\r\n0\r\n\r\n${smuggled}`),
     [create],
@@ -241,7 +248,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a chunked body without its end is waited for',
+    'the server waits for the rest of an incomplete chunked body',
     'RFC 9112 §8',
     body(`1b\r\n${pet}\r\n`),
     [create],
@@ -249,7 +256,7 @@ export const chunkCases = rawCases([
     'nothing, open',
   ],
   [
-    'a trailer is not taken for a request',
+    'a trailer is not read as a request',
     trailers,
     body(`1b\r\n${pet}\r\n0\r\nA: b\r\n\r\n`),
     [create],
@@ -257,7 +264,7 @@ export const chunkCases = rawCases([
     '201, open',
   ],
   [
-    'several trailers are not taken for requests',
+    'several trailers are not read as requests',
     trailers,
     body(`1b\r\n${pet}\r\n0\r\nA: b\r\nC: d\r\n\r\n`),
     [create],
@@ -273,7 +280,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a trailer that looks like a request, two bytes later, is not run',
+    'a trailer that looks like a request after two other bytes is not run',
     trailers,
     body(`1b\r\n${pet}\r\n0\r\nXX${smuggled}`),
     [create],
@@ -281,7 +288,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a trailer that looks like a create is not stored',
+    'a trailer that looks like a create is not run and stores nothing',
     trailers,
     body(`1b\r\n${pet}\r\n0\r\nA:${smuggledCreate}`),
     [create],
@@ -289,7 +296,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a Content-Length in a trailer frames nothing',
+    'a Content-Length in a trailer does not frame a body',
     trailers,
     body(`1b\r\n${pet}\r\n0\r\nContent-Length: 5\r\n\r\n`),
     [create],
@@ -297,7 +304,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a trailer of a GET that looks like a request is not run',
+    'a trailer of a chunked GET that looks like a request is not run',
     trailers,
     `${get(chunked)}0\r\n${smuggled}`,
     [list],
@@ -305,7 +312,7 @@ export const chunkCases = rawCases([
     '400, closed',
   ],
   [
-    'a request behind a chunked one waits for its answer, or the connection closes',
+    'a request after a chunked request waits for its response, or the connection closes',
     'RFC 9112 §9.3.2',
     body(`1b\r\n${pet}\r\n0\r\n\r\n`) + get(),
     [create, list],

@@ -10,25 +10,33 @@ import {
   post,
   smuggled,
   smuggledCreate,
-} from '../wire.ts';
+} from '../rawRequests.ts';
 
-const close = 'RFC 9112 §9.6: what follows a request that says close is not processed.';
-const pipeline = 'RFC 9112 §9.3.2: pipelined requests are answered in order; a server may close.';
+const close = 'RFC 9112 §9.6: bytes after a request with close are not processed.';
+const pipeline =
+  'RFC 9112 §9.3.2: pipelined requests get their responses in order; a server may close the connection.';
 const upgrade = 'RFC 9110 §7.8: an Upgrade may be ignored.';
 const upgrading = 'Connection: Upgrade\r\nUpgrade: ';
 
 export const connectionCases = rawCases([
   [
-    'a connection is kept by default',
+    'a connection stays open by default',
     'RFC 9112 §9.3',
     get('Connection: keep-alive\r\n'),
     [list],
     '200, open',
     '200, open',
   ],
-  ['Connection: close is obeyed', close, get('Connection: close\r\n'), [list], '200, closed', '200, closed'],
   [
-    'Connection: Close in another case is obeyed',
+    'Connection: close closes the connection',
+    close,
+    get('Connection: close\r\n'),
+    [list],
+    '200, closed',
+    '200, closed',
+  ],
+  [
+    'Connection: CLOSE in upper case closes the connection',
     close,
     get('Connection: CLOSE\r\n'),
     [list],
@@ -36,7 +44,7 @@ export const connectionCases = rawCases([
     '200, closed',
   ],
   [
-    'close in a list is obeyed',
+    'close in a Connection list closes the connection',
     close,
     get('Connection: keep-alive, close\r\n'),
     [list],
@@ -44,7 +52,7 @@ export const connectionCases = rawCases([
     '200, closed',
   ],
   [
-    'close in a second header is obeyed',
+    'close in a second Connection header closes the connection',
     close,
     get('Connection: keep-alive\r\nConnection: close\r\n'),
     [list],
@@ -52,7 +60,7 @@ export const connectionCases = rawCases([
     '200, closed',
   ],
   [
-    'another option of five letters closes nothing, or closes',
+    'an unknown Connection option of five characters is ignored or closes the connection',
     'RFC 9110 §7.6.1: unknown options are ignored.',
     get('Connection: x-abc\r\n'),
     [list],
@@ -60,7 +68,7 @@ export const connectionCases = rawCases([
     '200, open',
   ],
   [
-    'a request behind Connection: close is not run',
+    'a request after Connection: close is not run',
     close,
     get('Connection: close\r\n') + smuggled,
     [list],
@@ -68,7 +76,7 @@ export const connectionCases = rawCases([
     '400, closed',
   ],
   [
-    'a request behind close in a list is not run',
+    'a request after close in a Connection list is not run',
     close,
     get('Connection: x, Close\r\n') + smuggled,
     [list],
@@ -76,7 +84,7 @@ export const connectionCases = rawCases([
     '400, closed',
   ],
   [
-    'a create behind Connection: close is not stored',
+    'a create after Connection: close is not stored',
     close,
     get('Connection: close\r\n') + smuggledCreate,
     [list],
@@ -84,7 +92,7 @@ export const connectionCases = rawCases([
     '400, closed',
   ],
   [
-    'a request behind a POST with close is not run',
+    'a request after a POST with Connection: close is not run',
     close,
     post(`Connection: close\r\n${petLength}`, pet) + smuggled,
     [create],
@@ -92,7 +100,7 @@ export const connectionCases = rawCases([
     '400, closed',
   ],
   [
-    'a HEAD with close is answered and closed',
+    'a HEAD with Connection: close gets 200 and closes the connection',
     close,
     'HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     ['HEAD /v1/pets'],
@@ -100,7 +108,7 @@ export const connectionCases = rawCases([
     '200, closed',
   ],
   [
-    'an OPTIONS with close is answered 204 and closed',
+    'an OPTIONS with Connection: close gets 204 and closes the connection',
     close,
     'OPTIONS /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     ['OPTIONS /v1/pets'],
@@ -108,7 +116,7 @@ export const connectionCases = rawCases([
     '204, closed',
   ],
   [
-    'two pipelined requests are answered in order',
+    'two pipelined requests get their responses in order',
     pipeline,
     get('', '/a') + get('', '/b'),
     ['GET /a', 'GET /b'],
@@ -116,7 +124,7 @@ export const connectionCases = rawCases([
     '404 404, open',
   ],
   [
-    'ten pipelined requests are answered in order',
+    'ten pipelined requests get their responses in order',
     pipeline,
     Array.from({ length: 10 }, (_, at) => get('', `/${at}`)).join(''),
     Array.from({ length: 10 }, (_, at) => `GET /${at}`),
@@ -124,7 +132,7 @@ export const connectionCases = rawCases([
     '404 404 404 404 404 404 404 404 404 404, open',
   ],
   [
-    'a request pipelined behind one that takes its time closes the connection',
+    'a request pipelined after a POST gets its response after that of the POST',
     pipeline,
     post(petLength, pet) + get(),
     [create, list],
@@ -132,7 +140,7 @@ export const connectionCases = rawCases([
     '201 200, open',
   ],
   [
-    'an error in a pipelined request leaves the first answered',
+    'an error in a pipelined request does not affect the request before it',
     pipeline,
     `${get('', '/a')}GET /b HTTP/1.1\r\n\r\n`,
     ['GET /a'],
@@ -140,7 +148,7 @@ export const connectionCases = rawCases([
     '404 400, closed',
   ],
   [
-    'a framing error in a pipelined request ends the connection',
+    'a framing error in a pipelined request closes the connection',
     pipeline,
     get('', '/a') + get('Content-Length: 0\r\nContent-Length: 1\r\n', '/b') + get('', '/c'),
     ['GET /a'],
@@ -148,7 +156,7 @@ export const connectionCases = rawCases([
     '400, closed',
   ],
   [
-    'garbage behind a request ends the connection',
+    'garbage after a request is not run',
     'RFC 9112 §2.2',
     `${get('', '/a')}garbage\r\n\r\n`,
     ['GET /a'],
@@ -156,7 +164,7 @@ export const connectionCases = rawCases([
     '400, closed',
   ],
   [
-    'CRLF behind a body is skipped or ends the connection',
+    'a CRLF after a body is skipped or closes the connection',
     'RFC 9112 §2.2: old clients send it.',
     `${post(petLength, pet)}\r\n`,
     [create],
@@ -164,7 +172,7 @@ export const connectionCases = rawCases([
     '201, open',
   ],
   [
-    'Expect: 100-continue is answered',
+    'a POST with Expect: 100-continue is served',
     'RFC 9110 §10.1.1',
     post(`Expect: 100-continue\r\n${petLength}`, pet),
     [create],
@@ -172,7 +180,7 @@ export const connectionCases = rawCases([
     '201, open',
   ],
   [
-    'Expect: 100-Continue in another case is answered',
+    'a POST with Expect: 100-Continue in other letter case is served',
     'RFC 9110 §10.1.1: case-insensitive.',
     post(`Expect: 100-Continue\r\n${petLength}`, pet),
     [create],
@@ -180,7 +188,7 @@ export const connectionCases = rawCases([
     '201, open',
   ],
   [
-    'Expect: 100-continue without a body is answered',
+    'a GET with Expect: 100-continue and no body is served',
     'RFC 9110 §10.1.1',
     get('Expect: 100-continue\r\n'),
     [list],
@@ -188,7 +196,7 @@ export const connectionCases = rawCases([
     '200, open',
   ],
   [
-    'another expectation is refused',
+    'an Expect other than 100-continue gets 417',
     'RFC 9110 §10.1.1: 417.',
     post(`Expect: x\r\n${petLength}`, pet),
     [],
@@ -196,7 +204,7 @@ export const connectionCases = rawCases([
     '417, open',
   ],
   [
-    'an expectation with a request in its body: it is not run',
+    'the body of a request that gets 417 is not run as a request',
     'RFC 9110 §10.1.1: 417.',
     post(`Expect: x\r\nContent-Length: ${smuggled.length}\r\n`, smuggled),
     [],
@@ -213,7 +221,7 @@ export const connectionCases = rawCases([
   ],
   ['an Upgrade to TLS is ignored', upgrade, get(`${upgrading}TLS/1.0\r\n`), [list], '200, open', '200, open'],
   [
-    'an Upgrade to a WebSocket at a path that has none is answered',
+    'an Upgrade to a WebSocket at a path without WebSockets is ignored',
     upgrade,
     get(
       `${upgrading}websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`,
@@ -223,7 +231,7 @@ export const connectionCases = rawCases([
     '200, open',
   ],
   [
-    'an Upgrade with a body: it is not run',
+    'the body of an Upgrade to h2c is not run as a request',
     upgrade,
     get(`${upgrading}h2c\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
     [list],
@@ -231,7 +239,7 @@ export const connectionCases = rawCases([
     '200, open',
   ],
   [
-    'an Upgrade to a WebSocket with a body: it is not run',
+    'the body of an Upgrade to a WebSocket is not run as a request',
     upgrade,
     get(
       `${upgrading}websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nContent-Length: ${smuggled.length}\r\n`,
@@ -241,7 +249,7 @@ export const connectionCases = rawCases([
     '200, open',
   ],
   [
-    'an Upgrade of a chunked request is ignored',
+    'an Upgrade on a chunked request is ignored',
     upgrade,
     post(`${upgrading}h2c\r\n${chunked}`, chunkedPet),
     [create],
@@ -249,7 +257,7 @@ export const connectionCases = rawCases([
     '201, open',
   ],
   [
-    'a Proxy-Connection says nothing',
+    'Proxy-Connection is ignored',
     'RFC 9112 C.2.2',
     get('Proxy-Connection: close\r\n', '/a') + get('', '/b'),
     ['GET /a', 'GET /b'],
@@ -257,7 +265,7 @@ export const connectionCases = rawCases([
     '400, closed',
   ],
   [
-    'a connection that sends nothing is not answered',
+    'a connection without a request gets no response',
     'RFC 9112 §9.5',
     ' '.slice(1),
     [],

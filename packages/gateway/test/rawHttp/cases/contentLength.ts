@@ -1,13 +1,14 @@
 import { rawCases } from '../rawCase.ts';
-import { create, get, list, pet, petLength, post, smuggled, smuggledCreate } from '../wire.ts';
+import { create, get, list, pet, petLength, post, smuggled, smuggledCreate } from '../rawRequests.ts';
 
-const several = 'RFC 9110 §8.6: several values: all equal, or 400. This host refuses equal ones too.';
+const several =
+  'RFC 9110 §8.6: several values must be equal, else 400. This adapter rejects equal values too.';
 const grammar = 'RFC 9110 §8.6: digits only.';
 const length = (value: string) => post(`Content-Length: ${value}\r\n`, pet);
 
 export const contentLengthCases = rawCases([
   [
-    'a POST of a known length is served',
+    'a POST with a Content-Length is served',
     'RFC 9112 §6.2',
     post(petLength, pet),
     [create],
@@ -15,7 +16,7 @@ export const contentLengthCases = rawCases([
     '201, open',
   ],
   [
-    'a Content-Length with leading zeros is its number',
+    'a Content-Length with leading zeros is accepted',
     grammar,
     length('00027'),
     [create],
@@ -23,15 +24,15 @@ export const contentLengthCases = rawCases([
     '201, open',
   ],
   [
-    'a Content-Length with blanks around is its number',
-    'RFC 9112 §5: blanks around a value are no part of it.',
+    'a Content-Length with whitespace around it is accepted',
+    'RFC 9112 §5: whitespace around a value is not part of it.',
     length(' \t27 \t'),
     [create],
     '201, open',
     '201, open',
   ],
   [
-    'a Content-Length with a plus is refused',
+    'a Content-Length with a plus sign is rejected',
     grammar,
     length('+27'),
     [],
@@ -39,7 +40,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a negative Content-Length is refused',
+    'a negative Content-Length is rejected',
     grammar,
     length('-1'),
     [],
@@ -47,7 +48,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a Content-Length of minus zero is refused',
+    'a Content-Length of minus zero is rejected',
     grammar,
     length('-0'),
     [],
@@ -55,7 +56,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a hexadecimal Content-Length is refused',
+    'a hexadecimal Content-Length is rejected',
     grammar,
     length('0x1b'),
     [],
@@ -63,7 +64,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a decimal Content-Length is refused',
+    'a decimal Content-Length is rejected',
     grammar,
     length('27.0'),
     [],
@@ -71,7 +72,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a Content-Length with an exponent is refused',
+    'a Content-Length with an exponent is rejected',
     grammar,
     length('27e0'),
     [],
@@ -79,7 +80,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a Content-Length with an underscore is refused',
+    'a Content-Length with an underscore is rejected',
     grammar,
     length('2_7'),
     [],
@@ -87,7 +88,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a Content-Length with a blank inside is refused',
+    'a Content-Length with a space inside is rejected',
     grammar,
     length('2 7'),
     [],
@@ -95,7 +96,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a Content-Length with a semicolon is refused',
+    'a Content-Length with a semicolon is rejected',
     grammar,
     length('27;'),
     [],
@@ -103,7 +104,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a Content-Length in quotes is refused',
+    'a Content-Length in quotes is rejected',
     grammar,
     length('"27"'),
     [],
@@ -111,16 +112,16 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a Content-Length of letters is refused',
+    'a Content-Length of letters is rejected',
     grammar,
     length('abc'),
     [],
     '400 by the parser, closed',
     '400, closed',
   ],
-  ['a Content-Length with NUL is refused', grammar, length('27\0'), [], 'nothing, open', '400, closed'],
+  ['a Content-Length with NUL is rejected', grammar, length('27\0'), [], 'nothing, open', '400, closed'],
   [
-    'a Content-Length of other digits is refused',
+    'a Content-Length of non-ASCII digits is rejected',
     grammar,
     length('\xd9\xa2\xd9\xa7'),
     [],
@@ -128,7 +129,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'an empty Content-Length is refused',
+    'an empty Content-Length is rejected',
     grammar,
     post('Content-Length:\r\n', pet),
     [],
@@ -136,7 +137,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'an empty Content-Length of a GET is refused',
+    'an empty Content-Length on a GET is rejected',
     grammar,
     get('Content-Length:\r\n'),
     [],
@@ -144,15 +145,15 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a Content-Length beyond 64 bits is refused',
-    'RFC 9110 §8.6: overflow is to be prevented.',
+    'a Content-Length over 64 bits is rejected',
+    'RFC 9110 §8.6: integer overflow must be prevented.',
     length('18446744073709551643'),
     [],
     '400 by the parser, closed',
     '400, closed',
   ],
   [
-    'a Content-Length beyond all numbers is refused',
+    'a Content-Length of 400 digits is rejected',
     'RFC 9110 §8.6',
     length('9'.repeat(400)),
     [],
@@ -160,7 +161,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a Content-Length of 19 digits is refused',
+    'a Content-Length of 19 digits is rejected',
     'RFC 9110 §8.6',
     length('9223372036854775807'),
     [],
@@ -168,7 +169,7 @@ export const contentLengthCases = rawCases([
     'nothing, open',
   ],
   [
-    'a Content-Length with so many zeros that it is cut is refused',
+    'a Content-Length with 30 leading zeros is rejected',
     'RFC 9110 §8.6',
     length(`${'0'.repeat(30)}27`),
     [],
@@ -176,7 +177,7 @@ export const contentLengthCases = rawCases([
     '201, open',
   ],
   [
-    'a list of equal lengths is refused',
+    'a Content-Length that lists equal values is rejected',
     several,
     length('27, 27'),
     [],
@@ -184,7 +185,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a list of lengths that differ is refused',
+    'a Content-Length that lists different values is rejected',
     several,
     length('27, 5'),
     [],
@@ -192,7 +193,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'two equal Content-Length headers are refused',
+    'two equal Content-Length headers are rejected',
     several,
     post(petLength + petLength, pet),
     [],
@@ -200,7 +201,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.CL, the shorter first: the rest is not run',
+    'two Content-Length headers, the shorter first, are rejected and the rest is not run',
     several,
     post(`Content-Length: 0\r\nContent-Length: ${smuggled.length}\r\n`, smuggled),
     [],
@@ -208,7 +209,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.CL, the longer first: nothing is run',
+    'two Content-Length headers, the longer first, are rejected and nothing is run',
     several,
     post(`Content-Length: ${smuggled.length}\r\nContent-Length: 0\r\n`, smuggled),
     [],
@@ -216,7 +217,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.CL in another case: the rest is not run',
+    'a second Content-Length in other letter case is rejected and the rest is not run',
     several,
     post(`Content-Length: 0\r\ncontent-LENGTH: ${smuggled.length}\r\n`, smuggled),
     [],
@@ -224,7 +225,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.CL with a header between: the rest is not run',
+    'two Content-Length headers with another header between them are rejected and the rest is not run',
     several,
     post(`Content-Length: 0\r\nA: b\r\nContent-Length: ${smuggled.length}\r\n`, smuggled),
     [],
@@ -232,7 +233,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.CL of a GET: the rest is not run',
+    'two Content-Length headers on a GET are rejected and the rest is not run',
     several,
     get(`Content-Length: 0\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
     [],
@@ -240,7 +241,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.CL, an empty one first: the rest is not run',
+    'an empty Content-Length before another one is rejected and the rest is not run',
     several,
     get(`Content-Length:\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
     [],
@@ -248,7 +249,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.CL, an empty one last: the rest is not run',
+    'an empty Content-Length after another one is rejected and the rest is not run',
     several,
     get(`Content-Length: ${smuggled.length}\r\nContent-Length:\r\n`) + smuggled,
     [],
@@ -256,7 +257,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.CL, a create in the rest: it is not stored',
+    'a create in the body of a request with two Content-Length headers is not stored',
     several,
     post(`Content-Length: 27\r\nContent-Length: ${27 + smuggledCreate.length}\r\n`, pet + smuggledCreate),
     [],
@@ -264,7 +265,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'three Content-Length headers: the rest is not run',
+    'three Content-Length headers are rejected and the rest is not run',
     several,
     get(`Content-Length: 0\r\nContent-Length: 0\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
     [],
@@ -272,7 +273,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a body of a GET is not run',
+    'the body of a GET is not run as a request',
     'RFC 9110 §9.3.1: a GET may have one; it is framed like any other.',
     get(`Content-Length: ${smuggled.length}\r\n`) + smuggled,
     [list],
@@ -280,7 +281,7 @@ export const contentLengthCases = rawCases([
     '200, open',
   ],
   [
-    'a body of a HEAD is not run',
+    'the body of a HEAD is not run as a request',
     'RFC 9110 §9.3.2',
     `HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
     ['HEAD /v1/pets'],
@@ -288,7 +289,7 @@ export const contentLengthCases = rawCases([
     '200, open',
   ],
   [
-    'a body of a DELETE is not run',
+    'the body of a DELETE is not run as a request',
     'RFC 9110 §9.3.5',
     `DELETE /v1/pets/1 HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
     ['DELETE /v1/pets/1'],
@@ -296,7 +297,7 @@ export const contentLengthCases = rawCases([
     '405, open',
   ],
   [
-    'a body of an OPTIONS is not run',
+    'the body of an OPTIONS is not run as a request',
     'RFC 9110 §9.3.7',
     `OPTIONS /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
     ['OPTIONS /v1/pets'],
@@ -304,7 +305,7 @@ export const contentLengthCases = rawCases([
     '204, open',
   ],
   [
-    'a body of a TRACE is not run',
+    'the body of a TRACE is not run as a request',
     'RFC 9110 §9.3.8',
     `TRACE /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
     ['TRACE /v1/pets'],
@@ -312,7 +313,7 @@ export const contentLengthCases = rawCases([
     '405, open',
   ],
   [
-    'a body of a CONNECT with a path is not run',
+    'the body of a CONNECT with a path is not run as a request',
     'RFC 9110 §9.3.6',
     `CONNECT /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
     ['CONNECT /v1/pets'],
@@ -320,7 +321,7 @@ export const contentLengthCases = rawCases([
     'nothing, closed',
   ],
   [
-    'a body of an unknown method is not run',
+    'the body of a request with an unknown method is not run as a request',
     'RFC 9112 §6.3',
     `BREW /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
     ['BREW /v1/pets'],
@@ -328,7 +329,7 @@ export const contentLengthCases = rawCases([
     '400, closed',
   ],
   [
-    'a body at a path that is not there is not run',
+    'the body of a request to an unknown path is not run as a request',
     'RFC 9112 §6.3',
     `POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
     ['POST /nowhere'],
@@ -336,7 +337,7 @@ export const contentLengthCases = rawCases([
     '404, open',
   ],
   [
-    'a body that is refused with 400 is not run',
+    'a body that gets 400 is not run as a request',
     'RFC 9112 §6.3',
     post(`Content-Length: ${smuggled.length}\r\n`, smuggled),
     [create],
@@ -344,7 +345,7 @@ export const contentLengthCases = rawCases([
     '400, open',
   ],
   [
-    'a body of another media type is not run',
+    'a body with another media type is not run as a request',
     'RFC 9112 §6.3',
     `POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`,
     [create],
@@ -352,7 +353,7 @@ export const contentLengthCases = rawCases([
     '415, open',
   ],
   [
-    'a body that is too large is not run',
+    'a body over the size limit is not run as a request',
     'RFC 9110 §15.5.14',
     post('Content-Length: 2000000\r\n', smuggled),
     [create],
@@ -361,7 +362,7 @@ export const contentLengthCases = rawCases([
     'A body that is not read to its end',
   ],
   [
-    'a body that is shorter than said is waited for',
+    'the server waits for the rest of a body that is shorter than its Content-Length',
     'RFC 9112 §8',
     post(petLength, pet.slice(1)),
     [create],
@@ -369,7 +370,7 @@ export const contentLengthCases = rawCases([
     'nothing, open',
   ],
   [
-    'what follows a body is the next request',
+    'bytes after a body are the next request',
     'RFC 9112 §9.3.2',
     post(petLength, pet) + get(),
     [create, list],
@@ -377,7 +378,7 @@ export const contentLengthCases = rawCases([
     '201 200, open',
   ],
   [
-    'a Content-Length that ends in a byte beyond ASCII is refused',
+    'a Content-Length that ends in a non-ASCII byte is rejected',
     grammar,
     length('27\xa0'),
     [],

@@ -1,13 +1,13 @@
 import { rawCases } from '../rawCase.ts';
-import { get, list, post, smuggled, smuggledCreate } from '../wire.ts';
+import { get, list, post, smuggled, smuggledCreate } from '../rawRequests.ts';
 
 const name = 'RFC 9110 §5.1: a header name is a token; else 400.';
-const value = 'RFC 9110 §5.5: NUL, CR and LF are refused; other control characters may be.';
-const fold = 'RFC 9112 §5.2: 400, or blanks in its place.';
+const value = 'RFC 9110 §5.5: NUL, CR and LF are rejected; other control characters may be rejected.';
+const fold = 'RFC 9112 §5.2: 400, or the fold is replaced with spaces.';
 
 export const headerCases = rawCases([
   [
-    'a header with an unusual token for a name is served',
+    'a header name with every special token character is served',
     name,
     get("!#$%&'*+-.^_`|~9Az: b\r\n"),
     [list],
@@ -23,7 +23,7 @@ export const headerCases = rawCases([
     '200, open',
   ],
   [
-    'a header with blanks around its value is served',
+    'a header value with whitespace around it is served',
     'RFC 9112 §5',
     get('A: \t b \t \r\n'),
     [list],
@@ -71,47 +71,47 @@ export const headerCases = rawCases([
     '200, open',
   ],
   [
-    'three hundred headers are refused',
+    'three hundred headers are rejected',
     'RFC 6585 §5: 431.',
     get(Array.from({ length: 300 }, (_, at) => `H${at}: b\r\n`).join('')),
     [],
     '431 by the parser, closed',
     '200, open',
   ],
-  ['a blank in a header name is refused', name, get('A b: c\r\n'), [], 'nothing, open', '400, closed'],
+  ['a space in a header name is rejected', name, get('A b: c\r\n'), [], 'nothing, open', '400, closed'],
   [
-    'a blank before the colon is refused',
+    'a space before the colon of a header is rejected',
     'RFC 9112 §5.1: 400.',
     get('A : b\r\n'),
     [],
     'nothing, open',
     '400, closed',
   ],
-  ['a bracket in a header name is refused', name, get('A(b: c\r\n'), [], 'nothing, open', '400, closed'],
-  ['a slash in a header name is refused', name, get('A/b: c\r\n'), [], 'nothing, open', '400, closed'],
+  ['a parenthesis in a header name is rejected', name, get('A(b: c\r\n'), [], 'nothing, open', '400, closed'],
+  ['a slash in a header name is rejected', name, get('A/b: c\r\n'), [], 'nothing, open', '400, closed'],
   [
-    'a byte beyond ASCII in a header name is refused',
+    'a non-ASCII byte in a header name is rejected',
     name,
     get('A\xe9: b\r\n'),
     [],
     'nothing, open',
     '400, closed',
   ],
-  ['NUL in a header name is refused', name, get('A\0: b\r\n'), [], 'nothing, open', '400, closed'],
-  ['DEL in a header name is refused', name, get('A\x7f: b\r\n'), [], 'nothing, open', '400, closed'],
+  ['NUL in a header name is rejected', name, get('A\0: b\r\n'), [], 'nothing, open', '400, closed'],
+  ['DEL in a header name is rejected', name, get('A\x7f: b\r\n'), [], 'nothing, open', '400, closed'],
   [
-    'a header line without a colon is refused',
+    'a header line without a colon is rejected',
     'RFC 9112 §5',
     get('Ab\r\n'),
     [],
     'nothing, open',
     '400, closed',
   ],
-  ['NUL in a header value is refused', value, get('A: b\0c\r\n'), [], 'nothing, open', '400, closed'],
-  ['DEL in a header value is refused', value, get('A: b\x7fc\r\n'), [], '400, closed', '400, closed'],
-  ['a bell in a header value is refused', value, get('A: b\x07c\r\n'), [], 'nothing, open', '400, closed'],
+  ['NUL in a header value is rejected', value, get('A: b\0c\r\n'), [], 'nothing, open', '400, closed'],
+  ['DEL in a header value is rejected', value, get('A: b\x7fc\r\n'), [], '400, closed', '400, closed'],
+  ['a bell in a header value is rejected', value, get('A: b\x07c\r\n'), [], 'nothing, open', '400, closed'],
   [
-    'a vertical tab in a header value is refused',
+    'a vertical tab in a header value is rejected',
     value,
     get('A: b\x0bc\r\n'),
     [],
@@ -119,7 +119,7 @@ export const headerCases = rawCases([
     '400, closed',
   ],
   [
-    'a form feed in a header value is refused',
+    'a form feed in a header value is rejected',
     value,
     get('A: b\x0cc\r\n'),
     [],
@@ -127,7 +127,7 @@ export const headerCases = rawCases([
     '400, closed',
   ],
   [
-    'an escape in a header value is refused',
+    'an escape character in a header value is rejected',
     value,
     get('A: b\x1b[2J\r\n'),
     [],
@@ -135,7 +135,7 @@ export const headerCases = rawCases([
     '400, closed',
   ],
   [
-    'DEL beside bytes beyond ASCII is refused',
+    'DEL between non-ASCII bytes in a header value is rejected',
     value,
     get('A: \xe9\x7f\xe9\r\n'),
     [],
@@ -143,7 +143,7 @@ export const headerCases = rawCases([
     '400, closed',
   ],
   [
-    'a bare LF in a header value is refused',
+    'a bare LF in a header value is rejected',
     'RFC 9112 §2.2',
     get('A: b\nC: d\r\n'),
     [],
@@ -151,7 +151,7 @@ export const headerCases = rawCases([
     '400, closed',
   ],
   [
-    'a bare CR in a header value is refused',
+    'a bare CR in a header value is rejected',
     'RFC 9112 §2.2',
     get('A: b\rC: d\r\n'),
     [],
@@ -159,7 +159,7 @@ export const headerCases = rawCases([
     '400, closed',
   ],
   [
-    'a bare CR at the end of a header is refused',
+    'a bare CR at the end of a header is rejected',
     'RFC 9112 §2.2',
     get('A: b\r\r\n'),
     [],
@@ -167,17 +167,24 @@ export const headerCases = rawCases([
     '400, closed',
   ],
   [
-    'a bare LF at the end of the head is refused',
+    'a bare LF at the end of the head is rejected',
     'RFC 9112 §2.2',
     `GET /v1/pets HTTP/1.1\r\nHost: x\r\n\n${smuggled}`,
     [],
     'nothing, open',
     '400, closed',
   ],
-  ['a folded header is refused', fold, get('A: b\r\n c\r\n'), [], 'nothing, open', '400, closed'],
-  ['a header folded with a tab is refused', fold, get('A: b\r\n\tc\r\n'), [], 'nothing, open', '400, closed'],
+  ['a folded header is rejected', fold, get('A: b\r\n c\r\n'), [], 'nothing, open', '400, closed'],
   [
-    'a first header that is folded is refused',
+    'a header folded with a tab is rejected',
+    fold,
+    get('A: b\r\n\tc\r\n'),
+    [],
+    'nothing, open',
+    '400, closed',
+  ],
+  [
+    'a space before the first header is rejected',
     'RFC 9112 §2.2: no whitespace before the first header.',
     `GET /v1/pets HTTP/1.1\r\n Host: x\r\n\r\n`,
     [],
@@ -185,7 +192,7 @@ export const headerCases = rawCases([
     '400, closed',
   ],
   [
-    'a folded Host is refused',
+    'a folded Host is rejected',
     fold,
     'GET /v1/pets HTTP/1.1\r\nHost:\r\n x\r\n\r\n',
     [],
@@ -193,16 +200,16 @@ export const headerCases = rawCases([
     '400, closed',
   ],
   [
-    'a folded Content-Length: the rest is not run',
+    'a folded Content-Length is rejected and the rest is not run',
     fold,
     get(`Content-Length:\r\n ${smuggled.length}\r\n`) + smuggled,
     [],
     'nothing, open',
     '400, closed',
   ],
-  ['a line of blanks in the head is refused', fold, get(' \r\n'), [], 'nothing, open', '400, closed'],
+  ['a header line of spaces is rejected', fold, get(' \r\n'), [], 'nothing, open', '400, closed'],
   [
-    'a header with an empty name is refused',
+    'a header with an empty name is rejected',
     name,
     get(': b\r\n'),
     [],
@@ -211,7 +218,7 @@ export const headerCases = rawCases([
     'A header with an empty name',
   ],
   [
-    'a Content-Length behind an empty name: the rest is not run',
+    'a Content-Length after a header with an empty name is rejected and the rest is not run',
     name,
     get(`: b\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
     [],
@@ -220,7 +227,7 @@ export const headerCases = rawCases([
     'A header with an empty name',
   ],
   [
-    'a Content-Length of a POST behind an empty name: the connection closes and the rest is not run',
+    'a POST with a Content-Length after a header with an empty name closes the connection and the rest is not run',
     name,
     post(`: b\r\nContent-Length: ${smuggled.length}\r\n`, smuggled),
     [],
@@ -229,7 +236,7 @@ export const headerCases = rawCases([
     'A header with an empty name',
   ],
   [
-    'an empty name before the Host is refused',
+    'a header with an empty name before Host is rejected',
     name,
     'GET /v1/pets HTTP/1.1\r\n: b\r\nHost: x\r\n\r\n',
     [],
@@ -237,7 +244,7 @@ export const headerCases = rawCases([
     '400, closed',
   ],
   [
-    'a head without its end is waited for',
+    'the server waits for the rest of an incomplete head',
     'RFC 9112 §8',
     'GET /v1/pets HTTP/1.1\r\nHost: x\r\n',
     [],
@@ -245,7 +252,7 @@ export const headerCases = rawCases([
     'nothing, open',
   ],
   [
-    'a create behind a NUL in the head is not stored',
+    'a create after a request with NUL in its head is not stored',
     value,
     post('A: \0\r\nContent-Length: 0\r\n', '') + smuggledCreate,
     [],

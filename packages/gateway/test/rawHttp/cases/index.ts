@@ -8,7 +8,7 @@ import { limitCases } from './limits.ts';
 import { requestLineCases } from './requestLine.ts';
 import { transferEncodingCases } from './transferEncoding.ts';
 
-/** All cases, by what they are about. */
+/** All cases, by the part of a request that they test. */
 export const rawCaseGroups: Readonly<Record<string, readonly RawCase[]>> = {
   'request line': requestLineCases,
   Host: hostCases,

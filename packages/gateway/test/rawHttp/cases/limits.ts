@@ -1,5 +1,5 @@
 import { rawCases } from '../rawCase.ts';
-import { get, list, smuggled } from '../wire.ts';
+import { get, list, smuggled } from '../rawRequests.ts';
 
 const uri = 'RFC 9110 §15.5.15: 414.';
 const fields = 'RFC 6585 §5: 431.';
@@ -15,10 +15,10 @@ export const limitCases = rawCases([
     '200, open',
     '431, closed',
   ],
-  ['a target of one byte more is refused', uri, get('', long(16_385)), [], '414, closed', '431, closed'],
-  ['a target of 30,000 bytes is refused', uri, get('', long(30_000)), [], '414, closed', '431, closed'],
+  ['a target of 16,385 bytes is rejected', uri, get('', long(16_385)), [], '414, closed', '431, closed'],
+  ['a target of 30,000 bytes is rejected', uri, get('', long(30_000)), [], '414, closed', '431, closed'],
   [
-    'a path of 30,000 bytes is refused',
+    'a path of 30,000 bytes is rejected',
     uri,
     get('', `/${'a'.repeat(30_000)}`),
     [],
@@ -26,7 +26,7 @@ export const limitCases = rawCases([
     '431, closed',
   ],
   [
-    'a target of 100,000 bytes is refused',
+    'a target of 100,000 bytes is rejected',
     uri,
     get('', long(100_000)),
     [],
@@ -42,7 +42,7 @@ export const limitCases = rawCases([
     '431, closed',
   ],
   [
-    'header lines of one byte more are refused',
+    'header lines of 16,385 bytes are rejected',
     fields,
     get(header(16_376)),
     [],
@@ -50,7 +50,7 @@ export const limitCases = rawCases([
     '431, closed',
   ],
   [
-    'many header lines of 20,000 bytes together are refused',
+    'many header lines of 20,000 bytes together are rejected',
     fields,
     get(header(2000).repeat(10)),
     [],
@@ -58,7 +58,7 @@ export const limitCases = rawCases([
     '431, closed',
   ],
   [
-    'header lines of 100,000 bytes are refused',
+    'header lines of 100,000 bytes are rejected',
     fields,
     get(header(100_000)),
     [],
@@ -66,23 +66,23 @@ export const limitCases = rawCases([
     '431, closed',
   ],
   [
-    'a method of 20,000 bytes is refused',
-    'RFC 9112 §3: 501; this host says 400, since 5xx is for its own faults.',
+    'a method of 20,000 bytes is rejected',
+    'RFC 9112 §3: 501; this adapter sends 400 and keeps 5xx for server errors.',
     `${'A'.repeat(20_000)} /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n`,
     [],
     '400, closed',
     '400, closed',
   ],
   [
-    'a method of 100,000 bytes is refused',
-    'RFC 9112 §3: 501; this host says 400, since 5xx is for its own faults.',
+    'a method of 100,000 bytes is rejected',
+    'RFC 9112 §3: 501; this adapter sends 400 and keeps 5xx for server errors.',
     `${'A'.repeat(100_000)} /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n`,
     [],
     '431 by the parser, closed',
     '400, closed',
   ],
   [
-    'a request behind a target that is too long is not run',
+    'a request after a target over the limit is not run',
     uri,
     get('', long(20_000)) + smuggled,
     [],
@@ -90,7 +90,7 @@ export const limitCases = rawCases([
     '431, closed',
   ],
   [
-    'a request behind headers that are too long is not run',
+    'a request after headers over the limit is not run',
     fields,
     get(header(20_000)) + smuggled,
     [],
@@ -98,7 +98,7 @@ export const limitCases = rawCases([
     '431, closed',
   ],
   [
-    'a body of a request with headers that are too long is not run',
+    'the body of a request with headers over the limit is not run as a request',
     fields,
     get(`${header(20_000)}Content-Length: ${smuggled.length}\r\n`) + smuggled,
     [],

@@ -1,8 +1,8 @@
 import { rawCases } from '../rawCase.ts';
-import { get, list, pet, petLength, smuggled } from '../wire.ts';
+import { get, list, pet, petLength, smuggled } from '../rawRequests.ts';
 
 const line = (text: string) => `${text}\r\nHost: x\r\n\r\n`;
-const malformed = 'RFC 9112 §3: an invalid request line is answered 400 and the connection closed.';
+const malformed = 'RFC 9112 §3: an invalid request line gets 400 and the connection is closed.';
 const token = 'RFC 9110 §9.1: a method is a token.';
 const target = 'RFC 9112 §3.2: no whitespace or control character in a target; else 400.';
 
@@ -25,7 +25,7 @@ export const requestLineCases = rawCases([
     '200, open',
   ],
   [
-    'an unknown method that is a token is answered',
+    'an unknown method that is a token gets 405',
     token,
     line('BREW /v1/pets HTTP/1.1'),
     ['BREW /v1/pets'],
@@ -33,7 +33,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a method in lower case is another method',
+    'a lower-case method is unknown and gets 405',
     'RFC 9110 §9.1: methods are case-sensitive.',
     line('get /v1/pets HTTP/1.1'),
     ['get /v1/pets'],
@@ -43,7 +43,7 @@ export const requestLineCases = rawCases([
   ...['post', 'PoST'].map(
     (method) =>
       [
-        `${method} /trpc/createPet runs no mutation: 405`,
+        `${method} /trpc/createPet gets 405 and runs no mutation`,
         'RFC 9110 §9.1: methods are case-sensitive.',
         `${line(`${method} /trpc/createPet HTTP/1.1`).slice(0, -2)}Content-Type: application/json\r\n${petLength}\r\n${pet}`,
         [`${method} /trpc/createPet`],
@@ -54,7 +54,7 @@ export const requestLineCases = rawCases([
   ...['get', 'HEAd', 'options', 'TRACK'].map(
     (method) =>
       [
-        `${method} /trpc/listPets runs no query: 405`,
+        `${method} /trpc/listPets gets 405 and runs no query`,
         'RFC 9110 §9.1: methods are case-sensitive; §15.5.6: 405.',
         line(`${method} /trpc/listPets?input=%7B%7D HTTP/1.1`),
         [`${method} /trpc/listPets?input=%7B%7D`],
@@ -63,7 +63,7 @@ export const requestLineCases = rawCases([
       ] as const,
   ),
   [
-    'TRACE /trpc/listPets echoes nothing: 405',
+    'TRACE /trpc/listPets gets 405 and is not echoed',
     'RFC 9110 §9.3.8',
     line('TRACE /trpc/listPets HTTP/1.1'),
     ['TRACE /trpc/listPets'],
@@ -71,7 +71,7 @@ export const requestLineCases = rawCases([
     '405, open',
   ],
   [
-    'CONNECT /trpc/listPets opens no tunnel: 405',
+    'CONNECT /trpc/listPets gets 405 and opens no tunnel',
     'RFC 9110 §9.3.6',
     line('CONNECT /trpc/listPets HTTP/1.1'),
     ['CONNECT /trpc/listPets'],
@@ -79,16 +79,16 @@ export const requestLineCases = rawCases([
     'nothing, closed',
   ],
   [
-    'a method with a bracket is refused',
+    'a method with a parenthesis is rejected',
     token,
     line('G(T /v1/pets HTTP/1.1'),
     [],
     '400, closed',
     '400, closed',
   ],
-  ['a method with an @ is refused', token, line('G@T /v1/pets HTTP/1.1'), [], '400, closed', '400, closed'],
+  ['a method with an @ is rejected', token, line('G@T /v1/pets HTTP/1.1'), [], '400, closed', '400, closed'],
   [
-    'a method with a colon is refused',
+    'a method with a colon is rejected',
     token,
     line('GET: /v1/pets HTTP/1.1'),
     [],
@@ -96,16 +96,23 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a method with a quote is refused',
+    'a method with a quote is rejected',
     token,
     line('"GET" /v1/pets HTTP/1.1'),
     [],
     '400, closed',
     '400, closed',
   ],
-  ['a method with DEL is refused', token, line('G\x7fT /v1/pets HTTP/1.1'), [], '400, closed', '400, closed'],
   [
-    'a method with NUL is refused',
+    'a method with DEL is rejected',
+    token,
+    line('G\x7fT /v1/pets HTTP/1.1'),
+    [],
+    '400, closed',
+    '400, closed',
+  ],
+  [
+    'a method with NUL is rejected',
     token,
     line('G\0T /v1/pets HTTP/1.1'),
     [],
@@ -113,16 +120,16 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a method with a byte beyond ASCII is refused',
+    'a method with a non-ASCII byte is rejected',
     token,
     line('G\xe9T /v1/pets HTTP/1.1'),
     [],
     '505 by the parser, closed',
     '400, closed',
   ],
-  ['a method that is empty is refused', token, line(' /v1/pets HTTP/1.1'), [], '400, closed', '400, closed'],
+  ['an empty method is rejected', token, line(' /v1/pets HTTP/1.1'), [], '400, closed', '400, closed'],
   [
-    'a tab after the method is refused',
+    'a tab after the method is rejected',
     malformed,
     line('GET\t/v1/pets HTTP/1.1'),
     [],
@@ -130,7 +137,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'two spaces after the method are refused',
+    'two spaces after the method are rejected',
     malformed,
     line('GET  /v1/pets HTTP/1.1'),
     [],
@@ -138,7 +145,7 @@ export const requestLineCases = rawCases([
     '200, open',
   ],
   [
-    'a tab before the version is refused',
+    'a tab before the version is rejected',
     malformed,
     line('GET /v1/pets\tHTTP/1.1'),
     [],
@@ -146,7 +153,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'two spaces before the version are refused',
+    'two spaces before the version are rejected',
     malformed,
     line('GET /v1/pets  HTTP/1.1'),
     [],
@@ -154,7 +161,7 @@ export const requestLineCases = rawCases([
     '200, open',
   ],
   [
-    'a space after the version is refused',
+    'a space after the version is rejected',
     malformed,
     line('GET /v1/pets HTTP/1.1 '),
     [],
@@ -162,7 +169,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a line without a version is refused',
+    'a request line without a version is rejected',
     malformed,
     line('GET /v1/pets'),
     [],
@@ -170,24 +177,31 @@ export const requestLineCases = rawCases([
     '200, closed',
   ],
   [
-    'a line without a target is refused',
+    'a request line without a target is rejected',
     malformed,
     line('GET HTTP/1.1'),
     [],
     '505 by the parser, closed',
     '400, closed',
   ],
-  ['a line with a method only is refused', malformed, line('GET'), [], 'nothing, open', '400, closed'],
   [
-    'a bare LF behind the request line is refused',
-    'RFC 9112 §2.2: a recipient may take a bare LF for a line end; this host does not.',
+    'a request line with only a method is rejected',
+    malformed,
+    line('GET'),
+    [],
+    'nothing, open',
+    '400, closed',
+  ],
+  [
+    'a bare LF after the request line is rejected',
+    'RFC 9112 §2.2: a recipient may take a bare LF for a line end; this adapter does not.',
     'GET /v1/pets HTTP/1.1\nHost: x\r\n\r\n',
     [],
     '505 by the parser, closed',
     '400, closed',
   ],
   [
-    'bare LFs throughout are refused',
+    'a head with bare LF line ends is rejected',
     'RFC 9112 §2.2',
     'GET /v1/pets HTTP/1.1\nHost: x\n\n',
     [],
@@ -195,7 +209,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a bare CR in the request line is refused',
+    'a bare CR in the request line is rejected',
     'RFC 9112 §2.2: a bare CR is invalid.',
     line('GET /v1/\rpets HTTP/1.1'),
     [],
@@ -203,7 +217,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'an empty line in front is skipped or refused',
+    'an empty line before a request is skipped or rejected',
     'RFC 9112 §2.2: a server should ignore at least one.',
     `\r\n${get()}`,
     [list],
@@ -211,16 +225,23 @@ export const requestLineCases = rawCases([
     '200, open',
   ],
   [
-    'a byte order mark in front is refused',
+    'a byte order mark before a request is rejected',
     malformed,
     `\xef\xbb\xbf${get()}`,
     [],
     '505 by the parser, closed',
     '400, closed',
   ],
-  ['a space in front is refused', malformed, ` ${get()}`, [], '505 by the parser, closed', '400, closed'],
   [
-    'a target with DEL is refused',
+    'a space before a request is rejected',
+    malformed,
+    ` ${get()}`,
+    [],
+    '505 by the parser, closed',
+    '400, closed',
+  ],
+  [
+    'a target with DEL is rejected',
     target,
     line('GET /v1/pets\x7f HTTP/1.1'),
     [],
@@ -228,7 +249,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a target with NUL is refused',
+    'a target with NUL is rejected',
     target,
     line('GET /v1/pe\0ts HTTP/1.1'),
     [],
@@ -236,7 +257,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a target with a control character is refused',
+    'a target with a control character is rejected',
     target,
     line('GET /v1/pe\x01ts HTTP/1.1'),
     [],
@@ -244,7 +265,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a target with a byte beyond ASCII is refused',
+    'a target with a non-ASCII byte is rejected',
     'RFC 3986 §2: a URI is ASCII.',
     line('GET /v1/pets?q=\xe9 HTTP/1.1'),
     [],
@@ -252,7 +273,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a target in raw UTF-8 is refused',
+    'a target in raw UTF-8 is rejected',
     'RFC 3986 §2',
     line('GET /v1/\xc3\xa9 HTTP/1.1'),
     [],
@@ -260,7 +281,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a target with a space is refused',
+    'a target with a space is rejected',
     target,
     line('GET /v1/pets?q=a b HTTP/1.1'),
     [],
@@ -268,15 +289,15 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a target with a fragment is refused',
-    'RFC 9112 §3.2.1: origin-form has none.',
+    'a target with a fragment is rejected',
+    'RFC 9112 §3.2.1: origin-form has no fragment.',
     line('GET /v1/pets#a HTTP/1.1'),
     [],
     '400, closed',
     '404, open',
   ],
   [
-    'a query with a fragment is refused',
+    'a query with a fragment is rejected',
     'RFC 9112 §3.2.1',
     line('GET /v1/pets?limit=1#a HTTP/1.1'),
     [],
@@ -284,15 +305,15 @@ export const requestLineCases = rawCases([
     '400, open',
   ],
   [
-    'a target with dot segments is taken as it is',
-    'RFC 3986 §6.2.2.3: only who normalises removes them.',
+    'a target with dot segments is passed on unchanged',
+    'RFC 3986 §6.2.2.3: only a recipient that normalizes removes them.',
     line('GET /v1/../v1/pets HTTP/1.1'),
     ['GET /v1/../v1/pets'],
     '404, open',
     '404, open',
   ],
   [
-    'a target that is percent-encoded is taken as it is',
+    'a percent-encoded target is passed on unchanged',
     'RFC 3986 §2.1',
     line('GET /v1/%70ets HTTP/1.1'),
     ['GET /v1/%70ets'],
@@ -300,7 +321,7 @@ export const requestLineCases = rawCases([
     '200, open',
   ],
   [
-    'a target with an encoded NUL is taken as it is',
+    'a target with an encoded NUL is passed on unchanged',
     'RFC 3986 §2.1',
     line('GET /v1/pets/%00 HTTP/1.1'),
     ['GET /v1/pets/%00'],
@@ -308,7 +329,7 @@ export const requestLineCases = rawCases([
     '400, open',
   ],
   [
-    'a target with an encoded CRLF is one target',
+    'an encoded CRLF does not end a target',
     'RFC 3986 §2.1',
     line('GET /v1/pets/%0d%0aX:1 HTTP/1.1'),
     ['GET /v1/pets/%0d%0aX:1'],
@@ -316,7 +337,7 @@ export const requestLineCases = rawCases([
     '400, open',
   ],
   [
-    'a target without a leading slash is refused',
+    'a target without a leading slash is rejected',
     'RFC 9112 §3.2.1',
     line('GET v1/pets HTTP/1.1'),
     [],
@@ -324,7 +345,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'an absolute-form target is answered',
+    'an absolute-form target is served or rejected',
     'RFC 9112 §3.2.2: a server must accept it.',
     line('GET http://x/v1/pets HTTP/1.1'),
     [list],
@@ -332,7 +353,7 @@ export const requestLineCases = rawCases([
     '404, open',
   ],
   [
-    'an absolute-form target of another host is not served as ours',
+    'an absolute-form target with another host is rejected',
     'RFC 9112 §3.2.2',
     line('GET http://y/v1/pets HTTP/1.1'),
     [],
@@ -340,24 +361,24 @@ export const requestLineCases = rawCases([
     '404, open',
   ],
   [
-    'an asterisk target is answered',
-    'RFC 9112 §3.2.4: OPTIONS * asks about the server.',
+    'OPTIONS * is served or rejected',
+    'RFC 9112 §3.2.4: OPTIONS * applies to the server as a whole.',
     line('OPTIONS * HTTP/1.1'),
     ['OPTIONS *'],
     '505 by the parser, closed',
     '404, open',
   ],
   [
-    'an asterisk target of a GET is refused',
-    'RFC 9112 §3.2.4: only OPTIONS has it.',
+    'GET * is rejected',
+    'RFC 9112 §3.2.4: only OPTIONS has the asterisk form.',
     line('GET * HTTP/1.1'),
     [],
     '505 by the parser, closed',
     '404, open',
   ],
   [
-    'an authority-form target is refused',
-    'RFC 9112 §3.2.3: a server that is no proxy refuses CONNECT.',
+    'an authority-form target is rejected',
+    'RFC 9112 §3.2.3: a server that is not a proxy rejects CONNECT.',
     line('CONNECT x:80 HTTP/1.1'),
     [],
     '505 by the parser, closed',
@@ -372,7 +393,7 @@ export const requestLineCases = rawCases([
     'nothing, closed',
   ],
   [
-    'a TRACE echoes nothing',
+    'a TRACE is not echoed',
     'RFC 9110 §9.3.8',
     line('TRACE /v1/pets HTTP/1.1'),
     ['TRACE /v1/pets'],
@@ -380,7 +401,7 @@ export const requestLineCases = rawCases([
     '405, open',
   ],
   [
-    'HTTP/1.0 is answered',
+    'an HTTP/1.0 request is served or rejected',
     'RFC 9110 §2.5: a server answers with its own minor version.',
     line('GET /v1/pets HTTP/1.0'),
     [list],
@@ -388,16 +409,23 @@ export const requestLineCases = rawCases([
     '200, closed',
   ],
   [
-    'HTTP/1.0 with a body is not taken for two requests',
+    'an HTTP/1.0 request with a body is not read as two requests',
     'RFC 9112 §6.3',
     `POST /v1/pets HTTP/1.0\r\n${petLength}\r\n${pet}`,
     [],
     '505 by the parser, closed',
     '415, closed',
   ],
-  ['HTTP/0.9 is refused', 'RFC 9112 §3', 'GET /v1/pets\r\n', [], 'nothing, open', 'nothing, open'],
   [
-    'HTTP/1.2 is taken as 1.1 or refused',
+    'an HTTP/0.9 request is rejected',
+    'RFC 9112 §3',
+    'GET /v1/pets\r\n',
+    [],
+    'nothing, open',
+    'nothing, open',
+  ],
+  [
+    'an HTTP/1.2 request is served as HTTP/1.1 or rejected',
     'RFC 9110 §2.5: a higher minor version is served as the highest known.',
     line('GET /v1/pets HTTP/1.2'),
     [],
@@ -405,7 +433,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'HTTP/2.0 is refused',
+    'a request line with HTTP/2.0 is rejected',
     'RFC 9110 §15.6.6: 505.',
     line('GET /v1/pets HTTP/2.0'),
     [],
@@ -413,7 +441,7 @@ export const requestLineCases = rawCases([
     '200, closed',
   ],
   [
-    'HTTP/9.9 is refused',
+    'a request line with HTTP/9.9 is rejected',
     'RFC 9110 §15.6.6: 505.',
     line('GET /v1/pets HTTP/9.9'),
     [],
@@ -421,7 +449,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a version in lower case is refused',
+    'a lower-case HTTP version is rejected',
     'RFC 9112 §2.3: case-sensitive.',
     line('GET /v1/pets http/1.1'),
     [],
@@ -429,7 +457,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a version of another protocol is refused',
+    'a version of another protocol is rejected',
     'RFC 9112 §2.3',
     line('GET /v1/pets ICAP/1.1'),
     [],
@@ -437,7 +465,7 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a version with more digits is refused',
+    'a version with two minor digits is rejected',
     'RFC 9112 §2.3: one digit each.',
     line('GET /v1/pets HTTP/1.10'),
     [],
@@ -445,15 +473,15 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'the preface of HTTP/2 is refused',
-    'RFC 9113 §3.4: it is made to fail on HTTP/1.1.',
+    'the HTTP/2 connection preface is rejected',
+    'RFC 9113 §3.4: it is designed to fail on HTTP/1.1.',
     'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
     [],
     '505 by the parser, closed',
     '400, closed',
   ],
   [
-    'a TLS hello on a plain port is refused',
+    'a TLS ClientHello on a port without TLS is rejected',
     'RFC 9112 §3',
     '\x16\x03\x01\x00\x20\x01\x00\x00\x1c\x03\x03',
     [],
@@ -461,12 +489,12 @@ export const requestLineCases = rawCases([
     '400, closed',
   ],
   [
-    'a second request line in place of headers is refused',
+    'a second request line instead of headers is rejected',
     malformed,
     `GET /v1/pets HTTP/1.1\r\n${smuggled}`,
     [],
     'nothing, open',
     '400, closed',
   ],
-  ['bytes that are no HTTP are refused', malformed, 'hello\r\n\r\n', [], 'nothing, open', '400, closed'],
+  ['bytes that are not HTTP are rejected', malformed, 'hello\r\n\r\n', [], 'nothing, open', '400, closed'],
 ]);

@@ -1,10 +1,21 @@
 import { rawCases } from '../rawCase.ts';
-import { chunked, chunkedPet, create, get, pet, petLength, post, smuggled, smuggledCreate } from '../wire.ts';
+import {
+  chunked,
+  chunkedPet,
+  create,
+  get,
+  pet,
+  petLength,
+  post,
+  smuggled,
+  smuggledCreate,
+} from '../rawRequests.ts';
 
-const unknown = 'RFC 9112 §6.1: a coding that is not understood is 501, or 400; this host says 400.';
-const final = 'RFC 9112 §6.3: a request whose last coding is not chunked is 400, and the connection closed.';
+const unknown = 'RFC 9112 §6.1: an unknown coding gets 501 or 400; this adapter sends 400.';
+const final =
+  'RFC 9112 §6.3: a request without chunked as its last coding gets 400 and the connection is closed.';
 const both =
-  'RFC 9112 §6.1: both headers may be an attack: refused, or chunked wins, and the connection closed.';
+  'RFC 9112 §6.1: both headers may be an attack: the request is rejected, or chunked wins and the connection is closed.';
 const coded = (value: string) => post(`Transfer-Encoding: ${value}\r\n`, `0\r\n\r\n${smuggled}`);
 
 export const transferEncodingCases = rawCases([
@@ -17,7 +28,7 @@ export const transferEncodingCases = rawCases([
     '201, open',
   ],
   [
-    'chunked in another case is served',
+    'Transfer-Encoding: chunked in other letter case is served',
     'RFC 9112 §7: names of codings are case-insensitive.',
     post('Transfer-Encoding: ChUnKeD\r\n', chunkedPet),
     [create],
@@ -25,7 +36,7 @@ export const transferEncodingCases = rawCases([
     '201, open',
   ],
   [
-    'chunked with blanks around is served',
+    'Transfer-Encoding: chunked with whitespace around it is served',
     'RFC 9112 §5',
     post('Transfer-Encoding: \t chunked \t\r\n', chunkedPet),
     [create],
@@ -40,11 +51,32 @@ export const transferEncodingCases = rawCases([
     '200, closed',
     '200, open',
   ],
-  ['TE.TE: xchunked is refused', unknown, coded('xchunked'), [], 'nothing, closed', '400, closed'],
-  ['TE.TE: identity is refused', unknown, coded('identity'), [], 'nothing, closed', '400, closed'],
-  ['TE.TE: gzip alone is refused', final, coded('gzip'), [], 'nothing, closed', '400, closed'],
   [
-    'TE.TE: gzip, chunked is refused',
+    'Transfer-Encoding: xchunked is rejected',
+    unknown,
+    coded('xchunked'),
+    [],
+    'nothing, closed',
+    '400, closed',
+  ],
+  [
+    'Transfer-Encoding: identity is rejected',
+    unknown,
+    coded('identity'),
+    [],
+    'nothing, closed',
+    '400, closed',
+  ],
+  [
+    'Transfer-Encoding: gzip without chunked is rejected',
+    final,
+    coded('gzip'),
+    [],
+    'nothing, closed',
+    '400, closed',
+  ],
+  [
+    'Transfer-Encoding: gzip, chunked is rejected',
     unknown,
     coded('gzip, chunked'),
     [],
@@ -52,7 +84,7 @@ export const transferEncodingCases = rawCases([
     '400 404, open',
   ],
   [
-    'TE.TE: chunked, identity is refused',
+    'Transfer-Encoding: chunked, identity is rejected',
     final,
     coded('chunked, identity'),
     [],
@@ -60,7 +92,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: chunked, chunked is refused',
+    'Transfer-Encoding: chunked, chunked is rejected',
     'RFC 9112 §6.1: chunked must not be applied twice.',
     coded('chunked, chunked'),
     [],
@@ -68,7 +100,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: a comma before chunked is refused',
+    'Transfer-Encoding with a comma before chunked is rejected',
     unknown,
     coded(', chunked'),
     [],
@@ -76,7 +108,7 @@ export const transferEncodingCases = rawCases([
     '400 404, open',
   ],
   [
-    'TE.TE: a comma behind chunked is refused',
+    'Transfer-Encoding with a comma after chunked is rejected',
     unknown,
     coded('chunked,'),
     [],
@@ -84,25 +116,39 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: chunked with a parameter is refused',
+    'Transfer-Encoding: chunked with a parameter is rejected',
     'RFC 9112 §7.1: chunked has no parameters.',
     coded('chunked;q=1'),
     [],
     'nothing, closed',
     '400, closed',
   ],
-  ['TE.TE: chunked in quotes is refused', unknown, coded('"chunked"'), [], 'nothing, closed', '400, closed'],
   [
-    'TE.TE: chunked with a vertical tab is refused',
+    'Transfer-Encoding: chunked in quotes is rejected',
+    unknown,
+    coded('"chunked"'),
+    [],
+    'nothing, closed',
+    '400, closed',
+  ],
+  [
+    'Transfer-Encoding: chunked with a vertical tab is rejected',
     unknown,
     coded('\x0bchunked'),
     [],
     'nothing, open',
     '400, closed',
   ],
-  ['TE.TE: chunked with NUL is refused', unknown, coded('chunked\0'), [], 'nothing, open', '400, closed'],
   [
-    'TE.TE: chunked cut by a blank is refused',
+    'Transfer-Encoding: chunked with NUL is rejected',
+    unknown,
+    coded('chunked\0'),
+    [],
+    'nothing, open',
+    '400, closed',
+  ],
+  [
+    'Transfer-Encoding: chunked with a space inside is rejected',
     unknown,
     coded('chun ked'),
     [],
@@ -110,7 +156,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: an empty Transfer-Encoding is refused',
+    'an empty Transfer-Encoding is rejected',
     final,
     post('Transfer-Encoding:\r\n', `0\r\n\r\n${smuggled}`),
     [],
@@ -118,7 +164,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: an empty one of a GET is refused',
+    'an empty Transfer-Encoding on a GET is rejected',
     final,
     get('Transfer-Encoding:\r\n') + smuggled,
     [],
@@ -126,7 +172,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: an empty one before chunked: the rest is not run',
+    'an empty Transfer-Encoding before Transfer-Encoding: chunked is rejected and the rest is not run',
     final,
     get(`Transfer-Encoding:\r\n${chunked}`) + smuggled,
     [],
@@ -134,7 +180,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: chunked, then identity: nothing is run',
+    'Transfer-Encoding headers with chunked and then identity are rejected and nothing is run',
     final,
     post(`${chunked}Transfer-Encoding: identity\r\n`, `0\r\n\r\n${smuggled}`),
     [],
@@ -142,7 +188,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: identity, then chunked: nothing is run',
+    'Transfer-Encoding headers with identity and then chunked are rejected and nothing is run',
     unknown,
     post(`Transfer-Encoding: identity\r\n${chunked}`, `0\r\n\r\n${smuggled}`),
     [],
@@ -150,7 +196,7 @@ export const transferEncodingCases = rawCases([
     '400 404, open',
   ],
   [
-    'TE.TE: chunked twice: nothing is run',
+    'two Transfer-Encoding: chunked headers are rejected and nothing is run',
     'RFC 9112 §6.1',
     post(chunked + chunked, `0\r\n\r\n${smuggled}`),
     [],
@@ -158,7 +204,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: chunked, then xchunked in another case: nothing is run',
+    'a second Transfer-Encoding in other letter case, xchunked, is rejected and nothing is run',
     unknown,
     post(`${chunked}tRANSFER-eNCODING: xchunked\r\n`, `0\r\n\r\n${smuggled}`),
     [],
@@ -166,7 +212,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: a blank before the colon is refused',
+    'Transfer-Encoding with a space before the colon is rejected',
     'RFC 9112 §5.1: 400.',
     post('Transfer-Encoding : chunked\r\n', `0\r\n\r\n${smuggled}`),
     [],
@@ -174,7 +220,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: a tab before the colon is refused',
+    'Transfer-Encoding with a tab before the colon is rejected',
     'RFC 9112 §5.1: 400.',
     post('Transfer-Encoding\t: chunked\r\n', `0\r\n\r\n${smuggled}`),
     [],
@@ -182,15 +228,15 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: a folded chunked is refused',
-    'RFC 9112 §5.2: 400, or a blank in its place.',
+    'a folded Transfer-Encoding is rejected',
+    'RFC 9112 §5.2: 400, or the fold is replaced with a space.',
     post('Transfer-Encoding:\r\n chunked\r\n', `0\r\n\r\n${smuggled}`),
     [],
     'nothing, open',
     '400, closed',
   ],
   [
-    'TE.TE: an underscore in the name is another header',
+    'Transfer_Encoding with an underscore is another header',
     'RFC 9110 §5.1',
     post(`Transfer_Encoding: chunked\r\n${petLength}`, pet),
     [create],
@@ -198,7 +244,7 @@ export const transferEncodingCases = rawCases([
     '201, open',
   ],
   [
-    'TE.TE: a bare LF before the header is refused',
+    'a bare LF before Transfer-Encoding is rejected',
     'RFC 9112 §2.2',
     post('A: b\nTransfer-Encoding: chunked\r\n', `0\r\n\r\n${smuggled}`),
     [],
@@ -206,7 +252,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.TE: a bare CR before the header is refused',
+    'a bare CR before Transfer-Encoding is rejected',
     'RFC 9112 §2.2',
     post('A: b\rTransfer-Encoding: chunked\r\n', `0\r\n\r\n${smuggled}`),
     [],
@@ -214,7 +260,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.TE: both are refused',
+    'Content-Length before Transfer-Encoding (CL.TE) is rejected',
     both,
     post(`Content-Length: ${5 + smuggled.length}\r\n${chunked}`, `0\r\n\r\n${smuggled}`),
     [],
@@ -222,7 +268,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.CL: both are refused',
+    'Transfer-Encoding before Content-Length (TE.CL) is rejected',
     both,
     post(`${chunked}Content-Length: 4\r\n`, `23\r\n${smuggled}\r\n0\r\n\r\n`),
     [],
@@ -230,7 +276,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.TE, a create in the rest: it is not stored',
+    'a create in the body of a request with Content-Length and Transfer-Encoding (CL.TE) is not stored',
     both,
     post(`Content-Length: ${5 + smuggledCreate.length}\r\n${chunked}`, `0\r\n\r\n${smuggledCreate}`),
     [],
@@ -238,7 +284,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.TE with an empty length is refused',
+    'an empty Content-Length before Transfer-Encoding (CL.TE) is rejected',
     both,
     post(`Content-Length:\r\n${chunked}`, `0\r\n\r\n${smuggled}`),
     [],
@@ -246,7 +292,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'TE.CL with an empty length is refused',
+    'an empty Content-Length after Transfer-Encoding (TE.CL) is rejected',
     both,
     post(`${chunked}Content-Length:\r\n`, `0\r\n\r\n${smuggled}`),
     [],
@@ -254,7 +300,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.TE with an empty coding is refused',
+    'Content-Length before an empty Transfer-Encoding (CL.TE) is rejected',
     both,
     post(`Content-Length: 0\r\nTransfer-Encoding:\r\n`, smuggled),
     [],
@@ -262,7 +308,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.TE with a length of zero is refused',
+    'Content-Length: 0 before Transfer-Encoding (CL.TE) is rejected',
     both,
     post(`Content-Length: 0\r\n${chunked}`, `0\r\n\r\n${smuggled}`),
     [],
@@ -270,7 +316,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'CL.TE with an unknown coding is refused',
+    'Content-Length before an unknown Transfer-Encoding (CL.TE) is rejected',
     both,
     post(`Content-Length: 0\r\nTransfer-Encoding: x\r\n`, smuggled),
     [],
@@ -278,7 +324,7 @@ export const transferEncodingCases = rawCases([
     '400, closed',
   ],
   [
-    'a TE header asks for nothing here',
+    'a TE header is ignored',
     'RFC 9110 §10.1.4',
     get('TE: trailers\r\n'),
     ['GET /v1/pets'],
@@ -286,7 +332,7 @@ export const transferEncodingCases = rawCases([
     '200, open',
   ],
   [
-    'a chunked with a byte beyond ASCII at its end is refused',
+    'Transfer-Encoding: chunked with a non-ASCII byte at its end is rejected',
     unknown,
     coded('chunked\xff'),
     [],

@@ -1,7 +1,7 @@
-import { chunked, chunkedPet, get, pet, petLength, post, smuggled, smuggledCreate } from './wire.ts';
+import { chunked, chunkedPet, get, pet, petLength, post, smuggled, smuggledCreate } from './rawRequests.ts';
 
-/** A source of chance that gives the same for the same seed: mulberry32. */
-function chance(seed: number): (below: number) => number {
+/** Returns a deterministic random number generator: mulberry32. The returned function yields integers below its argument. */
+function seededRandom(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
     state = (state + 0x6d2b79f5) >>> 0;
@@ -11,8 +11,8 @@ function chance(seed: number): (below: number) => number {
   };
 }
 
-/** Good requests, with another in the body or behind. */
-const seeds: readonly string[] = [
+/** Valid requests, some with another request in the body or after it. */
+const validRequests: readonly string[] = [
   get(),
   get('Connection: keep-alive\r\nAccept: */*\r\n', '/v1/pets?limit=5&status=available'),
   get('', '/a') + get('', '/b') + get('', '/c'),
@@ -30,7 +30,8 @@ const seeds: readonly string[] = [
   `OPTIONS /v1/pets HTTP/1.1\r\nHost: localhost:3000\r\nOrigin: http://x\r\n\r\n${smuggled}`,
 ];
 
-const pieces: readonly string[] = [
+/** Bytes that a mutation inserts. */
+const fragments: readonly string[] = [
   '\r\n',
   '\n',
   '\r',
@@ -84,16 +85,16 @@ const pieces: readonly string[] = [
   'A: b\r\n'.repeat(60),
 ];
 
-/** The mutation of a seed and a number: bytes, in the pieces in which they are sent. Again the same for the same. */
-export function mutation(seed: number, number: number): readonly string[] {
-  const next = chance(Math.imul(seed, 1_000_003) ^ Math.imul(number, 2_654_435_761));
+/** Returns mutated requests, divided into the pieces to send. The same seed and index return the same pieces. */
+export function mutation(seed: number, index: number): readonly string[] {
+  const next = seededRandom(Math.imul(seed, 1_000_003) ^ Math.imul(index, 2_654_435_761));
   const pick = <T>(from: readonly T[]): T => from[next(from.length)] as T;
-  let bytes = pick(seeds);
+  let bytes = pick(validRequests);
   const change = (at: number, removed: number, added: string) => {
     bytes = bytes.slice(0, at) + added + bytes.slice(at + removed);
   };
   const lineStart = () => {
-    const starts = [...bytes.matchAll(/\r\n/g)].map(({ index }) => index + 2);
+    const starts = [...bytes.matchAll(/\r\n/g)].map((match) => match.index + 2);
     return starts.length === 0 ? 0 : pick(starts);
   };
   for (let left = 1 + next(4); left > 0; left -= 1) {
@@ -103,12 +104,12 @@ export function mutation(seed: number, number: number): readonly string[] {
         change(at, 1, String.fromCharCode(next(256)));
         break;
       case 1:
-        change(at, 0, pick(pieces));
+        change(at, 0, pick(fragments));
         break;
-      // Whole lines where a line begins: what is random in the middle of a word is refused soon.
+      // Inserted at the start of a line: random bytes inside a word are rejected early and reach little code.
       case 2:
       case 3:
-        change(lineStart(), 0, pick(pieces));
+        change(lineStart(), 0, pick(fragments));
         break;
       case 4:
         change(at, 1 + next(12), '');
@@ -120,7 +121,7 @@ export function mutation(seed: number, number: number): readonly string[] {
         change(lineStart(), 0, bytes.slice(lineStart(), lineStart() + next(60)));
         break;
       case 7:
-        bytes += pick(seeds);
+        bytes += pick(validRequests);
         break;
     }
   }

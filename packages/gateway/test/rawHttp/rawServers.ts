@@ -10,21 +10,21 @@ import {
 import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
 
-/** Pets behind a real port, and a record of what the service was asked. */
+/** A pet API on a port, with a record of the requests that reached the gateway. */
 export interface RawServer {
   readonly port: number;
-  /** Every request that reached the service, as method and target, in order. Emptied by who reads it. */
+  /** The requests that reached the gateway, as method and target, in order. The reader empties the array. */
   readonly handled: string[];
-  /** The names of all animals in the store. */
-  names(): readonly string[];
+  /** Returns the names of all animals in the store. */
+  storedNames(): readonly string[];
   /** Empties the store. */
-  forget(): void;
+  clearStore(): void;
   close(): Promise<void>;
 }
 
-type Start = (handle: Handle) => Promise<{ readonly port: number; readonly close: () => Promise<unknown> }>;
+type Listen = (handle: Handle) => Promise<{ readonly port: number; readonly close: () => Promise<unknown> }>;
 
-async function host(start: Start): Promise<RawServer> {
+async function startRawServer(listenWith: Listen): Promise<RawServer> {
   const { router, rows } = createPets();
   const gateway = await createGateway({
     router,
@@ -32,37 +32,39 @@ async function host(start: Start): Promise<RawServer> {
     document: { title: 'Pets', version: '1.0.0' },
   });
   const handled: string[] = [];
-  const { port, close } = await start((request) => {
+  const { port, close } = await listenWith((request) => {
     handled.push(`${request.method} ${request.path}${request.query === '' ? '' : '?'}${request.query}`);
     return gateway.handle(request);
   });
   return {
     port,
     handled,
-    names: () => rows.map(({ name }) => name),
-    forget: () => rows.splice(0),
+    storedNames: () => rows.map(({ name }) => name),
+    clearStore: () => rows.splice(0),
     close: async () => {
       await close();
     },
   };
 }
 
-/** The host that is tested. */
+/** Starts the gateway with the tested adapter. */
 export const gatewayServer = (): Promise<RawServer> =>
-  host(async (handle) => {
+  startRawServer(async (handle) => {
     const server = await listen({ handle });
     return { port: server.port, close: () => server.close({ deadlineMs: 0 }) };
   });
 
-/** What most people know. */
+/** Starts the gateway on a minimal server of `node:http`, for comparison. */
 export const nodeServer = (): Promise<RawServer> =>
-  host(async (handle) => {
+  startRawServer(async (handle) => {
     const server = createServer((message, response) => {
       const chunks: Buffer[] = [];
       message.on('data', (chunk: Buffer) => chunks.push(chunk));
       const respond = async () => {
-        const received = await handle(nodeRequest(message, Buffer.concat(chunks)));
-        response.writeHead(received.status, Object.fromEntries(headersOf(received))).end(received.body);
+        const gatewayResponse = await handle(nodeRequest(message, Buffer.concat(chunks)));
+        response
+          .writeHead(gatewayResponse.status, Object.fromEntries(headersOf(gatewayResponse)))
+          .end(gatewayResponse.body);
       };
       message.on('end', () => void respond());
     });
@@ -77,15 +79,19 @@ export const nodeServer = (): Promise<RawServer> =>
 
 function nodeRequest(message: IncomingMessage, body: Buffer): HttpRequest {
   const [path = '', query = ''] = (message.url ?? '').split('?', 2);
-  return plainRequest(message.method ?? '', path, query, new Map(Object.entries(message.headers)), async () =>
-    Uint8Array.from(body),
+  return createRequest(
+    message.method ?? '',
+    path,
+    query,
+    new Map(Object.entries(message.headers)),
+    async () => Uint8Array.from(body),
   );
 }
 
-/** uWebSockets.js without defences, used as its examples do: what the tested host adds is measured against it. */
+/** Starts the gateway on uWebSockets.js as its examples use it, without the adapter's checks, to measure their effect. */
 export const bareServer = (): Promise<RawServer> =>
-  host(async (handle) => {
-    // Not before: what a host sets in the environment is read when the addon loads.
+  startRawServer(async (handle) => {
+    // Imported late: the addon reads the environment variables that the adapter sets when it loads.
     const uws = await import('uWebSockets.js');
     const app = uws.App().any('/*', (res, req) => {
       const headers = new Map<string, string>();
@@ -105,7 +111,13 @@ export const bareServer = (): Promise<RawServer> =>
         await ended;
         return Uint8Array.from(Buffer.concat(chunks));
       };
-      const request = plainRequest(req.getCaseSensitiveMethod(), req.getUrl(), req.getQuery(), headers, body);
+      const request = createRequest(
+        req.getCaseSensitiveMethod(),
+        req.getUrl(),
+        req.getQuery(),
+        headers,
+        body,
+      );
       const write = (response: HttpResponse) => {
         if (isAborted) return;
         res.cork(() => {
@@ -114,9 +126,9 @@ export const bareServer = (): Promise<RawServer> =>
           res.end(response.body as string);
         });
       };
-      const received = handle(request);
-      if (received instanceof Promise) void received.then(write);
-      else write(received);
+      const result = handle(request);
+      if (result instanceof Promise) void result.then(write);
+      else write(result);
     });
     const port = await new Promise<number>((resolve) => {
       app.listen('127.0.0.1', 0, (socket) => resolve(socket ? uws.us_socket_local_port(socket) : 0));
@@ -124,7 +136,7 @@ export const bareServer = (): Promise<RawServer> =>
     return { port, close: async () => app.close() };
   });
 
-const plainRequest = (
+const createRequest = (
   method: string,
   path: string,
   query: string | undefined,
