@@ -1,11 +1,14 @@
-/** A number in JSON's notation, taken apart, so that no double comes near it. */
+/** A number in JSON notation, built without a double, so that nothing rounds it. */
 export interface Decimal {
   readonly literal: string;
-  /** Its value as an integer; `undefined` where it is none. */
+  /** Its value, or `undefined` if it is not an integer. */
   readonly integer: bigint | undefined;
 }
 
-/** @param exponent a small one; 0 is not written */
+/**
+ * Builds a decimal from its parts.
+ * @param exponent a small integer; 0 is left out of the literal
+ */
 export function decimal(isNegative: boolean, whole: bigint, fraction: string, exponent = 0): Decimal {
   const sign = isNegative ? '-' : '';
   const mantissa = fraction === '' ? String(whole) : `${whole}.${fraction}`;

@@ -1,8 +1,8 @@
 import type { Animal, Collection, Store } from '@petstore/core';
 
 /**
- * A store in memory that hands out what a careless database would: rows with fields that no schema knows. Only the output
- * schemas keep them from the clients, on each protocol.
+ * A store in memory that returns rows with additional fields, such as a password hash. Only the output schemas can keep
+ * these fields from clients, on each protocol.
  */
 export function memoryStore(): {
   readonly store: Store;
@@ -19,16 +19,16 @@ export function memoryStore(): {
     },
     get: (id) => rows.filter((animal) => animal.id === id).map(row)[0],
     list: ({ limit, where: { status } = {}, cursor = Number.MIN_SAFE_INTEGER }) => {
-      const found = rows.filter(
+      const matches = rows.filter(
         (animal) => animal.id > cursor && (status === undefined || animal.status === status),
       );
-      return { records: found.slice(0, limit).map(row), hasNext: found.length > limit };
+      return { records: matches.slice(0, limit).map(row), hasNext: matches.length > limit };
     },
   };
   const clear = () => {
     rows.length = 0;
   };
-  // The procedures ask a store for nothing else.
+  // The procedures use nothing else of a store.
   const store = { collection: () => animals } as unknown as Store;
   return { store, names: () => rows.map(({ name }) => name), clear };
 }

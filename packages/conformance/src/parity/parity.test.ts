@@ -8,31 +8,31 @@ import { outcomeOf, sequences, type Step } from './petSteps.ts';
 import { type PetWorld, worldInProcess, worldOverPort } from './petWorld.ts';
 
 /**
- * Makes the same calls in two worlds that begin alike, on other protocols. Each call must have the same outcome in both, ids
- * included, and it must be the one that the contract says.
+ * Makes the same calls over different protocols against two pet stores that start empty, and returns the outcomes and those
+ * of the contract. Each call must have the outcome of the contract, ids included, in both.
  */
-async function inBoth(worlds: readonly [PetWorld, PetWorld], steps: readonly Step[], tally: Tally) {
+async function callBoth(worlds: readonly [PetWorld, PetWorld], steps: readonly Step[], tally: Tally) {
   const contract = petContract();
   const actual: unknown[] = [];
   const expected: unknown[] = [];
   for (const { procedure, input, protocols } of steps) {
     const outcome = contract.outcome(procedure, input);
     expected.push({ procedure, protocols, outcomes: [outcome, outcome] });
-    const left = await outcomeOf(worlds[0].ask, procedure, input, protocols[0]);
-    const right = await outcomeOf(worlds[1].ask, procedure, input, protocols[1]);
+    const left = await outcomeOf(worlds[0].send, procedure, input, protocols[0]);
+    const right = await outcomeOf(worlds[1].send, procedure, input, protocols[1]);
     actual.push({ procedure, protocols, outcomes: [left, right] });
     tally.add(procedure, 'data' in outcome);
   }
   return { actual, expected };
 }
 
-describe('REST and tRPC give the same result or the same refusal, whatever was called before', () => {
+describe('REST and tRPC parity', () => {
   const tally = new Tally();
   afterAll(() => tally.print('Parity of the pet store'));
 
-  it(`in this process, in at least ${inputs(2000)} calls`, async () => {
+  it(`REST and tRPC return the same result or error in process, in at least ${inputs(2000)} calls`, async () => {
     const property = fc.asyncProperty(sequences, async (steps) => {
-      const { actual, expected } = await inBoth(
+      const { actual, expected } = await callBoth(
         [await worldInProcess(), await worldInProcess()],
         steps,
         tally,
@@ -40,19 +40,19 @@ describe('REST and tRPC give the same result or the same refusal, whatever was c
       expect(actual).toEqual(expected);
     });
     await fc.assert(property, { numRuns: inputs(250) });
-    for (let more = 1; tally.total < inputs(2000); more += 1) {
-      await fc.assert(property, { numRuns: 50, seed: testSeed + more });
+    for (let seedOffset = 1; tally.total < inputs(2000); seedOffset += 1) {
+      await fc.assert(property, { numRuns: 50, seed: testSeed + seedOffset });
     }
-    // With fewer inputs they are spread less evenly.
+    // With fewer inputs the distribution is less even.
     expect(tally.underrepresented(everyForm ? 200 : 20)).toEqual([]);
   }, 300_000);
 
-  it('over a real port', async () => {
+  it('REST and tRPC return the same result or error over a real port', async () => {
     const worlds = [await worldOverPort(), await worldOverPort()] as const;
     try {
       const property = fc.asyncProperty(sequences, async (steps) => {
         for (const world of worlds) world.clear();
-        const { actual, expected } = await inBoth(worlds, steps, tally);
+        const { actual, expected } = await callBoth(worlds, steps, tally);
         expect(actual).toEqual(expected);
       });
       await fc.assert(property, { numRuns: inputs(40) });
@@ -62,35 +62,35 @@ describe('REST and tRPC give the same result or the same refusal, whatever was c
   });
 });
 
-describe('nothing is coerced, and nothing is rounded', () => {
+describe('numbers in inputs', () => {
   let world: PetWorld;
   beforeAll(async () => {
     world = await worldInProcess();
   });
 
-  /** What a generous reader takes for a number. */
-  const almostNumber = fc.oneof(
+  /** Values that a lenient parser would coerce to a number. */
+  const coercibleValue = fc.oneof(
     fc.constantFrom<unknown[]>('5', '0', '', ' 5', '5.0', '0x5', '1e1', 'no', true, false, null, [], [5], {}),
     fc.integer({ min: 1, max: 100 }).map(String),
     anyJsonValue().filter((value) => typeof value !== 'number'),
   );
 
-  const refusals = async (value: unknown) => [
-    await outcomeOf(world.ask, 'createPet', { name: 'Ada', categoryId: value }, 'rest'),
-    await outcomeOf(world.ask, 'createPet', { name: 'Ada', categoryId: value }, 'rpc'),
-    await outcomeOf(world.ask, 'listPets', { limit: value }, 'rpc'),
-    await outcomeOf(world.ask, 'listPets', { cursor: value }, 'batch'),
-    await outcomeOf(world.ask, 'getPet', { petId: value }, 'rpc'),
+  const outcomesOf = async (value: unknown) => [
+    await outcomeOf(world.send, 'createPet', { name: 'Ada', categoryId: value }, 'rest'),
+    await outcomeOf(world.send, 'createPet', { name: 'Ada', categoryId: value }, 'rpc'),
+    await outcomeOf(world.send, 'listPets', { limit: value }, 'rpc'),
+    await outcomeOf(world.send, 'listPets', { cursor: value }, 'batch'),
+    await outcomeOf(world.send, 'getPet', { petId: value }, 'rpc'),
   ];
-  const allRefused = Array.from({ length: 5 }, () => ({ code: 'BAD_REQUEST', status: 400 }));
+  const allRejected = Array.from({ length: 5 }, () => ({ code: 'BAD_REQUEST', status: 400 }));
 
-  it('refuses what is no number where a number is due, before and after any calls over REST', async () => {
-    const property = fc.asyncProperty(almostNumber, sequences, async (value, steps) => {
-      const before = await refusals(value);
-      // Where a text can be a number, in a path or a query, it is made one: nothing of that may stay behind.
-      for (const { procedure, input } of steps) await outcomeOf(world.ask, procedure, input, 'rest');
-      await world.ask({ method: 'GET', target: '/openapi.json' });
-      expect({ before, after: await refusals(value) }).toEqual({ before: allRefused, after: allRefused });
+  it('tRPC rejects a non-number for a number with BAD_REQUEST, before and after any calls over REST', async () => {
+    const property = fc.asyncProperty(coercibleValue, sequences, async (value, steps) => {
+      const before = await outcomesOf(value);
+      // REST converts strings in paths and queries to numbers; that must not affect later calls.
+      for (const { procedure, input } of steps) await outcomeOf(world.send, procedure, input, 'rest');
+      await world.send({ method: 'GET', target: '/openapi.json' });
+      expect({ before, after: await outcomesOf(value) }).toEqual({ before: allRejected, after: allRejected });
     });
     await fc.assert(property, { numRuns: 60 });
   });
@@ -122,20 +122,20 @@ describe('nothing is coerced, and nothing is rounded', () => {
   );
   const safe = BigInt(Number.MAX_SAFE_INTEGER);
 
-  // This is the one place where the protocols part: on the tRPC protocol JSON is what tRPC's adapter reads, so that digits which
-  // a double cannot hold are gone before anything of ours sees them.
-  it('takes a number in a REST body exactly where JSON carries it exactly, whatever its digits', async () => {
+  // The protocols differ only here: tRPC's own adapter parses the JSON of a tRPC call, so the gateway never sees digits that a
+  // double cannot hold.
+  it('POST /pets over REST accepts a categoryId exactly if its decimal value is a safe integer', async () => {
     const tally = new Tally();
     const property = fc.asyncProperty(decimals, async ({ literal, integer }) => {
       const body = `{"name":"Ada","categoryId":${literal}}`;
-      const { status, text } = await world.ask({ method: 'POST', target: '/v1/pets', body });
-      const isGood = integer !== undefined && integer >= -safe && integer <= safe;
-      tally.add('categoryId', isGood);
+      const { status, text } = await world.send({ method: 'POST', target: '/v1/pets', body });
+      const isSafe = integer !== undefined && integer >= -safe && integer <= safe;
+      tally.add('categoryId', isSafe);
       const stored = /"categoryId":(-?\d+)\}/.exec(text)?.[1];
       expect({ literal, status, stored }).toEqual({
         literal,
-        status: isGood ? 201 : 400,
-        stored: isGood ? String(integer) : undefined,
+        status: isSafe ? 201 : 400,
+        stored: isSafe ? String(integer) : undefined,
       });
     });
     await fc.assert(property, { numRuns: 600 });

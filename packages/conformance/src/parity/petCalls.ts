@@ -2,22 +2,22 @@ import { type Call, type ProtocolVariant, jsonText, numberText, rpcCall } from '
 
 export type Procedure = 'listPets' | 'createPet' | 'getPet';
 
-/** How a protocol is asked: `undefined` where it cannot be asked just this. */
+/** Returns the request for a call over a protocol, or `undefined` if the protocol cannot express the input. */
 export function petCall(procedure: Procedure, input: unknown, protocol: ProtocolVariant): Call | undefined {
   if (protocol === 'rest') return restCall(procedure, input);
   return rpcCall(procedure === 'createPet' ? 'mutation' : 'query', procedure, input, protocol === 'batch');
 }
 
 /**
- * An input as a REST request that means the same:
+ * Returns the REST request with the same meaning as a tRPC input:
  *
- * - `createPet`: the input is the JSON body, whatever it is; none at all is an empty body.
+ * - `createPet`: the input is the JSON body; `undefined` is an empty body.
  * - `getPet`: the number `petId` is the path segment, in exact decimal.
- * - `listPets`: the numbers `limit` and `cursor` and the well-formed text `status` are query parameters.
- * - Other members of the latter two are unknown query parameters, which both protocols ignore.
+ * - `listPets`: the numbers `limit` and `cursor` and the well-formed string `status` are query parameters.
+ * - Other members of the inputs of `getPet` and `listPets` are unknown query parameters, which both protocols ignore.
  *
- * Texts have no types: in a path or a query `5` is the number that tRPC is given as `5`, and nothing there is tRPC's
- * `"5"`, `true`, `null` or a missing `petId`. Such inputs have no REST request; of them the contract is asked alone.
+ * Paths and queries are untyped: `5` there means tRPC's `5`, and nothing there means tRPC's `"5"`, `true`, `null` or a missing
+ * `petId`. These inputs have no REST request; their calls run over tRPC in both pet stores.
  */
 function restCall(procedure: Procedure, input: unknown): Call | undefined {
   if (procedure === 'createPet') {

@@ -2,11 +2,11 @@ import { jsonText, type Outcome } from '@petstore/gateway-test';
 import type { Procedure } from './petCalls.ts';
 
 /**
- * The outcome of a call by docs/interface.md#endpoints and docs/decisions.md#http-behaviour-of-the-pet-store, written
- * without the service's schemas: it finds errors that REST and tRPC share, and those that an earlier call causes.
+ * A model of docs/interface.md#endpoints and docs/decisions.md#http-behaviour-of-the-pet-store that does not use the service's
+ * schemas. It finds errors that REST and tRPC share, and errors that an earlier call causes.
  */
 export interface PetContract {
-  /** The outcome of a call; an animal that is created is there for the calls after it. */
+  /** Returns the expected outcome of a call; later calls see an animal that it creates. */
   outcome(procedure: Procedure, input: unknown): Outcome;
 }
 
@@ -16,6 +16,7 @@ type Animal = { readonly id: number; readonly status?: unknown };
 const badRequest: Outcome = { code: 'BAD_REQUEST', status: 400 };
 const notFound: Outcome = { code: 'NOT_FOUND', status: 404 };
 
+/** Creates a contract of an empty pet store. */
 export function petContract(): PetContract {
   const animals: Animal[] = [];
   return {
@@ -59,7 +60,7 @@ export function petContract(): PetContract {
   }
 }
 
-/** As it arrives: JSON that was written and read once, in which `-0` is `0`. */
+/** Returns a successful outcome as it arrives: after one round trip through JSON, which turns `-0` into `0`. */
 const response = (data: unknown): Outcome => ({ data: jsonText(JSON.parse(JSON.stringify(data))) });
 
 const isSafeInteger = (value: unknown): value is number => Number.isSafeInteger(value);

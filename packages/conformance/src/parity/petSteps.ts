@@ -11,7 +11,7 @@ import {
 import * as fc from 'fast-check';
 import { petCall, type Procedure } from './petCalls.ts';
 
-/** One call, and the protocol that it is made on in each of two worlds. */
+/** One call, and the protocol to make it over in each of the two pet stores. */
 export interface Step {
   readonly procedure: Procedure;
   readonly input: unknown;
@@ -20,9 +20,9 @@ export interface Step {
 
 const status = fc.constantFrom('available', 'pending', 'sold');
 const categoryId = fc.oneof(fc.integer({ min: -5, max: 5 }), fc.maxSafeInteger());
-const anId = fc.integer({ min: 1, max: 6 });
+const assignedId = fc.integer({ min: 1, max: 6 });
 
-/** About as long as a name may be, in characters of one UTF-16 unit and of two. */
+/** Names of about the maximum length, in characters of one and of two UTF-16 code units. */
 const longName = fc
   .tuple(fc.integer({ min: 998, max: 1002 }), fc.constantFrom('a', '🐶'))
   .map(([length, character]) => character.repeat(length));
@@ -36,9 +36,9 @@ const inputsOf: Readonly<Record<Procedure, fc.Arbitrary<unknown>>> = {
   listPets: mostlyValidInput({
     limit: fc.integer({ min: 1, max: 100 }),
     status,
-    cursor: fc.oneof(anId, finiteNumber),
+    cursor: fc.oneof(assignedId, finiteNumber),
   }),
-  getPet: mostlyValidInput({ petId: fc.oneof({ weight: 4, arbitrary: anId }, finiteNumber) }),
+  getPet: mostlyValidInput({ petId: fc.oneof({ weight: 4, arbitrary: assignedId }, finiteNumber) }),
 };
 
 const protocols = fc.constantFrom<Step['protocols'][]>(
@@ -55,21 +55,21 @@ const step = fc
     fc.record({ procedure: fc.constant(procedure), input: inputsOf[procedure], protocols }),
   );
 
-const goodCreate: fc.Arbitrary<Step> = fc.record({
+const validCreate: fc.Arbitrary<Step> = fc.record({
   procedure: fc.constant('createPet'),
   input: fc.record({ name: fc.string(), categoryId, status }, { requiredKeys: ['name', 'categoryId'] }),
   protocols,
 });
 
-/** Calls in a row. The first put animals there, so that the others find some. */
+/** Sequences of calls. The first ones create animals for the others. */
 export const sequences: fc.Arbitrary<readonly Step[]> = fc
   .tuple(
-    fc.array(goodCreate, { minLength: 1, maxLength: 5, size: 'max' }),
+    fc.array(validCreate, { minLength: 1, maxLength: 5, size: 'max' }),
     fc.array(step, { minLength: 3, maxLength: 14, size: 'max' }),
   )
   .map(([first, others]) => first.concat(others));
 
-/** Makes a call on a protocol; over tRPC alone where the input has no REST request. */
+/** Makes a call over a protocol and returns its outcome; an input without a REST request is sent over tRPC. */
 export async function outcomeOf(
   send: Send,
   procedure: Procedure,

@@ -7,10 +7,10 @@ import { memoryStore } from './memoryStore.ts';
 
 const apiKey = 'psk_parity';
 
-/** A pet store of its own, empty at first. */
+/** A pet store with a store in memory, empty at first. */
 export interface PetWorld {
-  readonly ask: Send;
-  /** Empties it: the next animal has the id 1 again. */
+  readonly send: Send;
+  /** Empties the store: the next animal has the id 1 again. */
   clear(): void;
   close(): Promise<void>;
 }
@@ -34,11 +34,13 @@ async function petGateway() {
   return { gateway, clear };
 }
 
+/** Creates a pet store that is called in this process, without a port. */
 export async function worldInProcess(): Promise<PetWorld> {
   const { gateway, clear } = await petGateway();
-  return { ask: inProcess(gateway, apiKey), clear, close: async () => {} };
+  return { send: inProcess(gateway, apiKey), clear, close: async () => {} };
 }
 
+/** Starts a pet store on a free port. */
 export async function worldOverPort(): Promise<PetWorld> {
   const { gateway, clear } = await petGateway();
   const listening = await serve(gateway);
@@ -46,5 +48,5 @@ export async function worldOverPort(): Promise<PetWorld> {
     await listening.close();
   };
   const client = await connect({ origin: `http://127.0.0.1:${listening.port}`, apiKey });
-  return { ask: overPort(client), clear, close };
+  return { send: overPort(client), clear, close };
 }

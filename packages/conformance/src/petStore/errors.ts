@@ -25,7 +25,7 @@ export function errorCases(subject: Subject): void {
       [413, 'a body that is too large', 'POST', '/v1/pets', { body: TOO_LARGE }],
       [415, 'a body of another media type', 'POST', '/v1/pets', { body: '<pet/>', contentType: 'text/xml' }],
     ])(
-      'answers %d with the matching tRPC code to %s: %s %s',
+      'the server answers %d with the matching tRPC code to %s: %s %s',
       async (status, _what, method, target, sending) => {
         expect(await small.client.send(method, target, sending)).toBeError(status);
       },
@@ -231,9 +231,12 @@ export function errorCases(subject: Subject): void {
       [415, 'too large a body (413)', 'POST', '/v1/pets', { body: TOO_LARGE, contentType: 'text/plain' }],
       [415, 'wrong input (400)', 'POST', '/v1/pets', { body: '{', contentType: 'text/plain' }],
       [413, 'wrong input (400)', 'POST', '/v1/pets', { body: `{${'x'.repeat(MAX_BODY_BYTES)}` }],
-    ])('answers %d to a request that also has %s: %s %s', async (status, _what, method, target, sending) => {
-      expect(await small.client.send(method, target, sending)).toBeError(status);
-    });
+    ])(
+      'the server answers %d to a request that also has %s: %s %s',
+      async (status, _what, method, target, sending) => {
+        expect(await small.client.send(method, target, sending)).toBeError(status);
+      },
+    );
   });
 
   describe('docs/decisions.md#not-served', () => {

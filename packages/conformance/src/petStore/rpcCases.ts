@@ -249,19 +249,22 @@ export function rpcCases(subject: Subject): void {
     });
 
     it.each([
-      ['UNAUTHORIZED', null, 1],
-      ['UNAUTHORIZED', 'unknown', 1],
-      ['NOT_FOUND', undefined, Number.MAX_SAFE_INTEGER],
-      ['BAD_REQUEST', undefined, 1.5],
-    ] as const)(`@trpc/client with ${linkName} narrows errors by data.code: %s`, async (code, key, petId) => {
-      const client = rpc(key === undefined ? subject.client.apiKey : key);
-      const error: unknown = await client.getPet.query({ petId }).catch((reason: unknown) => reason);
-      if (!(error instanceof TRPCClientError))
-        throw new Error('It did not fail as tRPC fails.', { cause: error });
-      // `instanceof` cannot narrow to the router: without the annotation `data` is `any`.
-      const { data }: TRPCClientError<AppRouter> = error;
-      expect(data?.code).toBe(code);
-      expect(data).not.toHaveProperty('stack');
-    });
+      ['no key', 'UNAUTHORIZED', null, 1],
+      ['an unknown key', 'UNAUTHORIZED', 'unknown', 1],
+      ['an unknown animal', 'NOT_FOUND', undefined, Number.MAX_SAFE_INTEGER],
+      ['a fraction as petId', 'BAD_REQUEST', undefined, 1.5],
+    ] as const)(
+      `@trpc/client with ${linkName} narrows the error of a call with %s by data.code to %s`,
+      async (_what, code, key, petId) => {
+        const client = rpc(key === undefined ? subject.client.apiKey : key);
+        const error: unknown = await client.getPet.query({ petId }).catch((reason: unknown) => reason);
+        if (!(error instanceof TRPCClientError))
+          throw new Error('It did not fail as tRPC fails.', { cause: error });
+        // `instanceof` cannot narrow to the router: without the annotation `data` is `any`.
+        const { data }: TRPCClientError<AppRouter> = error;
+        expect(data?.code).toBe(code);
+        expect(data).not.toHaveProperty('stack');
+      },
+    );
   });
 }
