@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { authorization, type BadRequest, contentTypeJson, mostly } from './badRequest.ts';
 
-// Bodies that were good JSON once: cut, patched, nested, inflated.
+// Valid JSON bodies that were truncated, patched, nested or inflated.
 
 const newPet = fc
   .record(
@@ -18,7 +18,7 @@ const newPet = fc
   )
   .map((pet) => JSON.stringify(pet));
 
-/** Bytes that break text, JSON, or those who read it. */
+/** Bytes that make text or JSON invalid, or confuse its parsers. */
 const pieces = fc
   .constantFrom(
     '\0',
@@ -108,7 +108,7 @@ const members = fc.constantFrom(
   '"":0',
 );
 
-/** A member that nobody asked for, deep or wide or both; with a number that a double cannot hold or without. */
+/** An unknown member that is deep, wide or both, with or without a number that a double cannot hold. */
 const nested = fc
   .record({
     depth: mostly(fc.constantFrom(3, 100, 1500), fc.constantFrom(5000, 100_000)),
@@ -133,7 +133,7 @@ const long = fc.constantFrom(
 type Spoil = (body: Buffer) => Buffer;
 
 const at = (body: Buffer, share: number) => Math.floor(body.length * share);
-/** A place in a text; not `fc.double`, of which nearly all are next to 0. */
+/** A relative position, from 0 to 1. Not `fc.double`: nearly all of its values are close to 0. */
 const share = fc.nat(1000).map((thousandths) => thousandths / 1000);
 const addMember =
   (text: string, isFirst: boolean): Spoil =>
@@ -197,12 +197,12 @@ const spoil: fc.Arbitrary<Spoil> = fc.oneof(
 
 const body = fc
   .tuple(newPet, fc.array(spoil, { maxLength: 3 }))
-  // Twice the largest body that is taken is enough.
+  // At most twice the default maximum size of a body.
   .map(([text, spoils]) =>
     spoils.reduce<Buffer>((bytes, change) => change(bytes).subarray(0, 2 ** 21), Buffer.from(text)),
   );
 
-/** Where a body goes. In a batch the whole may be good, a call in it bad. */
+/** The targets of a body. In a valid batch a single call can be invalid. */
 const places = fc.constantFrom<(readonly [target: string, wrap: Spoil])[]>(
   ['/v1/pets', (bytes) => bytes],
   ['/v1/pets', (bytes) => bytes],
@@ -215,6 +215,7 @@ const places = fc.constantFrom<(readonly [target: string, wrap: Spoil])[]>(
   ],
 );
 
+/** Creates with an invalid body, over REST and tRPC. */
 export const badBodies: fc.Arbitrary<BadRequest> = fc
   .tuple(places, body, mostly(fc.constant(false), fc.constant(true)))
   .map(([[target, wrap], bytes, chunked]) => ({

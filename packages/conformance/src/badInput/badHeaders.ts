@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { apiKey, authorization, type BadRequest, contentTypeJson, headerText, mostly } from './badRequest.ts';
 
-// Good calls under headers that are not: those that somebody reads, and those that nobody should.
+// Valid calls with invalid headers: headers that the server reads, and headers that it must ignore.
 
 type Header = readonly [name: string, value: string];
 
@@ -114,6 +114,7 @@ const calls = fc.constantFrom<Pick<BadRequest, 'method' | 'target' | 'body'>[]>(
   { target: '/trpc/createPet,createPet?batch=1', ...json(`{"0":${pet},"1":{}}`) },
 );
 
+/** Valid calls with one or more invalid headers. */
 export const badHeaders: fc.Arbitrary<BadRequest> = fc
   .tuple(
     calls,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-/** A request that a client can send, good or bad. */
+/** A request that a client can send, valid or invalid. */
 export interface BadRequest {
   readonly method: string;
   readonly target: string;
@@ -13,7 +13,7 @@ export const apiKey = 'psk_badInput';
 export const authorization: readonly [string, string] = ['Authorization', `Bearer ${apiKey}`];
 export const contentTypeJson: readonly [string, string] = ['Content-Type', 'application/json'];
 
-/** A short text that shows a request, for a failure's message. */
+/** Formats a request for the message of a failed test; long values are truncated. */
 export function show({ method, target, headers, body, chunked }: BadRequest): string {
   const text = (value: string | undefined) => {
     const quoted = JSON.stringify(value ?? '');
@@ -26,11 +26,11 @@ export function show({ method, target, headers, body, chunked }: BadRequest): st
   ].join('\n  ');
 }
 
-/** Mostly the first: what is generated often should reach what is behind the first check. */
+/** Generates mostly the usual values, so that most requests pass the first checks of the server. */
 export const mostly = <T>(usual: fc.Arbitrary<T>, ...rare: fc.Arbitrary<T>[]): fc.Arbitrary<T> =>
   fc.oneof({ weight: 4 * rare.length, arbitrary: usual }, ...rare);
 
-/** What a header's value may hold on the wire: latin-1, without control characters other than the tab. */
+/** Values that a header can have: Latin-1 without control characters other than the tab. */
 export const headerText: fc.Arbitrary<string> = fc.string({
   unit: fc
     .oneof(fc.integer({ min: 0x20, max: 0x7e }), fc.constant(9), fc.integer({ min: 0x80, max: 0xff }))

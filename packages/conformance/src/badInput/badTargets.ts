@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { authorization, type BadRequest, contentTypeJson, mostly } from './badRequest.ts';
 
-// Queries and paths as a client can put them on the wire: bytes 0x21 to 0xff.
+// Queries and paths that a client can send: bytes 0x21 to 0xff.
 
-const wireText = fc.string({
+const latin1Text = fc.string({
   unit: fc.integer({ min: 0x21, max: 0xff }).map((code) => String.fromCharCode(code)),
   maxLength: 12,
 });
@@ -56,10 +56,10 @@ const escapes = fc.constantFrom(
 
 const word = fc.oneof(
   escapes,
-  wireText,
-  fc.array(fc.oneof(escapes, wireText), { maxLength: 4 }).map((parts) => parts.join('')),
+  latin1Text,
+  fc.array(fc.oneof(escapes, latin1Text), { maxLength: 4 }).map((parts) => parts.join('')),
 );
-// A head may have 16,384 bytes; one beyond is the parser's to refuse.
+// The parser accepts a head of up to 16,384 bytes and rejects longer ones.
 const longText = fc
   .tuple(
     mostly(fc.constantFrom(300, 4000, 14_000), fc.constant(20_000)),
@@ -159,10 +159,11 @@ const query = mostly(
   ),
 );
 
-const good: BadRequest['headers'] = [authorization];
-const goodJson: BadRequest['headers'] = [authorization, contentTypeJson];
-const goodBody = Buffer.from('{"name":"Ada","categoryId":1}');
+const validHeaders: BadRequest['headers'] = [authorization];
+const validJsonHeaders: BadRequest['headers'] = [authorization, contentTypeJson];
+const validBody = Buffer.from('{"name":"Ada","categoryId":1}');
 
+/** Requests with an invalid query. */
 export const badQueries: fc.Arbitrary<BadRequest> = fc
   .tuple(
     mostly(
@@ -175,8 +176,8 @@ export const badQueries: fc.Arbitrary<BadRequest> = fc
   .map(([path, text, method]) => ({
     method,
     target: `${path}?${text}`,
-    headers: method === 'POST' ? goodJson : good,
-    body: method === 'POST' ? goodBody : undefined,
+    headers: method === 'POST' ? validJsonHeaders : validHeaders,
+    body: method === 'POST' ? validBody : undefined,
   }));
 
 const segment = fc.oneof({ weight: 6, arbitrary: word }, { weight: 1, arbitrary: longText }, fc.constant(''));
@@ -204,16 +205,17 @@ const methods = mostly(
   fc.constantFrom('TRACE', 'PROPFIND', 'QUERY', 'PRI', 'X', '$', 'A'.repeat(200)),
 );
 
+/** Requests with an invalid path or method. */
 export const badPaths: fc.Arbitrary<BadRequest> = fc
   .tuple(mostly(path, fc.constantFrom('/v1/pets', '/v1/pets/1', '/trpc/listPets', '/openapi.json')), methods)
-  // TRACE is the one method that tRPC's adapter has no words for: 500, as from its own server.
+  // TRACE is the only method that tRPC's adapter does not handle: 500, as from its own server.
   .filter(([target, method]) => method !== 'TRACE' || !target.startsWith('/trpc'))
   .map(([target, method]) => {
     const hasBody = method === 'POST' || method === 'PUT' || method === 'PATCH';
     return {
       method,
       target,
-      headers: hasBody ? goodJson : good,
-      body: hasBody ? goodBody : undefined,
+      headers: hasBody ? validJsonHeaders : validHeaders,
+      body: hasBody ? validBody : undefined,
     };
   });

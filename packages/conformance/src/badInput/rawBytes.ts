@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { apiKey } from './badRequest.ts';
 
-// What no HTTP client would send: bytes on a socket.
+// Bytes on a socket that no HTTP client would send.
 
 const head = (line: string, ...headers: readonly string[]) =>
   [line, 'Host: localhost', `Authorization: Bearer ${apiKey}`, ...headers, '', ''].join('\r\n');
@@ -94,11 +94,11 @@ const started = fc
   .tuple(lines, fc.boolean())
   .map(([line, isWhole]) => (isWhole ? head(line) : `${line}\r\n\r\n`));
 
-/** A place in a text; not `fc.double`, of which nearly all are next to 0. */
+/** A relative position, from 0 to 1. Not `fc.double`: nearly all of its values are close to 0. */
 const share = fc.nat(1000).map((thousandths) => thousandths / 1000);
-const bytes = fc.uint8Array({ minLength: 1, maxLength: 6 }).map((some) => Buffer.from(some));
+const bytes = fc.uint8Array({ minLength: 1, maxLength: 6 }).map((values) => Buffer.from(values));
 
-/** Good requests with a few bytes more, fewer or other. */
+/** Valid requests with a few bytes inserted, removed or replaced. */
 const patched = fc
   .tuple(
     good,
@@ -106,9 +106,9 @@ const patched = fc
   )
   .map(([text, patches]) =>
     patches.reduce(
-      (whole, [where, piece, gone]) => {
-        const from = Math.floor(whole.length * where);
-        return Buffer.concat([whole.subarray(0, from), piece, whole.subarray(from + gone)]);
+      (whole, [position, piece, removed]) => {
+        const from = Math.floor(whole.length * position);
+        return Buffer.concat([whole.subarray(0, from), piece, whole.subarray(from + removed)]);
       },
       Buffer.from(text, 'latin1'),
     ),
@@ -116,8 +116,9 @@ const patched = fc
 const cut = fc
   .tuple(good, share)
   .map(([text, to]) => Buffer.from(text, 'latin1').subarray(0, Math.floor(text.length * to)));
-const random = fc.uint8Array({ maxLength: 3000 }).map((some) => Buffer.from(some));
+const random = fc.uint8Array({ maxLength: 3000 }).map((values) => Buffer.from(values));
 
+/** Bytes for a connection: patched, truncated, wrongly framed or random requests. */
 export const rawBytes: fc.Arbitrary<Buffer> = fc.oneof(
   { weight: 4, arbitrary: patched },
   { weight: 2, arbitrary: framed.map((text) => Buffer.from(text, 'latin1')) },

@@ -2,7 +2,7 @@ import { Animal, ApiError } from '@petstore/core';
 import { seedMessage } from '@petstore/gateway-test';
 import { inputs } from '@petstore/testing/forms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isOfTheParser } from './responseLaws.ts';
+import { isParserResponse } from './responseLaws.ts';
 import { rawBytes } from './rawBytes.ts';
 import { firstResponse, sendRaw } from './rawConnection.ts';
 import { sample } from './sample.ts';
@@ -11,7 +11,7 @@ import { type ServedStore, serveStore } from './servedStore.ts';
 const total = inputs(1500);
 const atOnce = 32;
 
-describe('bytes that are no request, or hardly one', () => {
+describe('raw bytes', () => {
   let served: ServedStore;
   const outcomes = new Map<string, number>();
 
@@ -22,54 +22,56 @@ describe('bytes that are no request, or hardly one', () => {
     await served.close();
     const seen = [...outcomes]
       .toSorted(([a], [b]) => a.localeCompare(b))
-      .map(([what, times]) => `${times} × ${what}`);
+      .map(([outcome, times]) => `${times} × ${outcome}`);
     process.stdout.write(
       `Raw input: ${total}: ${seen.join(', ')}. ` +
         "The parser's answers are uWebSockets.js's own HTML, which JavaScript cannot mend.\n",
     );
   });
 
-  /** What became of it, in a word; the faults of an answer that is ours. */
-  function judge(received: Buffer): { readonly what: string; readonly faults: string[] } {
-    if (received.length === 0) return { what: 'closed without an answer', faults: [] };
+  /** Classifies the bytes received and finds the problems of a response of the gateway. */
+  function classify(received: Buffer): { readonly outcome: string; readonly problems: string[] } {
+    if (received.length === 0) return { outcome: 'closed without an answer', problems: [] };
     const response = firstResponse(received);
-    if (response === undefined) return { what: 'cut off in the answer', faults: [] };
+    if (response === undefined) return { outcome: 'cut off in the answer', problems: [] };
     const { status, headers, body } = response;
-    if (isOfTheParser({ status, header: (name) => headers.get(name) })) {
-      return { what: `${status} by the parser`, faults: [] };
+    if (isParserResponse({ status, header: (name) => headers.get(name) })) {
+      return { outcome: `${status} by the parser`, problems: [] };
     }
-    const faults = served.secrets
+    const problems = served.secrets
       .filter((secret) => received.includes(secret))
       .map((secret) => `shows ${secret}`);
-    if (!headers.has('x-request-id')) faults.push('has no X-Request-Id');
-    if (status >= 500) faults.push('is a fault of the server');
-    if (status >= 400 && !isError(body)) faults.push('is no error of ours');
-    return { what: String(status), faults };
+    if (!headers.has('x-request-id')) problems.push('has no X-Request-Id');
+    if (status >= 500) problems.push('is a fault of the server');
+    if (status >= 400 && !isError(body)) problems.push('is no error of ours');
+    return { outcome: String(status), problems };
   }
 
-  it('are answered, or their connection ends, and the server lives', async () => {
+  it('the server answers raw bytes or ends the connection, and stays available', async () => {
     const pending = sample(rawBytes, total).entries();
-    const faults: string[] = [];
+    const reports: string[] = [];
     const work = async () => {
       for (const [index, payload] of pending) {
         const { received, isHung } = await sendRaw(served.port, payload);
-        const { what, faults: found } = judge(received);
-        outcomes.set(what, (outcomes.get(what) ?? 0) + 1);
-        if (isHung) found.push('hangs');
-        if (found.length === 0) continue;
+        const { outcome, problems } = classify(received);
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+        if (isHung) problems.push('hangs');
+        if (problems.length === 0) continue;
         const sent = JSON.stringify(payload.toString('latin1')).slice(0, 400);
-        faults.push(`${index}: ${sent}\n  ${found.join(', ')}: ${received.toString('latin1').slice(0, 300)}`);
+        reports.push(
+          `${index}: ${sent}\n  ${problems.join(', ')}: ${received.toString('latin1').slice(0, 300)}`,
+        );
       }
     };
     await Promise.all(Array.from({ length: atOnce }, work));
-    expect(faults.slice(0, 5), `${faults.length} of ${total}; ${seedMessage}`).toEqual([]);
-    // What was created on a connection that ended before its answer is nobody's to count; each is whole all the same.
+    expect(reports.slice(0, 5), `${reports.length} of ${total}; ${seedMessage}`).toEqual([]);
+    // Animals created on a connection that ended before its response cannot be counted, but each must be complete.
     for (const animal of await served.client.list('?limit=100')) expect(animal).toEqual(Animal.parse(animal));
     expect((await served.client.create({})).name).toBe('Rex');
   }, 60_000);
 });
 
-/** The Error, or tRPC's envelope. */
+/** Returns whether a body is the schema Error, an error envelope of tRPC, or empty. */
 function isError(body: Buffer): boolean {
   try {
     const value: unknown = JSON.parse(body.toString());

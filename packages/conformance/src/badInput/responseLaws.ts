@@ -7,50 +7,54 @@ import {
 } from '@petstore/gateway-test';
 import type { BadRequest } from './badRequest.ts';
 
-/** Who formed an answer, what is wrong with it, and which animals it says were created. */
+/** The origin of a response, its problems, and the animals that it reports as created. */
 interface Verdict {
-  readonly from: 'us' | 'parser';
-  readonly faults: readonly string[];
+  readonly from: 'gateway' | 'parser';
+  readonly problems: readonly string[];
   readonly created: readonly Animal[];
 }
 
-/** What every answer to bad input must hold, on each protocol. */
+/** Checks a response to invalid input, on each protocol. */
 export type ResponseLaws = (request: BadRequest, response: TestResponse) => Verdict;
 
-/** @param secrets texts that no answer may hold */
+/**
+ * Creates the checks of the responses to invalid input: the document, no 5xx, a valid `X-Request-Id`, no secrets.
+ * @param secrets strings that no response may contain
+ */
 export function responseLaws(document: OpenApiDocument, secrets: readonly string[]): ResponseLaws {
-  const faultsOf: ResponseProblems = responseProblems(document);
+  const problemsOf: ResponseProblems = responseProblems(document);
 
   return ({ method, target }, received) => {
-    if (isOfTheParser(received)) return { from: 'parser', faults: [], created: [] };
+    if (isParserResponse(received)) return { from: 'parser', problems: [], created: [] };
     const isRpc = /^\/trpc(?:[/?]|$)/.test(target);
-    const faults = faultsOf(method, target, isRpc ? asJson(received) : received);
-    if (received.status >= 500) faults.push('Bad input is never a fault of the server.');
+    const problems = problemsOf(method, target, isRpc ? asJson(received) : received);
+    if (received.status >= 500) problems.push('Bad input is never a fault of the server.');
     const id = received.header('x-request-id') ?? '';
-    if (!/^[A-Za-z0-9._~:+/=-]{1,128}$/.test(id)) faults.push(`X-Request-Id is ${JSON.stringify(id)}.`);
+    if (!/^[A-Za-z0-9._~:+/=-]{1,128}$/.test(id)) problems.push(`X-Request-Id is ${JSON.stringify(id)}.`);
     const all = `${JSON.stringify(received.headers)}\n${received.body.toString('latin1')}`;
-    for (const secret of secrets) if (all.includes(secret)) faults.push(`It shows ${secret}.`);
+    for (const secret of secrets) if (all.includes(secret)) problems.push(`It shows ${secret}.`);
     const isCreate = method === 'POST' && received.status < 300;
-    return { from: 'us', faults, created: isCreate ? animalsIn(received.body.toString()) : [] };
+    return { from: 'gateway', problems, created: isCreate ? animalsIn(received.body.toString()) : [] };
   };
 }
 
 /**
- * What uWebSockets.js answers before a handler is called: HTML, and no request id. JavaScript can neither see nor mend it.
+ * Returns whether uWebSockets.js's parser sent the response before it called a handler: HTML, without a request id.
+ * JavaScript can neither see nor change these responses.
  */
-export const isOfTheParser = ({ status, header }: Pick<TestResponse, 'status' | 'header'>): boolean =>
+export const isParserResponse = ({ status, header }: Pick<TestResponse, 'status' | 'header'>): boolean =>
   [400, 431, 505].includes(status) &&
   header('x-request-id') === undefined &&
   !header('content-type')?.startsWith('application/');
 
 /**
- * An answer of the tRPC protocol as if it were in JSON alone. What the official adapter refuses before it looks for a procedure
- * it calls plain text, though it is JSON too; and of JSON lines each is a JSON of its own.
+ * Returns a tRPC response in the form of a single JSON document. The official adapter labels errors that occur before it looks
+ * for a procedure as text/plain, although they are JSON. JSON lines become an array.
  */
 function asJson(response: TestResponse): TestResponse {
   const { status, body } = response;
   const type = response.header('content-type');
-  const isRefusal = type === 'text/plain;charset=UTF-8' && status >= 400 && status < 500;
+  const isEarlyError = type === 'text/plain;charset=UTF-8' && status >= 400 && status < 500;
   const isLines = type === 'application/json' && body.at(-1) === newline;
   const lines = body
     .toString()
@@ -58,14 +62,15 @@ function asJson(response: TestResponse): TestResponse {
     .filter((line) => line !== '');
   return {
     ...response,
-    header: (name) => (isRefusal && name === 'content-type' ? 'application/json' : response.header(name)),
+    header: (name) => (isEarlyError && name === 'content-type' ? 'application/json' : response.header(name)),
     body: isLines && lines.every(isJson) ? Buffer.from(`[${lines.join()}]`) : body,
   };
 }
 
+/** The byte of a line feed. */
 const newline = 10;
 
-/** The animals in an answer to a create, wherever its envelope has them. */
+/** Returns the animals in the response to a create, at any depth of its envelope. */
 function animalsIn(text: string): Animal[] {
   const lines = isJson(text) ? [text] : text.split('\n').filter(isJson);
   return lines.flatMap((line) => findAnimals(JSON.parse(line)));

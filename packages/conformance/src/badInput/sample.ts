@@ -2,9 +2,9 @@ import { seedMessage, testSeed } from '@petstore/gateway-test';
 import * as fc from 'fast-check';
 import { writeSync } from 'node:fs';
 
-// At once and not through the test runner: should the process end, this is what is left to repeat it by.
+// Synchronously and not through the test runner: if the process crashes, the seed is printed nevertheless.
 writeSync(2, `Bad input: ${seedMessage}\n`);
 
-/** Values of a generator; the same ones under the same seed. */
+/** Returns values of a generator: the same ones for the same seed. */
 export const sample = <T>(arbitrary: fc.Arbitrary<T>, count: number): T[] =>
   fc.sample(arbitrary, { seed: testSeed, numRuns: count });

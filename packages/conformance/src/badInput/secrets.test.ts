@@ -5,11 +5,16 @@ import { type TestResponse, sendUnchecked } from '@petstore/gateway-test';
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKey, authorization, contentTypeJson } from './badRequest.ts';
-import { type Failure, failures, secrets, unexpected } from './failures.ts';
+import { type ClientError, type ThrownValue, secrets, thrownValues, unexpected } from './thrownValues.ts';
 
-/** What fails, and how: the store at once or in a promise, or what is called before it. */
-type Place = 'store throws' | 'store rejects' | 'authenticate' | 'createContext';
-const places: readonly Place[] = ['store throws', 'store rejects', 'authenticate', 'createContext'];
+/** The function that throws: a method of the store (synchronously or by its promise), or a hook called before it. */
+type Place = 'the store throws' | 'the store rejects' | 'verify throws' | 'createContext throws';
+const places: readonly Place[] = [
+  'the store throws',
+  'the store rejects',
+  'verify throws',
+  'createContext throws',
+];
 
 type Call = readonly [method: string, target: string, body?: unknown, header?: readonly [string, string]];
 
@@ -17,7 +22,7 @@ const input = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(val
 const jsonl = ['trpc-accept', 'application/jsonl'] as const;
 const pet = { name: 'Ada', categoryId: 1 };
 
-/** Each operation on each protocol, and each form of answer that the tRPC protocol has. */
+/** Each operation on each protocol, and each response format of tRPC. */
 const calls: readonly Call[] = [
   ['GET', '/v1/pets'],
   ['GET', '/v1/pets/1'],
@@ -32,28 +37,28 @@ const calls: readonly Call[] = [
   ['GET', `/trpc/listPets,getPet?batch=1&${input({ 1: { petId: 1 } })}`, undefined, jsonl],
 ];
 
-const shownIn = (text: string) => secrets.filter((secret) => text.includes(secret));
+const leaksIn = (text: string) => secrets.filter((secret) => text.includes(secret));
 
-/** What an answer tells: each error in it has a code and a status, in whatever envelope. */
-function seen([method, target, , header]: Call, received: TestResponse) {
+/** Summarises a response: the secrets in it, and the code and status of each error in its envelopes. */
+function summaryOf([method, target, , header]: Call, received: TestResponse) {
   const text = received.body.toString();
   const errors = target.startsWith('/v1')
     ? [`${received.error().code} ${received.error().status}`]
-    : [...text.matchAll(/"code":"([A-Z_]+)","httpStatus":(\d+)/g)].map((found) => `${found[1]} ${found[2]}`);
+    : [...text.matchAll(/"code":"([A-Z_]+)","httpStatus":(\d+)/g)].map((match) => `${match[1]} ${match[2]}`);
   return {
     call: `${method} ${target}`,
-    shown: shownIn(`${JSON.stringify(received.headers)}\n${text}`),
+    leaks: leaksIn(`${JSON.stringify(received.headers)}\n${text}`),
     errors: [...new Set(errors)],
-    // A stream's head is out before its calls have failed.
+    // The head of a stream is sent before its calls fail.
     status: header === jsonl ? undefined : received.status,
     text,
   };
 }
 
-/** What it should tell. */
-const told = ([method, target, , header]: Call, { code, status }: Failure['told']) => ({
+/** The expected summary of a response. */
+const expectedSummary = ([method, target, , header]: Call, { code, status }: ClientError) => ({
   call: `${method} ${target}`,
-  shown: [],
+  leaks: [],
   errors: [`${code} ${status}`],
   status: header === jsonl ? undefined : status,
   text: expect.stringMatching(
@@ -61,41 +66,41 @@ const told = ([method, target, , header]: Call, { code, status }: Failure['told'
   ),
 });
 
-describe('an error that holds a connection string, a path and a stack', () => {
+describe('secrets in errors', () => {
   let listening: Listening;
   let gateway: Gateway;
-  let failing: { readonly failure: Failure; readonly place: Place } | undefined;
+  let throwing: { readonly thrown: ThrownValue; readonly place: Place } | undefined;
   const agent = new Agent({ keepAlive: true, timeout: 3000 });
 
-  const failAt = (place: Place) => {
-    // oxlint-disable-next-line typescript/only-throw-error -- what careless code throws
-    if (failing?.place === place) throw failing.failure.make();
+  const throwAt = (place: Place) => {
+    // oxlint-disable-next-line typescript/only-throw-error -- careless code throws any value
+    if (throwing?.place === place) throw throwing.thrown.create();
   };
-  const fail = (): Promise<never> => {
-    failAt('store throws');
-    // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- what careless code rejects with
-    return Promise.reject(failing?.failure.make());
+  const throwOrReject = (): Promise<never> => {
+    throwAt('the store throws');
+    // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- careless code rejects with any value
+    return Promise.reject(throwing?.thrown.create());
   };
 
   beforeAll(async () => {
-    // Whatever a procedure asks of it fails.
-    const records = new Proxy({}, { get: () => fail });
+    // Every method of every collection fails.
+    const records = new Proxy({}, { get: () => throwOrReject });
     const store = { collection: () => records } as unknown as Store;
     gateway = await createGateway({
       router: appRouter,
       authentication: bearer({
         noun: 'API key',
         verify: async (token) => {
-          failAt('authenticate');
+          throwAt('verify throws');
           return token === apiKey ? { name: 'secrets' } : undefined;
         },
       }),
       createContext: ({ response, identity, idempotencyKey }) => {
-        failAt('createContext');
+        throwAt('createContext throws');
         return { store, response, caller: identity?.name, idempotencyKey };
       },
       document: { title: 'Pet Store', version: '1.0.0' },
-      // Procedures fail here as they are meant to: nothing is to be printed.
+      // The failures are intended: log nothing.
       onResponse: () => {},
     });
     listening = await serve(gateway);
@@ -108,21 +113,23 @@ describe('an error that holds a connection string, a path and a stack', () => {
     return sendUnchecked(agent, `http://127.0.0.1:${listening.port}`, method, target, headers, bytes, false);
   }
 
-  it.each(places.flatMap((place) => failures.map((failure) => ({ place, failure, what: failure.what }))))(
-    'is shown on no protocol: $place, $what',
-    async ({ place, failure }) => {
-      failing = { place, failure };
-      // A StoreError is one only where the store is asked; elsewhere it is as unexpected as any.
-      const isExpected = place.startsWith('store') || !failure.what.startsWith('a StoreError');
-      const responses = await Promise.all(calls.map(async (call) => seen(call, await send(call))));
-      expect(responses).toEqual(calls.map((call) => told(call, isExpected ? failure.told : unexpected)));
+  it.each(places.flatMap((place) => thrownValues.map((thrown) => ({ place, thrown, title: thrown.title }))))(
+    'no protocol leaks $title to clients if $place',
+    async ({ place, thrown }) => {
+      throwing = { place, thrown };
+      // A StoreError is known only if the store throws it; from other functions it is an unexpected error.
+      const isExpected = place.startsWith('the store') || !thrown.title.startsWith('a StoreError');
+      const responses = await Promise.all(calls.map(async (call) => summaryOf(call, await send(call))));
+      expect(responses).toEqual(
+        calls.map((call) => expectedSummary(call, isExpected ? thrown.clientError : unexpected)),
+      );
     },
   );
 
-  it('is not in the document, whatever failed before it was made', async () => {
-    expect(shownIn(JSON.stringify(await gateway.document()))).toEqual([]);
+  it('the OpenAPI document contains no secret of earlier errors', async () => {
+    expect(leaksIn(JSON.stringify(await gateway.document()))).toEqual([]);
     const response = await send(['GET', '/openapi.json']);
     expect(response.status).toBe(200);
-    expect(shownIn(response.body.toString())).toEqual([]);
+    expect(leaksIn(response.body.toString())).toEqual([]);
   });
 });

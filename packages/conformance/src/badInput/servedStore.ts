@@ -10,15 +10,16 @@ import { apiKey } from './badRequest.ts';
 
 const healthy: Handle = () => ({ status: 200, headers: [['Content-Type', 'application/json']], body: '{}' });
 
-/** A pet store on the embedded store, behind a real port. */
+/** A pet store with the embedded store, on a real port. */
 export interface ServedStore {
   readonly client: Client;
   readonly port: number;
-  /** What no answer may show. */
+  /** Strings that no response may contain. */
   readonly secrets: readonly string[];
   close(): Promise<void>;
 }
 
+/** Starts a pet store on a free port, with an embedded store in a temporary folder. */
 export async function serveStore(): Promise<ServedStore> {
   const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
   const store = await openEmbeddedStore({ dataDir });
