@@ -55,7 +55,7 @@ const contentTypes = values(
   `application/json;${'a=b;'.repeat(2000)}`,
 );
 
-const others = fc.oneof(
+const otherHeader = fc.oneof(
   values(
     'X-Request-Id',
     '',
@@ -120,7 +120,7 @@ export const badHeaders: fc.Arbitrary<BadRequest> = fc
     calls,
     mostly(fc.constant(authorization), credentials),
     mostly(fc.constant(contentTypeJson), contentTypes),
-    fc.array(others, { maxLength: 3 }),
+    fc.array(otherHeader, { maxLength: 3 }),
     fc.boolean(),
   )
   .map(([{ method, target, body }, credential, contentType, more, isTwice]) => {

@@ -19,14 +19,14 @@ const concurrency = 16;
 /** The maximum duration of a request, in milliseconds. */
 const timeoutMs = 5000;
 
-const families: readonly (readonly [name: string, requests: fc.Arbitrary<BadRequest>, count: number])[] = [
+const inputKinds: readonly (readonly [name: string, requests: fc.Arbitrary<BadRequest>, count: number])[] = [
   ['bodies', badBodies, inputs(3000)],
   ['queries', badQueries, inputs(2500)],
   ['paths', badPaths, inputs(2500)],
   ['headers', badHeaders, inputs(2500)],
 ];
 
-describe('bad input', () => {
+describe('invalid input', () => {
   let served: ServedStore;
   let laws: ResponseLaws;
   const agent = new Agent({ keepAlive: true, timeout: 3000 });
@@ -57,7 +57,7 @@ describe('bad input', () => {
     return response;
   }
 
-  it.each(families)(
+  it.each(inputKinds)(
     'every response to invalid %s is documented, has an X-Request-Id and leaks nothing',
     async (name, requests, count) => {
       const pending = sample(requests, count).entries();
@@ -83,10 +83,10 @@ describe('bad input', () => {
         }
       };
       await Promise.all(Array.from({ length: concurrency }, work));
-      const seen = [...statuses]
+      const statusCounts = [...statuses]
         .toSorted(([a], [b]) => a.localeCompare(b))
         .map(([status, times]) => `${times} × ${status}`);
-      counts.push(`${count} ${name}: ${seen.join(', ')}`);
+      counts.push(`${count} ${name}: ${statusCounts.join(', ')}`);
       expect(reports.slice(0, 5), `${reports.length} of ${count} ${name}; ${seedMessage}`).toEqual([]);
     },
     60_000,

@@ -8,7 +8,7 @@ const head = (line: string, ...headers: readonly string[]) =>
 const pet = '{"name":"Ada","categoryId":1}';
 const json = 'Content-Type: application/json';
 
-const good = fc.constantFrom(
+const validRequest = fc.constantFrom(
   head('GET /v1/pets?limit=1 HTTP/1.1'),
   head('GET /trpc/listPets HTTP/1.1'),
   head('GET /v1/pets/1 HTTP/1.1', 'Connection: close'),
@@ -101,7 +101,7 @@ const bytes = fc.uint8Array({ minLength: 1, maxLength: 6 }).map((values) => Buff
 /** Valid requests with a few bytes inserted, removed or replaced. */
 const patched = fc
   .tuple(
-    good,
+    validRequest,
     fc.array(fc.tuple(share, bytes, fc.integer({ min: 0, max: 4 })), { minLength: 1, maxLength: 4 }),
   )
   .map(([text, patches]) =>
@@ -113,8 +113,8 @@ const patched = fc
       Buffer.from(text, 'latin1'),
     ),
   );
-const cut = fc
-  .tuple(good, share)
+const truncated = fc
+  .tuple(validRequest, share)
   .map(([text, to]) => Buffer.from(text, 'latin1').subarray(0, Math.floor(text.length * to)));
 const random = fc.uint8Array({ maxLength: 3000 }).map((values) => Buffer.from(values));
 
@@ -123,6 +123,6 @@ export const rawBytes: fc.Arbitrary<Buffer> = fc.oneof(
   { weight: 4, arbitrary: patched },
   { weight: 2, arbitrary: framed.map((text) => Buffer.from(text, 'latin1')) },
   { weight: 2, arbitrary: started.map((text) => Buffer.from(text, 'latin1')) },
-  { weight: 1, arbitrary: cut },
+  { weight: 1, arbitrary: truncated },
   { weight: 1, arbitrary: random },
 );

@@ -8,8 +8,8 @@ import { firstResponse, sendRaw } from './rawConnection.ts';
 import { sample } from './sample.ts';
 import { type ServedStore, serveStore } from './servedStore.ts';
 
-const total = inputs(1500);
-const atOnce = 32;
+const requestCount = inputs(1500);
+const concurrency = 32;
 
 describe('raw bytes', () => {
   let served: ServedStore;
@@ -20,11 +20,11 @@ describe('raw bytes', () => {
   });
   afterAll(async () => {
     await served.close();
-    const seen = [...outcomes]
+    const outcomeCounts = [...outcomes]
       .toSorted(([a], [b]) => a.localeCompare(b))
       .map(([outcome, times]) => `${times} × ${outcome}`);
     process.stdout.write(
-      `Raw input: ${total}: ${seen.join(', ')}. ` +
+      `Raw input: ${requestCount}: ${outcomeCounts.join(', ')}. ` +
         "The parser's answers are uWebSockets.js's own HTML, which JavaScript cannot mend.\n",
     );
   });
@@ -48,7 +48,7 @@ describe('raw bytes', () => {
   }
 
   it('the server answers raw bytes or ends the connection, and stays available', async () => {
-    const pending = sample(rawBytes, total).entries();
+    const pending = sample(rawBytes, requestCount).entries();
     const reports: string[] = [];
     const work = async () => {
       for (const [index, payload] of pending) {
@@ -63,8 +63,8 @@ describe('raw bytes', () => {
         );
       }
     };
-    await Promise.all(Array.from({ length: atOnce }, work));
-    expect(reports.slice(0, 5), `${reports.length} of ${total}; ${seedMessage}`).toEqual([]);
+    await Promise.all(Array.from({ length: concurrency }, work));
+    expect(reports.slice(0, 5), `${reports.length} of ${requestCount}; ${seedMessage}`).toEqual([]);
     // Animals created on a connection that ended before its response cannot be counted, but each must be complete.
     for (const animal of await served.client.list('?limit=100')) expect(animal).toEqual(Animal.parse(animal));
     expect((await served.client.create({})).name).toBe('Rex');

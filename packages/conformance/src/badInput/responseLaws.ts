@@ -31,8 +31,8 @@ export function responseLaws(document: OpenApiDocument, secrets: readonly string
     if (received.status >= 500) problems.push('Bad input is never a fault of the server.');
     const id = received.header('x-request-id') ?? '';
     if (!/^[A-Za-z0-9._~:+/=-]{1,128}$/.test(id)) problems.push(`X-Request-Id is ${JSON.stringify(id)}.`);
-    const all = `${JSON.stringify(received.headers)}\n${received.body.toString('latin1')}`;
-    for (const secret of secrets) if (all.includes(secret)) problems.push(`It shows ${secret}.`);
+    const responseText = `${JSON.stringify(received.headers)}\n${received.body.toString('latin1')}`;
+    for (const secret of secrets) if (responseText.includes(secret)) problems.push(`It shows ${secret}.`);
     const isCreate = method === 'POST' && received.status < 300;
     return { from: 'gateway', problems, created: isCreate ? animalsIn(received.body.toString()) : [] };
   };

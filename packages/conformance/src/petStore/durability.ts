@@ -15,7 +15,7 @@ export function durabilityCases(subject: Subject): void {
       const first = await subject.serve({ dataDir });
       const before = await connect(first);
       expect(await before.list()).toEqual([]);
-      const kept = [
+      const stored = [
         await before.create({ name: 'Ada\0🐶', categoryId: Number.MIN_SAFE_INTEGER, status: 'sold' }),
         await before.create({ name: '' }),
         await before.create({ name: 'Ada', status: 'pending' }),
@@ -25,11 +25,11 @@ export function durabilityCases(subject: Subject): void {
       const second = await subject.serve({ dataDir });
       onTestFinished(() => second.close());
       const after = await connect(second);
-      expect(await after.list()).toEqual(kept);
-      expect(await after.list('?status=sold')).toEqual(kept.slice(0, 1));
+      expect(await after.list()).toEqual(stored);
+      expect(await after.list('?status=sold')).toEqual(stored.slice(0, 1));
       const created = await after.create({});
-      expect(Math.max(...kept.map(({ id }) => id))).toBeLessThan(created.id);
-      expect(await after.list()).toEqual([...kept, created]);
+      expect(Math.max(...stored.map(({ id }) => id))).toBeLessThan(created.id);
+      expect(await after.list()).toEqual([...stored, created]);
     });
 
     it('a server accepts requests until close(), and no connection afterwards', async () => {

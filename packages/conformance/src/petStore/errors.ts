@@ -189,7 +189,7 @@ export function errorCases(subject: Subject): void {
 
   describe('docs/decisions.md#precedence', () => {
     // One request with every error, fixed one by one: each response shows the next check.
-    const wrong: SendOptions = {
+    const invalidRequest: SendOptions = {
       authorization: null,
       contentType: 'text/plain',
       body: `{${'x'.repeat(MAX_BODY_BYTES)}`,
@@ -197,9 +197,9 @@ export function errorCases(subject: Subject): void {
 
     it('the server checks credential, path, method, media type, size and input, in this order', async () => {
       const { client } = small;
-      const { authorization: _none, ...withKey } = wrong;
+      const { authorization: _none, ...withKey } = invalidRequest;
       const { contentType: _text, ...asJson } = withKey;
-      expect(await client.send('PUT', '/v1/nothing?limit=x', wrong)).toBeError(401);
+      expect(await client.send('PUT', '/v1/nothing?limit=x', invalidRequest)).toBeError(401);
       expect(await client.send('PUT', '/v1/nothing?limit=x', withKey)).toBeError(404);
       expect(await client.send('PUT', '/v1/pets?limit=x', withKey)).toBeError(405);
       expect(await client.send('POST', '/v1/pets?limit=x', withKey)).toBeError(415);

@@ -133,11 +133,11 @@ export function pageCases(subject: Subject): void {
         linkTarget(response.header('link'), 'next') ?? 'nowhere:',
         'http://petstore.test/',
       );
-      const second = animals.filter(({ status }) => status === 'sold')[1];
+      const secondSold = animals.filter(({ status }) => status === 'sold')[1];
       expect(Object.fromEntries(next.searchParams)).toEqual({
         status: 'sold',
         limit: '2',
-        cursor: String(second?.id),
+        cursor: String(secondSold?.id),
       });
     });
 

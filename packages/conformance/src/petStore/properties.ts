@@ -56,21 +56,21 @@ export function propertyCases(subject: Subject): void {
       await fc.assert(
         fc.asyncProperty(limits, fc.option(STATUS), async (sizes, status) => {
           const expected = all.filter((animal) => status === null || animal.status === status);
-          const seen: Animal[] = [];
+          const received: Animal[] = [];
           const query = new URLSearchParams(status === null ? {} : { status });
           for (let page = 0; ; page += 1) {
             const limit = sizes[page % sizes.length] ?? 1;
             query.set('limit', String(limit));
             const response = await client.get(`/v1/pets?${query.toString()}`);
-            seen.push(...response.animals());
+            received.push(...response.animals());
             const next = linkTarget(response.header('link'), 'next');
-            expect(next !== undefined).toBe(seen.length < expected.length);
+            expect(next !== undefined).toBe(received.length < expected.length);
             if (next === undefined) break;
             const followed = new URL(next, client.origin).searchParams;
             expect(followed.get('status')).toBe(status);
             query.set('cursor', followed.get('cursor') ?? '');
           }
-          expect(seen).toEqual(expected);
+          expect(received).toEqual(expected);
         }),
         { numRuns: RUNS },
       );

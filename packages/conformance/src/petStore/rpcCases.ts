@@ -239,13 +239,13 @@ export function rpcCases(subject: Subject): void {
           client.createPet.mutate({ name: 'Ada', categoryId: 1, status: 'sold' }),
         ),
       );
-      const seen: Animal[] = [];
+      const received: Animal[] = [];
       for (let after: number | undefined = cursor; after !== undefined;) {
         const page: Animal[] = await client.listPets.query({ limit: 3, status: 'sold', cursor: after });
-        seen.push(...page);
+        received.push(...page);
         after = page.length === 3 ? page.at(-1)?.id : undefined;
       }
-      expect(seen).toEqual(created.toSorted((a, b) => a.id - b.id));
+      expect(received).toEqual(created.toSorted((a, b) => a.id - b.id));
     });
 
     it.each([
