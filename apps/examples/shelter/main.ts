@@ -12,7 +12,9 @@ const { origin, firstKey, close } = await startShelter({
   apiKey: API_KEY === '' ? undefined : API_KEY,
 });
 if (firstKey !== undefined) {
-  process.stderr.write(`The API key of this new store. It is shown only now; keep it:\n\n  ${firstKey}\n\n`);
+  process.stderr.write(
+    `This store had no API key, so one was created. It is shown only once; save it now:\n\n  ${firstKey}\n\n`,
+  );
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close());
 process.stdout.write(`Shelter: ${origin}/v1/animals and ${origin}/openapi.json\n`);

@@ -18,35 +18,35 @@ export const Id = z.int().min(1);
 export const Text = z
   .string()
   .min(1)
-  .refine((value) => value.isWellFormed(), 'must be well-formed Unicode: it has a lone surrogate');
+  .refine((value) => value.isWellFormed(), 'must be well-formed Unicode, without lone surrogates');
 
 /** The version of a record: starts at 1 and is incremented by each change. */
 export const Version = z
   .int()
   .min(1)
-  .meta({ description: 'How often the record was changed, from 1. The service counts.' });
+  .meta({ description: 'Starts at 1 and is incremented by each change. Set by the service.' });
 
 /** The version that an update or a delete is based on. */
 export const IfVersion = Version.optional().meta({
-  description: 'Change the record only where it has this version; otherwise the response is 409.',
+  description: 'Change the record only if it has this version; otherwise the response is 409.',
 });
 
 /** The pagination fields of the input of a list. */
 export const page = {
   limit: z.int().min(1).max(100).default(20).meta({ description: 'Maximum number of records returned.' }),
-  cursor: z.int().optional().meta({ description: 'Only records whose id is greater.' }),
+  cursor: z.int().optional().meta({ description: 'Only records with a greater id.' }),
 };
 
 /** Returns the response headers of a create: the location of the record. */
 export const locationBelow = (path: string) => ({
   Location: {
-    description: 'Where the record is.',
+    description: 'URL of the record.',
     value: ({ id }: { readonly id: number }, { basePath }: { readonly basePath: string }) =>
       `${basePath}${path}/${id}`,
   },
 });
 
-const unavailable = { 503: 'The service, or its store, cannot serve now.' };
+const unavailable = { 503: 'The service or its store is unavailable.' };
 
 /** The documented errors of each kind of operation. */
 export const errors = {
@@ -56,6 +56,6 @@ export const errors = {
   change: {
     ...unavailable,
     404: 'There is no record with this id.',
-    409: 'The record has another version than `ifVersion`, or conflicts with another record.',
+    409: 'The version of the record is not `ifVersion`, or the record conflicts with another.',
   },
 };

@@ -36,7 +36,7 @@ describe('authenticateWith', () => {
       const verdict = async () => authenticateWith(fails(unavailable))('key');
       await expect(verdict).rejects.toMatchObject({
         code: 'SERVICE_UNAVAILABLE',
-        message: 'API keys cannot be checked now. Try again later.',
+        message: 'API keys cannot be verified at the moment. Try again later.',
         cause: unavailable,
       });
     },

@@ -22,7 +22,7 @@ function throwUnavailable(error: unknown): never {
   if (!(error instanceof StoreError)) throw error;
   throw new TRPCError({
     code: 'SERVICE_UNAVAILABLE',
-    message: 'API keys cannot be checked now. Try again later.',
+    message: 'API keys cannot be verified at the moment. Try again later.',
     cause: error,
   });
 }

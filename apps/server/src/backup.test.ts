@@ -64,7 +64,7 @@ test(
       expect((await stat(join(to, 'petstore.mdb'))).mode & 0o777).toBe(0o600);
       expect(await folder.command(['verify', to])).toMatchObject({
         code: 0,
-        stdout: expect.stringContaining(' is whole: '),
+        stdout: expect.stringContaining(' is intact: '),
       });
       const store = await openEmbeddedStore({ dataDir: to, create: false });
       for (const animal of before) expect(await store.collection(animals).get(animal.id)).toEqual(animal);
@@ -105,7 +105,7 @@ test('backup accepts an empty folder, and rejects a non-empty one without changi
   expect({ code, stdout, stderr }).toEqual({
     code: 1,
     stdout: '',
-    stderr: `The folder ${to} is not empty: a backup needs a new or an empty one.\n`,
+    stderr: `The backup folder ${to} is not empty. Choose a new or an empty folder.\n`,
   });
   expect((await readdir(to)).toSorted()).toEqual(['mine', 'petstore.mdb']);
 });
@@ -127,7 +127,7 @@ test.each([
   const { code, stderr } = await folder.command(['backup', to]);
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: `The backup ${to} would lie in the data folder ${folder.dataDir} that it is a copy of: choose a folder outside it.\n`,
+    stderr: `The backup folder ${to} is inside the data folder ${folder.dataDir}. Choose a folder outside it.\n`,
   });
   expect((await readdir(folder.dataDir)).toSorted()).toEqual(['petstore.mdb', 'petstore.mdb-lock']);
 });
@@ -139,9 +139,7 @@ test('backup below a file fails with an error message that names the target fold
   await writeFile(file, '');
   const { code, stderr } = await folder.command(['backup', `${file}/backup`]);
   expect(code).toBe(1);
-  expect(stderr).toMatch(
-    /^The folder of the backup, .*-file\/backup, cannot be made \(ENOTDIR: .*\): choose /,
-  );
+  expect(stderr).toMatch(/^The backup folder .*-file\/backup cannot be created \(ENOTDIR: .*\)\. Choose /);
 });
 
 test.skipIf(!canRunUnprivileged)(
@@ -155,7 +153,7 @@ test.skipIf(!canRunUnprivileged)(
     const { code, stderr } = await folder.command(['backup', `${locked}/backup`], unprivilegedUser);
     expect(code).toBe(1);
     expect(stderr).toMatch(
-      /^The folder of the backup, .*-locked\/backup, cannot be made \(EACCES: permission denied, mkd.*-locked\/.*\): choose a folder that this user may write to\.\n$/,
+      /^The backup folder .*-locked\/backup cannot be created \(EACCES: permission denied, mkd.*-locked\/.*\)\. Choose a folder that this user can write to\.\n$/,
     );
   },
 );
@@ -167,7 +165,7 @@ test('backup rejects a configuration with MONGODB_URI', async () => {
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr:
-      'backup copies a data folder, and MONGODB_URI is set: back the database up with its own tools, or use copy.\n',
+      'backup copies a data folder, but MONGODB_URI is set. Back up the database with its own tools, or use copy.\n',
   });
 });
 
@@ -186,7 +184,7 @@ test.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)(
       const { code, stderr } = await folder.command(['backup', join(disk, 'backup')]);
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: `The disk of ${disk} is full and no backup was made: free space on it, or choose another disk.\n`,
+        stderr: `The disk of ${disk} is full and no backup was made. Free some space, or choose another disk.\n`,
       });
       expect(await readdir(disk)).toEqual([]);
     } finally {

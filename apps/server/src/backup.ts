@@ -13,7 +13,7 @@ export async function runBackup(
 ): Promise<string> {
   if (MONGODB_URI !== undefined) {
     throw new CommandError(
-      'backup copies a data folder, and MONGODB_URI is set: back the database up with its own tools, or use copy.',
+      'backup copies a data folder, but MONGODB_URI is set. Back up the database with its own tools, or use copy.',
     );
   }
   const startedAt = performance.now();

@@ -73,7 +73,7 @@ describe('TLS_CERT and TLS_KEY', () => {
       },
       { timeout: 10_000, interval: 5 },
     );
-    const ended = logLines(server).filter(({ msg }) => msg === 'worker ended');
+    const ended = logLines(server).filter(({ msg }) => msg === 'worker exited');
     expect(ended).toMatchObject([{ signal: 'SIGKILL' }]);
   });
 

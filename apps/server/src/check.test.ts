@@ -41,7 +41,7 @@ describe('--check', () => {
     const { code, stdout, stderr } = await command(check, { env });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^TLS_CERT and TLS_KEY cannot be served: .*\.(?:crt|key) cannot be read/),
+      expect.stringMatching(/^TLS_CERT and TLS_KEY cannot be used: .*\.(?:crt|key) cannot be read/),
       expect.stringContaining(dataDir),
       expect.stringMatching(`^PORT is ${port} `),
       expect.stringMatching(`^ADMIN_PORT is ${ADMIN_PORT} `),
@@ -61,7 +61,7 @@ describe('--check', () => {
     const { code, stderr } = await command(check, { env: { DATA_DIR: `${dataDir}/a/b` } });
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `The data folder ${dataDir}/a/b cannot be made: ${dataDir} is no folder.\n`,
+      stderr: `The data folder ${dataDir}/a/b cannot be created: ${dataDir} is not a folder.\n`,
     });
   });
 
@@ -72,7 +72,7 @@ describe('--check', () => {
     const { code, stderr } = await command(check);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `Other users may write to the data folder ${dataDir} (mode 777): run chmod 700 ${dataDir}, or choose a folder that only this user may write to.\n`,
+      stderr: `Other users can write to the data folder ${dataDir} (mode 777): run chmod 700 ${dataDir}, or choose a folder that only this user can write to.\n`,
     });
   });
 
@@ -88,7 +88,7 @@ describe('--check', () => {
       const checked = await command(check, unprivilegedUser);
       expect({ code: checked.code, stderr: checked.stderr }).toEqual({
         code: 1,
-        stderr: `The data folder ${dataDir} cannot be read and written by this user (EACCES): give the user the right to, or choose another folder.\n`,
+        stderr: `This user cannot read and write the data folder ${dataDir} (EACCES). Grant access, or choose another folder.\n`,
       });
       expect((await command(['serve'], unprivilegedUser)).stderr).toContain(checked.stderr.trimEnd());
     },
@@ -100,7 +100,7 @@ describe('--check', () => {
     const { code, stderr } = await command(check, unprivilegedUser);
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `The data folder ${dataDir} cannot be made: ${dirname(dataDir)} may not be written.\n`,
+      stderr: `The data folder ${dataDir} cannot be created: ${dirname(dataDir)} is not writable.\n`,
     });
   });
 });
@@ -108,6 +108,6 @@ describe('--check', () => {
 test('--check is rejected for commands other than serve', async () => {
   const { command } = await newFolder();
   expect((await command(['keys', 'list', '--check'])).stderr).toBe(
-    '--check is for serve: --help lists the commands.\n',
+    '--check is only for serve. See --help.\n',
   );
 });

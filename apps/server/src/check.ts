@@ -37,7 +37,7 @@ export async function runCheck(configuration: Configuration, environment: Enviro
   }
   if (problems.length > 0) throw new CommandError(problems.join('\n'));
   const { server } = await adapter;
-  const verdict = `A start with this would succeed${isOutdated ? ', and bring the store up to date' : ''}.`;
+  const verdict = `The service would start with this configuration${isOutdated ? ' and migrate the store' : ''}.`;
   return `${configurationText(environment)}\n${verdict} It would serve on ${serverNames[server]}.`;
 }
 
@@ -74,7 +74,7 @@ async function checkFolderCanBeCreated(folder: string): Promise<void> {
   if (isFolder && (await exists(nearest, constants.W_OK | constants.X_OK))) return;
   throw new StoreError(
     'forbidden',
-    `The data folder ${folder} cannot be made: ${nearest} ${isFolder ? 'may not be written' : 'is no folder'}.`,
+    `The data folder ${folder} cannot be created: ${nearest} ${isFolder ? 'is not writable' : 'is not a folder'}.`,
   );
 }
 

@@ -16,34 +16,35 @@ export type Command =
 const commands = `Usage: petstore [command]
 
 Commands:
-  serve [--check]    Serve the pet store. This is what runs without a command. With --check: say what would be served,
-                     or what is wrong, and serve nothing. Code 0 or 1.
+  serve [--check]    Serve the pet store. This is the default command. --check prints the configuration, or what is
+                     wrong with it, without serving. Exit code 0 or 1.
   keys add NAME [--expires WHEN]
-                     Make an API key and print it. It is shown only now. WHEN is a time from now (90m, 12h, 30d), a date
-                     or an instant in ISO 8601; without it the key is good until it is revoked.
-  keys list          List the API keys: name, when made, when it expires, last used, revoked.
-  keys revoke NAME   Revoke an API key: within 5 seconds no process accepts it.
-  backup FOLDER      Copy the data folder (DATA_DIR) to a new one, FOLDER. It may be in use: the copy is as it was at one
-                     moment, and appears complete or not at all.
-  verify [FOLDER]    Read everything in a data folder (default: DATA_DIR), which may be in use. Code 0 where it is as it
-                     was stored; code 1, and what is damaged, where it is not.
+                     Create an API key and print it. It is shown only once. WHEN is a time from now (90m, 12h, 30d), a
+                     date or an instant (ISO 8601). Without it, the key is valid until it is revoked.
+  keys list          List the API keys with their names and when they were created, expire, were last used, and were
+                     revoked.
+  keys revoke NAME   Revoke an API key. Every process rejects it within 5 seconds.
+  backup FOLDER      Copy the data folder (DATA_DIR) to a new FOLDER. The data folder may be in use: the copy is a
+                     snapshot, and it appears complete or not at all.
+  verify [FOLDER]    Verify all data in a data folder (default: DATA_DIR), which may be in use. Exit code 0 if the data
+                     is intact, otherwise 1 with a list of what is damaged.
   openapi            Print the OpenAPI document.
   copy --from STORE --to STORE [--resume]
-                     Copy everything from one store to another. STORE is the path of a data folder, or a mongodb:// URI
-                     (MONGODB_DB names the database). Stop the servers of both first. --resume takes a target that is
-                     not empty, and goes on where a copy was interrupted.
+                     Copy all data from one store to another. STORE is the path of a data folder, or a mongodb:// URI
+                     (MONGODB_DB names the database). Stop the servers of both stores first. --resume continues an
+                     interrupted copy into a target that is not empty.
 
-  --help, -h         Print this.
+  --help, -h         Print this help.
   --version, -v      Print the version.
 
-The key commands, backup and verify may run while servers use the same store.`;
+The commands keys, backup and verify can run while servers use the same store.`;
 
 /**
  * Returns the text of `--help`.
  * @param configurationHelp the description of each environment variable
  */
 export const helpText = (configurationHelp: string) =>
-  `${commands}\n\nConfiguration, from the environment (default in brackets):\n${configurationHelp}`;
+  `${commands}\n\nEnvironment variables (default in brackets):\n${configurationHelp}`;
 
 /** @throws {CommandError} if the arguments are not a valid command */
 export function parseCommandLine(args: readonly string[]): Command {
@@ -53,26 +54,27 @@ export function parseCommandLine(args: readonly string[]): Command {
   const [command = 'serve', action, name, ...rest] = positionals;
   const { expires, from, to, resume } = values;
   if (expires !== undefined && !(command === 'keys' && action === 'add')) {
-    throw new CommandError('--expires is for keys add: --help lists the commands.');
+    throw new CommandError('--expires is only for keys add. See --help.');
   }
   if (command === 'copy' && action === undefined) {
     if (from === undefined || to === undefined) {
-      throw new CommandError('copy takes --from STORE and --to STORE: --help says more.');
+      throw new CommandError('copy requires --from STORE and --to STORE. See --help.');
     }
     return { run: 'copy', from, to, resume: resume ?? false };
   }
   if (from !== undefined || to !== undefined || resume !== undefined) {
-    throw new CommandError('--from, --to and --resume are for copy: --help lists the commands.');
+    throw new CommandError('--from, --to and --resume are only for copy. See --help.');
   }
   if (values.check && command === 'serve' && action === undefined) return { run: 'check' };
-  if (values.check) throw new CommandError('--check is for serve: --help lists the commands.');
+  if (values.check) throw new CommandError('--check is only for serve. See --help.');
   if ((command === 'serve' || command === 'openapi') && action === undefined) return { run: command };
   if (command === 'backup') {
-    if (action === undefined || name !== undefined) throw new CommandError('backup takes one FOLDER.');
+    if (action === undefined || name !== undefined)
+      throw new CommandError('backup requires one FOLDER. See --help.');
     return { run: 'backup', to: action };
   }
   if (command === 'verify') {
-    if (name !== undefined) throw new CommandError('verify takes one FOLDER, or none.');
+    if (name !== undefined) throw new CommandError('verify accepts at most one FOLDER. See --help.');
     return { run: 'verify', folder: action };
   }
   // Internal: `verify` starts this command to read tables.
@@ -85,12 +87,12 @@ export function parseCommandLine(args: readonly string[]): Command {
     if (action === 'revoke' && name !== undefined) return { run: 'keys revoke', name };
   }
   if (command === 'keys' && action === undefined) {
-    throw new CommandError('keys takes one of add, list and revoke: --help lists them.');
+    throw new CommandError('keys requires one of add, list and revoke. See --help.');
   }
   if (command === 'keys' && (action === 'add' || action === 'revoke')) {
-    throw new CommandError(`keys ${action} takes one NAME.`);
+    throw new CommandError(`keys ${action} requires one NAME. See --help.`);
   }
-  throw new CommandError(`${JSON.stringify(positionals.join(' '))} is not a command: --help lists them.`);
+  throw new CommandError(`${JSON.stringify(positionals.join(' '))} is not a command. See --help.`);
 }
 
 function parseArguments(args: readonly string[]) {
@@ -110,6 +112,6 @@ function parseArguments(args: readonly string[]) {
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message.split('. ')[0] : String(error);
-    throw new CommandError(`${reason}: --help lists what there is.`, { cause: error });
+    throw new CommandError(`${reason}. See --help.`, { cause: error });
   }
 }

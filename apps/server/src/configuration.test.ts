@@ -128,7 +128,7 @@ describe('invalid values', () => {
       (value): [string, string, string] => [
         'TRUST_PROXY',
         value,
-        'IP addresses and CIDR ranges with commas between them, as 10.0.0.0/8,::1',
+        'IP addresses and CIDR ranges separated by commas, such as 10.0.0.0/8,::1',
       ],
     ),
     ...[
@@ -141,14 +141,14 @@ describe('invalid values', () => {
     ].map((value): [string, string, string] => [
       'CORS_ORIGINS',
       value,
-      'origins with commas between them, each a scheme, a host and a port alone, as https://pets.example',
+      'origins separated by commas, each only a scheme, a host and a port, such as https://pets.example',
     ]),
     ...['100', '0/60', '100/0', '100/1m', '-1/60', '1000000000/1'].map((value): [string, string, string] => [
       'RATE_LIMIT',
       value,
-      'two whole numbers from 1 to 999999999 with a slash, as 100/60',
+      'two whole numbers from 1 to 999999999 separated by a slash, such as 100/60',
     ]),
-    ['FAILED_ATTEMPTS', 'few', 'two whole numbers from 1 to 999999999 with a slash, as 100/60'],
+    ['FAILED_ATTEMPTS', 'few', 'two whole numbers from 1 to 999999999 separated by a slash, such as 100/60'],
     ['MAX_CONNECTIONS', '0', 'a whole number from 1 to 10000000'],
     ['MAX_IN_FLIGHT', '0', 'a whole number from 1 to 1000000'],
     ['MAX_QUEUE_MS', '0', 'a whole number from 1 to 60000'],
@@ -159,7 +159,7 @@ describe('invalid values', () => {
     ['LOG_REQUESTS', 'some', 'errors, all or none'],
   ])('%s=%s is rejected with the variable, its value and the accepted values', (name, value, takes) => {
     expect(configurationError({ [name]: value })).toBe(
-      `${name} is ${JSON.stringify(value)}: it takes ${takes}.`,
+      `${name} is ${JSON.stringify(value)}; it must be ${takes}.`,
     );
   });
 
@@ -172,7 +172,7 @@ describe('invalid values', () => {
     'abcd'.repeat(4),
   ])('API_KEY=%s is rejected without its value', (value) => {
     expect(configurationError({ API_KEY: value })).toBe(
-      'API_KEY is not valid (its value is not shown): it takes at least 16 letters, digits and -._~+/, 5 different ones, with = at the end only (RFC 6750).',
+      'API_KEY is not valid (its value is not shown); it must be at least 16 letters, digits and -._~+/, at least 5 of them different, with = only at the end (RFC 6750).',
     );
   });
 });
@@ -184,7 +184,7 @@ test.each([
   'mongodb:///user:secret',
 ])('MONGODB_URI=%s is rejected without its value', (value) => {
   expect(configurationError({ MONGODB_URI: value })).toBe(
-    'MONGODB_URI is not valid (its value is not shown): it takes a connection string that starts with mongodb:// or mongodb+srv://.',
+    'MONGODB_URI is not valid (its value is not shown); it must be a connection string that starts with mongodb:// or mongodb+srv://.',
   );
 });
 
@@ -193,20 +193,20 @@ test('MAX_BODY_BYTES over 15 MiB is rejected only with MONGODB_URI', () => {
   expect(configurationError({ MAX_BODY_BYTES: '15728641' })).toBe('accepted');
   expect(configurationError({ MAX_BODY_BYTES: '15728640', MONGODB_URI })).toBe('accepted');
   expect(configurationError({ MAX_BODY_BYTES: '15728641', MONGODB_URI })).toBe(
-    'MAX_BODY_BYTES is "15728641": with MONGODB_URI it takes a whole number from 1 to 15728640, since a document of MongoDB has 16 MiB at most.',
+    'MAX_BODY_BYTES is "15728641"; with MONGODB_URI it must be a whole number from 1 to 15728640, since a MongoDB document has at most 16 MiB.',
   );
 });
 
 test.each([
-  [{ TLS_CERT: 'cert.pem' }, 'TLS_CERT is set, and TLS_KEY is not: set both, or neither.'],
-  [{ TLS_KEY: 'key.pem' }, 'TLS_KEY is set, and TLS_CERT is not: set both, or neither.'],
+  [{ TLS_CERT: 'cert.pem' }, 'TLS_CERT is set, but TLS_KEY is not. Set both, or neither.'],
+  [{ TLS_KEY: 'key.pem' }, 'TLS_KEY is set, but TLS_CERT is not. Set both, or neither.'],
 ])('%o is rejected, because TLS_CERT and TLS_KEY must be set together', (environment, sentence) => {
   expect(configurationError(environment)).toBe(sentence);
   expect(configurationError({ TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' })).toBe('accepted');
 });
 
 test('ADMIN_PORT is rejected if it equals PORT on the same address', () => {
-  const sentence = 'ADMIN_PORT is "3000", as PORT is: set it to another port.';
+  const sentence = 'ADMIN_PORT is "3000", the same as PORT. Set it to another port.';
   expect(configurationError({ ADMIN_PORT: '3000' })).toBe(sentence);
   expect(configurationError({ ADMIN_PORT: '3000', HOST: '0.0.0.0' })).toBe(sentence);
   expect(configurationError({ ADMIN_PORT: '3000', ADMIN_HOST: '::' })).toBe(sentence);

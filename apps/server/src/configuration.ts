@@ -48,7 +48,7 @@ const rate = z
     const [count = 0, windowSeconds = 0] = value.split('/').map(Number);
     return { count, windowSeconds };
   });
-const takesRate = 'two whole numbers from 1 to 999999999 with a slash, as 100/60';
+const takesRate = 'two whole numbers from 1 to 999999999 separated by a slash, such as 100/60';
 
 /** Accepts an origin exactly as browsers send it in `Origin`. */
 const isOrigin = (value: string) => {
@@ -91,27 +91,28 @@ const minKeyCharacters = 5;
 /** The configuration of the process: environment variables by name. */
 export const Configuration = z.object({
   HOST: listenAddress().default('127.0.0.1').register(variables, {
-    description: 'The address to listen on. `0.0.0.0`: every IPv4 address of the machine',
+    description: 'The address to listen on. `0.0.0.0` is every IPv4 address of the machine',
     takes: takesListenAddress,
   }),
   PORT: wholeNumber(0, 65_535).default(3000).register(variables, {
-    description: 'The port to listen on. `0`: any free one',
+    description: 'The port to listen on. `0` is any free port',
   }),
   SERVER: z.enum(['auto', 'uws', 'node']).default('auto').register(variables, {
     description:
-      'What serves. `uws`: uWebSockets.js. `node`: node:http. `auto`: uWebSockets.js where it has a binary for this Node and system, else node:http',
+      'The HTTP server. `uws` is uWebSockets.js, `node` is node:http, and `auto` is uWebSockets.js if it has a binary for this Node and system, otherwise node:http',
     takes: '`auto`, `uws` or `node`',
   }),
   WORKERS: wholeNumber(1, 256).default(1).register(variables, {
-    description: 'How many processes serve on the port, on Linux only. More of them than cores gain nothing',
+    description:
+      'The number of processes that serve the port, on Linux only. More than one per core has no benefit',
   }),
   TLS_CERT: z.string().optional().register(variables, {
     description:
-      'The file of the certificate, in PEM, then those that lead to its root: with `TLS_KEY` the port speaks TLS. Read again when it changes, and on SIGHUP',
+      'The file of the certificate and its chain, in PEM format. With `TLS_KEY`, the port serves TLS. Reloaded when it changes, and on SIGHUP',
     takes: 'the path of a file, with `TLS_KEY`',
   }),
   TLS_KEY: z.string().optional().register(variables, {
-    description: "The file of the certificate's private key, in PEM, without a passphrase",
+    description: "The file of the certificate's private key, in PEM format, without a passphrase",
     takes: 'the path of a file, with `TLS_CERT`',
   }),
   PUBLIC_URL: z
@@ -121,18 +122,17 @@ export const Configuration = z.object({
     .optional()
     .register(variables, {
       description:
-        'What stands before `/v1` where clients see the service, behind a proxy: in `Location`, `Link` and the OpenAPI document',
+        'The public URL of the service behind a proxy, without `/v1`. Used in `Location`, `Link` and the OpenAPI document',
       takes: 'an http or https URL without user, query and fragment, and without /v1 at its end',
     }),
   TRUST_PROXY: listOf(isAddressOrRange).optional().register(variables, {
     description:
-      "The proxies in front, whose `X-Forwarded-For` tells a client's address; that of other peers is ignored",
-    takes: 'IP addresses and CIDR ranges with commas between them, as 10.0.0.0/8,::1',
+      "The proxies whose `X-Forwarded-For` is trusted as the client's address. That of other peers is ignored",
+    takes: 'IP addresses and CIDR ranges separated by commas, such as 10.0.0.0/8,::1',
   }),
   CORS_ORIGINS: listOf(isOrigin).optional().register(variables, {
-    description: 'The origins whose pages may call',
-    takes:
-      'origins with commas between them, each a scheme, a host and a port alone, as https://pets.example',
+    description: 'The origins whose pages can call the service (CORS)',
+    takes: 'origins separated by commas, each only a scheme, a host and a port, such as https://pets.example',
   }),
   DATA_DIR: z.string().default('./data').register(variables, {
     description: 'The folder of the embedded store. It is created if missing',
@@ -140,20 +140,19 @@ export const Configuration = z.object({
   }),
   MONGODB_URI: z.string().regex(mongodbUriPattern).optional().register(variables, {
     description:
-      'The MongoDB deployment that keeps the animals and the API keys, in place of the embedded store: `docs/mongodb.md`',
+      'The MongoDB deployment that stores the animals and the API keys, instead of the embedded store. See `docs/mongodb.md`',
     takes: 'a connection string that starts with mongodb:// or mongodb+srv://',
     secret: true,
   }),
   MONGODB_DB: z.string().regex(databaseName).default('petstore').register(variables, {
-    description: 'The name of the database there',
+    description: 'The name of the MongoDB database',
     takes: 'at most 63 letters, digits, `_` and `-`',
   }),
   MONGODB_TIMEOUT_MS: wholeNumber(100, 600_000).default(5000).register(variables, {
-    description:
-      'How long a call may wait for the database, in milliseconds, before it is answered 503 or 504',
+    description: 'How long a call waits for the database, in milliseconds, before it fails with 503 or 504',
   }),
   MONGODB_POOL_SIZE: wholeNumber(1, 1000).default(32).register(variables, {
-    description: 'How many connections this process may have to each server of the deployment',
+    description: 'The maximum number of connections of this process to each server of the MongoDB deployment',
   }),
   API_KEY: z
     .string()
@@ -162,59 +161,62 @@ export const Configuration = z.object({
     .refine((value) => new Set(value).size >= minKeyCharacters)
     .optional()
     .register(variables, {
-      description: 'A key that is accepted besides the stored ones. With it, a first start makes none',
-      takes: `at least 16 letters, digits and \`-._~+/\`, ${minKeyCharacters} different ones, with \`=\` at the end only (RFC 6750)`,
+      description:
+        'An API key that is accepted in addition to the stored ones. With it, a first start creates no key',
+      takes: `at least 16 letters, digits and \`-._~+/\`, at least ${minKeyCharacters} of them different, with \`=\` only at the end (RFC 6750)`,
       secret: true,
     }),
   MAX_BODY_BYTES: wholeNumber(1, 1_073_741_824)
     .default(1_048_576)
     .register(variables, {
-      description: `The largest request body, in bytes; with \`MONGODB_URI\` at most ${mongodbBodyBytes}`,
+      description: `The maximum size of a request body, in bytes. With \`MONGODB_URI\` at most ${mongodbBodyBytes}`,
     }),
   MAX_CONNECTIONS: wholeNumber(1, 10_000_000).optional().register(variables, {
-    description: 'How many connections a process holds; one more is answered 503 and closed',
+    description:
+      'The maximum number of open connections of a process. Further ones get a 503 response and are closed',
   }),
   MAX_IN_FLIGHT: wholeNumber(1, 1_000_000).default(1000).register(variables, {
-    description: 'How many calls a process runs at once; one more is answered 503 at once',
+    description:
+      'The maximum number of concurrent calls of a process. Further ones get a 503 response immediately',
   }),
   MAX_QUEUE_MS: wholeNumber(1, 60_000).default(50).register(variables, {
     description:
-      'How long a request may wait to be read, in milliseconds: under lasting overload further ones are answered 503',
+      'How long a request waits to be read, in milliseconds, before the process is overloaded. Under lasting overload, further requests get a 503 response',
   }),
   MAX_BATCH_SIZE: wholeNumber(1, 10_000).default(100).register(variables, {
-    description: 'How many calls a tRPC batch may have',
+    description: 'The maximum number of calls in a tRPC batch',
   }),
   CALL_TIMEOUT_MS: wholeNumber(1, 3_600_000).default(30_000).register(variables, {
-    description: 'How long a call may take, in milliseconds, before it is answered 504',
+    description: 'How long a call runs, in milliseconds, before it fails with 504',
   }),
   RATE_LIMIT: rate.optional().register(variables, {
     description:
-      'How many calls each API key may make, over REST, tRPC and WebSocket together, in how many seconds. Workers count together; with `MONGODB_URI` each process counts for itself',
+      'The maximum number of calls of each API key, over REST, tRPC and WebSocket together, and the window in seconds. Workers count together; with `MONGODB_URI` each process counts on its own',
     takes: takesRate,
   }),
   FAILED_ATTEMPTS: rate.optional().register(variables, {
     description:
-      'How many API keys that are not valid an address may send, in how many seconds: further ones are answered 429 in place of 401',
+      'The maximum number of invalid API keys from one address, and the window in seconds. Further ones get 429 instead of 401',
     takes: takesRate,
   }),
   ADMIN_HOST: listenAddress().default('127.0.0.1').register(variables, {
-    description: 'The address of the admin listener. Anyone who reaches it can read the metrics',
+    description: 'The address of the admin listener. Every client that reaches it can read the metrics',
     takes: takesListenAddress,
   }),
   ADMIN_PORT: wholeNumber(0, 65_535).optional().register(variables, {
     description:
-      'The port of the admin listener: `/metrics` for Prometheus, `/healthz`, `/readyz`. `0`: any free one. Unset: there is none, and nothing is measured',
+      'The port of the admin listener, with `/metrics` for Prometheus, `/healthz` and `/readyz`. `0` is any free port. If unset, there is no listener, and nothing is measured',
   }),
   LOG_LEVEL: z
     .enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
     .default('info')
     .register(variables, {
-      description: 'The least severe lines that are logged',
+      description: 'The lowest level of the log lines that are written',
       takes: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`',
     }),
   LOG_REQUESTS: z.enum(['errors', 'all', 'none']).default('errors').register(variables, {
     description:
-      'Which requests get a line. `errors`: those not answered 2xx, and those slower than 1 s, at most one of a kind a second. `all`: every request',
+      'Which requests are logged. `errors` is requests without a 2xx response or slower than 1 s, at most one of a kind per second. `all` is every request',
     takes: '`errors`, `all` or `none`',
   }),
 });
@@ -235,19 +237,19 @@ const addressesOverlap = (one: string, other: string) =>
 const crossChecks: readonly ((configuration: Configuration) => string | undefined)[] = [
   ({ MAX_BODY_BYTES, MONGODB_URI }) =>
     MONGODB_URI !== undefined && MAX_BODY_BYTES > mongodbBodyBytes
-      ? `MAX_BODY_BYTES is "${MAX_BODY_BYTES}": with MONGODB_URI it takes a whole number from 1 to ${mongodbBodyBytes}, since a document of MongoDB has 16 MiB at most.`
+      ? `MAX_BODY_BYTES is "${MAX_BODY_BYTES}"; with MONGODB_URI it must be a whole number from 1 to ${mongodbBodyBytes}, since a MongoDB document has at most 16 MiB.`
       : undefined,
   ({ TLS_CERT, TLS_KEY }) =>
     (TLS_CERT === undefined) === (TLS_KEY === undefined)
       ? undefined
-      : `${TLS_KEY === undefined ? 'TLS_CERT is set, and TLS_KEY' : 'TLS_KEY is set, and TLS_CERT'} is not: set both, or neither.`,
+      : `${TLS_KEY === undefined ? 'TLS_CERT is set, but TLS_KEY' : 'TLS_KEY is set, but TLS_CERT'} is not. Set both, or neither.`,
   ({ ADMIN_HOST, ADMIN_PORT, HOST, PORT }) =>
     ADMIN_PORT === PORT && PORT !== 0 && addressesOverlap(ADMIN_HOST, HOST)
-      ? `ADMIN_PORT is "${ADMIN_PORT}", as PORT is: set it to another port.`
+      ? `ADMIN_PORT is "${ADMIN_PORT}", the same as PORT. Set it to another port.`
       : undefined,
   ({ WORKERS }) =>
     WORKERS > 1 && process.platform !== 'linux'
-      ? `WORKERS is "${WORKERS}": only Linux deals the connections of a port out to several processes. Unset it.`
+      ? `WORKERS is "${WORKERS}", but only Linux distributes the connections of a port to several processes. Unset it.`
       : undefined,
 ];
 
@@ -276,7 +278,7 @@ export function readConfiguration(environment: Readonly<Record<string, string | 
 function invalidValueMessage(name: VariableName, value: string | undefined): string {
   const { takes, secret } = describeVariable(name);
   const problem = secret ? 'is not valid (its value is not shown)' : `is ${JSON.stringify(value)}`;
-  return `${name} ${problem}: it takes ${takes.replaceAll('`', '')}.`;
+  return `${name} ${problem}; it must be ${takes.replaceAll('`', '')}.`;
 }
 
 export const VariableName = Configuration.keyof();

@@ -30,14 +30,14 @@ export function configurationTable(): string {
     ({ name, defaultValue, description, takes }) =>
       `| \`${name}\` | ${defaultValue === undefined ? 'unset' : `\`${defaultValue}\``} | ${description}. | ${takes} |`,
   );
-  return ['| variable | default | what it does | takes |', '|---|---|---|---|', ...lines].join('\n');
+  return ['| variable | default | what it does | value |', '|---|---|---|---|', ...lines].join('\n');
 }
 
 /** Formats the variables for `--help`. */
 export function configurationHelp(): string {
   return rows()
     .map(({ name, defaultValue, description, takes }) =>
-      `  ${name} (${defaultValue ?? 'unset'})\n      ${description}.\n      Takes ${takes}.`.replaceAll(
+      `  ${name} (${defaultValue ?? 'unset'})\n      ${description}.\n      Value: ${takes}.`.replaceAll(
         '`',
         '',
       ),

@@ -87,12 +87,12 @@ describe('copy between data folders', () => {
       code: 1,
       stdout: '',
       stderr:
-        'The store of --to is not empty: choose another, or add --resume to go on where a copy was interrupted.\n',
+        'The store of --to is not empty. Choose another store, or add --resume to continue an interrupted copy.\n',
     });
     const again = await folder.command([...args, '--resume']);
     expect(again).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('Copied 50 animals, 50 of them there already, 1 API key'),
+      stdout: expect.stringContaining('Copied 50 animals (50 already present), 1 API key'),
     });
     expect(checksumIn(again.stdout)).toBe(checksumIn(stdout));
   });
@@ -114,7 +114,7 @@ describe('copy between data folders', () => {
 
     expect(await folder.command([...args, '--resume'])).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('Copied 5 animals, 5 of them there already'),
+      stdout: expect.stringContaining('Copied 5 animals (5 already present)'),
     });
     const target = await openEmbeddedStore({ dataDir: to });
     expect(await target.keys.list()).toEqual(keys);
@@ -140,7 +140,7 @@ describe('copy between data folders', () => {
     [
       'the target is a URI of another kind',
       (dataDir) => ['--from', dataDir, '--to', 'postgres://anna:secret@host'],
-      'A store is the path of a folder, or a mongodb:// or mongodb+srv:// URI.',
+      'A store must be the path of a folder, or a mongodb:// or mongodb+srv:// URI.',
     ],
     [
       'the target cannot be created',

@@ -26,7 +26,7 @@ export async function runCopy(
     try {
       if (!resume && !(await target.isEmpty())) {
         throw new CommandError(
-          'The store of --to is not empty: choose another, or add --resume to go on where a copy was interrupted.',
+          'The store of --to is not empty. Choose another store, or add --resume to continue an interrupted copy.',
         );
       }
       return await copy(source, target);
@@ -48,7 +48,7 @@ async function copy(source: StoreTransfer, target: StoreTransfer): Promise<strin
     const seconds = (performance.now() - startedAt) / 1_000;
     const copiedRecords = collections.map((each) => {
       const existingRecords =
-        each.put < each.records ? `, ${formatNumber(each.records - each.put)} of them there already` : '';
+        each.put < each.records ? ` (${formatNumber(each.records - each.put)} already present)` : '';
       return `${formatRecordCount(each.records, each)}${existingRecords}`;
     });
     return `Copied ${copiedRecords.join(', ')}, ${formatCount(keys, 'API key')} and ${formatCount(reservations, 'idempotency key')} in ${seconds.toFixed(1)} s. Both stores have checksum ${checksum}.`;
@@ -57,7 +57,9 @@ async function copy(source: StoreTransfer, target: StoreTransfer): Promise<strin
     const isResumable = error.code === 'unavailable' || error.code === 'outcome-unknown';
     // Appended to the store's message.
     throw isResumable
-      ? new CommandError(`${error.message} What was copied stays: go on with --resume.`, { cause: error })
+      ? new CommandError(`${error.message} The records copied so far are kept. Continue with --resume.`, {
+          cause: error,
+        })
       : error;
   } finally {
     progress.end();
@@ -78,7 +80,7 @@ async function openTransfer(
 ): Promise<StoreTransfer> {
   if (!isDatabase(store)) {
     if (/^[\w+]+:\/\//.test(store)) {
-      throw new CommandError('A store is the path of a folder, or a mongodb:// or mongodb+srv:// URI.');
+      throw new CommandError('A store must be the path of a folder, or a mongodb:// or mongodb+srv:// URI.');
     }
     const { openEmbeddedTransfer } = await import('@petstore/core/store/embedded');
     return openEmbeddedTransfer({ dataDir: store, create, onMigrated });

@@ -13,19 +13,19 @@ export function explain(error: unknown, at?: ListenerAddress): unknown {
 
 function startErrorMessage(error: unknown, at: ListenerAddress | undefined): string | undefined {
   if (error instanceof Error && error.name === 'NoBinaryError')
-    return `SERVER is "uws": unset it to serve on node:http. ${error.message}`;
-  if (error instanceof CertificateError) return `TLS_CERT and TLS_KEY cannot be served: ${error.message}`;
+    return `SERVER is "uws", which cannot be loaded; unset it to serve on node:http. ${error.message}`;
+  if (error instanceof CertificateError) return `TLS_CERT and TLS_KEY cannot be used: ${error.message}`;
   if (!(error instanceof ListenError) || at === undefined) return undefined;
   const { host, port } = at;
   const prefix = at.listener === 'admin' ? 'ADMIN_' : '';
   const settings = `${prefix}PORT is ${port} and ${prefix}HOST is ${host}`;
   switch (error.code) {
     case 'in-use':
-      return `${settings}, where another process listens: stop that one, or set ${prefix}PORT to another port.`;
+      return `${settings}, where another process already listens. Stop that process, or set ${prefix}PORT to another port.`;
     case 'forbidden':
-      return `${settings}, where this process may not listen: set ${prefix}PORT to a port above 1023.`;
+      return `${settings}, where this process is not permitted to listen. Set ${prefix}PORT to a port above 1023.`;
     // no-address
     default:
-      return `${prefix}HOST is ${host}, which is not an address of this machine: set it to one that is, such as 127.0.0.1 or 0.0.0.0.`;
+      return `${prefix}HOST is ${host}; it must be an address of this machine, such as 127.0.0.1 or 0.0.0.0.`;
   }
 }

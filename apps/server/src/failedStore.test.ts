@@ -54,7 +54,7 @@ describe('a process without its data folder', () => {
       await remove(dataDir);
       expect(await server.exited).toEqual({ code: 1, signal: null });
       expect(fatalLine(server)).toMatchObject({ err: { code: 'fatal' } });
-      expect(server.stderr()).toContain(`was removed from the data folder ${dataDir}`);
+      expect(server.stderr()).toContain(`in the data folder ${dataDir} was removed or replaced while in use`);
     },
   );
 
@@ -66,7 +66,9 @@ describe('a process without its data folder', () => {
       expect((await create(server.origin)).status).toBe(201);
       await rm(dataDir, { recursive: true });
       expect(await server.exited).toEqual({ code: 1, signal: null });
-      expect(server.stderr()).toContain(`${dataDir}/petstore.mdb was removed while the service ran: `);
+      expect(server.stderr()).toContain(
+        `${dataDir}/petstore.mdb was removed while the service was running. `,
+      );
       expect(workersOf(server)).toHaveLength(2);
       await expect(rm(dataDir)).rejects.toThrow('ENOENT');
     },
@@ -100,7 +102,7 @@ describe.skipIf(commandMissing('strace'))('a process after a fatal error of LMDB
       await failDisk(failing);
       await createUntil(server.origin, () => workersOf(server).length === 3);
       await vi.waitFor(() => {
-        const ended = logLines(server).find(({ msg }) => msg === 'worker ended');
+        const ended = logLines(server).find(({ msg }) => msg === 'worker exited');
         expect(ended).toMatchObject({ worker: failing, code: 1, level: 50 });
       }, 15_000);
       const statuses: number[] = [];
@@ -151,8 +153,8 @@ describe('SIGTERM while another process blocks all writes', () => {
       expect(await server.exited).toEqual({ code: 1, signal: null });
       expect(performance.now() - since).toBeLessThan(11_000);
       await Promise.all(responses);
-      expect(server.stderr()).toContain('2 of 2 workers did not end in order.');
-      const ended = logLines(server).filter(({ msg }) => msg === 'worker ended');
+      expect(server.stderr()).toContain('2 of 2 workers did not exit cleanly.');
+      const ended = logLines(server).filter(({ msg }) => msg === 'worker exited');
       expect(ended).toMatchObject([{ signal: 'SIGKILL' }, { signal: 'SIGKILL' }]);
     },
   );
@@ -177,7 +179,7 @@ test.runIf(process.platform === 'linux')(
     for (const { code, stderr } of ended) {
       expect({ code, stderr }).toEqual({
         code: 1,
-        stderr: `The data folder ${dataDir} cannot be opened: process ${child.pid} has held its write lock for 10 s. If that process is stopped or hangs, continue it (kill -CONT ${child.pid}) or end it, and try again.\n`,
+        stderr: `The data folder ${dataDir} cannot be opened: process ${child.pid} has held its write lock for 10 s. If that process is suspended or hangs, resume it (kill -CONT ${child.pid}) or end it, and try again.\n`,
       });
     }
   },

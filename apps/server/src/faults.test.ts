@@ -106,7 +106,13 @@ describe('a start that cannot succeed', () => {
     const { command } = await newFolder();
     const ended = await command([], { nodeArgs: withoutBinary, env: { SERVER: 'uws' } });
     expect(
-      describeExit(ended, 'SERVER is "uws"', 'No binary of uWebSockets.js', 'overrides', 'Node 22'),
+      describeExit(
+        ended,
+        'SERVER is "uws"',
+        'No uWebSockets.js binary is installed',
+        'install the official build',
+        'Node 22',
+      ),
     ).toEqual(failedWithOneSentence);
   });
 

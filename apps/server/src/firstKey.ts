@@ -37,7 +37,7 @@ export async function makeFirstKey(
 /** Formats the notice that shows the first key, in lines that fit a terminal of 80 columns. */
 export function firstKeyNotice(key: string, origin: string): string {
   return `
-This store had no API key, so one was made. It is shown only now; keep it:
+This store had no API key, so one was created. It is shown only once; save it now:
 
   ${key}
 

@@ -4,7 +4,7 @@ import { apiKey } from './testing/newFolder.ts';
 import { startServerInProcess } from './testing/startServerInProcess.ts';
 
 const sentence =
-  'Idempotency-Key: this API key has used too many of them within a day; try again later, or send none.';
+  'Idempotency-Key: too many keys were used with this API key within a day. Try again later, or send no Idempotency-Key.';
 
 test.for(['/v1/pets', '/trpc/createPet'])(
   'POST %s answers 429 with Retry-After if the API key has used too many idempotency keys',

@@ -41,7 +41,7 @@ describe('--expires', () => {
     '١d',
   ])('--expires %j is rejected as invalid', (text) => {
     expect(() => keyExpiry(text, now)).toThrow(
-      `--expires is ${JSON.stringify(text)}: it takes a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).`,
+      `--expires is ${JSON.stringify(text)}; it must be a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).`,
     );
   });
 
@@ -49,7 +49,7 @@ describe('--expires', () => {
     '--expires %s is rejected because it is not in the future',
     (text) => {
       expect(() => keyExpiry(text, now)).toThrow(
-        `--expires is ${JSON.stringify(text)}: that is not in the future.`,
+        `--expires is ${JSON.stringify(text)}; it must be in the future.`,
       );
     },
   );

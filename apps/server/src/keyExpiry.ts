@@ -28,9 +28,9 @@ export function keyExpiry(text: string, now: number): number {
   const expiresAt = duration.success ? now + duration.data : Instant.safeParse(text).data;
   if (expiresAt === undefined || !(expiresAt <= latestExpiry)) {
     throw new CommandError(
-      `--expires is ${JSON.stringify(text)}: it takes a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).`,
+      `--expires is ${JSON.stringify(text)}; it must be a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).`,
     );
   }
   if (expiresAt > now) return expiresAt;
-  throw new CommandError(`--expires is ${JSON.stringify(text)}: that is not in the future.`);
+  throw new CommandError(`--expires is ${JSON.stringify(text)}; it must be in the future.`);
 }

@@ -29,7 +29,7 @@ describe('keys while a server uses the same folder', () => {
     const { code, stdout } = await server.command(['keys', 'revoke', 'ci']);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: 'Revoked "ci": within 5 seconds no process accepts it.\n',
+      stdout: 'Revoked "ci". Every process rejects it within 5 seconds.\n',
     });
     await until(async () => expect(await status(server.origin, key)).toBe(401));
   });
@@ -115,7 +115,8 @@ describe('a keys command that fails', () => {
     expect(await command(['keys', 'add', 'ci'])).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'There is a key named "ci" already: names are given once, also those of revoked keys.\n',
+      stderr:
+        'A key named "ci" already exists. Names cannot be used again, not even those of revoked keys.\n',
     });
   });
 
@@ -126,14 +127,14 @@ describe('a keys command that fails', () => {
   test.for(['', ' ci', 'a\nb', '\u001B[2J', 'n'.repeat(65)])('keys add rejects the name %j', async (name) => {
     const { dataDir } = await newFolder();
     expect(await errorOf(dataDir, { run: 'keys add', name, expires: undefined })).toBe(
-      `${JSON.stringify(name)} cannot be a key's name: it takes 1 to 64 printable characters.`,
+      `${JSON.stringify(name)} is not a valid name of a key; it must be 1 to 64 printable characters.`,
     );
   });
 
   test('keys add rejects an invalid --expires and creates no store', async () => {
     const { dataDir } = await newFolder();
     expect(await errorOf(dataDir, { run: 'keys add', name: 'ci', expires: 'soon' })).toBe(
-      '--expires is "soon": it takes a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).',
+      '--expires is "soon"; it must be a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).',
     );
     expect(existsSync(dataDir)).toBe(false);
   });

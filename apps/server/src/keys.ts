@@ -36,7 +36,7 @@ interface NewKey {
 function createKey({ name, expires }: Extract<KeysCommand, { readonly run: 'keys add' }>): NewKey {
   if (!keyName.test(name)) {
     throw new CommandError(
-      `${JSON.stringify(name)} cannot be a key's name: it takes 1 to 64 printable characters.`,
+      `${JSON.stringify(name)} is not a valid name of a key; it must be 1 to 64 printable characters.`,
     );
   }
   const { key, hash } = issueKey();
@@ -52,7 +52,7 @@ async function addKey(store: Store, { key, record }: NewKey): Promise<string> {
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'conflict') throw error;
     throw new CommandError(
-      `There is a key named ${JSON.stringify(record.name)} already: names are given once, also those of revoked keys.`,
+      `A key named ${JSON.stringify(record.name)} already exists. Names cannot be used again, not even those of revoked keys.`,
       { cause: error },
     );
   }
@@ -82,5 +82,5 @@ const formatTime = (at: number | undefined) => (at === undefined ? '-' : new Dat
 async function revokeKey(store: Store, name: string): Promise<string> {
   const revoked = await store.keys.revoke(name, Date.now());
   if (revoked === undefined) throw new CommandError(`There is no key named ${JSON.stringify(name)}.`);
-  return `Revoked ${JSON.stringify(name)}: within 5 seconds no process accepts it.`;
+  return `Revoked ${JSON.stringify(name)}. Every process rejects it within 5 seconds.`;
 }

@@ -20,7 +20,7 @@ function checkNode(): void {
   const { node } = process.versions;
   if (Number.parseInt(node, 10) >= oldestNode) return;
   throw new CommandError(
-    `The pet store needs Node ${oldestNode} and this is ${node}: npm start runs it under its own.`,
+    `The pet store requires Node ${oldestNode} or newer, but this is ${node}. Use npm start, which runs its own Node.`,
   );
 }
 

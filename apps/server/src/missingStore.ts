@@ -11,5 +11,5 @@ export function missingStore({ DATA_DIR, MONGODB_URI }: Configuration): string |
   } catch {
     return undefined;
   }
-  return `${file} was removed while the service ran: put the data folder back or restore it, and start again.`;
+  return `${file} was removed while the service was running. Restore the data folder, and start again.`;
 }

@@ -11,7 +11,7 @@ export const service = {
     version: '1.0.0',
     description: [
       'Animals that are available for adoption in a store.',
-      'Every call carries an API key as a bearer token. An error is `{ code, message, status }`, and its message names each field that is wrong. A list comes in pages, and a page that has a successor links to it. A create that carries an `Idempotency-Key` happens once, however often it is sent.',
+      'Every call requires an API key as a bearer token. An error is `{ code, message, status }`, and its message names each invalid field. Lists are paginated, and each page links to the next one. A create with an `Idempotency-Key` is executed once, however often it is sent.',
     ].join('\n\n'),
     license: { name: 'MIT', identifier: 'MIT' },
     tags: [{ name: 'pets', description: 'The animals of the store.' }],

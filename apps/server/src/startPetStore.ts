@@ -25,7 +25,7 @@ export async function startPetStore(
     create: isFirst || MONGODB_URI !== undefined,
     migrate: true,
     onFatal(error) {
-      log.fatal(error, 'the store cannot be used any more: this process ends');
+      log.fatal(error, 'the store can no longer be used: this process exits');
       stopWithError(error);
     },
     onMigrated: (what) => log.info(what),
@@ -67,7 +67,7 @@ export async function startPetStore(
       if (MONGODB_URI === undefined) return showFirstKey(origin);
       // The start does not wait for the database.
       const firstKey = showFirstKey(origin, { untilAborted: signal }).catch((error: unknown) =>
-        log.error(error, 'no first key could be made'),
+        log.error(error, 'the first API key could not be created'),
       );
       onClose(() => firstKey);
     },

@@ -128,7 +128,12 @@ export function createStoreMetrics(collections: readonly CollectionDefinition[] 
             Array.from(failures, ([error, value]) => ({ labels: { ...labels, error }, value })),
           ),
         ),
-        gauge('petstore_store_ready', '1 if the store can serve, 0 otherwise.', isReady ? 1 : 0, 'min'),
+        gauge(
+          'petstore_store_ready',
+          '1 if the store is ready within 1 s, 0 otherwise. /readyz returns 503 at 0.',
+          isReady ? 1 : 0,
+          'min',
+        ),
         gauge('petstore_remembered_keys', 'Number of valid API keys in the cache.', rememberedKeys),
       ];
     },

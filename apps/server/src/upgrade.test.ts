@@ -18,7 +18,7 @@ async function newFormat1Folder(): Promise<Folder> {
 }
 
 const migrationNeeded = (dataDir: string) =>
-  `An earlier version made the data in ${dataDir}: start the service, which brings it up to date.\n`;
+  `The data in ${dataDir} was created by an earlier version. Start the service, which migrates it.\n`;
 
 test('serve migrates a data folder of version 1.0.0, logs that, and continues its ids', async () => {
   const folder = await newFormat1Folder();
@@ -36,7 +36,7 @@ test('serve migrates a data folder of version 1.0.0, logs that, and continues it
   await server.stop();
   expect(await folder.command(['verify'])).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('is whole: 29 animals, 2 API keys and 3 idempotency keys'),
+    stdout: expect.stringContaining('is intact: 29 animals, 2 API keys and 3 idempotency keys'),
   });
 });
 
@@ -57,7 +57,7 @@ test('--check accepts a data folder of version 1.0.0 without changing it', async
   const { code, stdout } = await folder.command(['--check'], { env: { API_KEY: apiKey } });
   expect({ code, stdout }).toEqual({
     code: 0,
-    stdout: expect.stringContaining('A start with this would succeed, and bring the store up to date.'),
+    stdout: expect.stringContaining('The service would start with this configuration and migrate the store.'),
   });
   expect(await folder.command(['verify'])).toMatchObject({ stderr: migrationNeeded(folder.dataDir) });
 });

@@ -60,7 +60,7 @@ test('verify counts the records of a data folder while a server writes to it', a
   expect({ code, stdout, stderr }).toEqual({
     code: 0,
     stdout: expect.stringMatching(
-      /^The data in .* is whole: 3,\d{3} animals, 1 API key and 1 idempotency key, read in [\d.]+ s\.\n$/,
+      /^The data in .* is intact: 3,\d{3} animals, 1 API key and 1 idempotency key, read in [\d.]+ s\.\n$/,
     ),
     stderr: '',
   });
@@ -78,9 +78,9 @@ test('verify names the table and position of a zeroed page, which aborts the rea
   const lines = stderr.split('\n');
   expect(lines[0]).toBe(`The data in ${folder.dataDir} is damaged. Restore it from a backup.`);
   expect(lines[1]).toMatch(
-    /^ {2}animals: LMDB cannot read it beyond animal 1400, and ends the process that tries \(SIGABRT: .*Assertion 'IS_LEAF\(mp\)' failed.*\)\.$/,
+    /^ {2}animals: reading it beyond animal 1400 crashes LMDB \(SIGABRT: .*Assertion 'IS_LEAF\(mp\)' failed.*\)\.$/,
   );
-  expect(lines).toContain('  keys: the record of an API key is not what was stored.');
+  expect(lines).toContain('  keys: the record of an API key is invalid.');
 });
 
 test('verify names the animal whose record has a flipped bit', async () => {
@@ -91,7 +91,7 @@ test('verify names the animal whose record has a flipped bit', async () => {
     code: 1,
     signal: null,
     stdout: '',
-    stderr: `The data in ${folder.dataDir} is damaged. Restore it from a backup.\n  animals: the record of animal 1500 is not what was stored.\n`,
+    stderr: `The data in ${folder.dataDir} is damaged. Restore it from a backup.\n  animals: the record of animal 1500 is invalid.\n`,
   });
 });
 
@@ -118,6 +118,6 @@ test('verify rejects a folder without a store, and a configuration with MONGODB_
   const env = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
   expect(await folder.command(['verify'], { env })).toMatchObject({
     code: 1,
-    stderr: 'verify reads a data folder, and MONGODB_URI is set: name the folder.\n',
+    stderr: 'verify reads a data folder, but MONGODB_URI is set. Name the folder: verify FOLDER.\n',
   });
 });

@@ -25,7 +25,9 @@ export async function runVerify(
   { DATA_DIR, MONGODB_URI }: Pick<Configuration, 'DATA_DIR' | 'MONGODB_URI'>,
 ): Promise<string> {
   if (folder === undefined && MONGODB_URI !== undefined) {
-    throw new CommandError('verify reads a data folder, and MONGODB_URI is set: name the folder.');
+    throw new CommandError(
+      'verify reads a data folder, but MONGODB_URI is set. Name the folder: verify FOLDER.',
+    );
   }
   const dataDir = resolve(folder ?? DATA_DIR);
   const startedAt = performance.now();
@@ -47,7 +49,7 @@ export async function runVerify(
   const entries = new Map(reports.map((report) => [report.table, report.entries]));
   const records = collections.map((each) => formatRecordCount(entries.get(each.name) ?? 0, each));
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  return `The data in ${dataDir} is whole: ${records.join(', ')}, ${formatCount(entries.get('keys') ?? 0, 'API key')} and ${formatCount(entries.get('reservations') ?? 0, 'idempotency key')}, read in ${seconds} s.`;
+  return `The data in ${dataDir} is intact: ${records.join(', ')}, ${formatCount(entries.get('keys') ?? 0, 'API key')} and ${formatCount(entries.get('reservations') ?? 0, 'idempotency key')}, read in ${seconds} s.`;
 }
 
 /** @returns the reports of the tables, up to and including one that ended the process */
@@ -78,13 +80,13 @@ async function readTables(dataDir: string, tables: readonly string[]): Promise<T
   if (reading === undefined && child.exitCode !== null) throw new CommandError(stderr.trim());
   if (reading === undefined) {
     throw new CommandError(
-      `The data in ${dataDir} is damaged. Restore it from a backup.\n  LMDB cannot open it, and ends the process that tries (${child.signalCode}: ${lastLine}).`,
+      `The data in ${dataDir} is damaged. Restore it from a backup.\n  Opening it crashes LMDB (${child.signalCode}: ${lastLine}).`,
     );
   }
   const { table, last } = reading;
   const where = last === undefined ? 'from its first entries on' : `beyond ${last}`;
   const how = child.signalCode ?? `code ${child.exitCode}`;
-  const problem = `LMDB cannot read it ${where}, and ends the process that tries (${how}${lastLine === '' ? '' : `: ${lastLine}`})`;
+  const problem = `reading it ${where} crashes LMDB (${how}${lastLine === '' ? '' : `: ${lastLine}`})`;
   return [...reports, { table, entries: 0, errors: [problem], errorCount: 1 }];
 }
 

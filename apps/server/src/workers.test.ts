@@ -104,7 +104,7 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     expect(response).toBeGreaterThan(before);
     expect(lives(other)).toBe(true);
     expect(logLines(server)).toContainEqual(
-      expect.objectContaining({ msg: 'worker ended', worker: victim, signal: 'SIGKILL' }),
+      expect.objectContaining({ msg: 'worker exited', worker: victim, signal: 'SIGKILL' }),
     );
     expect(await server.stop()).toEqual({ code: 0, signal: null });
   });
@@ -121,7 +121,7 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     endCalls();
     await until(() =>
       expect(logLines(server)).toContainEqual(
-        expect.objectContaining({ msg: 'worker ended', worker: leaving, code: 0, level: 30 }),
+        expect.objectContaining({ msg: 'worker exited', worker: leaving, code: 0, level: 30 }),
       ),
     );
     // Responses show that the supervisor has handled the exit: it would have started another worker by now.
@@ -129,7 +129,7 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     expect(childrenOf(server)).toHaveLength(2);
   });
 
-  test('a worker that ends before it serves is logged and replaced, while the first one serves', async () => {
+  test('a worker that exits before it serves is logged and replaced, while the first one serves', async () => {
     const { start } = await newFolder();
     const server = start({ env });
     await until(() => expect(workersOf(server)).toHaveLength(1));
@@ -139,7 +139,7 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     process.kill(second, 'SIGKILL');
     const { stop } = await listening(server);
     expect(logLines(server)).toContainEqual(
-      expect.objectContaining({ msg: 'worker ended', worker: second, signal: 'SIGKILL', level: 50 }),
+      expect.objectContaining({ msg: 'worker exited', worker: second, signal: 'SIGKILL', level: 50 }),
     );
     await until(() => expect(workersOf(server)).toHaveLength(2));
     expect(workersOf(server)[0]).toBe(first);

@@ -257,7 +257,7 @@ export const cases: readonly Case[] = [
     expected: {
       status: 405,
       headers: { ...json, allow: 'GET, HEAD, OPTIONS' },
-      body: '{"code":"METHOD_NOT_SUPPORTED","message":"This path takes GET, HEAD, OPTIONS.","status":405}',
+      body: '{"code":"METHOD_NOT_SUPPORTED","message":"The method is not allowed at this path. Use one of GET, HEAD, OPTIONS.","status":405}',
     },
   },
   {

@@ -12,8 +12,8 @@ describe('the command line', () => {
   });
 
   it.each([
-    [['--cases', 'nothing'], 'There is no "nothing": it is one of get, '],
-    [['--rounds', 'many'], '--rounds is many: it takes a number above 0.'],
+    [['--cases', 'nothing'], '"nothing" is not valid; it must be one of get, '],
+    [['--rounds', 'many'], '--rounds is many; it must be a number above 0.'],
   ])('%j is rejected with a sentence', (args, message) => {
     expect(() => readCommandLine(args)).toThrow(message);
   });

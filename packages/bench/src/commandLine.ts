@@ -100,13 +100,14 @@ function names<Name extends string>(
   if (value === undefined) return standard;
   return value.split(',').map((text) => {
     const choice = known.find((name) => name === text.trim());
-    if (choice === undefined) throw new Error(`There is no "${text}": it is one of ${known.join(', ')}.`);
+    if (choice === undefined)
+      throw new Error(`"${text}" is not valid; it must be one of ${known.join(', ')}.`);
     return choice;
   });
 }
 
 function positive(name: string, option: string | undefined, standard: number): number {
   const value = option === undefined ? standard : Number(option);
-  if (!(value > 0)) throw new Error(`--${name} is ${option}: it takes a number above 0.`);
+  if (!(value > 0)) throw new Error(`--${name} is ${option}; it must be a number above 0.`);
   return value;
 }

@@ -74,14 +74,14 @@ export function resolve<T>(document: ComparedDocument, value: Referable<T>): T {
   for (const followed = new Set<string>(); isReference(target);) {
     const { $ref } = target;
     if (!$ref.startsWith('#/') || followed.has($ref))
-      throw new Error(`The reference ${$ref} cannot be followed.`);
+      throw new Error(`The reference ${$ref} is circular or leads to another document.`);
     followed.add($ref);
     target = $ref
       .slice(2)
       .split('/')
       .map((part) => decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~'))
       .reduce<unknown>((at, part) => (at as Readonly<Record<string, unknown>> | undefined)?.[part], document);
-    if (target === undefined) throw new Error(`The reference ${$ref} leads nowhere.`);
+    if (target === undefined) throw new Error(`The reference ${$ref} has no target.`);
   }
   return target as T;
 }

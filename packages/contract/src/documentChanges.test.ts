@@ -183,12 +183,12 @@ const breaking: readonly Case[] = [
   [
     'a request that rejects additional properties',
     (d) => (schema(d, 'NewThing').additionalProperties = false),
-    'NewThing, in requests: further fields are refused',
+    'NewThing, in requests: additional fields are rejected',
   ],
   [
     'a request that restricts additional properties to strings',
     (d) => (schema(d, 'NewThing').additionalProperties = { type: 'string' }),
-    'NewThing, in requests: what further fields may be has changed',
+    'NewThing, in requests: the schema of additional fields changed',
   ],
   [
     'a stricter pattern',
@@ -228,62 +228,62 @@ const breaking: readonly Case[] = [
   [
     'a new enum value of a response',
     (d) => schema(d, 'Kind').enum.push('c'),
-    'Kind, in answers: the value "c" is new',
+    'Kind, in responses: the value "c" is new',
   ],
   [
     'a string of a request that becomes an enum',
     (d) => (field(d, 'NewThing', 'name').enum = ['x']),
-    'NewThing, in requests: `name`: only "x" may be said',
+    'NewThing, in requests: `name`: it is restricted to "x"',
   ],
   [
     'a removed required field of a response',
     (d) => delete schema(d, 'Thing').properties.name,
-    'Thing, in answers: the field `name` is gone',
+    'Thing, in responses: the field `name` is gone',
   ],
   [
     'a removed optional field of a response',
     (d) => delete schema(d, 'Thing').properties.size,
-    'Thing, in answers: the field `size` is gone',
+    'Thing, in responses: the field `size` is gone',
   ],
   [
     'a field of a response that becomes optional',
     (d) => schema(d, 'Thing').required.pop(),
-    'Thing, in answers: the field `name` is optional',
+    'Thing, in responses: the field `name` is optional',
   ],
   [
     'a field of a response that becomes nullable',
     (d) => (field(d, 'Thing', 'name').type = ['string', 'null']),
-    'Thing, in answers: `name`: it is string or null, was string',
+    'Thing, in responses: `name`: it is string or null, was string',
   ],
   [
     'a changed type of a field of a response',
     (d) => (field(d, 'Thing', 'id').type = 'string'),
-    'Thing, in answers: `id`: it is string, was integer',
+    'Thing, in responses: `id`: it is string, was integer',
   ],
   [
     'an integer of a response that becomes a number',
     (d) => (field(d, 'Thing', 'id').type = 'number'),
-    'Thing, in answers: `id`: it is number, was integer',
+    'Thing, in responses: `id`: it is number, was integer',
   ],
   [
     'a removed anyOf of a field of a response',
     (d) => delete field(d, 'Thing', 'either').anyOf,
-    'Thing, in answers: `either`: anyOf has 2 fewer',
+    'Thing, in responses: `either`: anyOf has 2 fewer',
   ],
   [
     'a changed format of a field of a response',
     (d) => (field(d, 'Thing', 'id').format = 'int32'),
-    'Thing, in answers: `id`: format is "int32", was "int64"',
+    'Thing, in responses: `id`: format is "int32", was "int64"',
   ],
   [
     'an unknown keyword',
     (d) => (schema(d, 'Thing').patternProperties = { '^x': true }),
-    'Thing, in answers: patternProperties changed',
+    'Thing, in responses: patternProperties changed',
   ],
   [
     'a removed media type of a request',
     (d) => (create(d).requestBody.content = { 'application/xml': {} }),
-    'POST /things: the body is no longer taken or given as application/json',
+    'POST /things: the body no longer supports application/json',
   ],
   [
     'a new required body',
@@ -293,27 +293,27 @@ const breaking: readonly Case[] = [
   [
     'a removed header of a response',
     (d) => delete list(d).responses[200].headers.Link,
-    'GET /things: the answer 200: the header link is gone',
+    'GET /things: the response 200: the header link is gone',
   ],
   [
     'a header of a response that becomes optional',
     (d) => delete list(d).responses[200].headers['X-Request-Id'].required,
-    'GET /things: the answer 200: the header x-request-id is optional',
+    'GET /things: the response 200: the header x-request-id is optional',
   ],
   [
     'an operation that requires a credential',
     (d) => (d.paths['/things/{id}'].get.security = [{ bearer: [] }]),
-    'GET /things/{id}: no credential is no longer enough',
+    'GET /things/{id}: calls without a credential are no longer accepted',
   ],
   [
     'a changed credential',
     (d) => (list(d).security = [{ key: [] }]),
-    'GET /things: bearer is no longer enough',
+    'GET /things: calls with bearer are no longer accepted',
   ],
   [
     'a new required scope',
     (d) => (list(d).security = [{ bearer: ['read'] }]),
-    'GET /things: bearer is no longer enough',
+    'GET /things: calls with bearer are no longer accepted',
   ],
   [
     'a changed security scheme',
@@ -393,17 +393,17 @@ const harmless: readonly Case[] = [
   [
     'a new field of a response',
     (d) => (schema(d, 'Thing').properties.color = { type: 'string' }),
-    'Thing, in answers: the field `color` is new and optional',
+    'Thing, in responses: the field `color` is new and optional',
   ],
   [
     'a field of a response that becomes required',
     (d) => schema(d, 'Thing').required.push('size'),
-    'Thing, in answers: the field `size` is required',
+    'Thing, in responses: the field `size` is required',
   ],
   [
     'a number of a response that becomes an integer',
     (d) => (field(d, 'Thing', 'size').type = 'integer'),
-    'Thing, in answers: `size`: it is integer, was number',
+    'Thing, in responses: `size`: it is integer, was number',
   ],
   [
     'a new error status',
@@ -413,12 +413,12 @@ const harmless: readonly Case[] = [
   [
     'a new header of a response',
     (d) => (list(d).responses[200].headers.Age = {}),
-    'GET /things: the answer 200: the header age is new',
+    'GET /things: the response 200: the header age is new',
   ],
   [
     'a new media type',
     (d) => (create(d).requestBody.content['application/xml'] = {}),
-    'POST /things: the body may be application/xml too',
+    'POST /things: the body now supports application/xml',
   ],
   [
     'a body that becomes optional',
@@ -431,12 +431,16 @@ const harmless: readonly Case[] = [
     'GET /things: the body is new and optional',
   ],
   ['a deprecation', (d) => (list(d).deprecated = true), 'GET /things: it is deprecated'],
-  ['a new alternative credential', (d) => list(d).security.push({ key: [] }), 'GET /things: key is enough'],
+  [
+    'a new alternative credential',
+    (d) => list(d).security.push({ key: [] }),
+    'GET /things: calls with key are accepted',
+  ],
   [
     'an operation that no longer requires a credential',
     (d) => (list(d).security = []),
-    'GET /things: bearer is no longer enough',
-    'GET /things: no credential is enough',
+    'GET /things: calls with bearer are no longer accepted',
+    'GET /things: calls without a credential are accepted',
   ],
   ['a new server', (d) => d.servers.push({ url: '/eu/v1' }), 'The server /eu/v1 is new'],
   ['a new schema', (d) => (d.components.schemas.More = {}), 'The schema More is new'],
@@ -488,13 +492,13 @@ describe('documentChanges', () => {
   test('documentChanges reports a removed enum value as breaking for requests only', () => {
     expect(changes((d) => schema(d, 'Kind').enum.pop())).toEqual([
       { isBreaking: true, sentence: 'Kind, in requests: the value "b" is gone' },
-      { isBreaking: false, sentence: 'Kind, in answers: the value "b" is gone' },
+      { isBreaking: false, sentence: 'Kind, in responses: the value "b" is gone' },
     ]);
   });
 
   test('documentChanges throws for a reference without a target', () => {
     expect(() => changes((d) => delete d.components.schemas.Kind)).toThrow(
-      'The reference #/components/schemas/Kind leads nowhere.',
+      'The reference #/components/schemas/Kind has no target.',
     );
   });
 });

@@ -24,7 +24,7 @@ export function documentChanges(before: ComparedDocument, after: ComparedDocumen
     before,
     after,
     request: { before, after, direction: 'request', seen },
-    response: { before, after, direction: 'answer', seen },
+    response: { before, after, direction: 'response', seen },
   };
   const changes = [
     ...serverChanges(before, after),
@@ -136,14 +136,14 @@ function securityChanges(
           .map(([scheme, scopes]) => [scheme, ...scopes.toSorted()].join(' '))
           .toSorted()
           .join(' and ');
-        return [name === '' ? 'no credential' : name, each];
+        return [name === '' ? 'calls without a credential' : `calls with ${name}`, each];
       }),
     );
   const { gone, added } = matched(alternatives(before, was), alternatives(after, is));
-  const isOpen = Object.hasOwn(alternatives(after, is), 'no credential');
+  const isOpen = Object.hasOwn(alternatives(after, is), 'calls without a credential');
   return [
-    ...gone.map(([name]) => change(!isOpen, `${where}: ${name} is no longer enough`)),
-    ...added.map(([name]) => change(false, `${where}: ${name} is enough`)),
+    ...gone.map(([calls]) => change(!isOpen, `${where}: ${calls} are no longer accepted`)),
+    ...added.map(([calls]) => change(false, `${where}: ${calls} are accepted`)),
   ];
 }
 
@@ -207,8 +207,8 @@ function contentChanges(
 ): Change[] {
   const { both, gone, added } = matched(was, is);
   return [
-    ...gone.map(([type]) => change(true, `${what} is no longer taken or given as ${type}`)),
-    ...added.map(([type]) => change(false, `${what} may be ${type} too`)),
+    ...gone.map(([type]) => change(true, `${what} no longer supports ${type}`)),
+    ...added.map(([type]) => change(false, `${what} now supports ${type}`)),
     ...both.flatMap(([type, old, now]) =>
       schemaChanges(comparison, both.length > 1 ? `${what} as ${type}` : what, old.schema, now.schema),
     ),
@@ -225,7 +225,7 @@ function responseChanges(sides: Sides, where: string, was: OpenApiOperation, is:
       return change(!isFailure, `${where}: the status ${status} is new`);
     }),
     ...both.flatMap(([status, old, now]) => {
-      const what = `${where}: the answer ${status}`;
+      const what = `${where}: the response ${status}`;
       const [from, to] = [
         resolve<OpenApiResponse>(sides.before, old),
         resolve<OpenApiResponse>(sides.after, now),

@@ -46,7 +46,9 @@ if (isRelease) {
   );
   lines.push(
     `${changes.length} changes since the last release; breaking and not announced: ${unannounced.length}.`,
-    ...unused.map(({ change }) => `Announced in contract/announced.json and not so: ${change}`),
+    ...unused.map(
+      ({ change }) => `Announced in contract/announced.json, but not found as a breaking change: ${change}`,
+    ),
   );
   process.stdout.write(`${lines.join('\n')}\n`);
   if (unannounced.length + unused.length > 0) process.exitCode = 1;

@@ -6,7 +6,7 @@ export interface SchemaComparison {
   readonly before: ComparedDocument;
   readonly after: ComparedDocument;
   /** Whether the schema describes a request of a client or a response of the service. */
-  readonly direction: 'request' | 'answer';
+  readonly direction: 'request' | 'response';
   /** Compared pairs of named schemas: each is reported once, and cycles end. */
   readonly seen: Set<string>;
 }
@@ -112,9 +112,9 @@ function compareValues(old: Keywords, now: Keywords, addChange: AddChange): void
   const [from, to] = [allowedValues(old), allowedValues(now)];
   if (from === undefined || to === undefined) {
     if (to !== undefined)
-      addChange(`only ${to.map(formatKeywordValue).join(', ')} may be said`, { narrows: true });
+      addChange(`it is restricted to ${to.map(formatKeywordValue).join(', ')}`, { narrows: true });
     if (from !== undefined)
-      addChange(`more than ${from.map(formatKeywordValue).join(', ')} may be said`, { widens: true });
+      addChange(`it is no longer restricted to ${from.map(formatKeywordValue).join(', ')}`, { widens: true });
     return;
   }
   const isIn = (list: readonly unknown[]) => (value: unknown) =>
@@ -165,12 +165,15 @@ function propertyChanges(
   if (isDeepStrictEqual(open, opens)) return changes;
   if (open === undefined || opens === undefined || typeof open === 'boolean' || typeof opens === 'boolean') {
     const narrows = opens === false || open === true;
-    addChange(opens === false ? 'further fields are refused' : 'what further fields may be has changed', {
-      narrows,
-    });
+    addChange(
+      opens === false ? 'additional fields are rejected' : 'the schema of additional fields changed',
+      {
+        narrows,
+      },
+    );
     return changes;
   }
-  return [...changes, ...schemaChanges(comparison, `${where}: further fields`, open, opens)];
+  return [...changes, ...schemaChanges(comparison, `${where}: additional fields`, open, opens)];
 }
 
 const properties = (schema: Keywords) =>

@@ -10,24 +10,29 @@ interface TypeCheck {
 }
 
 const typeChecks: readonly TypeCheck[] = [
-  { from: 'before', part: 'RouterInputs', isBreaking: true, sentence: 'an input that was right is no more' },
+  {
+    from: 'before',
+    part: 'RouterInputs',
+    isBreaking: true,
+    sentence: 'some inputs that were valid are no longer valid',
+  },
   {
     from: 'after',
     part: 'RouterOutputs',
     isBreaking: true,
-    sentence: 'its output may be what it could not be before',
+    sentence: 'its output can have values that were not possible before',
   },
   {
     from: 'after',
     part: 'RouterInputs',
     isBreaking: false,
-    sentence: 'it takes inputs that were not right before',
+    sentence: 'it accepts inputs that were not valid before',
   },
   {
     from: 'before',
     part: 'RouterOutputs',
     isBreaking: false,
-    sentence: 'its output is no more all that it could be',
+    sentence: 'some values of its output are no longer possible',
   },
 ];
 
@@ -43,7 +48,7 @@ export async function typeChanges(before: string, after: string): Promise<readon
     const kindNow = now.get(name);
     if (kindNow === undefined) changes.push({ isBreaking: true, sentence: `The procedure ${name} is gone` });
     else if (kindNow !== kind)
-      changes.push({ isBreaking: true, sentence: `${name}: it is a ${kindNow}, and was a ${kind}` });
+      changes.push({ isBreaking: true, sentence: `${name}: it is a ${kindNow}, was a ${kind}` });
   }
   for (const name of now.keys()) {
     if (!old.has(name)) changes.push({ isBreaking: false, sentence: `The procedure ${name} is new` });

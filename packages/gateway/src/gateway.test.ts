@@ -63,36 +63,36 @@ describe('createGateway at start', () => {
       'a route at the path of the document',
       {},
       { routes: { '/openapi.json': () => ({ status: 200, headers: [] }) } },
-      /one of routes/,
+      /"\/openapi\.json" is the path of both the document and a route/,
     ],
     [
       'an operation at the path of the document',
       { a: echo(get('/openapi.json')) },
       { restBasePath: '/' },
-      /a cannot be reached/,
+      /Procedure "a" cannot be reached/,
     ],
     [
       'an operation below the base path of tRPC',
       { a: echo(get('/trpc/x')) },
       { restBasePath: '/' },
-      /a cannot be reached/,
+      /Procedure "a" cannot be reached/,
     ],
   ])('createGateway rejects %s', async (_what, procedures, options, sentence) => {
     await expect(gatewayOf(procedures, options)).rejects.toThrow(sentence);
   });
 
   it.each<[options: object, sentence: string]>([
-    [{ restBasePath: 'api' }, 'restBasePath is "api": it must start with a slash, such as "/api".'],
-    [{ rpcBasePath: 'rpc' }, 'rpcBasePath is "rpc": it must start with a slash, such as "/rpc".'],
+    [{ restBasePath: 'api' }, 'restBasePath is "api"; it must start with a slash, such as "/api".'],
+    [{ rpcBasePath: 'rpc' }, 'rpcBasePath is "rpc"; it must start with a slash, such as "/rpc".'],
     [
       { documentPath: 'api.json' },
-      'documentPath is "api.json": it must start with a slash, such as "/api.json".',
+      'documentPath is "api.json"; it must start with a slash, such as "/api.json".',
     ],
     [
       { routes: { page: () => ({ status: 200, headers: [] }) } },
-      'A path of routes is "page": it must start with a slash, such as "/page".',
+      'A path of routes is "page"; it must start with a slash, such as "/page".',
     ],
-    [{ restBasePath: '' }, 'restBasePath is "": it must start with a slash, such as "/".'],
+    [{ restBasePath: '' }, 'restBasePath is ""; it must start with a slash, such as "/".'],
   ])('createGateway rejects a path without a leading slash: %j', async (options, sentence) => {
     await expect(gatewayOf({}, options)).rejects.toThrow(new GatewayError(sentence));
   });
@@ -107,7 +107,7 @@ describe('createGateway at start', () => {
     async (publicUrl, restBasePath, shorter, base) => {
       await expect(gatewayOf({}, { publicUrl, ...(restBasePath && { restBasePath }) })).rejects.toThrow(
         new GatewayError(
-          `publicUrl is ${publicUrl}: it must not end in the REST base path "${base}", which links and the document add to it. Use ${shorter}.`,
+          `publicUrl is ${publicUrl}; it must not end in the REST base path "${base}", which links and the document add to it. Use ${shorter}.`,
         ),
       );
     },

@@ -69,7 +69,7 @@ it.each([
   expect(await messageOf(create(options))).toBe(message);
 });
 
-const messageStart = 'The procedure a cannot be served over REST: its metadata has ';
+const messageStart = 'Procedure "a" cannot be served over REST: its metadata has ';
 
 it.each([
   ['no path', { path: undefined }, `path: undefined; write path: '/pets/{id}'.`],
@@ -131,7 +131,7 @@ it('createGateway rejects an unknown option of upload', async () => {
     .input(z.instanceof(ReadableStream))
     .mutation(() => 1);
   expect(await messageOf(create({}, { a: procedure }))).toBe(
-    'The procedure a cannot be served over REST: "maxByte" is not an option of upload; did you mean "maxBytes"?',
+    'Procedure "a" cannot be served over REST: "maxByte" is not an option of upload; did you mean "maxBytes"?',
   );
 });
 
@@ -143,7 +143,7 @@ it.each([
 ])('createGateway rejects the metadata %s and suggests %s', async (name, right) => {
   const procedure = t.procedure.meta({ [name]: {} }).query(() => 1);
   expect(await messageOf(create({}, { a: procedure }))).toBe(
-    `The procedure a has the metadata "${name}"; did you mean "${right}"?`,
+    `Procedure "a" has the metadata "${name}"; did you mean "${right}"?`,
   );
 });
 
@@ -156,7 +156,7 @@ it('createGateway rejects two procedures with the same operationId', async () =>
     },
   );
   expect(await messageOf(gateway)).toBe(
-    'The procedures a and b both have the operationId "x": give one of them another.',
+    'Procedures "a" and "b" both have the operationId "x". Give one of them another operationId.',
   );
 });
 
@@ -199,7 +199,7 @@ it.each([true, 'no', { status: 503 }])(
 it('a route that returns an object as body gets an error that lists the valid types', async () => {
   const routes = { '/x': () => ({ status: 200, headers: [], body: { a: 1 } }) };
   expect(await reportedBy({ routes }, {}, '/x')).toBe(
-    'The route GET /x returned a body that is an object; it must be a text, bytes or a stream, such as JSON.stringify(…).',
+    'The route GET /x returned a body that is an object; it must be a string, bytes or a stream, such as JSON.stringify(…).',
   );
 });
 

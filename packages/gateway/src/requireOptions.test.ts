@@ -22,7 +22,7 @@ it.each<[options: object, sentence: string]>([
   ],
   [
     { realm: 'pets', rateLimits: {} },
-    '"realm" is not an option of createGateway; leave it out.\n"rateLimits" is not an option of createGateway; did you mean "rateLimit"?',
+    '"realm" is not an option of createGateway; remove it.\n"rateLimits" is not an option of createGateway; did you mean "rateLimit"?',
   ],
   [{ rpc: { batching: false } }, '"batching" is not an option of rpc; did you mean "allowBatching"?'],
   [
@@ -43,7 +43,7 @@ it.each<[options: object, sentence: string]>([
   ],
   [
     { failedAttempts: { attempts: 1, windowSeconds: 1, windowMs: 1 } },
-    '"windowMs" is not an option of failedAttempts; leave it out.',
+    '"windowMs" is not an option of failedAttempts; remove it.',
   ],
   [
     { document: { title: 'a', version: '1', license: { name: 'MIT', identifer: 'MIT' } } },
@@ -129,7 +129,7 @@ const verify = () => undefined;
 
 it.each<[sentence: string, create: () => unknown]>([
   ['"relm" is not an option of bearer; did you mean "realm"?', () => bearer({ verify, relm: 'a' } as never)],
-  ['"header" is not an option of bearer; leave it out.', () => bearer({ verify, header: 'X-Key' } as never)],
+  ['"header" is not an option of bearer; remove it.', () => bearer({ verify, header: 'X-Key' } as never)],
   [
     '"verfy" is not an option of bearer; did you mean "verify"?\nbearer: verify is undefined; it must be a function.',
     () => bearer({ verfy: verify } as never),
@@ -138,13 +138,13 @@ it.each<[sentence: string, create: () => unknown]>([
     '"headers" is not an option of apiKey; did you mean "header"?',
     () => apiKey({ verify, headers: 'X-Key' } as never),
   ],
-  ['"noun" is not an option of basic; leave it out.', () => basic({ verify, noun: 'password' } as never)],
+  ['"noun" is not an option of basic; remove it.', () => basic({ verify, noun: 'password' } as never)],
   [
     '"scope" is not an option of cookie; did you mean "scopes"?',
     () => cookie({ cookie: 'a', verify, scope: () => [] } as never),
   ],
   [
-    '"header" is not an option of custom; leave it out.',
+    '"header" is not an option of custom; remove it.',
     () =>
       custom({
         name: 'a',

@@ -51,7 +51,7 @@ export function checkRunOptions(options: RunOptions): void {
     telemetry === undefined || isFunction(telemetry),
     'telemetry',
     telemetry,
-    'openTelemetry of @petstore/runtime/opentelemetry, without a call',
+    'the function openTelemetry of @petstore/runtime/opentelemetry, not its result',
   );
   expect(docs === undefined || isNonNullObject(docs), 'docs', docs, 'docsPage() of @petstore/runtime/docs');
   if (isNonNullObject(admin)) {
@@ -84,11 +84,11 @@ export function checkStarted(started: Started): void {
       `start returned ${actual}; it must return { gateway }, where gateway is await createGateway({ … }).`,
     );
   }
-  const problems = [...unknownOptions('what start returns', started, startedMemberNames)];
+  const problems = [...unknownOptions('the object that start returns', started, startedMemberNames)];
   for (const [name, check] of Object.entries(started.checks ?? {})) {
     if (isFunction(check)) continue;
     problems.push(
-      `The check ${name} is ${formatValue(check)}; it must be a function that throws where it fails.`,
+      `The check ${name} is ${formatValue(check)}; it must be a function that throws if the check fails.`,
     );
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));

@@ -120,7 +120,7 @@ describe.runIf(process.platform === 'linux')('workers: 2', () => {
     process.kill(victim, 'SIGKILL');
     await until(() => expect(workers()).toHaveLength(3));
     expect(await total()).toBe(20);
-    expect(notes.logged('worker ended')).toMatchObject([{ worker: victim, signal: 'SIGKILL' }]);
+    expect(notes.logged('worker exited')).toMatchObject([{ worker: victim, signal: 'SIGKILL' }]);
     expect(await notes.stop()).toEqual({ code: 0, signal: null });
     expect(workers().filter(lives)).toEqual([]);
   });
@@ -203,7 +203,7 @@ describe('a process that calls run', () => {
     ['start: () => {}', 'start returned undefined; it must return { gateway }'],
     [
       'start: () => ({ gateway: {}, checks: { db: 1 } })',
-      'The check db is 1; it must be a function that throws where it fails.',
+      'The check db is 1; it must be a function that throws if the check fails.',
     ],
     ["listen: { host: '192.0.2.1' }", '192.0.2.1 is not an address of this machine'],
     ["listen: { host: '192.0.2.1' }, workers: 2", '192.0.2.1 is not an address of this machine'],
@@ -225,7 +225,7 @@ describe('a process that calls run', () => {
         'The option start of run is 1; it must be a function that returns { gateway }.',
         'The option server of run is "uwss"; it must be "auto", "uws", "node" or an adapter: { server, serve }.',
         'The option log of run is a function; it must be log() of @petstore/runtime/log.',
-        'The option telemetry of run is an object; it must be openTelemetry of @petstore/runtime/opentelemetry, without a call.',
+        'The option telemetry of run is an object; it must be the function openTelemetry of @petstore/runtime/opentelemetry, not its result.',
         'The option docs of run is a function; it must be docsPage() of @petstore/runtime/docs.',
         '"ports" is not an option of admin; did you mean "port"?',
         'The option admin.port of run is undefined; it must be an integer from 0 to 65535.',

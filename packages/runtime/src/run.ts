@@ -42,7 +42,7 @@ function workerCount(workers: RunOptions['workers'] = 1): number {
   }
   if (workers > 1 && !canShare) {
     throw new StartError(
-      `workers is ${workers}: only Linux distributes the connections of a port to several processes. Use "auto".`,
+      `workers is ${workers}, but only Linux distributes the connections of a port to several processes. Use "auto".`,
     );
   }
   return workers;

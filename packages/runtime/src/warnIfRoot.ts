@@ -4,6 +4,6 @@ import type { ServiceLog } from './parts.ts';
 export function warnIfRoot(log: Pick<ServiceLog, 'warn'>): void {
   if (process.getuid?.() !== 0) return;
   log.warn(
-    'running as root: run the service as a user of its own, which owns only the files that the service writes',
+    'running as root: run the service as its own user, which owns only the files that the service writes',
   );
 }

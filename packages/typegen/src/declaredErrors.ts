@@ -37,7 +37,7 @@ export async function readDeclaredErrors(
   }
   if (readDefinitions.length < formatters.length && documented === undefined) {
     throw new TypegenError(
-      `The procedure ${path}: the shape of its errors is not known at run time. Declare them: .errors(declareErrors({ … })) of @petstore/gateway/meta; or describe what the formatter makes in the metadata: errors.`,
+      `Procedure "${path}": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of @petstore/gateway/meta, or describe the output of the formatter in the metadata (errors).`,
     );
   }
   return formatters.length === 0

@@ -191,22 +191,22 @@ describe('types that are not known at run time', () => {
     [
       'the output of a transform',
       output(z.object({ at: z.array(z.string().transform(Number)) })),
-      'The procedure read: the type of output.at[] cannot be written down: what a transform gives is not known at run time. Say it: .pipe(schema) after it.',
+      'Procedure "read": the type of output.at[] cannot be printed: the output of a transform is not known at run time. Add .pipe(schema) after it.',
     ],
     [
       'a custom schema',
       input(z.object({ px: z.custom<`${number}px`>() })),
-      "The procedure read: the type of input.px cannot be written down: the type of a custom schema leaves no trace at run time. State it: .meta({ typescript: '…' }).",
+      `Procedure "read": the type of input.px cannot be printed: the type of a custom schema is not known at run time. Add .meta({ typescript: '…' }).`,
     ],
     [
       'a class that clients do not have',
       output(z.map(z.string(), z.instanceof(Money))),
-      "The procedure read: the type of output[] cannot be written down: clients do not have the class Money. State it: .meta({ typescript: '…' }).",
+      `Procedure "read": the type of output[] cannot be printed: clients do not have the class Money. Add .meta({ typescript: '…' }).`,
     ],
     [
       'readonly of any',
       output(z.any().readonly()),
-      'The procedure read: the type of output cannot be written down: there is no name for what .readonly() makes of it. Leave .readonly() out.',
+      'Procedure "read": the type of output cannot be printed: the result of .readonly() has no name. Remove .readonly().',
     ],
     [
       'readonly of an intersection with a set',
@@ -216,19 +216,19 @@ describe('types that are not known at run time', () => {
           .and(z.object({ a: z.string() }))
           .readonly(),
       ),
-      'The procedure read: the type of input cannot be written down: there is no name for what .readonly() makes of it. Leave .readonly() out.',
+      'Procedure "read": the type of input cannot be printed: the result of .readonly() has no name. Remove .readonly().',
     ],
     [
       'an output without a schema',
       t.procedure.query(() => 'x'),
-      'The procedure read: what it gives is not known at run time. Give it an output schema: .output(…).',
+      'Procedure "read": the type of its output is not known at run time. Add an output schema: .output(…).',
     ],
     [
       'a subscription without a schema',
       t.procedure.subscription(async function* () {
         yield await Promise.resolve(1);
       }),
-      "The procedure read: what its events are is not known at run time. Say it in its metadata: openapi.event, or .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).",
+      `Procedure "read": the type of its events is not known at run time. Declare it in the metadata (openapi.event), or add .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).`,
     ],
     [
       'an input that is not a zod schema',
@@ -236,19 +236,19 @@ describe('types that are not known at run time', () => {
         .input((value: unknown) => String(value))
         .output(z.string())
         .query(notCalled),
-      'The procedure read: the type of its input is not known: its parser is not a zod 4 schema.',
+      'Procedure "read": the type of its input is not known: its parser is not a zod 4 schema.',
     ],
     [
       'an output that is not a zod schema',
       t.procedure.output((value: unknown) => String(value)).query(notCalled),
-      'The procedure read: the type of its output is not known: its parser is not a zod 4 schema.',
+      'Procedure "read": the type of its output is not known: its parser is not a zod 4 schema.',
     ],
     [
       'an event that is not a zod schema',
       t.procedure
         .meta({ openapi: { method: 'GET', path: '/a', event: otherSchema } })
         .subscription(notCalled),
-      'The procedure read: the type of its events is not known: its parser is not a zod 4 schema.',
+      'Procedure "read": the type of its events is not known: its parser is not a zod 4 schema.',
     ],
     [
       'an error formatter without metadata',
@@ -256,7 +256,7 @@ describe('types that are not known at run time', () => {
         .errors(({ shape }) => ({ ...shape, data: { hint: 'x' } }))
         .output(z.string())
         .query(notCalled),
-      'The procedure read: the shape of its errors is not known at run time. Declare them: .errors(declareErrors({ … })) of @petstore/gateway/meta; or describe what the formatter makes in the metadata: errors.',
+      'Procedure "read": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of @petstore/gateway/meta, or describe the output of the formatter in the metadata (errors).',
     ],
     [
       'two schemas with the same id',
@@ -264,12 +264,12 @@ describe('types that are not known at run time', () => {
         .input(z.object({ a: z.string() }).meta({ id: 'Twice' }))
         .output(z.object({ b: z.string() }).meta({ id: 'Twice' }))
         .query(notCalled),
-      'Two schemas would be the type Twice: give one of them another id in its metadata.',
+      'Two schemas would both be the type Twice. Give one of them another id in its metadata.',
     ],
     [
       'an id with another meaning',
       output(z.object({ a: z.date() }).meta({ id: 'Date' })),
-      'A schema would be the type Date, which means something else: give it another id in its metadata.',
+      'A schema would be the type Date, which already has another meaning. Give it another id in its metadata.',
     ],
   ])(
     '%s is rejected with a message that names the procedure, the field and the fix',
@@ -282,7 +282,7 @@ describe('types that are not known at run time', () => {
 
   it('a router with an errorFormatter is rejected without errorShape', async () => {
     await expect(generateTypes(example.bookRouter)).rejects.toThrow(
-      "The shape of the router's errors is not known: it has an errorFormatter. Say that it keeps tRPC's own shape (`default`), or name a zod schema of what it gives: errorShape, or --error-shape.",
+      'The router has an errorFormatter, so the shape of its errors is not known. Set errorShape (--error-shape) to a zod schema of its output, or to `default` if it keeps the shape of tRPC.',
     );
   });
 });

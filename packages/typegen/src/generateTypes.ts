@@ -152,8 +152,7 @@ function printTree(tree: RouterTree, context: Procedures, indent: string): strin
     if (typeof leaf !== 'string')
       return `${inner}${propertyName(name)}: ${printTree(leaf, context, inner)};\n`;
     const types = context.procedures.get(leaf);
-    if (types === undefined)
-      throw new TypegenError(`The procedure ${leaf} is not where the router says it is.`);
+    if (types === undefined) throw new TypegenError(`Procedure "${leaf}" is not at its path in the router.`);
     const comment = printComment(context.comments.get(leaf) ?? {}, inner);
     const errors = types.errors.length > 0 ? [unionOf(context.errorShape, ...types.errors)] : [];
     const sides = [types.input, types.output, ...errors].map((type) => print(type, inner)).join(', ');
@@ -174,7 +173,7 @@ function errorShapeToType(
     return schemaToType(errorShape, { owner: 'The error shape', path: 'it', side: 'output' }, options);
   }
   throw new TypegenError(
-    "The shape of the router's errors is not known: it has an errorFormatter. Say that it keeps tRPC's own shape (`default`), or name a zod schema of what it gives: errorShape, or --error-shape.",
+    'The router has an errorFormatter, so the shape of its errors is not known. Set errorShape (--error-shape) to a zod schema of its output, or to `default` if it keeps the shape of tRPC.',
   );
 }
 

@@ -162,12 +162,12 @@ function rejectNameClashes(types: readonly NamedType[]): void {
   for (const { name } of types) {
     if (seen.has(name)) {
       throw new TypegenError(
-        `Two schemas would be the type ${name}: give one of them another id in its metadata.`,
+        `Two schemas would both be the type ${name}. Give one of them another id in its metadata.`,
       );
     }
     if (reservedNames.has(name) || name.startsWith('TRPC')) {
       throw new TypegenError(
-        `A schema would be the type ${name}, which means something else: give it another id in its metadata.`,
+        `A schema would be the type ${name}, which already has another meaning. Give it another id in its metadata.`,
       );
     }
     seen.add(name);
@@ -177,7 +177,7 @@ function rejectNameClashes(types: readonly NamedType[]): void {
 /** Converts a name to a valid TypeScript identifier. */
 function identifier(name: string): string {
   if (/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name)) return name;
-  const words = name.replace(/^The procedure /, '').split(/[^\p{ID_Continue}$]+/u);
+  const words = name.replace(/^Procedure /, '').split(/[^\p{ID_Continue}$]+/u);
   const joined = words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('');
   return /^\p{ID_Start}/u.test(joined) ? joined : `_${joined}`;
 }

@@ -35,7 +35,7 @@ export function procedureToTypes(procedure: ProcedureInfo, options: TypeOptions)
 const notZodReason = 'its parser is not a zod 4 schema.';
 
 function inputToType({ path, inputs }: ProcedureInfo, options: TypeOptions): TypeNode {
-  const owner = `The procedure ${path}`;
+  const owner = `Procedure "${path}"`;
   const types = inputs.map((parser) => {
     if (parser === octetInputParser) return typeToken('OctetInput');
     if (isZodSchema(parser)) return schemaToType(parser, { owner, path: 'input', side: 'input' }, options);
@@ -60,19 +60,19 @@ function mergeInputs(types: readonly TypeNode[]): TypeNode {
 
 function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode {
   const { path, type, output, rest } = procedure;
-  const owner = `The procedure ${path}`;
+  const owner = `Procedure "${path}"`;
   if (isZodSchema(output)) return resultToType(output, { owner, path: 'output', side: 'output' }, options);
   if (output !== undefined) {
     throw new TypegenError(`${owner}: the type of its output is not known: ${notZodReason}`);
   }
   if (type !== 'subscription') {
     throw new TypegenError(
-      `${owner}: what it gives is not known at run time. Give it an output schema: .output(…).`,
+      `${owner}: the type of its output is not known at run time. Add an output schema: .output(…).`,
     );
   }
   if (rest?.event === undefined) {
     throw new TypegenError(
-      `${owner}: what its events are is not known at run time. Say it in its metadata: openapi.event, or .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).`,
+      `${owner}: the type of its events is not known at run time. Declare it in the metadata (openapi.event), or add .output(z.custom().meta({ typescript: 'AsyncIterable<…, void>' })).`,
     );
   }
   if (!isZodSchema(rest.event)) {
@@ -128,7 +128,7 @@ function errorsToTypes({ path, errors = {} }: ProcedureInfo, options: TypeOption
     const sides = [literalType(code), literalType(status)];
     if (data === undefined) return generic('DeclaredError', ...sides);
     const location: SchemaLocation = {
-      owner: `The procedure ${path}`,
+      owner: `Procedure "${path}"`,
       path: `the data of ${code}`,
       side: 'output',
     };

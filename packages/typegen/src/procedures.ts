@@ -30,7 +30,7 @@ export async function loadProcedures(router: AnyTRPCRouter): Promise<readonly Pr
     const def = procedure._def as AnyTRPCProcedure['_def'] & { readonly output?: unknown };
     if (!Array.isArray(def.inputs)) {
       throw new TypegenError(
-        `The procedure ${path} has a form that this version does not know: use @trpc/server ^11.25.2.`,
+        `Procedure "${path}" was created by a version of @trpc/server that is not supported. Use @trpc/server ^11.25.2.`,
       );
     }
     const { openapi } = (def.meta ?? {}) as { readonly openapi?: RestMeta };

@@ -2,7 +2,7 @@ import type { Side } from './optionality.ts';
 
 /** The location of a schema in the router. */
 export interface SchemaLocation {
-  /** The owner of the schema, for messages: `The procedure pets.list`. */
+  /** The owner of the schema, for messages: `Procedure "pets.list"`. */
   readonly owner: string;
   /** The path to the schema, for messages: `input.filter.tags[]`. */
   readonly path: string;

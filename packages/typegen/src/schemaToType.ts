@@ -138,7 +138,7 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
     case 'readonly':
       return (
         asReadonly(toType(definition.innerType)) ??
-        throwUntypable(location, 'there is no name for what .readonly() makes of it', 'Leave .readonly() out')
+        throwUntypable(location, 'the result of .readonly() has no name', 'Remove .readonly().')
       );
     case 'lazy':
       return toType(lazyTarget(schema));
@@ -154,15 +154,15 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
     case 'transform':
       return throwUntypable(
         location,
-        'what a transform gives is not known at run time',
-        'Say it: .pipe(schema) after it',
+        'the output of a transform is not known at run time',
+        'Add .pipe(schema) after it.',
       );
     case 'custom':
       return customToType(schema, location);
     default:
       return throwUntypable(
         location,
-        `the kind ${(definition satisfies never as ZodDefinition).type} is not known to this version of the gateway`,
+        `schemas of the type ${(definition satisfies never as ZodDefinition).type} are not supported by this version`,
       );
   }
 }
@@ -279,15 +279,15 @@ function customToType(schema: ZodSchema, location: SchemaLocation): TypeNode {
   return throwUntypable(
     location,
     name === undefined
-      ? 'the type of a custom schema leaves no trace at run time'
+      ? 'the type of a custom schema is not known at run time'
       : `clients do not have the class ${name}`,
-    "State it: .meta({ typescript: '…' })",
+    "Add .meta({ typescript: '…' }).",
   );
 }
 
 function throwUntypable({ owner, path }: SchemaLocation, reason: string, remedy = ''): never {
   throw new TypegenError(
-    `${owner}: the type of ${path} cannot be written down: ${reason}.${remedy && ` ${remedy}.`}`,
+    `${owner}: the type of ${path} cannot be printed: ${reason}.${remedy && ` ${remedy}`}`,
   );
 }
 

@@ -29,7 +29,7 @@ describe('petstore-typegen', () => {
     const out = join(folder, 'types.ts');
     const command = ['--router', router, '--export', 'bookRouter', '--error-shape', 'Problem', '--out', out];
     const stale = {
-      stderr: `${out} is not what ${router} says now: run the same command without --check.\n`,
+      stderr: `${out} does not match ${router}. Run the same command without --check to update it.\n`,
       code: 1,
     };
     expect(await typesCommand([...command, '--check'])).toEqual(stale);
@@ -67,14 +67,17 @@ describe('petstore-typegen', () => {
   it.each([
     [
       ['--router', router],
-      `${router} exports several routers: choose one of bookRouter, otherRouter with --export.`,
+      `${router} exports several routers. Choose one of bookRouter, otherRouter with --export.`,
     ],
-    [['--router', router, '--export', 'Book'], `${router} exports no tRPC router by the name Book.`],
+    [['--router', router, '--export', 'Book'], `${router} exports no tRPC router named Book.`],
     [
       ['--router', router, '--export', 'bookRouter', '--error-shape', 'Nothing'],
-      `${router} exports no zod schema by the name Nothing.`,
+      `${router} exports no zod schema named Nothing.`,
     ],
-    [['--router', router, '--export', 'bookRouter'], "The shape of the router's errors is not known"],
+    [
+      ['--router', router, '--export', 'bookRouter'],
+      'The router has an errorFormatter, so the shape of its errors is not known.',
+    ],
     [['--router', '/nowhere/router.ts'], '/nowhere/router.ts cannot be loaded: '],
   ])('petstore-typegen %j fails with an error message', async (argv, message) => {
     const { stderr, code } = await typesCommand(argv);

@@ -9,16 +9,16 @@ import { TypegenError } from './typegenError.ts';
 
 export const usage = `Usage: petstore-typegen --router FILE [options]
 
-Writes the types of a tRPC router as TypeScript: flat, with doc comments, and without imports
-of anything but @trpc/server's types. Clients need neither the server's code nor zod.
+Prints the types of a tRPC router as one TypeScript file with doc comments, which imports only types of @trpc/server.
+Clients need neither the server's code nor zod.
 
-  --router FILE        The module that exports the router: JavaScript, or TypeScript, which Node reads from 22.18 on.
-                       Schemas with an id that it exports become types even where no procedure uses them.
-  --export NAME        The router's name there. Without it: the one router that the module exports.
-  --out FILE           Where to write; its folder is made where it is missing. Without it: to stdout.
-  --check              Write nothing, and fail where FILE is not what would be written.
-  --error-shape NAME   What the router's errorFormatter gives: an exported zod schema, or 'default' where it keeps the
-                       shape of tRPC's own.
+  --router FILE        The module that exports the router: JavaScript, or TypeScript with Node 22.18 or newer.
+                       Exported schemas with an id become types even if no procedure uses them.
+  --export NAME        The name of the exported router. Default: the only router that the module exports.
+  --out FILE           The file to write. Its folder is created if missing. Default: stdout.
+  --check              Write nothing, and exit with 1 if FILE is out of date.
+  --error-shape NAME   The shape of the errorFormatter's output: an exported zod schema, or 'default' if it keeps the
+                       shape of tRPC.
 `;
 
 /** The output and exit code of a command. */
@@ -67,7 +67,10 @@ async function runTypegen(argv: readonly string[]): Promise<CommandResult> {
   const current = await readFile(out, 'utf8').catch(() => undefined);
   return current === text
     ? { code: 0 }
-    : { stderr: `${out} is not what ${file} says now: run the same command without --check.\n`, code: 1 };
+    : {
+        stderr: `${out} does not match ${file}. Run the same command without --check to update it.\n`,
+        code: 1,
+      };
 }
 
 async function write(file: string, text: string): Promise<void> {
@@ -91,7 +94,7 @@ async function importModule(file: string): Promise<ModuleExports> {
     const { code, message } = error as NodeJS.ErrnoException;
     const remedy =
       code === 'ERR_UNKNOWN_FILE_EXTENSION'
-        ? 'This Node does not read TypeScript: use 22.18 or newer, or name the built file.'
+        ? 'This version of Node does not load TypeScript. Use Node 22.18 or newer, or name the built file.'
         : message;
     throw new TypegenError(`${file} cannot be loaded: ${remedy}`, { cause: error });
   }
@@ -104,13 +107,11 @@ function findRouter(exports: ModuleExports, file: string, name: string | undefin
   const candidates = name === undefined ? routers : routers.filter(([exported]) => exported === name);
   const [only, another] = candidates;
   if (only === undefined) {
-    throw new TypegenError(
-      `${file} exports no tRPC router${name === undefined ? '' : ` by the name ${name}`}.`,
-    );
+    throw new TypegenError(`${file} exports no tRPC router${name === undefined ? '' : ` named ${name}`}.`);
   }
   if (another !== undefined) {
     const names = routers.map(([exported]) => exported).join(', ');
-    throw new TypegenError(`${file} exports several routers: choose one of ${names} with --export.`);
+    throw new TypegenError(`${file} exports several routers. Choose one of ${names} with --export.`);
   }
   return only[1];
 }
@@ -122,7 +123,7 @@ function findErrorShape(
 ): Pick<TypesOptions, 'errorShape'> {
   if (name === undefined || name === 'default') return name === undefined ? {} : { errorShape: name };
   const errorShape = exports[name];
-  if (!isZodSchema(errorShape)) throw new TypegenError(`${file} exports no zod schema by the name ${name}.`);
+  if (!isZodSchema(errorShape)) throw new TypegenError(`${file} exports no zod schema named ${name}.`);
   return { errorShape };
 }
 

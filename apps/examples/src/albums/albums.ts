@@ -28,7 +28,7 @@ export const albums = router({
       z
         .object({
           year: z.int().optional().meta({ description: 'Only albums of this year.' }),
-          tag: z.array(z.string()).default([]).meta({ description: 'Only albums that have them all.' }),
+          tag: z.array(z.string()).default([]).meta({ description: 'Only albums with all of these tags.' }),
           since: z
             .date()
             .optional()
@@ -58,7 +58,7 @@ export const albums = router({
         successStatus: 201,
         responseHeaders: {
           Location: {
-            description: 'Where the album is.',
+            description: 'URL of the album.',
             value: ({ id }, { basePath }) => `${basePath}/albums/${id}`,
           },
         },

@@ -43,7 +43,7 @@ describe('ADMIN_PORT', () => {
     expect(await command([], { env })).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: `ADMIN_PORT is ${port} and ADMIN_HOST is 127.0.0.1, where another process listens: stop that one, or set ADMIN_PORT to another port.\n`,
+      stderr: `ADMIN_PORT is ${port} and ADMIN_HOST is 127.0.0.1, where another process already listens. Stop that process, or set ADMIN_PORT to another port.\n`,
     });
   });
 });

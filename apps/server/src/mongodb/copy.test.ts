@@ -91,14 +91,14 @@ describe.skipIf(mongodbUri === undefined)('copy with MongoDB', () => {
     expect(await command(args)).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^The store of --to is not empty: .*\.\n$/),
+      stderr: expect.stringMatching(/^The store of --to is not empty\. Choose .*\.\n$/),
     });
     const { code, stdout } = await command([...args, '--resume']);
     await annotate(stdout);
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: expect.stringContaining(
-        `Copied 60,000 animals, ${left.toLocaleString('en')} of them there already, 1 API key`,
+        `Copied 60,000 animals (${left.toLocaleString('en')} already present), 1 API key`,
       ),
     });
     const back = await command(['copy', '--from', uri, '--to', `${dataDir}-2`]);

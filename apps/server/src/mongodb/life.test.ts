@@ -199,7 +199,7 @@ describe.skipIf(mongodbUri === undefined)('keys on MongoDB', () => {
     );
     expect(await command(['keys', 'add', 'ci'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('There is a key named "ci" already'),
+      stderr: expect.stringContaining('A key named "ci" already exists'),
     });
     expect((await command(['keys', 'list'])).stdout).toMatch(/^NAME .*\nci /);
     expect(await command(['keys', 'revoke', 'ci'])).toMatchObject({ code: 0 });

@@ -187,14 +187,14 @@ describe('copyStore', () => {
     const [from, to] = [stocked(100), stocked(100)];
     change(to);
     expect(await errorOf(copyStore(transferOf(from), transferOf(to)))).toBe(
-      `conflict: The target has another animal ${id} than the source: choose an empty one.`,
+      `conflict: The target has a different animal ${id} than the source. Choose an empty target.`,
     );
   });
 
   test('copyStore rejects a target that has an additional key', async () => {
     const to = { ...empty(), keys: [{ hash: 'c', name: 'theirs', createdAt: 1 }] };
     expect(await errorOf(copyStore(transferOf(stocked(5)), transferOf(to)))).toBe(
-      'conflict: The target has API keys that the source has not: choose an empty one.',
+      'conflict: The target has API keys that the source does not have. Choose an empty target.',
     );
   });
 
@@ -219,7 +219,7 @@ describe('copyStore', () => {
       put: (records) => animalsOf(to).put(records.map((each) => ({ ...each, name: 'Rex' }))),
     });
     expect(await errorOf(copyStore(transferOf(from), forgetful))).toMatch(
-      /^damaged: The copy is not what the source is: 100 of 100 animals, with checksum \w{64}, not \w{64}\.$/,
+      /^damaged: The copy differs from the source: 100 of 100 animals, with checksum \w{64} instead of \w{64}\.$/,
     );
   });
 
@@ -236,7 +236,7 @@ describe('copyStore', () => {
       transferOf(to, () => from.animals.unshift(animal(-1))),
     );
     expect(await errorOf(copying)).toBe(
-      'damaged: The source changed while it was copied: stop its servers first.',
+      'damaged: The source changed during the copy. Stop its servers first.',
     );
   });
 

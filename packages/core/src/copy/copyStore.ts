@@ -68,7 +68,10 @@ export async function copyStore(
   const keys = await from.keys();
   await to.putKeys(keys);
   if (!hasSameKeys(sortByName(keys), sortByName(await to.keys()))) {
-    throw new StoreError('conflict', 'The target has API keys that the source has not: choose an empty one.');
+    throw new StoreError(
+      'conflict',
+      'The target has API keys that the source does not have. Choose an empty target.',
+    );
   }
 
   const checksum = createRecordChecksum();
@@ -77,7 +80,7 @@ export async function copyStore(
     const { name, recordName } = source.definition;
     const { count, put } = await copyRecords(source, target, checksum, onProgress);
     if ((await source.count()) !== count) {
-      throw new StoreError('damaged', 'The source changed while it was copied: stop its servers first.');
+      throw new StoreError('damaged', 'The source changed during the copy. Stop its servers first.');
     }
     collections.push({ name, recordName, records: count, put });
   }
@@ -129,7 +132,7 @@ async function verify(
   if (isComplete && digest === checksum) return;
   throw new StoreError(
     'damaged',
-    `The copy is not what the source is: ${counts.join(', ')}, with checksum ${digest}, not ${checksum}.`,
+    `The copy differs from the source: ${counts.join(', ')}, with checksum ${digest} instead of ${checksum}.`,
   );
 }
 
@@ -196,7 +199,7 @@ async function* reservationPages(store: StoreTransfer): AsyncGenerator<StoredRes
 const recordConflict = (collection: string, id: number) =>
   new StoreError(
     'conflict',
-    `The target has another ${singular(collection)} ${id} than the source: choose an empty one.`,
+    `The target has a different ${singular(collection)} ${id} than the source. Choose an empty target.`,
   );
 
 const sortByName = (records: readonly KeyRecord[]): KeyRecord[] =>

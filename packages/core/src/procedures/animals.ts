@@ -44,7 +44,7 @@ const nameMeta = { description: "The animal's name.", examples: ['Rex'] };
 const storedName = z
   .string()
   // A lone surrogate has no UTF-8 encoding, so it cannot be stored or returned unchanged.
-  .refine((value) => value.isWellFormed(), 'must be well-formed Unicode: it has a lone surrogate')
+  .refine((value) => value.isWellFormed(), 'must be well-formed Unicode, without lone surrogates')
   .meta(nameMeta);
 
 const MAX_NAME_LENGTH = 1000;
@@ -53,7 +53,7 @@ const newName = storedName
   // Not `max`, which counts UTF-16 units: JSON Schema's maxLength counts code points.
   .refine(
     (value) => hasAtMost(MAX_NAME_LENGTH, value),
-    `must have at most ${MAX_NAME_LENGTH} characters (Unicode code points)`,
+    `must be at most ${MAX_NAME_LENGTH} characters long (Unicode code points)`,
   )
   .meta({ ...nameMeta, maxLength: MAX_NAME_LENGTH });
 
@@ -79,7 +79,7 @@ export const Animal = z
     // Present or absent, never undefined: an omitted status gets no default.
     status: PetStatus.exactOptional(),
   })
-  .meta({ id: 'Animal', description: 'An animal that is available for adoption, or was.' });
+  .meta({ id: 'Animal', description: 'An animal that is or was available for adoption.' });
 export type Animal = z.output<typeof Animal>;
 
 export const Pets = z.array(Animal).meta({ id: 'Pets', description: 'Animals in ascending order of id.' });
@@ -94,7 +94,7 @@ export const animals = defineCollection({
 });
 
 const tags = ['pets'];
-const storeUnavailable = { 503: 'The service, or its store, cannot serve now; nothing was stored.' };
+const storeUnavailable = { 503: 'The service or its store is unavailable; nothing was stored.' };
 
 /** Lists animals in ascending order by id. */
 export const listPets = procedure
@@ -104,7 +104,7 @@ export const listPets = procedure
       path: '/pets',
       summary: 'List animals',
       description:
-        'Animals in ascending order of id, optionally of one status. A full page that has a successor links to it.',
+        'Animals in ascending order of id, optionally filtered by status. A full page links to the next page, if there is one.',
       tags,
       successDescription: 'A page of animals.',
       errorResponses: storeUnavailable,
@@ -120,11 +120,8 @@ export const listPets = procedure
           .max(100)
           .default(20)
           .meta({ description: 'Maximum number of animals returned.' }),
-        status: PetStatus.optional().meta({ description: 'Only animals of this status.' }),
-        cursor: z
-          .int()
-          .optional()
-          .meta({ description: 'Only animals whose id is greater.', format: 'int64' }),
+        status: PetStatus.optional().meta({ description: 'Only animals with this status.' }),
+        cursor: z.int().optional().meta({ description: 'Only animals with a greater id.', format: 'int64' }),
       })
       // tRPC clients may omit the input.
       .prefault({}),
@@ -145,15 +142,15 @@ export const createPet = procedure
       tags,
       successStatus: 201,
       idempotencyKey: true,
-      successDescription: 'The animal as it was added, with its id.',
+      successDescription: 'The created animal, with its id.',
       errorResponses: {
         ...storeUnavailable,
-        429: 'Too many calls, or more idempotency keys than one API key may use within a day.',
-        504: 'The store did not answer: whether the animal was added is unknown.',
+        429: 'Too many calls, or too many idempotency keys used with one API key within a day.',
+        504: 'The store did not respond in time. Whether the animal was added is unknown.',
       },
       responseHeaders: {
         Location: {
-          description: 'Where the animal is.',
+          description: 'URL of the animal.',
           value: (animal: Animal, { basePath }) => `${basePath}/pets/${animal.id}`,
         },
       },
@@ -170,7 +167,7 @@ export const getPet = procedure
       method: 'GET',
       path: '/pets/{petId}',
       summary: 'Get an animal',
-      description: 'One animal by its identifier. Use the list of animals with its `status` filter instead.',
+      description: 'One animal by its identifier. Use the list of animals with the `status` filter instead.',
       tags,
       successDescription: 'The animal.',
       errorResponses: { ...storeUnavailable, 404: 'The animal was not found.' },

@@ -6,29 +6,29 @@ import type { Context } from '../trpc.ts';
 
 /** Responses to errors of the store. The store's own messages contain paths and causes and are only logged. */
 const clientErrors: Record<StoreErrorCode, readonly [code: TRPCError['code'], message: string]> = {
-  unavailable: ['SERVICE_UNAVAILABLE', 'The store cannot serve now; nothing was stored. Try again later.'],
+  unavailable: ['SERVICE_UNAVAILABLE', 'The store is unavailable; nothing was stored. Try again later.'],
   full: ['SERVICE_UNAVAILABLE', 'The store is full; nothing was stored. Try again later.'],
-  forbidden: ['SERVICE_UNAVAILABLE', 'The store cannot serve now; nothing was stored. Try again later.'],
-  fatal: ['SERVICE_UNAVAILABLE', 'The store cannot serve now; nothing was stored. Try again later.'],
+  forbidden: ['SERVICE_UNAVAILABLE', 'The store is unavailable; nothing was stored. Try again later.'],
+  fatal: ['SERVICE_UNAVAILABLE', 'The store is unavailable; nothing was stored. Try again later.'],
   closed: ['SERVICE_UNAVAILABLE', 'The service is stopping; nothing was stored. Try again later.'],
   'outcome-unknown': [
     'GATEWAY_TIMEOUT',
-    'The store did not answer in time: whether the record was stored is unknown.',
+    'The store did not respond in time. Whether the record was stored is unknown.',
   ],
-  'key-reused': ['UNPROCESSABLE_CONTENT', 'Idempotency-Key: it was used with another input; use a new key.'],
+  'key-reused': ['UNPROCESSABLE_CONTENT', 'Idempotency-Key: was used with another input. Use a new key.'],
   'too-many-reservations': [
     'TOO_MANY_REQUESTS',
-    'Idempotency-Key: this API key has used too many of them within a day; try again later, or send none.',
+    'Idempotency-Key: too many keys were used with this API key within a day. Try again later, or send no Idempotency-Key.',
   ],
   conflict: ['CONFLICT', 'A record with these values already exists.'],
-  invalid: ['BAD_REQUEST', 'The record with this change would not be valid.'],
+  invalid: ['BAD_REQUEST', 'The change would make the record invalid.'],
   'version-mismatch': [
     'CONFLICT',
     'The record was changed since it was read. Read it again and repeat the change.',
   ],
   'migration-needed': [
     'SERVICE_UNAVAILABLE',
-    'The store cannot serve now; nothing was stored. Try again later.',
+    'The store is unavailable; nothing was stored. Try again later.',
   ],
   damaged: ['INTERNAL_SERVER_ERROR', 'Internal server error'],
 };

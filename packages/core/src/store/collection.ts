@@ -98,7 +98,7 @@ export function defineCollection<
   const hidden = fields.find((field) => field.startsWith('_'));
   if (hidden !== undefined) {
     throw new TypeError(
-      `The collection ${name} has a field ${hidden}: names that begin with _ are the store's own.`,
+      `The collection ${name} has a field ${hidden}. Names that begin with _ are reserved for the store.`,
     );
   }
   let compiled: Schema | undefined;
@@ -143,7 +143,7 @@ export function indexedCondition<Indexed extends string>(
     if (value === undefined) continue;
     if (condition !== undefined || indexes[field] === undefined) {
       throw new TypeError(
-        `list() of ${name} filters by one of its indexes: ${Object.keys(indexes).join(', ')}.`,
+        `list() of ${name} can filter only by one of its indexes: ${Object.keys(indexes).join(', ')}.`,
       );
     }
     condition = { field, value };
@@ -153,4 +153,4 @@ export function indexedCondition<Indexed extends string>(
 
 /** Error for a collection that the store was opened without. */
 export const unknownCollection = ({ name }: { readonly name: string }) =>
-  new TypeError(`The store was opened without the collection ${name}: add it to collections.ts.`);
+  new TypeError(`The store was opened without the collection ${name}. Add it to collections.ts.`);

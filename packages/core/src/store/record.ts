@@ -51,7 +51,7 @@ function validate<Stored extends StoredRecord>(
   if (definition.check(record) !== undefined) return record as unknown as Stored;
   throw new StoreError(
     'invalid',
-    `The schema of ${definition.name} rejects the ${definition.recordName} that was to be stored.`,
+    `The ${definition.recordName} does not match the schema of ${definition.name}.`,
   );
 }
 
@@ -73,7 +73,7 @@ export function checkVersion(
   if (ifVersion === undefined || record.version === ifVersion) return;
   throw new StoreError(
     'version-mismatch',
-    `The ${recordName} ${record.id} was changed: it has another version than ${ifVersion}.`,
+    `The ${recordName} ${record.id} was changed: its version is no longer ${ifVersion}.`,
   );
 }
 

@@ -10,6 +10,6 @@ export const MAX_RESERVATIONS = 100_000;
 export const tooManyReservations = (limit: number, waitMs: number) =>
   new StoreError(
     'too-many-reservations',
-    `The caller has used ${limit} idempotency keys within a day, as many as are kept for one.`,
+    `The caller has used ${limit} idempotency keys within a day, which is the limit for one caller.`,
     { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
   );

@@ -111,7 +111,7 @@ export function shouldPutReservation(
   if (!isSame && existing.expiresAt > now) {
     throw new StoreError(
       'conflict',
-      `An idempotency key of ${recordLabel(put)} is there already, for another create: ${recordLabel(existing)}.`,
+      `The idempotency key of ${recordLabel(put)} already belongs to another create: ${recordLabel(existing)}.`,
     );
   }
   return existing.expiresAt < put.expiresAt;

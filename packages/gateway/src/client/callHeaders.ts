@@ -43,7 +43,7 @@ export function callHeaders(
   if (callWithKey === undefined) return headers;
   if (isBatch) {
     throw new Error(
-      `The call of "${callWithKey.path}" has an idempotency key, which a batch cannot have: send it by httpLink. See hasIdempotencyKey.`,
+      `The call of "${callWithKey.path}" has an idempotency key, which is not supported in a batch. Send it with httpLink; see hasIdempotencyKey.`,
     );
   }
   const { idempotencyKey = '', retriedCall } = contextOf(callWithKey);

@@ -235,7 +235,7 @@ describe('safeRetryLink with a mutation', () => {
     });
     const { message } = await errorOf(client.names.add.mutate('Ada'));
     expect(message).toBe(
-      'The call of "names.add" has an idempotency key, which a batch cannot have: send it by httpLink. See hasIdempotencyKey.',
+      'The call of "names.add" has an idempotency key, which is not supported in a batch. Send it with httpLink; see hasIdempotencyKey.',
     );
     expect(requests).toEqual([]);
   });
@@ -273,7 +273,7 @@ describe('safeRetryLink with an aborted or timed-out call', () => {
     const error = await errorOf(client.list.query());
     expect([error.cause?.name, error.message]).toEqual([
       'TimeoutError',
-      'The call took longer than 50 ms; whether it had an effect is unknown.',
+      'The call timed out after 50 ms. Whether it had an effect is unknown.',
     ]);
   });
 });

@@ -132,6 +132,6 @@ const callStatus = (error: TRPCClientError<AnyTRPCRouter>): number | undefined =
   (error.data as { readonly httpStatus?: number } | undefined)?.httpStatus ?? failedResponse(error)?.status;
 
 function timeoutError(ms: number) {
-  const message = `The call took longer than ${ms} ms; whether it had an effect is unknown.`;
+  const message = `The call timed out after ${ms} ms. Whether it had an effect is unknown.`;
   return new TRPCClientError<never>(message, { cause: new DOMException(message, 'TimeoutError') });
 }

@@ -24,7 +24,7 @@ export function boundaryOf(contentType: string): string {
     /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70})(?=[\s;]|$))/i.exec(contentType) ?? [];
   const boundary = quoted ?? unquoted;
   if (boundary === undefined) {
-    throw new MultipartError('Its Content-Type must have a boundary of 1 to 70 characters.');
+    throw new MultipartError('The Content-Type must have a boundary of 1 to 70 characters.');
   }
   return boundary;
 }
@@ -45,7 +45,7 @@ export async function* parseMultipart(
   let bytes: Uint8Array<ArrayBuffer> = encoder.encode('\r\n');
   const receive = async () => {
     const chunk = await source.next();
-    if (chunk.done) throw new MultipartError('It ends before its last boundary.');
+    if (chunk.done) throw new MultipartError('The body ends before its last boundary.');
     bytes = concatenate(bytes, chunk.value);
   };
   try {
@@ -73,7 +73,7 @@ export async function* parseMultipart(
         await receive();
       }
       if (end === -1 || end > maxHeadBytes) {
-        throw new MultipartError(`The headers of a part have more than ${maxHeadBytes} bytes.`);
+        throw new MultipartError(`The headers of a part are larger than ${maxHeadBytes} bytes.`);
       }
       yield readPartHead(bytes.subarray(0, end));
       bytes = bytes.subarray(end + headEnd.length);
@@ -125,7 +125,7 @@ function readPartHead(bytes: Uint8Array): PartHead {
   }
   // Only padding may follow a boundary on its line (RFC 2046 §5.1.1).
   const [padding = '', ...lines] = text.split('\r\n');
-  if (padding.trim() !== '') throw new MultipartError('A boundary is not at the end of its line.');
+  if (padding.trim() !== '') throw new MultipartError('A boundary is followed by other text on its line.');
   let disposition = '';
   let type: string | undefined;
   for (const line of lines) {
@@ -143,7 +143,7 @@ function readPartHead(bytes: Uint8Array): PartHead {
   );
   const name = parameters.get('name');
   if (!/^form-data(?:\s*;|$)/i.test(disposition) || name === undefined) {
-    throw new MultipartError('A part has no Content-Disposition: form-data with a name.');
+    throw new MultipartError('Every part must have the header Content-Disposition: form-data with a name.');
   }
   const filename = decodeExtendedValue(parameters.get('filename*')) ?? parameters.get('filename');
   return {

@@ -16,7 +16,7 @@ export function requireResponse(value: unknown, source: string): HttpResponse {
   }
   if (!isBody(value['body'])) {
     throw new TypeError(
-      `${source} returned a body that is ${formatValue(value['body'])}; it must be a text, bytes or a stream, such as JSON.stringify(…).`,
+      `${source} returned a body that is ${formatValue(value['body'])}; it must be a string, bytes or a stream, such as JSON.stringify(…).`,
     );
   }
   return value as unknown as HttpResponse;

@@ -222,7 +222,10 @@ describe('ServerSentEvents', () => {
     [
       'returns no result object',
       async () => undefined,
-      error.replace('Error: no', 'TypeError: The iterator returned no result object.'),
+      error.replace(
+        'Error: no',
+        "TypeError: The subscription's iterator returned a value from next() that is not an object.",
+      ),
     ],
     ['returns no promise', () => ({ done: true }), `${start}${end}`],
   ])('ServerSentEvents ends without calling return when the iterator %s', async (_what, step, expected) => {

@@ -85,7 +85,10 @@ export class ServerSentEvents extends TextStream {
   // the process.
   readonly #take = (result: IteratorResult<unknown>): void => {
     if (this.hasEnded) return;
-    if (!isObject(result)) return this.#endWith(new TypeError('The iterator returned no result object.'));
+    if (!isObject(result))
+      return this.#endWith(
+        new TypeError("The subscription's iterator returned a value from next() that is not an object."),
+      );
     this.isLast = result.done === true;
     try {
       const text = result.done ? this.#format.end : this.#format.event(result.value);

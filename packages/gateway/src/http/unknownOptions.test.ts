@@ -7,7 +7,7 @@ it.each([
   ['authenticate', '"authenticate" is not an option of serve; did you mean "authentication"?'],
   ['CORS', '"CORS" is not an option of serve; did you mean "cors"?'],
   ['createContex', '"createContex" is not an option of serve; did you mean "createContext"?'],
-  ['realm', '"realm" is not an option of serve; leave it out.'],
+  ['realm', '"realm" is not an option of serve; remove it.'],
 ])('unknownOptions reports %s with the most similar name, if any', (name, sentence) => {
   expect(unknownOptions('serve', { cors: 1, [name]: undefined }, known)).toEqual([sentence]);
 });

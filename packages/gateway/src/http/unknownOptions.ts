@@ -13,7 +13,7 @@ export function unknownOptions(owner: string, value: object, known: readonly str
     .filter((name) => !known.includes(name))
     .map((name) => {
       const suggestion = mostSimilar(name, known) ?? containedName(name, known);
-      const fix = suggestion === undefined ? 'leave it out.' : `did you mean "${suggestion}"?`;
+      const fix = suggestion === undefined ? 'remove it.' : `did you mean "${suggestion}"?`;
       return `"${name}" is not an option of ${owner}; ${fix}`;
     });
 }

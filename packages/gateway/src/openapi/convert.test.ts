@@ -52,7 +52,7 @@ describe('parameterConverter', () => {
 
   it('parameterConverter rejects an ambiguous union, and the reason names both readings', () => {
     expect(() => parameterConverter(z.union([z.int(), z.string()]))).toThrow(
-      'is a union in which "5" could be an integer or a string; use a schema with one reading',
+      'is a union in which "5" could be an integer or a string; use a schema that allows only one of them',
     );
   });
 

@@ -97,14 +97,14 @@ const converterOfType: Readonly<Record<string, Converter | undefined>> = {
   never: absentConverter,
 };
 
-const objectReason = 'is an object, which a URL cannot carry; name each of its fields as a parameter';
-const nestedArrayReason = 'is an array within an array, which a URL cannot carry';
+const objectReason = 'is an object, which cannot be sent in a URL; make each of its fields a parameter';
+const nestedArrayReason = 'is an array of arrays, which cannot be sent in a URL; send it in a JSON body';
 
 /** The reasons why other types cannot be converted. */
 const unconvertibleReasons: Readonly<Record<string, string | undefined>> = {
   object: objectReason,
   record: objectReason,
-  file: 'is a file, which multipart/form-data alone can carry: list no other content type',
+  file: 'is a file, which only multipart/form-data supports; remove the other content types',
   array: nestedArrayReason,
   tuple: nestedArrayReason,
 };
@@ -115,7 +115,9 @@ function literalConverter(values: readonly z.core.util.Literal[]): Converter {
     if (value === null || value === undefined) continue;
     const key = String(value);
     if (byText.has(key) && byText.get(key) !== value) {
-      reject(`has the values ${JSON.stringify(key)} and ${key}, which look the same in a URL`);
+      reject(
+        `has the values ${JSON.stringify(key)} and ${key}, which are the same text in a URL; remove one of them`,
+      );
     }
     byText.set(key, value);
   }
@@ -140,8 +142,7 @@ function unionConverter(options: readonly Converter[]): Converter {
     const other = others.find((option) => !isSameValue(option.convert(sample), one?.convert(sample)));
     if (one && other) {
       reject(
-        `is a union in which ${JSON.stringify(sample)} could be ${briefly(one)} or ${briefly(other)}; ` +
-          'use a schema with one reading',
+        `is a union in which ${JSON.stringify(sample)} could be ${briefly(one)} or ${briefly(other)}; use a schema that allows only one of them`,
       );
     }
   }
@@ -185,7 +186,7 @@ export function parameterConverter(schema: z.core.$ZodType, isMultipart = false)
 export function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
   const inner = innermost(schema);
   if (inner === undefined || depth > maxDepth) {
-    reject('contains itself, which a URL cannot carry');
+    reject('is recursive, which a URL cannot represent; send it in a JSON body');
   }
   const { def } = inner._zod;
   switch (def.type) {
@@ -198,7 +199,7 @@ export function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
     case 'union':
       return unionConverter(def.options.map((option) => scalarConverter(option, depth + 1)));
     default: {
-      const reason = `is of the kind "${def.type}", which a text cannot be converted to without guessing; use a codec, such as z.codec(z.string(), …), or send it in a JSON body`;
+      const reason = `is of the type "${def.type}", to which text cannot be converted unambiguously; use a codec, such as z.codec(z.string(), …), or send it in a JSON body`;
       return converterOfType[def.type] ?? reject(unconvertibleReasons[def.type] ?? reason);
     }
   }

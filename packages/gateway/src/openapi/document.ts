@@ -187,7 +187,7 @@ function describeOperation(operation: Operation, service: DocumentedService): Zo
     ...(body && {
       requestBody: {
         ...(files !== undefined && {
-          description: `The fields come before the files of \`${files}\`, of which there may be none.`,
+          description: `Send the fields before the files of \`${files}\`. The files are optional.`,
         }),
         required: body.required,
         content: Object.fromEntries(
@@ -223,13 +223,13 @@ function requestHeaders({ rest, output, input, procedure }: Operation): z.ZodObj
   };
   if (rest.idempotencyKey || procedure.idempotencyKey) {
     const description = procedure.idempotencyKey
-      ? 'Repeats of a request under one key are answered with its response (IETF httpapi draft -07).'
-      : 'Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07).';
+      ? 'Retries with the same key return the response of the first request (IETF httpapi draft -07).'
+      : 'Retries with the same key have no further effect for 24 hours (IETF httpapi draft -07).';
     const isRequired = procedure.idempotencyKey === 'required';
     add('Idempotency-Key', z.string().regex(idempotencyKeyPattern), description, isRequired);
   }
   if (output.kind === 'events' && input.query.get('lastEventId')) {
-    add('Last-Event-ID', z.string(), 'The id of the last event that came: the stream goes on after it.');
+    add('Last-Event-ID', z.string(), 'The id of the last event received. The stream continues after it.');
   }
   return headers;
 }

@@ -38,7 +38,9 @@ export function documentedResponses(
     responses[status] = {
       description:
         hasBody && isUndescribed(output, status) ? `${text.replace(/\.$/, '')}. ${undescribedOutput}` : text,
-      headers: isRedirect ? { ...headers, Location: requiredHeader('Where to go.') } : headers,
+      headers: isRedirect
+        ? { ...headers, Location: requiredHeader('The URL that the client is redirected to.') }
+        : headers,
       ...(hasBody && { content: responseContent(output, status) }),
     };
   }
@@ -83,10 +85,12 @@ function documentedHeaders(
       described.map(([name, schema]) => [name, optionalHeader(schema.description ?? name)]),
     ),
     ...(successHeaders.some(([name]) => name === 'accept-query') && {
-      'Accept-Query': optionalHeader('The media types that QUERY takes at this path (RFC 10008).'),
+      'Accept-Query': optionalHeader('The media types that QUERY accepts at this path (RFC 10008).'),
     }),
     ...((rest.idempotencyKey || procedure.idempotencyKey) && {
-      'Idempotent-Replayed': optionalHeader('`true` where an earlier request did it.'),
+      'Idempotent-Replayed': optionalHeader(
+        '`true` if this request was already executed with the same Idempotency-Key.',
+      ),
     }),
   };
 }
@@ -110,11 +114,10 @@ const isUndescribed = (output: OperationOutput, status: number): boolean =>
   (output.kind === 'json' || output.kind === 'media') &&
   (output.responses?.get(status)?.schema ?? output.schema) === undefined;
 
-const undescribedOutput = 'The procedure has no output schema that describes it: JSON of what it returns.';
+const undescribedOutput = 'JSON of the value that the procedure returns. No output schema describes it.';
 
 const eventsDescription =
-  'Server-sent events (WHATWG HTML §9.2): `data` is JSON of this schema, `id` is there where an event has one. At the ' +
-  'end comes `event: end`; where it fails, in its place, `event: error` with the body of the error.';
+  'Server-sent events (WHATWG HTML §9.2). `data` is JSON of this schema; `id` is set if the event has one. The stream ends with `event: end`, or with `event: error` and the body of the error.';
 
 /** Returns the error statuses of an operation, with descriptions. */
 function errorDescriptions(
@@ -130,43 +133,43 @@ function errorDescriptions(
   const { body, headers, path, query } = input;
   const hasCredential = schemes.length > 0 && !isPublic;
   const forbidden = [
-    scopes && `The credential lacks a scope: ${scopes.join(' ')}.`,
+    scopes && `The credential does not have all required scopes: ${scopes.join(' ')}.`,
     isGuarded(isPublic, rest, schemes) &&
-      'A page of another site sent it, with the credential of its visitor.',
+      'A page of another site sent the request with a credential of its visitor.',
   ].filter((sentence) => typeof sentence === 'string');
   const tooMany = [
     isRateLimited &&
       rateLimitCost > 0 &&
-      `More calls came than the rate limit allows.${rateLimitCost === 1 ? '' : ` A call counts as ${rateLimitCost}.`}`,
-    limitsAttempts && hasCredential && 'Too many credentials that are not valid came from this address.',
+      `The rate limit was exceeded.${rateLimitCost === 1 ? '' : ` A call counts as ${rateLimitCost}.`}`,
+    limitsAttempts && hasCredential && 'Too many invalid credentials were sent from this address.',
   ].filter((sentence) => sentence !== false);
   const { errorResponses: extraErrors = {} } = rest;
   return {
     ...((path.length + query.size + headers.length > 0 || body) && {
-      400: 'The input is not valid; the message names each field.',
+      400: 'The input is not valid; the message names each invalid field.',
     }),
-    ...(output.kind === 'media' && { 406: `Accept has none of ${[...output.types.keys()].join(', ')}.` }),
+    ...(output.kind === 'media' && { 406: `Accept allows none of ${[...output.types.keys()].join(', ')}.` }),
     ...(hasCredential && { 401: 'The credential is missing or not valid.' }),
     ...(forbidden.length > 0 && { 403: forbidden.join(' ') }),
     ...(path.some(({ converter }) => converter.isInteger) && {
-      404: 'There is nothing with this identifier.',
+      404: 'There is no resource with this identifier.',
     }),
     ...(body && {
       413: 'The body is too large.',
-      415: `The body is not ${body.contentTypes.join(' or ')}.`,
+      415: `The Content-Type of the body is not ${body.contentTypes.join(' or ')}.`,
     }),
     ...(idempotencyKey && {
-      400: 'The input or the Idempotency-Key is not valid; the message names each field.',
+      400: 'The input or the Idempotency-Key is not valid; the message names each invalid field.',
       409: 'The first request with this Idempotency-Key is still running, or its response cannot be replayed.',
     }),
     ...((rest.idempotencyKey || idempotencyKey) && {
       422: 'The Idempotency-Key was used with another input.',
     }),
     ...(tooMany.length > 0 && { 429: tooMany.join(' ') }),
-    500: 'The service failed.',
-    ...(limits.maxInFlight !== Infinity && { 503: 'The service runs as many calls as it may.' }),
+    500: 'An unexpected error occurred.',
+    ...(limits.maxInFlight !== Infinity && { 503: 'The service is at its limit of concurrent calls.' }),
     ...((deadlineMs ?? limits.callTimeoutMs) !== Infinity && {
-      504: `The call took ${deadlineMs === undefined ? 'too long' : `longer than ${deadlineMs} ms`}: whether it had an effect is unknown.`,
+      504: `The call timed out${deadlineMs === undefined ? '' : ` after ${deadlineMs} ms`}. Whether it had an effect is unknown.`,
     }),
     ...(Array.isArray(extraErrors)
       ? Object.fromEntries(extraErrors.map((status) => [status, statusText(status)]))
@@ -180,12 +183,12 @@ const optionalHeader = (description: string): oas31.HeaderObject => ({
 });
 const requiredHeader = (description: string) => ({ ...optionalHeader(description), required: true });
 
-const requestIdHeader: Headers = { 'X-Request-Id': requiredHeader('Names this request in the logs.') };
+const requestIdHeader: Headers = { 'X-Request-Id': requiredHeader('Identifies this request in the logs.') };
 
 /** IETF draft-ietf-httpapi-ratelimit-headers-10. A 429 for invalid credentials does not have them. */
 const rateLimitHeaders: Headers = {
-  RateLimit: optionalHeader('How many calls are left (`r`), and in how many seconds all are again (`t`).'),
-  'RateLimit-Policy': optionalHeader('How many calls may be made (`q`) in how many seconds (`w`).'),
+  RateLimit: optionalHeader('The remaining calls (`r`), and the seconds until the limit is reset (`t`).'),
+  'RateLimit-Policy': optionalHeader('The allowed calls (`q`) per window of seconds (`w`).'),
 };
 
 const documentedRetryAfter: Headers = {
@@ -245,9 +248,9 @@ const errorHeaders: Readonly<Record<string, Headers>> = {
 /** Returns the headers of 2xx and 404 for deprecation, and for the next page of a list. */
 function documentedDeprecation({ rest: { deprecation } }: Pick<Operation, 'rest'>, isList: boolean): Headers {
   const links = [
-    isList && '`rel="next"` where a further page exists (RFC 8288).',
-    deprecation?.successor && '`rel="successor-version"`: what replaces this operation (RFC 5829).',
-    deprecation?.documentation && '`rel="deprecation"`: a page about its end (RFC 9745).',
+    isList && '`rel="next"`: the next page, if there is one (RFC 8288).',
+    deprecation?.successor && '`rel="successor-version"`: the replacement of this operation (RFC 5829).',
+    deprecation?.documentation && '`rel="deprecation"`: a page about the deprecation (RFC 9745).',
   ].filter((link) => typeof link === 'string');
   return {
     ...(links.length > 0 && { Link: optionalHeader(links.join(' ')) }),

@@ -36,19 +36,19 @@ export function inspectJson(schema: z.core.$ZodType, side: 'input' | 'output'): 
   return { problem: first && `${first.place} is ${unrepresentableReasons[first.type]}`, hasDate };
 }
 
-const overrideHint = 'which does not say what it is in JSON; say it with .meta({ override: { type: … } })';
+const overrideHint = 'which has no JSON Schema; add one with .meta({ override: { type: … } })';
 
 /** The problems of schemas that JSON cannot represent, by type. */
 const unrepresentableReasons: Readonly<Record<string, string>> = {
-  bigint: 'a bigint, which JSON has not; use z.int() or a string',
+  bigint: 'a bigint, which JSON does not support; use z.int() or a string',
   custom: `a custom schema, ${overrideHint}`,
-  file: 'a file, which JSON has not; add contentTypes: ["multipart/form-data"]',
-  function: 'a function, which JSON has not; leave it out',
-  map: 'a map, which JSON has not; use an object or an array',
-  nan: 'NaN, which JSON has not; use null',
-  promise: 'a promise, which JSON has not; use the schema of its value',
-  set: 'a set, which JSON has not; use an object or an array',
-  symbol: 'a symbol, which JSON has not; use a string',
+  file: 'a file, which JSON does not support; add contentTypes: ["multipart/form-data"]',
+  function: 'a function, which JSON does not support; remove it',
+  map: 'a map, which JSON does not support; use an object or an array',
+  nan: 'NaN, which JSON does not support; use null',
+  promise: 'a promise, which JSON does not support; use the schema of its value',
+  set: 'a set, which JSON does not support; use an object or an array',
+  symbol: 'a symbol, which JSON does not support; use a string',
   transform: `a transform, ${overrideHint}`,
 };
 

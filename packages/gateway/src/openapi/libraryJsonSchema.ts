@@ -90,7 +90,7 @@ const libraries: Readonly<
       if (domain === 'undefined' || ('unit' in context && context.unit === undefined)) {
         return native('undefined');
       }
-      report(`It has no JSON Schema for what it calls "${code}".`);
+      report(`A schema of the kind "${code}" has no JSON Schema.`);
       return base;
     },
   }),

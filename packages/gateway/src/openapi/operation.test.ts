@@ -40,7 +40,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
         a: echo(get('/x/{p}'), z.object({ p: z.string() })),
         b: echo(get('/x/{q}'), z.object({ q: z.string() })),
       },
-      /procedures a and b are both served at GET/,
+      /^Procedures "a" and "b" are both served at GET/,
     ],
     [
       'a path parameter that is not a property of the input',
@@ -50,7 +50,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'a path with the same parameter twice',
       { a: echo(get('/x/{p}/{p}'), z.object({ p: z.string() })) },
-      /its path names one parameter twice; rename one of them\.$/,
+      /its path has two parameters with the same name; rename one of them\.$/,
     ],
     ['a path with a trailing slash', { a: echo(get('/x/')) }, /its path is \/x\//],
     [
@@ -61,12 +61,12 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'an array in a path',
       { a: echo(get('/{p}'), z.object({ p: z.array(z.string()) })) },
-      /"p" is an array, which a path cannot carry/,
+      /"p" is an array, which is not supported in a path/,
     ],
     [
       'an object without properties in a query',
       { a: echo(get('/x'), z.object({ q: z.object({}) })) },
-      /"q" is an object without properties, which a query cannot carry/,
+      /"q" is an object without properties, which cannot be sent in a query/,
     ],
     [
       'an object in a form',
@@ -76,17 +76,17 @@ describe('createGateway with REST metadata that cannot be served', () => {
           z.object({ q: z.object({ a: z.string() }) }),
         ),
       },
-      /"q" is an object, which a URL cannot carry/,
+      /"q" is an object, which cannot be sent in a URL/,
     ],
     [
       'a record of anything in a query',
       { a: echo(get('/x'), z.object({ q: z.record(z.string(), z.unknown()) })) },
-      /"q" is of the kind "unknown"/,
+      /"q" is of the type "unknown"/,
     ],
     [
       'arrays in arrays in a query',
       { a: echo(get('/x'), z.object({ q: z.array(z.array(z.string())) })) },
-      /"q" is an array within an array/,
+      /"q" is an array of arrays/,
     ],
     [
       'an ambiguous union in a query',
@@ -96,22 +96,22 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'literals that look the same in a query',
       { a: echo(get('/x'), z.object({ q: z.literal([1, '1']) })) },
-      /"q" has the values "1" and 1, which look the same/,
+      /"q" has the values "1" and 1, which are the same text in a URL/,
     ],
     [
       'anything in a query',
       { a: echo(get('/x'), z.object({ q: z.unknown() })) },
-      /"q" is of the kind "unknown"/,
+      /"q" is of the type "unknown"/,
     ],
     [
       'a preprocessed query',
       { a: echo(get('/x'), z.object({ q: z.preprocess((v) => v, z.string()) })) },
-      /"q" is of the kind "pipe"/,
+      /"q" is of the type "pipe"/,
     ],
     [
       'a GET with an input that is not an object',
       { a: echo(get('/x'), z.string()) },
-      /its input is of the type string, which has no names to make parameters of; use z\.object\(…\), or a method with a body: QUERY or POST\.$/,
+      /its input is of the type string, which has no property names for parameters; use z\.object\(…\), or a method with a body: QUERY or POST\.$/,
     ],
     [
       'a bigint deep in a JSON body',
@@ -131,17 +131,17 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'an unsupported content type',
       { a: echo({ ...post('/x'), contentTypes: ['text/csv'] }, z.object({ a: z.string() })) },
-      /content type text\/csv is not one/,
+      /content type text\/csv is not supported; use one of application\/json,/,
     ],
     [
       'an empty list of content types',
       { a: echo({ ...post('/x'), contentTypes: [] }, z.object({ a: z.string() })) },
-      /The procedure a cannot be served over REST: its contentTypes is an empty list; name at least one of application\/json, .*, or leave it out/,
+      /Procedure "a" cannot be served over REST: its contentTypes is empty; list at least one of application\/json, .*, or remove it \(the default is application\/json\)\.$/,
     ],
     [
       'an empty list of content types of a GET',
       { a: echo({ ...get('/x'), contentTypes: [] }) },
-      /its contentTypes is an empty list/,
+      /its contentTypes is empty/,
     ],
     [
       'a path in the syntax of Express',
@@ -151,32 +151,32 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'a path that includes the base path',
       { a: echo(get('/v1/x')) },
-      /its path is \/v1\/x, which is served below \/v1; leave \/v1 out: \/x\./,
+      /its path \/v1\/x begins with the base path \/v1; leave \/v1 out: \/x\./,
     ],
     [
       'misspelt metadata',
       { a: echo({ ...get('/x'), ...({ sucessStatus: 201 } as object) }) },
-      /^The procedure a cannot be served over REST: "sucessStatus" is not an option of REST metadata; did you mean "successStatus"\?$/,
+      /^Procedure "a" cannot be served over REST: "sucessStatus" is not an option of REST metadata; did you mean "successStatus"\?$/,
     ],
     [
       'an optional parameter in a path',
       { a: echo(get('/x/{p}'), z.object({ p: z.string().optional() })) },
-      /"p" is optional, and a path always has it; make it required/,
+      /"p" is optional, but path parameters are required; make it required/,
     ],
     [
       'a path parameter that a member of a union lacks',
       { a: echo(get('/x/{p}'), z.union([z.object({ p: z.string() }), z.object({ q: z.string() })])) },
-      /"p" is missing or optional in a member of the union, and a path always has it; make it required in each\./,
+      /"p" is missing or optional in a member of the union, but path parameters are required; make it required in each member\./,
     ],
     [
       'a parameter with a default in a path',
       { a: echo(get('/x/{p}'), z.object({ p: z.int().default(1) })) },
-      /"p" is optional, and a path always has it/,
+      /"p" is optional, but path parameters are required/,
     ],
     [
       'z.never() as the input',
       { a: echo(get('/x'), z.never()) },
-      /its input is z\.never\(\), which rejects every request; for a procedure without input leave \.input\(\) out, or use z\.void\(\)/,
+      /its input is z\.never\(\), which rejects every request; for a procedure without input, remove \.input\(\) or use z\.void\(\)/,
     ],
     [
       'a pagination cursor that is not in the query',
@@ -187,7 +187,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'a subscription without an event schema',
       { a: ticks(get('/x')) },
-      /say in its metadata what an event is/,
+      /it is a subscription without a schema of its events; add event: z\.object\(…\) to its metadata/,
     ],
     [
       'a subscription with POST',
@@ -212,7 +212,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'a file in a JSON body',
       { a: echo(post('/x'), z.object({ f: z.file() })) },
-      /"f": its value is a file, which JSON has not; add contentTypes: \["multipart\/form-data"\]/,
+      /"f": its value is a file, which JSON does not support; add contentTypes: \["multipart\/form-data"\]/,
     ],
     [
       'a file in a body that may be a form without files',
@@ -222,7 +222,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
           z.object({ f: z.file() }),
         ),
       },
-      /"f" is a file, which multipart\/form-data alone can carry/,
+      /"f" is a file, which only multipart\/form-data supports/,
     ],
     [
       'a mutation with GET',
@@ -232,7 +232,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
           .output(z.void())
           .mutation(() => {}),
       },
-      /GET must change nothing/,
+      /GET must not change anything/,
     ],
     [
       'a path in the style of Express',
@@ -242,12 +242,12 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'an empty output with successStatus 200',
       { a: echo({ ...get('/x'), successStatus: 200 }, undefined, z.void()) },
-      /leave the status out/,
+      /remove successStatus/,
     ],
     [
       'a query that contains itself',
       { a: echo(get('/x'), z.object({ q: recursive })) },
-      /"q" contains itself/,
+      /"q" is recursive, which a URL cannot represent/,
     ],
   ])('createGateway rejects %s', async (_what, procedures, sentence) => {
     await expect(gatewayOf(procedures)).rejects.toThrow(sentence);
@@ -267,11 +267,11 @@ it('createGateway reports every procedure that cannot be served, one per line', 
   const error: unknown = await gateway.catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(GatewayError);
   expect((error as GatewayError).message.split('\n')).toEqual([
-    expect.stringMatching(/^The procedure mapOutput cannot be served over REST: .*\.$/),
-    expect.stringMatching(/^The procedure noInput cannot be served over REST: .*\.$/),
-    expect.stringMatching(/^The procedures first and second are both served at GET \/c\/\{q\}: .*\.$/),
+    expect.stringMatching(/^Procedure "mapOutput" cannot be served over REST: .*\.$/),
+    expect.stringMatching(/^Procedure "noInput" cannot be served over REST: .*\.$/),
+    expect.stringMatching(/^Procedures "first" and "second" are both served at GET \/c\/\{q\}\. .*\.$/),
     expect.stringMatching(
-      /^The procedure hidden cannot be reached: \/v1\/taken is the document, a route or below the tRPC base path\. Give the procedure another path\.$/,
+      /^Procedure "hidden" cannot be reached: \/v1\/taken is the path of the document or of a route, or lies below the tRPC base path\. Give the procedure another path\.$/,
     ),
   ]);
 });

@@ -72,15 +72,17 @@ export function createOperations(
     if (rest === undefined) continue;
     try {
       const read = createReadSchema(jsonSchema, (sentence) => {
-        warnings.push(`@petstore/gateway: of the procedure ${name}, ${sentence}`);
+        warnings.push(`@petstore/gateway: procedure "${name}": ${sentence}`);
       });
       const operation = createOperation(procedure, rest, { basePath, links, read });
       if (operation.input.body?.upload?.kind === 'spool' && !canSpool) {
-        reject('its upload.spool needs the option spool, such as temporaryFiles() of @petstore/gateway/node');
+        reject(
+          'its upload.spool requires the option spool of createGateway, such as temporaryFiles() of @petstore/gateway/node',
+        );
       }
       if (procedure.idempotencyKey && operation.input.body?.upload) {
         reject(
-          'it has idempotencyKey, and its body is a stream, which cannot be compared with that of a repeat; remove one of both',
+          'it has idempotencyKey, but its body is a stream, which cannot be compared with the body of a retry; remove one of them',
         );
       }
       const id = rest.operationId ?? name;
@@ -88,7 +90,7 @@ export function createOperations(
       ids.set(id, name);
       if (duplicate !== undefined) {
         problems.push(
-          `The procedures ${duplicate} and ${name} both have the operationId "${id}": give one of them another.`,
+          `Procedures "${duplicate}" and "${name}" both have the operationId "${id}". Give one of them another operationId.`,
         );
       }
       const route = `${rest.method} ${pathWithoutNames(rest)}`;
@@ -96,19 +98,17 @@ export function createOperations(
       operations.set(route, operation);
       if (other) {
         problems.push(
-          `The procedures ${other.procedure.path} and ${name} are both served at ${rest.method} ${rest.path}: ` +
-            'give one of them another path or method.',
+          `Procedures "${other.procedure.path}" and "${name}" are both served at ${rest.method} ${rest.path}. Give one of them another path or method.`,
         );
       } else if (isTaken(`${basePath}${rest.path}`)) {
         problems.push(
-          `The procedure ${name} cannot be reached: ${basePath}${rest.path} is the document, a route or below the tRPC base path. ` +
-            'Give the procedure another path.',
+          `Procedure "${name}" cannot be reached: ${basePath}${rest.path} is the path of the document or of a route, or lies below the tRPC base path. Give the procedure another path.`,
         );
       }
     } catch (error) {
       if (!(error instanceof UnservableError)) throw error;
       const end = error.message.endsWith('?') ? '' : '.';
-      problems.push(`The procedure ${name} cannot be served over REST: ${error.message}${end}`);
+      problems.push(`Procedure "${name}" cannot be served over REST: ${error.message}${end}`);
     }
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
@@ -158,13 +158,13 @@ function createOperation(
   }
   // Caches, crawlers and HEAD requests must not trigger a mutation.
   if (procedure.type === 'mutation' && (rest.method === 'GET' || rest.method === 'QUERY')) {
-    reject(`it is a mutation, and ${rest.method} must change nothing; use POST, PUT, PATCH or DELETE`);
+    reject(`it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE`);
   }
   const bracedPath = rest.path.replaceAll(/\/:([^/:{}]+)/g, '/{$1}');
   if (bracedPath !== rest.path) reject(`its path is ${rest.path}; write it as ${bracedPath}`);
   if (basePath !== '' && rest.path.startsWith(`${basePath}/`)) {
     reject(
-      `its path is ${rest.path}, which is served below ${basePath}; leave ${basePath} out: ${rest.path.slice(basePath.length)}`,
+      `its path ${rest.path} begins with the base path ${basePath}; leave ${basePath} out: ${rest.path.slice(basePath.length)}`,
     );
   }
   const template =
@@ -172,23 +172,23 @@ function createOperation(
     reject(`its path is ${rest.path}; write it as /name/{parameter}, without a slash at the end`);
   if (inputs.some((input) => isZod(input) && input._zod.def.type === 'never')) {
     reject(
-      'its input is z.never(), which rejects every request; for a procedure without input leave .input() out, or use z.void()',
+      'its input is z.never(), which rejects every request; for a procedure without input, remove .input() or use z.void()',
     );
   }
   const output = operationOutput(procedure, rest, read);
   const input = operationInput(inputs, rest, template, procedure.inputs);
   if (rest.method === 'QUERY' && input.body === undefined) {
-    reject('its method is QUERY, and no property of its input is in the body; use GET');
+    reject('its method is QUERY, but no property of its input is in the body; use GET');
   }
   if (rest.upload && !input.body?.upload) {
     reject(
-      'its metadata has upload, and its input has no stream and no files in multipart/form-data; leave upload out',
+      'its metadata has upload, but its input has no stream and no files in multipart/form-data; remove upload',
     );
   }
   const cursor = rest.pagination?.cursor;
   if (cursor !== undefined && (input.body || !input.query.get(cursor))) {
     reject(
-      `its pagination names the cursor "${cursor}", but its query has no such parameter; add it to the input, or name another`,
+      `its pagination names the cursor "${cursor}", but its query has no such parameter; add it to the input, or name another parameter`,
     );
   }
   const deprecation = deprecationHeaders(rest.deprecation, links);

@@ -70,7 +70,7 @@ export function operationBody(
   const { contentTypes = [files === undefined ? jsonContentType : multipartType] } = rest;
   if (contentTypes.length === 0) {
     reject(
-      `its contentTypes is an empty list; name at least one of ${supportedTypes.join(', ')}, or leave it out (${jsonContentType})`,
+      `its contentTypes is empty; list at least one of ${supportedTypes.join(', ')}, or remove it (the default is ${jsonContentType})`,
     );
   }
   const entries = Object.entries(shape);
@@ -78,11 +78,11 @@ export function operationBody(
   const properties = entries.filter(([name]) => name !== files);
   const unsupported = contentTypes.find((type) => !supportedTypes.includes(type));
   if (unsupported !== undefined) {
-    reject(`its content type ${unsupported} is not one of ${supportedTypes.join(', ')}`);
+    reject(`its content type ${unsupported} is not supported; use one of ${supportedTypes.join(', ')}`);
   }
   if (contentTypes.includes(mergePatchType) && rest.method !== 'PATCH') {
     reject(
-      `its content type ${mergePatchType} is one of PATCH alone (RFC 7396), and its method is ${rest.method}`,
+      `its content type ${mergePatchType} is only for PATCH (RFC 7396), but its method is ${rest.method}; use PATCH, or another content type`,
     );
   }
   const dates = contentTypes.some(isJson)
@@ -97,7 +97,7 @@ export function operationBody(
     : properties.map(([name, schema]) => formParameter(name, schema, isMultipart));
   const file = fields.find(({ converter }) => converter.isFile)?.field;
   if (files !== undefined && file !== undefined) {
-    reject(`"${file}" is a file beside the fileStream() "${files}"; use one of them`);
+    reject(`"${file}" is a file and "${files}" is a fileStream(); use only one of them`);
   }
   const isSpooled = rest.upload?.spool === true && isMultipart && file !== undefined;
   // Problems of string fields are reported before those of files.
@@ -135,7 +135,7 @@ export function wholeInputBody(
   const other = contentTypes.find((type) => type !== jsonContentType);
   if (other !== undefined) {
     reject(
-      `its input is not a zod object, so ${other} has no names for it; use z.object(…), or ${jsonContentType} alone`,
+      `its input is not a zod object, so ${other} has no field names for it; use z.object(…), or only ${jsonContentType}`,
     );
   }
   const { problem } = inspectJson(wholeSchema, 'input');
@@ -165,7 +165,7 @@ function fileStreamOf(shape: Shape, { contentTypes = [multipartType] }: RestMeta
   }
   if (contentTypes.some((type) => type !== multipartType)) {
     reject(
-      `"${files}" is a fileStream(), which ${multipartType} alone can carry; list no other content type`,
+      `"${files}" is a fileStream(), which only ${multipartType} supports; remove the other content types`,
     );
   }
   return files;
@@ -183,7 +183,7 @@ function uploadBody(
   const [field, schema] = bytesProperty;
   const other = Object.keys(shape).find((name) => name !== field);
   if (other !== undefined) {
-    reject(`"${field}" is the whole body, so "${other}" has no place in it; say in: { ${other}: "query" }`);
+    reject(`"${field}" is the whole body, so "${other}" cannot be in it; declare in: { ${other}: "query" }`);
   }
   const isAbsent = isInputOptional || acceptsUndefined(schema, 'input');
   return { ...bytesBody(schema, field, isAbsent, rest), shape, otherFields };
@@ -203,13 +203,13 @@ export function bytesBody(
   const parsedType = contentTypes.find((type) => supportedTypes.includes(type));
   if (parsedType !== undefined) {
     reject(
-      `its body is bytes, which ${parsedType} cannot carry; leave contentTypes out, or name media types of bytes`,
+      `its body is bytes, which ${parsedType} does not support; remove contentTypes, or list binary media types`,
     );
   }
   const invalid = contentTypes.find((type) => !mediaTypePattern.test(type));
   if (invalid !== undefined) {
     reject(
-      `its content type ${JSON.stringify(invalid)} is not a media type that a request is compared with; write it in lower case and without parameters, such as image/png`,
+      `its content type ${JSON.stringify(invalid)} is not valid; write a media type in lower case and without parameters, such as image/png`,
     );
   }
   return {

@@ -22,7 +22,7 @@ export function operationErrors({ errors = {} }: Procedure): OperationErrors {
     const { problem, hasDate } = inspectJson(data, 'output');
     if (problem !== undefined) reject(`in the data of its error ${code}, ${problem}`);
     // tRPC types the data as a Date on the client, but without a transformer the client receives a string.
-    if (hasDate) reject(`the data of its error ${code} has a date; use z.iso.datetime()`);
+    if (hasDate) reject(`the data of its error ${code} contains a date; use z.iso.datetime()`);
   }
   const declaredErrors = Object.entries(errors).map(([code, { status, message, data }]) => ({
     code,

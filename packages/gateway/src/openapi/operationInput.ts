@@ -114,20 +114,22 @@ function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTe
   const isBytes = bytesKind(schema) !== undefined;
   if (!isZod(schema) && !isBytes) {
     if (isStandardSchema(schema)) {
-      reject(`its input is of ${schema['~standard'].vendor}, ${noJsonSchema(schema['~standard'].vendor)}`);
+      reject(
+        `its input is a schema of ${schema['~standard'].vendor}, ${noJsonSchema(schema['~standard'].vendor)}`,
+      );
     }
     return reject(
-      'its input is neither a zod schema nor one that gives a JSON Schema, so its parameters have no names; use z.object(…)',
+      'its input is neither a zod schema nor a schema that provides a JSON Schema, so its parameters have no names; use z.object(…)',
     );
   }
   if (inputs.length > 1)
-    reject('its inputs are several, and not all of them are objects; use z.object(…) for each');
+    reject('it has several inputs, but not all of them are objects; use z.object(…) for each');
   const hasNoBody = rest.method === 'GET' || rest.method === 'DELETE';
   if (hasNoBody || names.length > 0 || rest.in !== undefined) {
     const type = isZod(schema) ? (innermost(schema)?._zod.def.type ?? 'lazy') : 'bytes';
     const remedy = hasNoBody ? ', or a method with a body: QUERY or POST' : '';
     reject(
-      `its input is of the type ${type}, which has no names to make parameters of; use z.object(…)${remedy}`,
+      `its input is of the type ${type}, which has no property names for parameters; use z.object(…)${remedy}`,
     );
   }
   const optional = isZod(schema) && acceptsUndefined(schema, 'input');

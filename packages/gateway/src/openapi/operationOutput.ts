@@ -59,7 +59,9 @@ export function operationOutput(procedure: Procedure, rest: RestMeta, read: Read
     if (method !== 'GET') reject(`it is a subscription, so its method must be GET, not ${method}`);
     const schema = read(event, 'output', 'event');
     if (!isZod(schema)) {
-      return reject('it is a subscription: say in its metadata what an event is, event: z.object(…)');
+      return reject(
+        'it is a subscription without a schema of its events; add event: z.object(…) to its metadata',
+      );
     }
     return {
       kind: 'events',
@@ -85,11 +87,13 @@ export function operationOutput(procedure: Procedure, rest: RestMeta, read: Read
 function mediaTypes(produces: Readonly<Record<string, true | MediaWriter>>): MediaTypes {
   const types = new Map(Object.entries(produces));
   if (types.size === 0)
-    reject('its produces is empty; name a media type, or leave it out (application/json)');
+    reject('its produces is empty; list a media type, or remove it (the default is application/json)');
   for (const [type, writer] of types) {
     checkMediaType(type);
     if (writer === true && !/^application\/(?:.*\+)?json *(?:;|$)/.test(type)) {
-      reject(`it produces ${type}: true, which is not JSON; give a function of the output in place of true`);
+      reject(
+        `its produces has ${type}: true, but the type is not JSON; use a function of the output instead of true`,
+      );
     }
   }
   return types;
@@ -111,7 +115,7 @@ function outputSchemas(
   const output = read(procedure.output, 'output', 'output');
   if (isZod(output)) {
     if (responses === undefined && [successStatus].flat()[0] === 200 && isEmpty(output)) {
-      reject('its output is nothing and its successStatus 200; leave the status out (204)');
+      reject('it has no output, but its successStatus is 200; remove successStatus (the default is 204)');
     }
     jsonOutput(output, 'output');
   }
@@ -119,13 +123,13 @@ function outputSchemas(
   if (responses === undefined) return { schema, responses: undefined };
   if (successStatus !== undefined) {
     reject(
-      'its metadata has responses and successStatus; leave successStatus out, responses lists the statuses',
+      'its metadata has both responses and successStatus; remove successStatus, since responses lists the statuses',
     );
   }
   const entries = Object.entries(responses).map(([status, each]) =>
     statusResponse(Number(status), each, read),
   );
-  if (entries.length === 0) reject('its responses is empty; name a status, such as 200: z.object(…)');
+  if (entries.length === 0) reject('its responses is empty; add a status, such as 200: z.object(…)');
   return { schema, responses: new Map(entries) };
 }
 
@@ -135,17 +139,21 @@ function statusResponse(
   read: ReadSchema,
 ): readonly [number, StatusResponse] {
   if (!Number.isInteger(status) || status < 200 || status > 299) {
-    reject(`its responses has the status ${status}; it must be a 2xx. For redirects use successStatus`);
+    reject(
+      `its responses has the status ${status}; it must be a 2xx status. For redirects, use successStatus`,
+    );
   }
   const schema = read(parser, 'output', `response ${status}`);
   if (!isZod(schema)) {
-    return reject(`its response ${status} is neither a zod schema nor one that gives a JSON Schema`);
+    return reject(
+      `its response ${status} is neither a zod schema nor a schema that provides a JSON Schema; use z.object(…)`,
+    );
   }
   if ((status === 204) !== isEmpty(schema)) {
     reject(
       status === 204
-        ? 'its response 204 has a schema, and a 204 has no body; use z.void()'
-        : `its response ${status} is nothing; use the status 204 for z.void()`,
+        ? 'its response 204 has a schema, but a 204 response has no body; use z.void()'
+        : `its response ${status} has no body; use the status 204 for z.void()`,
     );
   }
   return [

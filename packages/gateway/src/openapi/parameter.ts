@@ -68,13 +68,13 @@ export function pathParameter(
     if (acceptsUndefined(schema, 'input')) {
       reject(
         isUnion
-          ? 'is missing or optional in a member of the union, and a path always has it; make it required in each'
-          : 'is optional, and a path always has it; make it required',
+          ? 'is missing or optional in a member of the union, but path parameters are required; make it required in each member'
+          : 'is optional, but path parameters are required; make it required',
       );
     }
     if (converter.isRepeated && !isRest) {
       reject(
-        `is an array, which a path cannot carry; move it into the query, or write {+${place.name}} at the end`,
+        `is an array, which is not supported in a path; move it to the query, or end the path with {+${place.name}}`,
       );
     }
     return { field, place, schema, converter, style: isRest ? 'rest' : 'single' };
@@ -85,10 +85,12 @@ export function pathParameter(
 export function headerParameter(field: string, schema: z.core.$ZodType, place: PropertyPlace): TextParameter {
   return withFieldName(field, () => {
     if (isObjectSchema(schema))
-      reject(`is an object, which a ${place.in} cannot carry; name each of its properties`);
+      reject(
+        `is an object, which is not supported in a ${place.in}; make each of its properties a parameter`,
+      );
     const converter = parameterConverter(schema);
     if (converter.isRepeated && place.in === 'cookie') {
-      reject('is an array, which a cookie cannot carry; move it into the query or a header');
+      reject('is an array, which is not supported in a cookie; move it to the query or a header');
     }
     return { field, place, schema, converter, style: converter.isRepeated ? 'comma' : 'single' };
   });
@@ -121,7 +123,7 @@ export function queryParameter(
     if (isObjectSchema(schema)) {
       if (fieldStyle === 'repeat' || fieldStyle === 'comma') {
         reject(
-          `is an object, which queryStyle "${fieldStyle}" cannot carry; use "deepObject", or leave it out`,
+          `is an object, which queryStyle "${fieldStyle}" does not support; use "deepObject", or remove queryStyle`,
         );
       }
       return { ...property, style: 'tree', tree: queryTree(schema) };
@@ -129,12 +131,12 @@ export function queryParameter(
     const inner = innermost(schema)?._zod.def;
     if (inner?.type !== 'array') {
       if (fieldStyle !== undefined)
-        reject(`is neither an array nor an object; leave its queryStyle "${fieldStyle}" out`);
+        reject(`is neither an array nor an object; remove its queryStyle "${fieldStyle}"`);
       return { ...property, style: 'single', converter: parameterConverter(schema) };
     }
     if (style === 'brackets') return { ...property, style: 'tree', tree: queryTree(schema) };
     if (fieldStyle === 'deepObject')
-      reject('is an array, which queryStyle "deepObject" cannot carry; use "brackets"');
+      reject('is an array, which queryStyle "deepObject" does not support; use "brackets"');
     rejectNested(inner.element, field);
     return {
       ...property,
@@ -149,7 +151,7 @@ function ownStyle(field: string, queryStyle: RestMeta['queryStyle'] = {}): Query
     typeof queryStyle === 'object' ? new Map(Object.entries(queryStyle)).get(field) : undefined;
   const style = typeof queryStyle === 'string' ? queryStyle : fieldStyle;
   if (style !== undefined && !queryStyles.has(style)) {
-    reject(`has the queryStyle "${style}"; say one of ${[...queryStyles].join(', ')}`);
+    reject(`has the queryStyle "${style}"; it must be one of ${[...queryStyles].join(', ')}`);
   }
   return fieldStyle;
 }
@@ -159,8 +161,8 @@ const queryStyles: ReadonlySet<QueryStyle> = new Set(['repeat', 'comma', 'bracke
 function rejectNested(item: z.core.$ZodType, field: string): void {
   const isArray = innermost(item)?._zod.def.type === 'array';
   if (!isArray && !isObjectSchema(item)) return;
-  const what = isArray ? 'an array within an array' : 'an array of objects';
-  reject(`is ${what}, which needs queryStyle: { ${field}: "brackets" }`);
+  const what = isArray ? 'an array of arrays' : 'an array of objects';
+  reject(`is ${what}, which requires queryStyle: { ${field}: "brackets" }`);
 }
 
 /** Adds the name of the property to the message of an `UnservableError`. */

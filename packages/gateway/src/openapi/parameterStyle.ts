@@ -23,7 +23,7 @@ export function parameterStyle(
     description: description === undefined ? note : `${description} ${note}`,
   });
   if (parameter.style === 'rest') {
-    return described('The rest of the path: it may have slashes (RFC 6570 `{+path}`).');
+    return described('The rest of the path, which may contain slashes (RFC 6570 `{+path}`).');
   }
   if (parameter.style === 'single') return {};
   const schema = notEmpty(parameter, documented);
@@ -39,7 +39,7 @@ export function parameterStyle(
     // objects. With deepObject on a list, the client that hey-api 0.99 generates does not compile.
     ...(tree.kind === 'object' && { style: 'deepObject', explode: true }),
     ...(isNested(tree) &&
-      described(`What is nested goes on in brackets: \`${example(place.name, tree)}=…\`.`)),
+      described(`Nested values continue in brackets: \`${example(place.name, tree)}=…\`.`)),
   };
 }
 

@@ -37,12 +37,14 @@ export function propertyPlaces(
     }
     const other = placesOfMetadata.get(field)?.in ?? 'path';
     if (other !== 'path') {
-      reject(`"${field}" is in its path, but its metadata says in: "${other}"; say "path", or leave it out`);
+      reject(
+        `"${field}" is in its path, but its metadata declares in: "${other}"; change it to "path", or remove it`,
+      );
     }
     places.set(field, { in: 'path', name });
   }
   if (new Set(pathNames).size < pathNames.length) {
-    reject('its path names one parameter twice; rename one of them');
+    reject('its path has two parameters with the same name; rename one of them');
   }
   for (const field of Object.keys(shape)) {
     if (places.has(field)) continue;
@@ -51,14 +53,16 @@ export function propertyPlaces(
       name: field,
     };
     if (place.in === 'path') {
-      reject(`its metadata says that "${field}" is in the path, but its path has no {${place.name}}; add it`);
+      reject(
+        `its metadata declares "${field}" in the path, but its path has no {${place.name}}; add it to the path`,
+      );
     }
     places.set(field, place);
   }
   rejectDuplicates(places, rest);
   for (const field of Object.keys(typeof rest.queryStyle === 'object' ? rest.queryStyle : {})) {
     if (places.get(field)?.in === 'query') continue;
-    reject(`its queryStyle names "${field}", which is not in its query; leave it out`);
+    reject(`its queryStyle names "${field}", which is not in its query; remove it`);
   }
   return places;
 }
@@ -71,25 +75,27 @@ function metadataPlaces(
   for (const [field, value] of Object.entries(all)) {
     if (!Object.hasOwn(shape, field)) {
       reject(
-        `its metadata says where "${field}" travels, but its input has no such property; add it, or rename it`,
+        `its metadata declares in: { ${field}: … }, but its input has no property "${field}"; add it to the input, or rename it`,
       );
     }
     const place = typeof value === 'string' ? { in: value, name: field } : { name: field, ...value };
     if (!inputPlaces.has(place.in)) {
       reject(
-        `its metadata says that "${field}" travels in "${place.in}"; say one of ${[...inputPlaces].join(', ')}`,
+        `its metadata declares "${field}" in "${place.in}"; it must be one of ${[...inputPlaces].join(', ')}`,
       );
     }
     if (place.in === 'body' && method === 'GET') {
-      reject(`"${field}" is in the body, and GET has none (RFC 9110 §9.3.1); use QUERY or POST`);
+      reject(`"${field}" is in the body, but GET has no body (RFC 9110 §9.3.1); use QUERY or POST`);
     }
     if (place.in === 'body' && place.name !== field) {
-      reject(`"${field}" has another name in the body; rename the property, or leave the name out`);
+      reject(
+        `"${field}" has another name in the body, which is not supported; rename the property, or remove the name`,
+      );
     }
     if (place.in === 'header') checkHeader(field, place.name);
     if (place.in === 'cookie' && !tokenPattern.test(place.name)) {
       reject(
-        `"${field}" is in the cookie "${place.name}", which is not a cookie name (RFC 6265bis §4.1.1); rename it`,
+        `"${field}" is in the cookie "${place.name}", which is not a valid cookie name (RFC 6265bis §4.1.1); rename it`,
       );
     }
     placesOfMetadata.set(field, place);
@@ -101,26 +107,26 @@ function metadataPlaces(
 const reservedHeaders: readonly (readonly [reason: string, names: RegExp])[] = [
   // OpenAPI 3.1 §4.8.12.2.1 ignores parameters of these names too.
   [
-    'is the credential, which is checked before any input is read; read the identity in the context',
+    'holds the credential, which is checked before the input is read; use the identity of the context',
     /^(?:proxy-)?authorization$/,
   ],
   [
-    'describes the body or the answer, and OpenAPI ignores a parameter of this name; read it in createContext',
+    'describes the body or the response, and OpenAPI ignores a parameter of this name; read it in createContext',
     /^(?:accept|content-(?:type|encoding))$/,
   ],
-  ['says which server the request is for; read it in createContext', /^(?:host|:authority)$/],
+  ['names the server that the request is for; read it in createContext', /^(?:host|:authority)$/],
   [
-    'frames the message or is about the connection, and proxies change it; use another name',
+    'controls the message or the connection, and proxies change it; use another name',
     /^(?:content-length|transfer-encoding|connection|keep-alive|proxy-connection|te|trailer|upgrade|expect)$/,
   ],
-  ['holds all cookies; say in: "cookie"', /^cookie$/],
-  ['is read by the gateway; say idempotencyKey: true, and read it in createContext', /^idempotency-key$/],
+  ['holds all cookies; declare in: "cookie"', /^cookie$/],
+  ['is read by the gateway; declare idempotencyKey: true, and read it in createContext', /^idempotency-key$/],
 ];
 
 function checkHeader(field: string, name: string): void {
   if (!tokenPattern.test(name)) {
     reject(
-      `"${field}" is in the header "${name}", which is not a header name (RFC 9110 §5.1); name it as X-Tenant`,
+      `"${field}" is in the header "${name}", which is not a valid header name (RFC 9110 §5.1); use a name such as X-Tenant`,
     );
   }
   const reservedHeader = reservedHeaders.find(([, names]) => names.test(name.toLowerCase()));
@@ -141,7 +147,7 @@ function rejectDuplicates(places: ReadonlyMap<string, PropertyPlace>, { requestH
     const field = fieldByPlace.get(`header ${name.toLowerCase()}`);
     if (field !== undefined) {
       reject(
-        `its requestHeaders describe ${name}, which is its input "${field}"; take it out of requestHeaders`,
+        `its requestHeaders describe ${name}, which is already its input "${field}"; remove it from requestHeaders`,
       );
     }
   }

@@ -24,7 +24,8 @@ export function queryTree(
   schema: z.core.$ZodType,
   nodes: Map<AnyZodSchema, QueryNode> = new Map(),
 ): QueryNode {
-  const inner = innermost(schema) ?? reject('contains itself, which a URL cannot carry');
+  const inner =
+    innermost(schema) ?? reject('is recursive, which a URL cannot represent; send it in a JSON body');
   const knownNode = nodes.get(inner);
   if (knownNode) return knownNode;
   const { def } = inner._zod;
@@ -66,7 +67,7 @@ export function queryTree(
         : error;
     }
   }
-  if (fields.size === 0) reject('is an object without properties, which a query cannot carry');
+  if (fields.size === 0) reject('is an object without properties, which cannot be sent in a query');
   return node;
 }
 

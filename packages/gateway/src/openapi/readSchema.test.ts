@@ -59,7 +59,7 @@ it('readSchema warns with the message of a library that throws, and returns its 
   const { result, warnings } = read(schema, 'output');
   expect(result).toBe(schema);
   expect(warnings).toEqual([
-    'other cannot describe all of its output as JSON Schema, so the document lacks that: There is no JSON Schema of a Temporal.Instant.',
+    'other cannot describe all of its output as JSON Schema, so the document is incomplete: There is no JSON Schema of a Temporal.Instant.',
   ]);
 });
 

@@ -25,13 +25,12 @@ export function createReadSchema(
     const { vendor } = parser['~standard'];
     const libraryJson = libraryJsonSchema(parser, side, converters);
     if (libraryJson === undefined) {
-      if (side === 'output') warn(`its ${what} is of ${vendor}, ${noJsonSchema(vendor)}.`);
+      if (side === 'output') warn(`its ${what} is a schema of ${vendor}, ${noJsonSchema(vendor)}.`);
       return parser;
     }
     if (libraryJson.problems.length > 0) {
       warn(
-        `${vendor} cannot describe all of its ${what} as JSON Schema, so the document lacks that: ` +
-          libraryJson.problems.join(' '),
+        `${vendor} cannot describe all of its ${what} as JSON Schema, so the document is incomplete: ${libraryJson.problems.join(' ')}`,
       );
     }
     return libraryJson.json === undefined
@@ -42,7 +41,7 @@ export function createReadSchema(
 
 /** Returns the end of an error message: why a schema of another library cannot be read, and the fix. */
 export const noJsonSchema = (vendor: string): string =>
-  `which gives no JSON Schema; give createGateway a converter of that library, jsonSchema: { ${vendor}: … }`;
+  `which provides no JSON Schema; pass createGateway a converter of that library, jsonSchema: { ${vendor}: … }`;
 
 /** Makes a schema optional if the parser accepts `undefined`: JSON Schema cannot express that for a whole value. */
 function withOptional(schema: z.ZodType, parser: StandardSchema, side: 'input' | 'output'): z.ZodType {

@@ -28,7 +28,7 @@ export function transformDocument(
     const changed = rest.document(item[name] as oas31.OperationObject);
     if ((changed as unknown) === undefined) {
       throw new GatewayError(
-        `The procedure ${procedure.path} has a document function that returned undefined: return the operation, or null to leave it out of the document.`,
+        `Procedure "${procedure.path}" has a document function that returned undefined. Return the operation, or null to leave it out of the document.`,
       );
     }
     if (changed === null) delete item[name];
@@ -38,7 +38,7 @@ export function transformDocument(
   if (transform === undefined) return document;
   const changed = transform(document as unknown as oas31.OpenAPIObject) as unknown;
   if (changed === undefined) {
-    throw new GatewayError('document.transform returned undefined: return the document.');
+    throw new GatewayError('document.transform returned undefined. Return the document.');
   }
   return changed as OpenApiDocument;
 }

@@ -240,7 +240,7 @@ it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
   ],
   [
     [bearer({ verify: verify('a') }), bearer({ verify: verify('b'), name: 'b' })],
-    /"bearer" and "b" both read "Authorization: Bearer", so that the second is never looked at.*verify/,
+    /"bearer" and "b" both read "Authorization: Bearer", so the second is never used.*verify/,
   ],
   [
     [
@@ -261,7 +261,10 @@ it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
     [cookie({ verify: verify('a'), cookie: 's' }), cookie({ verify: verify('b'), cookie: 's', name: 'b' })],
     /"cookie" and "b" both read the cookie "s"/,
   ],
-  [[bearer({ verify: verify('a'), name: 'my key' })], /a scheme named "my key": use letters/],
+  [
+    [bearer({ verify: verify('a'), name: 'my key' })],
+    /a scheme named "my key"; its name must contain only letters/,
+  ],
 ])('createGateway rejects invalid authentication schemes: case %#', async (authentication, message) => {
   await expect(start(authentication)).rejects.toThrow(message);
 });
@@ -295,7 +298,7 @@ it('the document lists all schemes in securitySchemes, and as alternatives of ea
         },
         post: {
           responses: {
-            403: { description: 'A page of another site sent it, with the credential of its visitor.' },
+            403: { description: 'A page of another site sent the request with a credential of its visitor.' },
           },
         },
       },

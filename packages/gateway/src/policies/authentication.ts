@@ -42,7 +42,7 @@ export function schemesOf<Identity>(
   const schemes = [authentication].flat() as readonly Scheme<Identity>[];
   if (schemes.length === 0) {
     throw new GatewayError(
-      'authentication is an empty list: name a scheme, or leave the option out where no credential is required.',
+      'authentication is an empty list. Add a scheme, or remove the option if no credential is required.',
     );
   }
   for (const scheme of schemes as readonly unknown[]) {
@@ -60,19 +60,19 @@ export function schemesOf<Identity>(
     const first = reads === undefined ? undefined : readers.get(reads);
     if (first !== undefined) {
       throw new GatewayError(
-        `The schemes "${first}" and "${name}" both read ${reads}, so that the second is never looked at: use one, whose verify takes the credentials of both.`,
+        `The schemes "${first}" and "${name}" both read ${reads}, so the second is never used. Use one scheme whose verify accepts the credentials of both.`,
       );
     }
     if (reads !== undefined) readers.set(reads, name);
     // OpenAPI 3.1 §4.8.7.1
     if (!/^[\w.-]+$/.test(name)) {
       throw new GatewayError(
-        `authentication has a scheme named "${name}": use letters, digits, ".", "_" and "-" alone.`,
+        `authentication has a scheme named "${name}"; its name must contain only letters, digits, ".", "_" and "-".`,
       );
     }
     if (names.has(name)) {
       throw new GatewayError(
-        `authentication has two schemes named "${name}": give one of them another name, such as name: "${name}2".`,
+        `authentication has two schemes named "${name}". Give one of them another name, such as name: "${name}2".`,
       );
     }
     names.add(name);
@@ -113,7 +113,7 @@ export function authenticationPolicy<Identity>({
   const crossSite: AuthFailure = {
     error: new TRPCError({
       code: 'FORBIDDEN',
-      message: 'Pages of other sites may not use the credentials of their visitors here.',
+      message: "Pages of other sites are not allowed to send requests with their visitors' credentials.",
     }),
   };
   const checks = schemes.map((scheme, index) => ({

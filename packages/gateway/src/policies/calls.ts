@@ -39,7 +39,7 @@ export class Calls {
     if (this.#deadlines.size + count <= this.#maxInFlight) return undefined;
     return new LimitError('in-flight', {
       code: 'SERVICE_UNAVAILABLE',
-      message: `The server runs ${this.#maxInFlight} calls at once, and no more. Try again later.`,
+      message: `The server is at its limit of ${this.#maxInFlight} concurrent calls. Try again later.`,
       retryAfterSeconds: 1,
     });
   }

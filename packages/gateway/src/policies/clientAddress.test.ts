@@ -116,7 +116,7 @@ describe('createClientAddress', () => {
     '::ffff:10.0.0.0/104',
   ])('createClientAddress rejects trustProxy: ["%s"]', (range) => {
     expect(() => createClientAddress([range])).toThrow(
-      `trustProxy names "${range}", which is neither an address nor a range: write 10.0.0.1 or 10.0.0.0/8, `,
+      `trustProxy contains "${range}", which is neither an IP address nor a range. Write an address, such as 10.0.0.1 or 2001:db8::1, `,
     );
   });
 });

@@ -75,8 +75,7 @@ function parseRange(text: string): [Address, number] {
     if (!range.isIPv4MappedAddress()) return [range, bits];
   }
   throw new GatewayError(
-    `trustProxy names "${text}", which is neither an address nor a range: ` +
-      'write 10.0.0.1 or 10.0.0.0/8, of IPv6 2001:db8::1 or 2001:db8::/32.',
+    `trustProxy contains "${text}", which is neither an IP address nor a range. Write an address, such as 10.0.0.1 or 2001:db8::1, or a range, such as 10.0.0.0/8 or 2001:db8::/32.`,
   );
 }
 

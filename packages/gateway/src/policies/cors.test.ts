@@ -148,7 +148,7 @@ it.each(['allowHeaders', 'exposeHeaders'] as const)(
   'createGateway rejects a cors.%s entry that is not a header name',
   async (option) => {
     await expect(open({ [option]: ['X-Good', 'X Bad'] })).rejects.toThrow(
-      `cors.${option} names "X Bad", which is not a header name: write it as X-Csrf-Token, without spaces or commas.`,
+      `cors.${option} contains "X Bad", which is not a valid header name. Use a name such as X-Csrf-Token, without spaces and commas.`,
     );
   },
 );

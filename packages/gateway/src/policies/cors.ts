@@ -137,7 +137,7 @@ function requireNames(option: 'allowHeaders' | 'exposeHeaders', names: readonly 
   for (const name of names) {
     if (tokenPattern.test(name)) continue;
     throw new GatewayError(
-      `cors.${option} names "${name}", which is not a header name: write it as X-Csrf-Token, without spaces or commas.`,
+      `cors.${option} contains "${name}", which is not a valid header name. Use a name such as X-Csrf-Token, without spaces and commas.`,
     );
   }
 }

@@ -112,10 +112,10 @@ const longestTimer = 2 ** 31 - 1;
 function timedOut({ clientTimeout, deadline, timeoutMs }: CallScope, defaultTimeoutMs: number): LimitError {
   const limit =
     clientTimeout !== undefined && clientTimeout.endsAt === deadline
-      ? `${clientTimeout.ms} ms, the client’s timeout`
+      ? `${clientTimeout.ms} ms (the client’s timeout)`
       : `${timeoutMs ?? defaultTimeoutMs} ms`;
   return new LimitError('call-timeout', {
     code: 'GATEWAY_TIMEOUT',
-    message: `The call took longer than ${limit}; whether it had an effect is unknown.`,
+    message: `The call timed out after ${limit}. Whether it had an effect is unknown.`,
   });
 }

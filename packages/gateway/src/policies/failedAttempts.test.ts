@@ -19,7 +19,7 @@ it('failedAttempts answers 429 with the time to wait to an address with too many
   expect(failedAttempts.count(here, 'c', undefined, 'API key')).toMatchObject({
     code: 'TOO_MANY_REQUESTS',
     limit: 'failed-attempts',
-    message: 'Too many API keys that are not valid came from this address: 2 may in 60 s.',
+    message: 'Too many invalid API keys from this address: the limit is 2 in 60 s. Try again later.',
     retryAfterSeconds: 30,
   });
   expect(failedAttempts.count(from('192.0.2.2'), 'c', undefined, 'API key')).toBeUndefined();
@@ -98,7 +98,8 @@ it('failedAttempts rejects WebSockets of an address with too many silent ones', 
   expect(failedAttempts.silentRejection(here)).toMatchObject({
     code: 'TOO_MANY_REQUESTS',
     limit: 'failed-attempts',
-    message: 'Too many WebSockets that sent no credential in time came from this address: 2 may in 60 s.',
+    message:
+      'Too many WebSockets without a credential from this address: the limit is 2 in 60 s. Try again later.',
     retryAfterSeconds: 30,
   });
   expect(failedAttempts.silentRejection(from('192.0.2.2'))).toBeUndefined();

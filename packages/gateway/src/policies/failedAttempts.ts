@@ -85,7 +85,7 @@ export function createFailedAttempts(
   const tooManyAttempts = (what: string, waitMs: number) =>
     new LimitError('failed-attempts', {
       code: 'TOO_MANY_REQUESTS',
-      message: `Too many ${what} came from this address: ${attempts} may in ${windowSeconds} s.`,
+      message: `Too many ${what} from this address: the limit is ${attempts} in ${windowSeconds} s. Try again later.`,
       retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
     });
 
@@ -100,7 +100,7 @@ export function createFailedAttempts(
         if (lookedUpAt !== undefined && (isTaken || rejections.get(token) !== undefined)) {
           rejections.set(token, lookedUpAt + rejectionTtlMs);
         }
-        return isTaken ? undefined : tooManyAttempts(`${noun}s that are not valid`, waitMs);
+        return isTaken ? undefined : tooManyAttempts(`invalid ${noun}s`, waitMs);
       });
     },
     countSilent(request) {
@@ -112,7 +112,7 @@ export function createFailedAttempts(
       const { left } = takeSilent(clientAddress(request), 0);
       // The time until the bucket has another token.
       const waitMs = (windowSeconds * 1000) / attempts;
-      return left > 0 ? undefined : tooManyAttempts('WebSockets that sent no credential in time', waitMs);
+      return left > 0 ? undefined : tooManyAttempts('WebSockets without a credential', waitMs);
     },
   };
 }

@@ -27,7 +27,7 @@ export class HookedResponse {
    */
   set status(status: number) {
     if (!Number.isInteger(status) || status < 200 || status > 599) {
-      throw new RangeError(`The status ${status} is not an integer from 200 to 599.`);
+      throw new RangeError(`onSend set the status ${status}; it must be an integer from 200 to 599.`);
     }
     this.#draft.status = status;
     if (status === 204 || status === 205 || status === 304) removeBody(this.#draft);
@@ -83,7 +83,9 @@ class ResponseHeaders implements Iterable<Header> {
 
 function requireWritable(name: string, value: string): void {
   if (isWritableHeader([name, value])) return;
-  throw new TypeError(`The response header ${JSON.stringify(name)} cannot be written as it is.`);
+  throw new TypeError(
+    `The response header ${JSON.stringify(name)} is not valid: its name must be a token, and its value must not contain CR, LF or NUL. Content-Length, Connection and Transfer-Encoding are set by the server.`,
+  );
 }
 
 /** Removes the body of a response. A stream is cancelled. */
@@ -132,5 +134,5 @@ function callOnSend(onSend: OnSend, request: HttpRequest, draft: ResponseDraft):
   const returned: unknown = onSend(request, new HookedResponse(draft));
   if (!isThenable(returned)) return;
   void Promise.allSettled([returned]);
-  throw new TypeError('onSend returned a promise: it must be synchronous.');
+  throw new TypeError('onSend returned a promise; it must be synchronous.');
 }

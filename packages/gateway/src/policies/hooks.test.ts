@@ -91,7 +91,7 @@ describe('hookedCalls', () => {
   it.each<[returned: unknown]>([[undefined], [null], ['data'], [{}], [{ ok: 1, data: 1 }]])(
     'onCall that returns %j makes the call fail',
     async (returned) => {
-      const message = 'onCall did not return a result: return what next() returns.';
+      const message = 'onCall did not return a result. Return the value of next().';
       expect(await call(() => returned as never)).toMatchObject({ error: { message } });
       expect(await call(async () => returned as never)).toMatchObject({ error: { message } });
     },

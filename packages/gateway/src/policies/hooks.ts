@@ -170,7 +170,7 @@ function outcomeOf(result: unknown): unknown {
   const { ok, data, error } = (result ?? {}) as { ok?: unknown; data?: unknown; error?: unknown };
   if (ok === true) return data;
   if (ok === false) return failureOf(error);
-  return failureOf(new Error('onCall did not return a result: return what next() returns.'));
+  return failureOf(new Error('onCall did not return a result. Return the value of next().'));
 }
 
 /** Reads the input of a call once and remembers it, because a stream cannot be read twice. */

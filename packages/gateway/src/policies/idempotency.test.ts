@@ -380,7 +380,7 @@ describe('stored responses', () => {
     expect((await send('/v1/images', { bytes }, 'key-1')).status).toBe(200);
     const repeat = await send('/v1/images', { bytes }, 'key-1');
     expect([repeat.status, repeat.headers.get('retry-after')]).toEqual([409, null]);
-    expect(repeat.body).toMatchObject({ message: expect.stringContaining('answered with 200') });
+    expect(repeat.body).toMatchObject({ message: expect.stringContaining('completed with 200') });
     expect(runs).toEqual(['render']);
   });
 
@@ -600,10 +600,10 @@ describe('the OpenAPI document', () => {
 describe('createGateway', () => {
   const procedure = t.procedure.output(z.string());
   it.each([
-    [{ idempotencyKey: 'yes' }, `The procedure a has idempotencyKey: "yes"; it must be true or 'required'.`],
+    [{ idempotencyKey: 'yes' }, `Procedure "a" has idempotencyKey: "yes"; it must be true or 'required'.`],
     [
       { idempotencyKey: true, openapi: { idempotencyKey: true, method: 'POST', path: '/a' } },
-      'The procedure a has idempotencyKey twice',
+      'Procedure "a" has idempotencyKey twice',
     ],
   ])('createGateway rejects the metadata %j', async (meta, message) => {
     const router = t.router({ a: procedure.meta(meta as GatewayMeta).mutation(() => 'a') });
@@ -631,7 +631,7 @@ describe('createGateway', () => {
         router,
         ...options,
       });
-    await expect(create({})).rejects.toThrow('The procedure a has idempotencyKey, and is a query');
+    await expect(create({})).rejects.toThrow('Procedure "a" has idempotencyKey, but is a query');
     await expect(create({ router: t.router({ b: router.b }) })).rejects.toThrow('its body is a stream');
   });
 

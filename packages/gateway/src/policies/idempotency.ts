@@ -237,14 +237,14 @@ function replayOf(entry: IdempotencyEntry, fingerprint: string): ResponseDraft {
   if ('status' in entry) {
     throw new TRPCError({
       code: 'CONFLICT',
-      message: `Idempotency-Key: the first request with this key was answered with ${entry.status}, and that response is too large to be replayed.`,
+      message: `Idempotency-Key: was used for a request that completed with ${entry.status}, but that response is too large to be replayed.`,
     });
   }
   if (entry.runsUntil > Date.now()) throw new RunningError();
   throw new TRPCError({
     code: 'CONFLICT',
     message:
-      'Idempotency-Key: the first request with this key was interrupted, and whether it had an effect is unknown. Check, and use a new key.',
+      'Idempotency-Key: was used for a request that was interrupted. Check whether it had an effect before you retry with a new key.',
   });
 }
 
@@ -255,7 +255,7 @@ class RunningError extends TRPCError {
   constructor() {
     super({
       code: 'CONFLICT',
-      message: 'Idempotency-Key: the first request with this key is still running. Try again later.',
+      message: 'Idempotency-Key: was used for a request that is still running. Try again later.',
     });
   }
 }
@@ -263,7 +263,7 @@ class RunningError extends TRPCError {
 const stateUnavailable = (cause: unknown) =>
   new TRPCError({
     code: 'SERVICE_UNAVAILABLE',
-    message: 'Idempotency-Key: earlier requests cannot be looked up now. Try again later.',
+    message: 'Idempotency-Key: earlier requests are temporarily unavailable. Try again later.',
     cause,
   });
 

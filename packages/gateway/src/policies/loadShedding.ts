@@ -97,6 +97,6 @@ export function loadSheddingPolicy(maxQueueMs: number): Policy<unknown> {
 
 const queueTimeExceeded = new LimitError('queue-time', {
   code: 'SERVICE_UNAVAILABLE',
-  message: 'The server is asked for more than it can answer. Try again later.',
+  message: 'The server is overloaded. Try again later.',
   retryAfterSeconds: 1,
 });

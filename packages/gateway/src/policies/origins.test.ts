@@ -62,7 +62,7 @@ it.each([
   '',
 ])('requireOrigins rejects %j, which is not an origin', (origin) => {
   expect(() => requireOrigins('cors.origins', ['https://b.example', origin])).toThrow(
-    `cors.origins names "${origin}", which is not an origin: write scheme, host and port alone, as https://pets.example.`,
+    `cors.origins contains "${origin}", which is not an origin. Write only scheme, host and port, such as https://pets.example.`,
   );
 });
 
@@ -76,6 +76,6 @@ it.each([
   'https://*.*.b.example',
 ])('requireOrigins rejects %j, which has a misplaced *', (origin) => {
   expect(() => requireOrigins('cors.origins', [origin])).toThrow(
-    `cors.origins names "${origin}": one * may stand in the first label of a host with two further labels`,
+    `cors.origins contains "${origin}"; one * is allowed, in the first label of a host with two or more further labels`,
   );
 });

@@ -44,12 +44,12 @@ export function requireOrigins(option: string, origins: Origins): void {
       const example = origin.replace('*', 'a');
       if (wildcard.test(origin) && URL.canParse(example) && new URL(example).origin === example) continue;
       throw new GatewayError(
-        `${option} names "${origin}": one * may stand in the first label of a host with two further labels, as https://pets-*.vercel.app. For anything else give a function.`,
+        `${option} contains "${origin}"; one * is allowed, in the first label of a host with two or more further labels, such as https://pets-*.vercel.app. For other patterns, use a function.`,
       );
     }
     if (URL.canParse(origin) && new URL(origin).origin === origin) continue;
     throw new GatewayError(
-      `${option} names "${origin}", which is not an origin: write scheme, host and port alone, as https://pets.example.`,
+      `${option} contains "${origin}", which is not an origin. Write only scheme, host and port, such as https://pets.example.`,
     );
   }
 }

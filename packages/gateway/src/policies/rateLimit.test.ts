@@ -39,7 +39,7 @@ it('rateLimit rejects a batch over the limit as a whole, with the time to wait i
   expect(rateLimit.count(next, 5)).toMatchObject({
     code: 'TOO_MANY_REQUESTS',
     limit: 'rate',
-    message: 'The rate limit is 10 calls in 5 s. Try again later.',
+    message: 'The rate limit of 10 calls in 5 s is exceeded. Try again later.',
     retryAfterSeconds: 2,
   });
   expect(next.headers).toContainEqual(['ratelimit', '"default";r=2;t=4']);
@@ -58,9 +58,9 @@ it('rateLimit admits a batch as large as the limit, and says that a larger one i
   expect(rateLimit.count(scope({ token: 'a' }), 10)).toBeUndefined();
   const message = async (token: string, cost: number) =>
     (await rateLimit.count(scope({ token }), cost))?.message;
-  expect(await message('a', 10)).toBe('The rate limit is 10 calls in 5 s. Try again later.');
+  expect(await message('a', 10)).toBe('The rate limit of 10 calls in 5 s is exceeded. Try again later.');
   expect(await message('b', 11)).toBe(
-    'A batch of 11 calls is more than the rate limit of 10 calls in 5 s ever allows.',
+    'A batch of 11 calls exceeds the rate limit of 10 calls in 5 s. Send fewer calls in a batch.',
   );
 });
 

@@ -53,7 +53,7 @@ export function requireCosts(procedures: readonly Procedure[], requests: number)
     .filter(({ rateLimitCost }) => rateLimitCost > requests)
     .map(
       ({ path, rateLimitCost }) =>
-        `The procedure ${path} has rateLimitCost: ${rateLimitCost}, and rateLimit allows ${requests} calls: it could never be called. Lower the cost or raise rateLimit.requests.`,
+        `Procedure "${path}" has rateLimitCost: ${rateLimitCost}, but rateLimit allows only ${requests} calls, so it can never be called. Lower the cost, or raise rateLimit.requests.`,
     );
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
 }
@@ -108,8 +108,8 @@ export function createRateLimit<Identity>(
       code: 'TOO_MANY_REQUESTS',
       message:
         cost > requests
-          ? `A batch of ${calls} calls${cost === calls ? '' : ` that count as ${cost}`} is more than the rate limit of ${requests} calls in ${windowSeconds} s ever allows.`
-          : `The rate limit is ${requests} calls in ${windowSeconds} s. Try again later.`,
+          ? `A batch of ${calls} calls${cost === calls ? '' : ` that count as ${cost}`} exceeds the rate limit of ${requests} calls in ${windowSeconds} s. Send fewer calls in a batch.`
+          : `The rate limit of ${requests} calls in ${windowSeconds} s is exceeded. Try again later.`,
       retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
     });
   }

@@ -39,13 +39,11 @@ const tooLarge = (message: string) =>
 /** Creates the error for a response, a line or an event that is too large. */
 export const responseTooLarge = (maxBytes: number): LimitError =>
   tooLarge(
-    `The answer is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseBytes). The call has run; request less at once, ` +
-      'such as a smaller page.',
+    `The response is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseBytes). The call has completed; request less data, such as a smaller page.`,
   );
 
 /** Creates the error for a call of a batch that is too large. */
 export const batchTooLarge = (maxBytes: number): LimitError =>
   tooLarge(
-    `The answers of this batch are larger than ${effectiveLimit(maxBytes)} bytes together (maxResponseBytes). The call has ` +
-      'run; send fewer calls in a batch, or request smaller pages.',
+    `The responses of this batch are larger than ${effectiveLimit(maxBytes)} bytes in total (maxResponseBytes). The call has completed; send fewer calls in a batch, or request smaller pages.`,
   );

@@ -16,13 +16,13 @@ it('RouteTable finds routes by their exact path, and lists paths and methods in 
 });
 
 const method = (key: string, name: string, path: string) =>
-  `The route "${key}" has the method "${name}": write a method in upper case, such as "POST ${path}". GET is for HEAD too, and OPTIONS is answered by the gateway.`;
+  `The route "${key}" has the method "${name}"; it must be a method in upper case, such as "POST ${path}". GET also serves HEAD, and the gateway serves OPTIONS.`;
 const notPath = (key: string) =>
-  `The route "${key}" is not a path: write it without query and spaces, such as "/page".`;
+  `The route "${key}" is not a path. Write it without query and spaces, such as "/page".`;
 
 it.each<[keys: readonly string[], sentence: string]>([
-  [['page'], 'A path of routes is "page": it must start with a slash, such as "/page".'],
-  [['GET page'], 'A path of routes is "page": it must start with a slash, such as "/page".'],
+  [['page'], 'A path of routes is "page"; it must start with a slash, such as "/page".'],
+  [['GET page'], 'A path of routes is "page"; it must start with a slash, such as "/page".'],
   [['/a?b'], notPath('/a?b')],
   [['/a#b'], notPath('/a#b')],
   [['GET /a /b'], notPath('GET /a /b')],
@@ -33,14 +33,14 @@ it.each<[keys: readonly string[], sentence: string]>([
   [['OPTIONS /a'], method('OPTIONS /a', 'OPTIONS', '/a')],
   [['CONNECT /a'], method('CONNECT /a', 'CONNECT', '/a')],
   [['TRACE /a'], method('TRACE /a', 'TRACE', '/a')],
-  [['/a', 'GET /a'], 'routes names GET /a twice: "/a" is for GET and HEAD.'],
+  [['/a', 'GET /a'], 'routes contains GET /a twice: "/a" already serves GET and HEAD. Remove one of them.'],
 ])('RouteTable rejects the keys %j', (keys, sentence) => {
   expect(() => table(...keys)).toThrow(new GatewayError(sentence));
 });
 
 it.each([undefined, null, 'page', {}, { handler: 'page' }])('RouteTable rejects the route %j', (route) => {
   expect(() => new RouteTable({ '/a': route } as never)).toThrow(
-    new GatewayError('The route "/a" has no handler: give it a function, or { handler }.'),
+    new GatewayError('The route "/a" has no handler. Use a function, or { handler }.'),
   );
 });
 
@@ -48,7 +48,7 @@ it('RouteTable.requireAuthentication rejects a route with protect: true', () => 
   const routes: Routes<unknown> = { '/a': { handler }, 'POST /b': { handler, protect: true } };
   expect(() => table('/a').requireAuthentication()).not.toThrow();
   expect(() => new RouteTable(routes).requireAuthentication()).toThrow(
-    'The route POST /b has protect: true, but createGateway has no authentication: add it, or remove protect.',
+    'The route POST /b has protect: true, but createGateway has no authentication. Add authentication, or remove protect.',
   );
 });
 
@@ -56,7 +56,7 @@ it('addMetadata serves the metadata of a protected resource to pages of any orig
   const routes = table('/taken');
   const resource = (path: `/${string}`) => ({ path, document: (scopes: readonly string[]) => ({ scopes }) });
   expect(() => addMetadata(routes, resource('/taken'), [])).toThrow(
-    'The metadata of a protected resource and something else are served at "/taken"',
+    'The metadata of a protected resource and another response are both served at "/taken"',
   );
   addMetadata(routes, resource('/free'), ['read']);
   const served = await routes

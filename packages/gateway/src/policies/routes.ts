@@ -59,10 +59,12 @@ export class RouteTable<Identity> {
         : [];
       if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
       if (typeof (definition as Partial<Route<Identity>> | undefined)?.handler !== 'function') {
-        throw new GatewayError(`The route "${key}" has no handler: give it a function, or { handler }.`);
+        throw new GatewayError(`The route "${key}" has no handler. Use a function, or { handler }.`);
       }
       if (this.#paths.get(path)?.has(method)) {
-        throw new GatewayError(`routes names ${method} ${path} twice: "${path}" is for GET and HEAD.`);
+        throw new GatewayError(
+          `routes contains ${method} ${path} twice: "${path}" already serves GET and HEAD. Remove one of them.`,
+        );
       }
       this.add(path, definition, method);
     }
@@ -99,7 +101,7 @@ export class RouteTable<Identity> {
       for (const [method, { protect }] of methods) {
         if (!protect) continue;
         throw new GatewayError(
-          `The route ${method} ${path} has protect: true, but createGateway has no authentication: add it, or remove protect.`,
+          `The route ${method} ${path} has protect: true, but createGateway has no authentication. Add authentication, or remove protect.`,
         );
       }
     }
@@ -111,16 +113,16 @@ function parseKey(key: string): { readonly method: string; readonly path: string
   const path = second ?? first;
   const method = second === undefined ? 'GET' : first;
   if (!path.startsWith('/')) {
-    throw new GatewayError(`A path of routes is "${path}": it must start with a slash, such as "/${path}".`);
+    throw new GatewayError(`A path of routes is "${path}"; it must start with a slash, such as "/${path}".`);
   }
   if (others.length > 0 || /[?#]/.test(path)) {
     throw new GatewayError(
-      `The route "${key}" is not a path: write it without query and spaces, such as "/page".`,
+      `The route "${key}" is not a path. Write it without query and spaces, such as "/page".`,
     );
   }
   if (!tokenPattern.test(method) || method !== method.toUpperCase() || reservedMethods.has(method)) {
     throw new GatewayError(
-      `The route "${key}" has the method "${method}": write a method in upper case, such as "POST ${path}". GET is for HEAD too, and OPTIONS is answered by the gateway.`,
+      `The route "${key}" has the method "${method}"; it must be a method in upper case, such as "POST ${path}". GET also serves HEAD, and the gateway serves OPTIONS.`,
     );
   }
   return { method, path };
@@ -139,7 +141,7 @@ export function addMetadata<Identity>(
   const { path } = resource;
   if (routes.has(path)) {
     throw new GatewayError(
-      `The metadata of a protected resource and something else are served at "${path}": give each scheme a resource of its own, and routes another path.`,
+      `The metadata of a protected resource and another response are both served at "${path}". Give each scheme its own resource, and each route another path.`,
     );
   }
   const headers: readonly Header[] = [

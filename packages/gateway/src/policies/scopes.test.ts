@@ -65,12 +65,16 @@ describe('a call with a credential that lacks a scope', () => {
   it('a REST call without a required scope answers 403 with the required scopes in its challenge', async () => {
     expect(await send('POST', '/v1/pets', none)).toEqual({
       status: 403,
-      body: { code: 'FORBIDDEN', message: 'The token lacks the scope pets:write.', status: 403 },
+      body: {
+        code: 'FORBIDDEN',
+        message: 'The token does not have the required scope pets:write.',
+        status: 403,
+      },
       challenge: challenge('pets:write'),
     });
     expect(await send('GET', '/v1/audit', { authorization: 'Bearer audit' })).toMatchObject({
       status: 403,
-      body: { message: 'The token lacks the scope pets:read.' },
+      body: { message: 'The token does not have the required scope pets:read.' },
       challenge: challenge('pets:read audit'),
     });
   });
@@ -78,7 +82,7 @@ describe('a call with a credential that lacks a scope', () => {
   it('a tRPC call without a required scope answers 403 with the required scopes in its challenge', async () => {
     expect(await send('POST', '/trpc/add', none)).toMatchObject({
       status: 403,
-      body: shape('The token lacks the scope pets:write.'),
+      body: shape('The token does not have the required scope pets:write.'),
       challenge: challenge('pets:write'),
     });
     expect((await send('GET', '/trpc/count', none)).challenge).toBe(challenge('pets:read'));
@@ -89,8 +93,8 @@ describe('a call with a credential that lacks a scope', () => {
       status: 207,
       body: [
         { result: { data: 'list' } },
-        shape('The token lacks the scope pets:read.'),
-        shape('The token lacks the scope pets:read audit.'),
+        shape('The token does not have the required scope pets:read.'),
+        shape('The token does not have the required scopes pets:read audit.'),
       ],
       challenge: challenge('pets:read audit'),
     });
@@ -156,7 +160,7 @@ it('the document lists the required scopes, for schemes with scopes only', async
           security: [{ bearer: ['pets:write'] }],
           responses: {
             403: {
-              description: 'The credential lacks a scope: pets:write.',
+              description: 'The credential does not have all required scopes: pets:write.',
               headers: { 'WWW-Authenticate': { description: 'The scopes that are required (RFC 6750).' } },
             },
           },
@@ -176,21 +180,24 @@ describe('createGateway with scopes', () => {
     });
 
   it.each<[meta: object, message: RegExp]>([
-    [{ scopes: ['a b'] }, /The procedure a requires the scope "a b": use printable ASCII without spaces/],
+    [
+      { scopes: ['a b'] },
+      /Procedure "a" requires the scope "a b"; it must be printable ASCII without spaces/,
+    ],
     [{ scopes: ['a"b'] }, /requires the scope/],
     [{ scopes: [String.raw`a\b`] }, /requires the scope/],
     [{ scopes: ['a\r\nx: y'] }, /requires the scope/],
     [{ scopes: [''] }, /requires the scope ""/],
     [{ scopes: ['é'] }, /requires the scope/],
     [{ scopes: [1] }, /requires the scope 1/],
-    [{ scopes: 'a' }, /The procedure a has scopes that are not an array/],
+    [{ scopes: 'a' }, /Procedure "a" has scopes that are not an array/],
     [
       { openapi: { method: 'GET', path: '/a', scopes: ['a'] } },
-      /The procedure a names scopes in meta\.openapi.*write meta\(\{ scopes/,
+      /Procedure "a" has scopes in meta\.openapi.*Write meta\(\{ scopes/,
     ],
     [
       { scopes: ['a'], openapi: { method: 'GET', path: '/a', protect: false } },
-      /The procedure a requires scopes, but with protect: false/,
+      /Procedure "a" requires scopes, but has protect: false/,
     ],
   ])('createGateway rejects the metadata %j', async (meta, message) => {
     await expect(start(meta, bearer(options))).rejects.toThrow(message);
@@ -198,10 +205,10 @@ describe('createGateway with scopes', () => {
 
   it('createGateway rejects required scopes if no scheme has scopes', async () => {
     await expect(start({ scopes: ['a'] })).rejects.toThrow(
-      'The procedure a requires scopes, but createGateway has no authentication: add it.',
+      'Procedure "a" requires scopes, but createGateway has no authentication; add it.',
     );
     await expect(start({ scopes: ['a'] }, bearer({ verify: options.verify }))).rejects.toThrow(
-      'The procedure a requires scopes, but no scheme of authentication says which scopes an identity has',
+      'Procedure "a" requires scopes, but no authentication scheme returns the scopes of an identity',
     );
   });
 });

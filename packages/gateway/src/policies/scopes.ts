@@ -26,7 +26,7 @@ export function scopeRejection(
   scope.requiredScopes = new Set([...(scope.requiredScopes ?? []), ...scopes]);
   return new TRPCError({
     code: 'FORBIDDEN',
-    message: `The ${scheme?.noun ?? 'credential'} lacks the scope ${missing.join(' ')}.`,
+    message: `The ${scheme?.noun ?? 'credential'} does not have the required ${missing.length === 1 ? 'scope' : 'scopes'} ${missing.join(' ')}.`,
   });
 }
 
@@ -71,10 +71,10 @@ export function allScopes(procedures: readonly Procedure[], schemes: readonly Sc
   if (scoped.length > 0 && !schemes.some(({ scopes }) => scopes)) {
     const why =
       schemes.length === 0
-        ? 'createGateway has no authentication: add it'
-        : 'no scheme of authentication says which scopes an identity has: give one of them scopes: (identity) => […]';
+        ? 'createGateway has no authentication; add it'
+        : 'no authentication scheme returns the scopes of an identity; add scopes: (identity) => […] to one of them';
     throw new GatewayError(
-      scoped.map(({ path }) => `The procedure ${path} requires scopes, but ${why}.`).join('\n'),
+      scoped.map(({ path }) => `Procedure "${path}" requires scopes, but ${why}.`).join('\n'),
     );
   }
   return [...new Set(scoped.flatMap(({ scopes = [] }) => scopes))].toSorted();

@@ -48,7 +48,7 @@ export function createSharedTokenBuckets(
     if (!isUnavailable) {
       // oxlint-disable-next-line no-console -- the service runs, but its limit is higher than it should be
       console.error(
-        `@petstore/gateway: the state of ${name} cannot be reached; each process counts for itself until it can.`,
+        `@petstore/gateway: the shared state of ${name} is unavailable; until it is available again, each process counts on its own.`,
         cause,
       );
     }
@@ -87,7 +87,7 @@ function rejectAfterTimeout(result: PromiseLike<TakeResult>): Promise<TakeResult
   return new Promise((resolve, reject) => {
     const timer = unref(
       setTimeout(
-        () => reject(new Error(`The state did not answer within ${stateTimeoutMs} ms.`)),
+        () => reject(new Error(`The shared state did not respond within ${stateTimeoutMs} ms.`)),
         stateTimeoutMs,
       ),
     );

@@ -20,13 +20,13 @@ it.each<[meta: unknown, problem: string]>([
   [{ deadlineMs: 0 }, 'deadlineMs: 0; it must be a positive number of milliseconds, or Infinity'],
   [{ deadlineMs: NaN }, 'deadlineMs: null; it must be'],
   [{ deadlineMs: '5' }, 'deadlineMs: "5"; it must be'],
-  [{ rateLimitCost: -1 }, 'rateLimitCost: -1; it must be an integer, 0 or more'],
+  [{ rateLimitCost: -1 }, 'rateLimitCost: -1; it must be an integer of 0 or more'],
   [{ rateLimitCost: 1.5 }, 'rateLimitCost: 1.5; it must be'],
   [{ rateLimitCost: Infinity }, 'rateLimitCost: null; it must be'],
   [{ rateLimitCost: '1' }, 'rateLimitCost: "1"; it must be'],
-  [{ openapi: { rateLimitCost: 1 } }, 'rateLimitCost in meta.openapi, where it would hold for REST alone'],
-  [{ openapi: { deadlineMs: 1 } }, 'deadlineMs in meta.openapi, where it would hold for REST alone'],
+  [{ openapi: { rateLimitCost: 1 } }, 'rateLimitCost in meta.openapi, where it would apply only to REST'],
+  [{ openapi: { deadlineMs: 1 } }, 'deadlineMs in meta.openapi, where it would apply only to REST'],
 ])('readCallLimits rejects the metadata %j', (meta, problem) => {
   expect(() => readCallLimits('a.b', meta)).toThrow(GatewayError);
-  expect(() => readCallLimits('a.b', meta)).toThrow(`The procedure a.b has ${problem}`);
+  expect(() => readCallLimits('a.b', meta)).toThrow(`Procedure "a.b" has ${problem}`);
 });

@@ -17,17 +17,17 @@ export function readCallLimits(path: string, meta: unknown): CallLimits {
   for (const name of ['deadlineMs', 'rateLimitCost']) {
     if ((openapi as Readonly<Record<string, unknown>> | null)?.[name] === undefined) continue;
     throw new GatewayError(
-      `The procedure ${path} has ${name} in meta.openapi, where it would hold for REST alone: write meta({ ${name}: …, openapi: { … } }).`,
+      `Procedure "${path}" has ${name} in meta.openapi, where it would apply only to REST. Write meta({ ${name}: …, openapi: { … } }).`,
     );
   }
   if (deadlineMs !== undefined && !(typeof deadlineMs === 'number' && deadlineMs > 0)) {
     throw new GatewayError(
-      `The procedure ${path} has deadlineMs: ${JSON.stringify(deadlineMs)}; it must be a positive number of milliseconds, or Infinity for no deadline.`,
+      `Procedure "${path}" has deadlineMs: ${JSON.stringify(deadlineMs)}; it must be a positive number of milliseconds, or Infinity for no deadline.`,
     );
   }
   if (!(typeof rateLimitCost === 'number' && Number.isSafeInteger(rateLimitCost) && rateLimitCost >= 0)) {
     throw new GatewayError(
-      `The procedure ${path} has rateLimitCost: ${JSON.stringify(rateLimitCost)}; it must be an integer, 0 or more.`,
+      `Procedure "${path}" has rateLimitCost: ${JSON.stringify(rateLimitCost)}; it must be an integer of 0 or more.`,
     );
   }
   return { deadlineMs, rateLimitCost };

@@ -30,7 +30,7 @@ it('a declared error has the message of the throw, else of its definition, else 
 
 it('a declared error throws a TypeError that names it for data that does not match its schema', () => {
   expect(() => errors.OUT_OF_STOCK({ data: { left: 0.5 } })).toThrow(
-    /^The data of the error OUT_OF_STOCK does not fit its schema/,
+    /^The data of the error OUT_OF_STOCK does not match its schema/,
   );
 });
 
@@ -50,7 +50,7 @@ it('the formatter of declareErrors shapes the errors of its own definitions, and
 it.each<[definitions: ErrorDefinitions, message: string]>([
   [
     { NOT_FOUND: { status: 404 } },
-    'The declared error NOT_FOUND has a code of tRPC or of the gateway. Choose another, such as PET_NOT_FOUND.',
+    'The code of the declared error NOT_FOUND is reserved by tRPC or the gateway. Choose another code, such as PET_NOT_FOUND.',
   ],
   [
     { soldOut: { status: 409 } },

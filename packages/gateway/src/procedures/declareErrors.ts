@@ -145,7 +145,9 @@ function parseData(code: string, { data: schema }: ErrorDefinition, data: unknow
   try {
     return schema.parse(data);
   } catch (cause) {
-    throw new TypeError(`The data of the error ${code} does not fit its schema: ${String(cause)}`, { cause });
+    throw new TypeError(`The data of the error ${code} does not match its schema: ${String(cause)}`, {
+      cause,
+    });
   }
 }
 
@@ -153,7 +155,7 @@ function parseData(code: string, { data: schema }: ErrorDefinition, data: unknow
 export function checkDefinition(code: string, { status, data }: ErrorDefinition): void {
   if (isReservedCode(code)) {
     throw new TypeError(
-      `The declared error ${code} has a code of tRPC or of the gateway. Choose another, such as PET_${code}.`,
+      `The code of the declared error ${code} is reserved by tRPC or the gateway. Choose another code, such as PET_${code}.`,
     );
   }
   if (!/^[A-Z][A-Z0-9_]*$/.test(code)) {

@@ -55,7 +55,7 @@ export async function readProcedures(
   if (difference !== undefined) {
     // oxlint-disable-next-line no-console -- the service runs, but slower than it can: the operator should know
     console.error(
-      `@petstore/gateway calls all procedures through tRPC, which is slower: ${difference}. Use @trpc/server ^11.25.2.`,
+      `@petstore/gateway: all procedures are called through tRPC, which is slower, because ${difference}. Use @trpc/server ^11.25.2.`,
     );
   }
   const stagesOf = (procedure: AnyTRPCProcedure) =>
@@ -89,7 +89,7 @@ async function readProcedure(
   const { type, meta, inputs, output } = definition;
   if (!Array.isArray(inputs)) {
     throw new GatewayError(
-      `The procedure ${path} has a form that this version of the gateway does not know: use @trpc/server ^11.25.2.`,
+      `Procedure "${path}" was created by a version of @trpc/server that the gateway does not support. Use @trpc/server ^11.25.2.`,
     );
   }
   const { openapi } = (meta ?? {}) as { readonly openapi?: RestMeta };

@@ -66,6 +66,6 @@ it('readErrors rejects an invalid definition in the metadata with a GatewayError
   const error: unknown = await read(procedure).catch((cause: unknown) => cause);
   expect(error).toBeInstanceOf(GatewayError);
   expect((error as GatewayError).message).toBe(
-    'The procedure a: The declared error NOT_FOUND has a code of tRPC or of the gateway. Choose another, such as PET_NOT_FOUND.',
+    'Procedure "a": The code of the declared error NOT_FOUND is reserved by tRPC or the gateway. Choose another code, such as PET_NOT_FOUND.',
   );
 });

@@ -19,8 +19,7 @@ export async function readErrors(
   const formatters = middlewares.filter(({ _type }) => _type === 'errors');
   if (listed && formatters.length === 0) {
     throw new GatewayError(
-      `The procedure ${path} lists errors in its metadata, but no formatter sends them to tRPC's clients. ` +
-        'Use .errors(declareErrors({ … })) in place of the metadata.',
+      `Procedure "${path}" lists errors in its metadata, but no formatter sends them to tRPC clients. Use .errors(declareErrors({ … })) instead of the metadata.`,
     );
   }
   const collected: ErrorDefinitions[] = listed ? [listed] : [];
@@ -43,13 +42,13 @@ function mergeDefinitions(path: string, all: readonly ErrorDefinitions[]): Error
   for (const [code, definition] of all.flatMap((each) => Object.entries(each))) {
     if (definitions[code] !== definition) {
       throw new GatewayError(
-        `The procedure ${path} declares the error ${code} twice, with different definitions. Rename one of them.`,
+        `Procedure "${path}" declares the error ${code} twice, with different definitions. Rename one of them.`,
       );
     }
     try {
       checkDefinition(code, definition);
     } catch (error) {
-      throw new GatewayError(`The procedure ${path}: ${(error as Error).message}`);
+      throw new GatewayError(`Procedure "${path}": ${(error as Error).message}`);
     }
   }
   return definitions;

@@ -17,17 +17,17 @@ export function readIdempotencyKey(path: string, type: string, meta: unknown): I
   if (idempotencyKey === undefined || idempotencyKey === false) return undefined;
   if (idempotencyKey !== true && idempotencyKey !== 'required') {
     throw new GatewayError(
-      `The procedure ${path} has idempotencyKey: ${JSON.stringify(idempotencyKey)}; it must be true or 'required'.`,
+      `Procedure "${path}" has idempotencyKey: ${JSON.stringify(idempotencyKey)}; it must be true or 'required'.`,
     );
   }
   if (type !== 'mutation') {
     throw new GatewayError(
-      `The procedure ${path} has idempotencyKey, and is a ${type}: a repeat of it changes nothing. Remove it.`,
+      `Procedure "${path}" has idempotencyKey, but is a ${type}, which clients can repeat safely. Remove idempotencyKey.`,
     );
   }
   if (openapi?.idempotencyKey) {
     throw new GatewayError(
-      `The procedure ${path} has idempotencyKey twice: beside openapi the gateway replays responses, in openapi the procedure handles the key. Remove one of both.`,
+      `Procedure "${path}" has idempotencyKey twice. In meta, the gateway replays responses; in meta.openapi, the procedure handles the key itself. Remove one of them.`,
     );
   }
   return idempotencyKey;

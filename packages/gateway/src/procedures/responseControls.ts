@@ -40,7 +40,9 @@ export class ResponseControls {
    */
   append(name: string, value: string): void {
     if (!isWritableHeader([name, value])) {
-      throw new TypeError(`The response header ${JSON.stringify(name)} cannot be written as it is.`);
+      throw new TypeError(
+        `The response header ${JSON.stringify(name)} is not valid: its name must be a token, and its value must not contain CR, LF or NUL. Content-Length, Connection and Transfer-Encoding are set by the server.`,
+      );
     }
     this.#headers.push([name.toLowerCase(), value]);
   }

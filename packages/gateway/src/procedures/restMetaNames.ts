@@ -56,7 +56,7 @@ export function checkMetaNames<Meta>(path: string, meta: Meta): Meta {
   for (const name of Object.keys(meta ?? {})) {
     const near = metaNames.find((known) => known !== name && known.toLowerCase() === name.toLowerCase());
     if (near === undefined) continue;
-    throw new GatewayError(`The procedure ${path} has the metadata "${name}"; did you mean "${near}"?`);
+    throw new GatewayError(`Procedure "${path}" has the metadata "${name}"; did you mean "${near}"?`);
   }
   return meta;
 }

@@ -16,24 +16,24 @@ export function readScopes(path: string, meta: unknown): readonly string[] | und
   };
   if (openapi.scopes !== undefined) {
     throw new GatewayError(
-      `The procedure ${path} names scopes in meta.openapi, where they would hold for REST alone: write meta({ scopes: […], openapi: { … } }).`,
+      `Procedure "${path}" has scopes in meta.openapi, where they would apply only to REST. Write meta({ scopes: […], openapi: { … } }).`,
     );
   }
   if (scopes === undefined) return undefined;
   if (!Array.isArray(scopes)) {
     throw new GatewayError(
-      `The procedure ${path} has scopes that are not an array: write scopes: ['pets:write'].`,
+      `Procedure "${path}" has scopes that are not an array. Write scopes: ['pets:write'].`,
     );
   }
   for (const scope of scopes) {
     if (typeof scope === 'string' && scopeToken.test(scope)) continue;
     throw new GatewayError(
-      `The procedure ${path} requires the scope ${JSON.stringify(scope)}: use printable ASCII without spaces, quotes and backslashes, such as pets:write (RFC 6749 §3.3).`,
+      `Procedure "${path}" requires the scope ${JSON.stringify(scope)}; it must be printable ASCII without spaces, quotes and backslashes, such as pets:write (RFC 6749 §3.3).`,
     );
   }
   if (scopes.length > 0 && openapi.protect === false) {
     throw new GatewayError(
-      `The procedure ${path} requires scopes, but with protect: false it is served without a credential: remove one of both.`,
+      `Procedure "${path}" requires scopes, but has protect: false, so it is served without a credential. Remove one of them.`,
     );
   }
   return scopes.length === 0 ? undefined : [...new Set(scopes as string[])];

@@ -63,7 +63,7 @@ export async function selfTest(sample: SampleProcedure): Promise<string | undefi
       const input = { [failing]: true };
       const expected = await transcript(sample, input, { ...compiled, stages: undefined });
       const actual = await transcript(sample, input, compiled);
-      if (actual !== expected) return 'a compiled call does not do what its own call does';
+      if (actual !== expected) return 'a compiled call behaves differently from a call by tRPC';
     }
     return undefined;
   } catch (error) {

@@ -57,11 +57,11 @@ it('requireFreePaths names every procedure that is served at the path of a route
   const routes = new RouteTable({ '/trpc/a': handler, 'POST /trpc/c': handler, '/page': handler });
   const procedures = ['a', 'b', 'c'].map((path) => ({ path }));
   expect(() => requireFreePaths(routes, readPaths({}), procedures)).toThrow(
-    'The procedure a is served at "/trpc/a", which is one of routes: give the route another path.\n' +
-      'The procedure c is served at "/trpc/c", which is one of routes: give the route another path.',
+    'Procedure "a" is served at "/trpc/a", which is also the path of a route. Give the route another path.\n' +
+      'Procedure "c" is served at "/trpc/c", which is also the path of a route. Give the route another path.',
   );
   expect(() => requireFreePaths(routes, readPaths({ documentPath: '/page' }), [])).toThrow(
-    '"/page" is the document\'s path and one of routes: give one of them another path.',
+    '"/page" is the path of both the document and a route. Give one of them another path.',
   );
   expect(() => requireFreePaths(routes, readPaths({}), [{ path: 'b' }])).not.toThrow();
 });

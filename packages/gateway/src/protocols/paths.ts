@@ -32,13 +32,13 @@ export function readPaths(options: PathOptions): Paths {
   ];
   for (const [name, path] of paths) {
     if (path === undefined || path.startsWith('/')) continue;
-    throw new GatewayError(`${name} is "${path}": it must start with a slash, such as "/${path}".`);
+    throw new GatewayError(`${name} is "${path}"; it must start with a slash, such as "/${path}".`);
   }
   const restBasePath = trimTrailingSlashes(options.restBasePath ?? '/v1');
   const rpcBasePath = trimTrailingSlashes(options.rpcBasePath ?? '/trpc');
   if (restBasePath === rpcBasePath) {
     throw new GatewayError(
-      `REST and tRPC are both served below "${restBasePath}": give one of them another base path.`,
+      `REST and tRPC are both served below "${restBasePath}". Give one of them another base path.`,
     );
   }
   return { documentPath, restBasePath, rpcBasePath };
@@ -55,7 +55,7 @@ export function requireFreePaths(
 ): void {
   if (routes.has(documentPath)) {
     throw new GatewayError(
-      `"${documentPath}" is the document's path and one of routes: give one of them another path.`,
+      `"${documentPath}" is the path of both the document and a route. Give one of them another path.`,
     );
   }
   const taken = procedures.filter(({ path }) => routes.has(`${rpcBasePath}/${path}`));
@@ -64,7 +64,7 @@ export function requireFreePaths(
     taken
       .map(
         ({ path }) =>
-          `The procedure ${path} is served at "${rpcBasePath}/${path}", which is one of routes: give the route another path.`,
+          `Procedure "${path}" is served at "${rpcBasePath}/${path}", which is also the path of a route. Give the route another path.`,
       )
       .join('\n'),
   );
@@ -96,7 +96,7 @@ function publicOrigin(publicUrl: string, restBasePath: string): string {
   const origin = trimTrailingSlashes(publicUrl);
   if (restBasePath !== '' && trimTrailingSlashes(url.pathname).endsWith(restBasePath)) {
     throw new GatewayError(
-      `publicUrl is ${publicUrl}: it must not end in the REST base path "${restBasePath}", which links and the document add to it. Use ${origin.slice(0, -restBasePath.length)}.`,
+      `publicUrl is ${publicUrl}; it must not end in the REST base path "${restBasePath}", which links and the document add to it. Use ${origin.slice(0, -restBasePath.length)}.`,
     );
   }
   return origin;

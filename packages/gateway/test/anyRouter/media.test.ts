@@ -261,7 +261,7 @@ describe('a multipart body', () => {
         ['copies', file('a')],
         ['file', file('a')],
       ],
-      /copies: must be a text, not a file/,
+      /copies: must be text, not a file/,
     ],
     [
       'a text and a file for one text',
@@ -270,7 +270,7 @@ describe('a multipart body', () => {
         ['copies', file('a')],
         ['file', file('a')],
       ],
-      /copies: must be a text, not a file/,
+      /copies: must be text, not a file/,
     ],
     [
       'a text and a file for one file',
@@ -288,7 +288,7 @@ describe('a multipart body', () => {
         ['file', file('a')],
         ['file', file('b')],
       ],
-      /file: is given more than once/,
+      /file: must not be sent more than once/,
     ],
     [
       'a file that the schema rejects',
@@ -321,7 +321,11 @@ describe('a multipart body', () => {
     const malformed = await post('--y', { 'content-type': 'multipart/form-data; boundary=x' });
     expect([malformed.status, await malformed.json()]).toEqual([
       400,
-      { code: 'BAD_REQUEST', message: 'The body is not valid multipart/form-data.', status: 400 },
+      {
+        code: 'BAD_REQUEST',
+        message: 'The body is not valid multipart/form-data.',
+        status: 400,
+      },
     ]);
     expect((await post('{}', { 'content-type': 'application/json' })).status).toBe(415);
     expect((await post(form(['file', file('a', 'x'.repeat(20_000))]))).status).toBe(413);

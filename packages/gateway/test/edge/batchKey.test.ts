@@ -10,7 +10,7 @@ it.each(['writeOnce,writeOnce', 'writeOnce,write', 'write,writeOnce'])(
     const response = await post(`/trpc/${calls}?batch=1`, bodies, { 'idempotency-key': 'key-1' });
     expect([response.status, await response.text()]).toEqual([
       400,
-      expect.stringContaining('Idempotency-Key: a batch cannot have one'),
+      expect.stringContaining('Idempotency-Key: is not supported for batches.'),
     ]);
     expect(counters.written).toBe(0);
   },

@@ -3,7 +3,7 @@ import { validKey, startEdge } from './startEdge.ts';
 
 const inputOfMs = (ms: number) => JSON.stringify({ ms });
 const withTimeout = (value: string) => ({ headers: { 'grpc-timeout': value } });
-const timeoutMessage = 'longer than 50 ms, the client’s timeout';
+const timeoutMessage = 'timed out after 50 ms (the client’s timeout)';
 
 it.each([
   ['REST', '/v1/slow?ms=20000'],
@@ -59,7 +59,7 @@ it('callTimeoutMs applies if the Grpc-Timeout is longer', async () => {
   const response = await send('/v1/slow?ms=20000', withTimeout('1H'));
   expect([response.status, await response.text()]).toEqual([
     504,
-    expect.stringMatching(/longer than 50 ms; /),
+    expect.stringMatching(/timed out after 50 ms\. /),
   ]);
 });
 
@@ -104,7 +104,7 @@ describe('Grpc-Timeout syntax', () => {
 it('the shorter of deadlineMs and Grpc-Timeout applies', async () => {
   const { send } = await startEdge();
   const shorter = await send('/v1/hurried?ms=20000', withTimeout('20S'));
-  expect(await shorter.text()).toMatch(/longer than 300 ms; /);
+  expect(await shorter.text()).toMatch(/timed out after 300 ms\. /);
   const longer = await send('/v1/hurried?ms=20000', withTimeout('50m'));
   expect(await longer.text()).toContain(timeoutMessage);
 });

@@ -181,7 +181,7 @@ describe('CORS', () => {
   it.each(['*', 'https://pets.example/', 'pets.example', 'null', 'https://*.example'])(
     'createGateway rejects the origin %s of cors.origins',
     async (origin) => {
-      await expect(withCors({ origins: [origin] })).rejects.toThrow(`cors.origins names "${origin}"`);
+      await expect(withCors({ origins: [origin] })).rejects.toThrow(`cors.origins contains "${origin}"`);
     },
   );
 });

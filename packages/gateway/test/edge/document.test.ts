@@ -25,7 +25,7 @@ describe('the OpenAPI document', () => {
     const responses = await operations({ rateLimit: { requests: 10, windowSeconds: 60 } });
     const { 200: success, 429: rejected } = responses('/list');
     expect(success?.headers).toMatchObject({ RateLimit: {}, 'RateLimit-Policy': {} });
-    expect(rejected?.description).toBe('More calls came than the rate limit allows.');
+    expect(rejected?.description).toBe('The rate limit was exceeded.');
     expect(rejected?.headers).toMatchObject({
       'Retry-After': { required: true },
       RateLimit: {},
@@ -37,7 +37,7 @@ describe('the OpenAPI document', () => {
   it('the document describes the 429 of failedAttempts for operations that need a credential', async () => {
     const responses = await operations({ failedAttempts: { attempts: 10, windowSeconds: 60 } });
     const rejected = responses('/list')['429'];
-    expect(rejected?.description).toBe('Too many credentials that are not valid came from this address.');
+    expect(rejected?.description).toBe('Too many invalid credentials were sent from this address.');
     expect(rejected?.headers).not.toHaveProperty('RateLimit');
     expect(responses('/open')).not.toHaveProperty('429');
   });

@@ -19,7 +19,7 @@ describe('failedAttempts', () => {
     const edge = await startLimited(2);
     expect((await sendToken(edge, 'bad-1')).status).toBe(401);
     expect((await sendToken(edge, 'bad-2', '203.0.113.1', '/trpc/list')).status).toBe(401);
-    const message = 'Too many tokens that are not valid came from this address: 2 may in 60 s.';
+    const message = 'Too many invalid tokens from this address: the limit is 2 in 60 s. Try again later.';
     const rest = await sendToken(edge, 'bad-3');
     expect([rest.status, rest.headers.get('retry-after'), await rest.json()]).toEqual([
       429,

@@ -139,7 +139,7 @@ describe('maxInFlight', () => {
     expect(gateway.callsInFlight()).toBe(2);
 
     const begun = performance.now();
-    const message = 'The server runs 2 calls at once, and no more. Try again later.';
+    const message = 'The server is at its limit of 2 concurrent calls. Try again later.';
     const rest = await send('/v1/list');
     expect(rest.headers.get('retry-after')).toBe('1');
     expect(await statusAndBody(rest)).toEqual([503, { code: 'SERVICE_UNAVAILABLE', message, status: 503 }]);
@@ -190,7 +190,7 @@ describe('maxInFlight', () => {
 });
 
 describe('callTimeoutMs', () => {
-  const message = 'The call took longer than 100 ms; whether it had an effect is unknown.';
+  const message = 'The call timed out after 100 ms. Whether it had an effect is unknown.';
 
   it.each([
     ['REST', '/v1/slow?ms=5000', { code: 'GATEWAY_TIMEOUT', message, status: 504 }],

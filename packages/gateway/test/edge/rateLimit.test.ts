@@ -27,7 +27,7 @@ describe('rateLimit', () => {
     expect(await call({ id: 2, ...list })).toMatchObject({
       id: 2,
       error: {
-        message: 'The rate limit is 10 calls in 60 s. Try again later.',
+        message: 'The rate limit of 10 calls in 60 s is exceeded. Try again later.',
         data: { code: 'TOO_MANY_REQUESTS' },
       },
     });
@@ -36,7 +36,7 @@ describe('rateLimit', () => {
   it('a call over rateLimit is answered with 429 and Retry-After, in the error format of its protocol', async () => {
     const { send, dial, records, counters } = await startLimited(2);
     await send(batchTarget('list', 2));
-    const message = 'The rate limit is 2 calls in 60 s. Try again later.';
+    const message = 'The rate limit of 2 calls in 60 s is exceeded. Try again later.';
     const rest = await send('/v1/slow');
     expect([rest.status, await rest.json()]).toEqual([
       429,
@@ -64,9 +64,7 @@ describe('rateLimit', () => {
     const { send } = await startLimited(5);
     const response = await send(batchTarget('list', 6));
     expect(response.status).toBe(429);
-    expect(await response.text()).toContain(
-      'A batch of 6 calls is more than the rate limit of 5 calls in 60 s',
-    );
+    expect(await response.text()).toContain('A batch of 6 calls exceeds the rate limit of 5 calls in 60 s');
   });
 
   it('a batch of rateLimit.requests calls that does not fit now is answered with 429 and "Try again later"', async () => {
@@ -75,7 +73,7 @@ describe('rateLimit', () => {
     const received = await send(batchTarget('list', 5));
     expect([received.status, await received.text()]).toEqual([
       429,
-      expect.stringContaining('The rate limit is 5 calls in 60 s. Try again later.'),
+      expect.stringContaining('The rate limit of 5 calls in 60 s is exceeded. Try again later.'),
     ]);
   });
 
@@ -212,7 +210,7 @@ describe('rateLimit', () => {
 
   it('createGateway rejects an invalid address range in trustProxy', async () => {
     await expect(startEdge({ trustProxy: ['10.0.0.0/99'] })).rejects.toThrow(
-      'trustProxy names "10.0.0.0/99"',
+      'trustProxy contains "10.0.0.0/99"',
     );
   });
 });

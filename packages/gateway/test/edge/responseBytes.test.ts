@@ -2,10 +2,9 @@ import { describe, expect, it, vi } from 'vitest';
 import { startEdge } from './startEdge.ts';
 
 const tooLarge =
-  'The answer is larger than 1000 bytes (maxResponseBytes). The call has run; request less at once, such as a smaller page.';
+  'The response is larger than 1000 bytes (maxResponseBytes). The call has completed; request less data, such as a smaller page.';
 const batchTooLarge =
-  'The answers of this batch are larger than 1000 bytes together (maxResponseBytes). The call has run; send fewer ' +
-  'calls in a batch, or request smaller pages.';
+  'The responses of this batch are larger than 1000 bytes in total (maxResponseBytes). The call has completed; send fewer calls in a batch, or request smaller pages.';
 
 /** The target of a batch of calls of one procedure, each with a response of that many bytes. */
 const batchOf = (procedure: string, sizes: readonly number[]) =>

@@ -46,7 +46,7 @@ async function press(send: () => Promise<Response>, rounds = 10): Promise<Respon
 }
 
 const isRefused = ({ status }: Response) => status === 503;
-const message = 'The server is asked for more than it can answer. Try again later.';
+const message = 'The server is overloaded. Try again later.';
 
 describe('requests that wait too long, behind others that did', () => {
   it('are answered 503 over REST, in the usual form, before their credential is looked at', async () => {

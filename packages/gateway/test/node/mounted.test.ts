@@ -248,8 +248,7 @@ describe('nodeHandler after a body parser', () => {
 
   describe('without req.body', () => {
     const message =
-      'A body parser has read the body of POST /v1/texts (multipart/form-data) and left no req.body that can be read again. ' +
-      'Mount the gateway before the parser, or keep the parser from its paths.';
+      "A body parser already read the body of POST /v1/texts (multipart/form-data) and left no req.body that the gateway can use. Mount the gateway before the parser, or exclude the gateway's paths from the parser.";
     const post = (url: string) => {
       const form = new FormData();
       form.set('name', 'x');

@@ -86,7 +86,7 @@ describe('the credential of a WebSocket', () => {
 
   it('that does not come in time closes the socket', async () => {
     const { dial } = await startLibrary({ credentialDeadlineMs: 50 });
-    expect(await dial(waiting, {}).closed).toEqual([1008, 'No credential came in time.']);
+    expect(await dial(waiting, {}).closed).toEqual([1008, 'No credential was received in time.']);
   });
 
   it('is waited for on so many sockets and no more: 503, until one of them has sent it', async () => {
@@ -184,7 +184,7 @@ describe('a client that has sent no credential', () => {
       await until(() => expect(silent.socket.readyState).toBe(1));
       const [status, body] = await from(second).closed;
       expect(status).toBe(503);
-      expect(body).toContain('1 of one address may (sockets.maxWaitingPerAddress)');
+      expect(body).toContain('the limit is 1 per address (sockets.maxWaitingPerAddress)');
       silent.send(parameters({ authorization: 'Bearer good-key' }));
       silent.send(call(1, 'query', 'caller'));
       await until(() => expect(silent.messages).toHaveLength(1));
@@ -246,7 +246,7 @@ describe('a client that has sent no credential', () => {
       {
         error: {
           message:
-            'Too many WebSockets that sent no credential in time came from this address: 2 may in 60 s.',
+            'Too many WebSockets without a credential from this address: the limit is 2 in 60 s. Try again later.',
         },
       },
     ]);
@@ -357,7 +357,7 @@ describe('a credential that is revoked', () => {
     await until(() => expect(listening.inFlight()).toBe(6));
     keys.delete('good-key');
     const started = performance.now();
-    const reason = 'The credential is not valid any more.';
+    const reason = 'The credential is no longer valid.';
     expect(await Promise.all([mine.closed, byParameters.closed])).toEqual([
       [1008, reason],
       [1008, reason],

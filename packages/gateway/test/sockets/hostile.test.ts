@@ -44,7 +44,7 @@ describe('a client of a WebSocket', () => {
     client.send(parameters);
     const batch = [call(1, 'query', 'x'.repeat(30_000))];
     for (let count = 0; count < 3; count += 1) client.send(batch);
-    expect(await client.closed).toEqual([1008, 'Too much was sent before the credential was checked.']);
+    expect(await client.closed).toEqual([1008, 'Too much data was sent before the credential was verified.']);
     expect(client.messages).toEqual([]);
   });
 

@@ -49,7 +49,7 @@ describe('a client that does not read', () => {
     for (let id = 1; id <= 40; id += 1) client.send(message(id));
     await until(() => expect(listening.inFlight()).toBe(0));
     client.socket.resume();
-    expect(await client.closed).toEqual([1013, 'What is sent is not read.']);
+    expect(await client.closed).toEqual([1013, 'The send buffer is full: the client is not reading.']);
   });
 });
 
@@ -67,7 +67,7 @@ describe('a client that pings', () => {
     client.socket.ping();
     await until(() => expect(records.at(-1)).toMatchObject({ status: 429, limit: 'unsent-bytes' }));
     client.socket.resume();
-    expect(await client.closed).toEqual([1013, 'What is sent is not read.']);
+    expect(await client.closed).toEqual([1013, 'The send buffer is full: the client is not reading.']);
   });
 });
 
@@ -76,7 +76,7 @@ describe('the limits of a socket', () => {
     const { dial } = await startLibrary({ maxMessageBytes: 1000 });
     const client = dial();
     client.send(call(1, 'query', 'large', 'x'.repeat(1000)));
-    expect(await client.closed).toEqual([1009, 'A message may have 1000 bytes.']);
+    expect(await client.closed).toEqual([1009, 'The message is larger than 1000 bytes.']);
   });
 
   it('close it for too many calls at once: 1008', async () => {
@@ -85,7 +85,7 @@ describe('the limits of a socket', () => {
     client.send([1, 2, 3].map((id) => call(id, 'subscription', 'silence')));
     await until(() => expect(listening.inFlight()).toBe(3));
     client.send(call(4, 'query', 'caller'));
-    expect(await client.closed).toEqual([1008, 'A socket may run 3 calls at once.']);
+    expect(await client.closed).toEqual([1008, 'More than 3 calls are running on this socket.']);
     await until(() => expect(listening.inFlight()).toBe(0));
   });
 

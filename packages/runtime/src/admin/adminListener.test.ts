@@ -50,7 +50,7 @@ describe('the admin listener', () => {
       const response = await fetch(origin + path);
       expect([response.status, await response.json()]).toEqual([
         404,
-        { code: 'NOT_FOUND', message: 'There is nothing at this path.', status: 404 },
+        { code: 'NOT_FOUND', message: 'There is no route at this path.', status: 404 },
       ]);
     },
   );
@@ -66,14 +66,14 @@ describe('the admin listener', () => {
     const response = await fetch(`${origin}/broken`);
     expect([response.status, await response.text()]).toEqual([
       500,
-      '{"code":"INTERNAL_SERVER_ERROR","message":"The page could not be made.","status":500}',
+      '{"code":"INTERNAL_SERVER_ERROR","message":"The page could not be generated.","status":500}',
     ]);
   });
 
   test('adminListener rejects a port that is in use with an error that names it', async () => {
     const { port } = await listen();
     await expect(adminListener({ host: '127.0.0.1', port, pages: {} })).rejects.toThrow(
-      `Port ${port} on 127.0.0.1 is taken`,
+      `Port ${port} on 127.0.0.1 is already in use`,
     );
   });
 

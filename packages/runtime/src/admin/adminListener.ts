@@ -57,12 +57,14 @@ async function handleRequest(
   const page = pages.get(url.split('?', 1)[0] ?? '');
   const { status, headers, body } =
     page === undefined
-      ? adminErrorResponse(404, 'NOT_FOUND', 'There is nothing at this path.')
+      ? adminErrorResponse(404, 'NOT_FOUND', 'There is no route at this path.')
       : method !== 'GET' && method !== 'HEAD'
-        ? adminErrorResponse(405, 'METHOD_NOT_SUPPORTED', 'This path takes GET, HEAD.', [
-            'allow',
-            'GET, HEAD',
-          ])
+        ? adminErrorResponse(
+            405,
+            'METHOD_NOT_SUPPORTED',
+            'The method is not allowed at this path. Use one of GET, HEAD.',
+            ['allow', 'GET, HEAD'],
+          )
         : await renderPage(page);
   response.writeHead(status, headers.flat());
   // Node omits the body for HEAD.
@@ -73,7 +75,7 @@ async function renderPage(page: AdminPage): Promise<HttpResponse> {
   try {
     return await page();
   } catch {
-    return adminErrorResponse(500, 'INTERNAL_SERVER_ERROR', 'The page could not be made.');
+    return adminErrorResponse(500, 'INTERNAL_SERVER_ERROR', 'The page could not be generated.');
   }
 }
 

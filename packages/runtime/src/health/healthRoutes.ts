@@ -61,7 +61,7 @@ export async function failedCheck(checks: Checks): Promise<string | undefined> {
 function withTimeout(check: () => unknown): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new Error(`It took longer than ${checkTimeoutMs} ms.`)),
+      () => reject(new Error(`The check took longer than ${checkTimeoutMs} ms.`)),
       checkTimeoutMs,
     ).unref();
     void (async () => check())()

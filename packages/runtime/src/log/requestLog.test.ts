@@ -70,7 +70,7 @@ describe('repeated requests of one kind', () => {
       vi.advanceTimersByTime(1000);
       expect(lines()).toMatchObject([
         { requestId: 'the-id' },
-        { ...kind, requests: 2, msg: 'further requests' },
+        { ...kind, requests: 2, msg: 'similar requests' },
       ]);
       report(change);
       vi.advanceTimersByTime(5000);

@@ -59,7 +59,7 @@ export function requestLog(
     repeatedByKind.delete(key);
     clearTimeout(repeated.timer);
     const { level, kind, count } = repeated;
-    if (count > 0) log[level]({ ...kind, requests: count }, 'further requests');
+    if (count > 0) log[level]({ ...kind, requests: count }, 'similar requests');
   }
 
   /** @returns true for the first request of its kind within a second; others are counted */

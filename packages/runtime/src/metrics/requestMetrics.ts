@@ -107,7 +107,7 @@ export function createRequestMetrics(prefix: string) {
       ),
       counter(
         `${prefix}limited_requests_total`,
-        'Number of requests rejected by a limit, by name of the limit.',
+        'Number of requests rejected and WebSockets closed by a limit, by limit.',
         [...limited].map(([limit, value]) => ({ labels: { limit }, value })),
       ),
     ];

@@ -69,7 +69,7 @@ export function stopOnSignals(
     onStop?.();
     setTimeout(() => {
       running?.kill?.();
-      endWithError(new UnclosedStoreError(`The stop did not end within ${stopDeadlineMs / 1000} s.`));
+      endWithError(new UnclosedStoreError(`The service did not stop within ${stopDeadlineMs / 1000} s.`));
     }, stopDeadlineMs + hangGraceMs).unref();
     const drainMs = fatalError === undefined ? drainDeadlineMs : failedDrainMs;
     void starting

@@ -55,7 +55,7 @@ function openFolder(path: string) {
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new StartError(
-      `The state folder ${path} cannot be opened: ${why}. It must be a folder that this process may write, with the files in it.`,
+      `The state folder ${path} cannot be opened: ${why}. This process must be able to write to the folder and to the files in it.`,
       { cause: error },
     );
   }

@@ -205,7 +205,9 @@ class Leases {
       if (block > 0) lease.usedAt = lease.knownAt;
       return;
     }
-    throw new Error(`The bucket was changed by others ${maxLeaseAttempts} times in a row.`);
+    throw new Error(
+      `The rate limit bucket was changed by other processes ${maxLeaseAttempts} times in a row.`,
+    );
   }
 
   async #returnUnused(): Promise<void> {

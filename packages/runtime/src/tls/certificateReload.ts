@@ -26,7 +26,8 @@ export function reloadCertificates({ files, reload, log, everyMs = pollMs }: Cer
     if (isStopped) return;
     reload().then(
       () => log.info({ certFile }, 'certificate reloaded'),
-      (error: unknown) => log.error(error, 'the certificate could not be reloaded; the one before stays'),
+      (error: unknown) =>
+        log.error(error, 'the certificate could not be reloaded; the previous one stays in use'),
     );
   };
   // Polls by stat, which follows links: renewal tools swap symbolic links or mounts, and these emit no file events.

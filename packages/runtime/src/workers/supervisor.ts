@@ -70,7 +70,7 @@ export async function startWorkers(options: RunOptions, count: number): Promise<
       await adminListener?.close();
       log.info('stopped');
       await openedLog.end();
-      if (failedCount > 0) throw new StartError(`${failedCount} of ${count} workers did not end in order.`);
+      if (failedCount > 0) throw new StartError(`${failedCount} of ${count} workers did not exit cleanly.`);
     },
     kill: () => workers.kill(),
     fatalError: workers.fatalError,

@@ -60,7 +60,7 @@ test('a worker that was starting during a reload of the certificate gets SIGHUP 
   await until(() =>
     expect(log.error).toHaveBeenCalledWith(
       expect.objectContaining({ code: 7, signal: null }),
-      'worker ended',
+      'worker exited',
     ),
   );
 });

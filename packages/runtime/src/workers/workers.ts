@@ -131,11 +131,11 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
         // A worker that stops gracefully logs that itself, and the start reports a first worker that cannot start.
         if (hasStarted && (!isStopping || code !== 0)) {
           const level = code === 0 ? 'info' : 'error';
-          log[level]({ worker: child.pid, code, signal, reason }, 'worker ended');
+          log[level]({ worker: child.pid, code, signal, reason }, 'worker exited');
         }
         replace(worker);
         const exitStatus = signal === null ? `code ${code}` : `signal ${signal}`;
-        reject(new Error(reason ?? `A worker ended before it served, with ${exitStatus}.`));
+        reject(new Error(reason ?? `A worker exited before it was listening, with ${exitStatus}.`));
       });
     });
     // Workers that are started later report errors to the log only.

@@ -10,7 +10,7 @@ export interface paths {
         };
         /**
          * List animals
-         * @description Animals in ascending order of id, optionally of one status. A full page that has a successor links to it.
+         * @description Animals in ascending order of id, optionally filtered by status. A full page links to the next page, if there is one.
          */
         get: operations["listPets"];
         put?: never;
@@ -35,7 +35,7 @@ export interface paths {
         /**
          * Get an animal
          * @deprecated
-         * @description One animal by its identifier. Use the list of animals with its `status` filter instead. Deprecated since 20 November 2026, removed on 5 December 2030.
+         * @description One animal by its identifier. Use the list of animals with the `status` filter instead. Deprecated since 20 November 2026, removed on 5 December 2030.
          */
         get: operations["getPet"];
         put?: never;
@@ -73,7 +73,7 @@ export interface components {
         };
         /** @description Animals in ascending order of id. */
         Pets: components["schemas"]["Animal"][];
-        /** @description An animal that is available for adoption, or was. */
+        /** @description An animal that is or was available for adoption. */
         Animal: {
             /**
              * Format: int64
@@ -120,9 +120,9 @@ export interface operations {
             query?: {
                 /** @description Maximum number of animals returned. */
                 limit?: number;
-                /** @description Only animals of this status. */
+                /** @description Only animals with this status. */
                 status?: components["schemas"]["PetStatus"];
-                /** @description Only animals whose id is greater. */
+                /** @description Only animals with a greater id. */
                 cursor?: number;
             };
             header?: never;
@@ -134,9 +134,9 @@ export interface operations {
             /** @description A page of animals. */
             200: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
-                    /** @description `rel="next"` where a further page exists (RFC 8288). */
+                    /** @description `rel="next"`: the next page, if there is one (RFC 8288). */
                     Link?: string;
                     [name: string]: unknown;
                 };
@@ -144,10 +144,10 @@ export interface operations {
                     "application/json": components["schemas"]["Pets"];
                 };
             };
-            /** @description The input is not valid; the message names each field. */
+            /** @description The input is not valid; the message names each invalid field. */
             400: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -158,7 +158,7 @@ export interface operations {
             /** @description The credential is missing or not valid. */
             401: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     /** @description How to authenticate (RFC 6750). */
                     "WWW-Authenticate": string;
@@ -168,10 +168,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description An unexpected error occurred. */
             500: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -179,10 +179,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service, or its store, cannot serve now; nothing was stored. */
+            /** @description The service or its store is unavailable; nothing was stored. */
             503: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
@@ -192,10 +192,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The call took too long: whether it had an effect is unknown. */
+            /** @description The call timed out. Whether it had an effect is unknown. */
             504: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -209,7 +209,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Repeats of a request under one key, for 24 hours, change nothing (IETF httpapi draft -07). */
+                /** @description Retries with the same key have no further effect for 24 hours (IETF httpapi draft -07). */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -221,14 +221,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The animal as it was added, with its id. */
+            /** @description The created animal, with its id. */
             201: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
-                    /** @description Where the animal is. */
+                    /** @description URL of the animal. */
                     Location?: string;
-                    /** @description `true` where an earlier request did it. */
+                    /** @description `true` if this request was already executed with the same Idempotency-Key. */
                     "Idempotent-Replayed"?: string;
                     [name: string]: unknown;
                 };
@@ -236,10 +236,10 @@ export interface operations {
                     "application/json": components["schemas"]["Animal"];
                 };
             };
-            /** @description The input is not valid; the message names each field. */
+            /** @description The input is not valid; the message names each invalid field. */
             400: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -250,7 +250,7 @@ export interface operations {
             /** @description The credential is missing or not valid. */
             401: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     /** @description How to authenticate (RFC 6750). */
                     "WWW-Authenticate": string;
@@ -263,7 +263,7 @@ export interface operations {
             /** @description The body is too large. */
             413: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -271,10 +271,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The body is not application/json. */
+            /** @description The Content-Type of the body is not application/json. */
             415: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -285,7 +285,7 @@ export interface operations {
             /** @description The Idempotency-Key was used with another input. */
             422: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -293,10 +293,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description Too many calls, or more idempotency keys than one API key may use within a day. */
+            /** @description Too many calls, or too many idempotency keys used with one API key within a day. */
             429: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
@@ -306,10 +306,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description An unexpected error occurred. */
             500: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -317,10 +317,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service, or its store, cannot serve now; nothing was stored. */
+            /** @description The service or its store is unavailable; nothing was stored. */
             503: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
@@ -330,10 +330,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The store did not answer: whether the animal was added is unknown. */
+            /** @description The store did not respond in time. Whether the animal was added is unknown. */
             504: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -358,9 +358,9 @@ export interface operations {
             /** @description The animal. */
             200: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
-                    /** @description `rel="successor-version"`: what replaces this operation (RFC 5829). `rel="deprecation"`: a page about its end (RFC 9745). */
+                    /** @description `rel="successor-version"`: the replacement of this operation (RFC 5829). `rel="deprecation"`: a page about the deprecation (RFC 9745). */
                     Link?: string;
                     /** @description When this operation was deprecated (RFC 9745). */
                     Deprecation: string;
@@ -372,10 +372,10 @@ export interface operations {
                     "application/json": components["schemas"]["Animal"];
                 };
             };
-            /** @description The input is not valid; the message names each field. */
+            /** @description The input is not valid; the message names each invalid field. */
             400: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -386,7 +386,7 @@ export interface operations {
             /** @description The credential is missing or not valid. */
             401: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     /** @description How to authenticate (RFC 6750). */
                     "WWW-Authenticate": string;
@@ -399,9 +399,9 @@ export interface operations {
             /** @description The animal was not found. */
             404: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
-                    /** @description `rel="successor-version"`: what replaces this operation (RFC 5829). `rel="deprecation"`: a page about its end (RFC 9745). */
+                    /** @description `rel="successor-version"`: the replacement of this operation (RFC 5829). `rel="deprecation"`: a page about the deprecation (RFC 9745). */
                     Link?: string;
                     /** @description When this operation was deprecated (RFC 9745). */
                     Deprecation: string;
@@ -413,10 +413,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service failed. */
+            /** @description An unexpected error occurred. */
             500: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };
@@ -424,10 +424,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The service, or its store, cannot serve now; nothing was stored. */
+            /** @description The service or its store is unavailable; nothing was stored. */
             503: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     /** @description Seconds to wait before trying again. */
                     "Retry-After": number;
@@ -437,10 +437,10 @@ export interface operations {
                     "application/json": components["schemas"]["Error"];
                 };
             };
-            /** @description The call took too long: whether it had an effect is unknown. */
+            /** @description The call timed out. Whether it had an effect is unknown. */
             504: {
                 headers: {
-                    /** @description Names this request in the logs. */
+                    /** @description Identifies this request in the logs. */
                     "X-Request-Id": string;
                     [name: string]: unknown;
                 };

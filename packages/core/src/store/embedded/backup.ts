@@ -62,7 +62,7 @@ function rejectInside(dataDir: string, target: string): void {
   if (!`${target}/`.startsWith(`${dataDir}/`)) return;
   throw new StoreError(
     'conflict',
-    `The backup ${target} would lie in the data folder ${dataDir} that it is a copy of: choose a folder outside it.`,
+    `The backup folder ${target} is inside the data folder ${dataDir}. Choose a folder outside it.`,
   );
 }
 
@@ -72,7 +72,7 @@ function toTargetError(error: unknown, target: string): StoreError {
   const { code } = toStoreError(error, target);
   return new StoreError(
     code,
-    `The folder of the backup, ${target}, cannot be made (${error instanceof Error ? error.message : String(error)}): choose a folder that this user may write to.`,
+    `The backup folder ${target} cannot be created (${error instanceof Error ? error.message : String(error)}). Choose a folder that this user can write to.`,
     { cause: error },
   );
 }
@@ -85,7 +85,7 @@ async function rejectUsed(target: string): Promise<void> {
   if (entries.length === 0) return;
   throw new StoreError(
     'conflict',
-    `The folder ${target} is not empty: a backup needs a new or an empty one.`,
+    `The backup folder ${target} is not empty. Choose a new or an empty folder.`,
   );
 }
 
@@ -116,7 +116,7 @@ async function toBackupError(error: unknown, folder: string): Promise<unknown> {
   if (disk.bavail * disk.bsize >= MIN_FREE_BYTES) return error;
   return new StoreError(
     'full',
-    `The disk of ${folder} is full and no backup was made: free space on it, or choose another disk.`,
+    `The disk of ${folder} is full and no backup was made. Free some space, or choose another disk.`,
     { cause: error },
   );
 }

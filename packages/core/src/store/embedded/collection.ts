@@ -105,8 +105,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
   const { rows, indexes } = openCollectionTables<Stored>(folder, definition);
   const uniques = indexes.filter(({ kind }) => kind === 'unique');
 
-  const damagedRecord = (id: number) =>
-    damaged(path, `the record of ${recordName} ${id} is not what was stored`);
+  const damagedRecord = (id: number) => damaged(path, `the record of ${recordName} ${id} is invalid`);
 
   /** Returns the record. @throws {StoreError} `damaged` if it is not the record that was stored under this id */
   function checked(id: number, record: Decoded<Stored> | undefined): Stored {
@@ -124,7 +123,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
     for (const index of uniques) {
       const id = findDuplicate(index, record);
       if (id === undefined) continue;
-      throw new StoreError('conflict', `The ${recordName} ${id} has the same ${index.field} already.`);
+      throw new StoreError('conflict', `The ${recordName} ${id} already has the same ${index.field}.`);
     }
   }
 
@@ -141,7 +140,8 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
       const id = counter.last() + 1;
       const record = buildRecord<Stored>(definition, id, values);
       // Even if the counter is damaged, no record is overwritten.
-      if (rows.doesExist(id)) throw damaged(path, `${recordName} ${id} was there already`);
+      if (rows.doesExist(id))
+        throw damaged(path, `${recordName} ${id} already exists, although its id is new`);
       checkUnique(record);
       store(record);
       counter.set(id);

@@ -49,30 +49,34 @@ describe('a damaged data file', () => {
     ['an empty file', 'petstore.mdb: it is empty', () => truncate(file, 0)],
     [
       'a file that is cut in half',
-      'it was cut off, \\d+ bytes are missing',
+      'it is truncated: \\d+ bytes are missing',
       (size) => truncate(file, size / 2),
     ],
     [
       'a file without its last byte',
-      'it was cut off, 1 bytes are missing',
+      'it is truncated: 1 bytes are missing',
       (size) => truncate(file, size - 1),
     ],
     [
       'a file that is cut within its meta pages',
-      'it was cut off within its meta pages',
+      'it is truncated within its meta pages',
       () => truncate(file, 100),
     ],
-    ['a text file', 'a meta page is not one', (size) => writeFile(file, 'text '.repeat(size / 5))],
-    ['a file with garbage in its first meta page', 'a meta page is not one', () => overwrite(0, 200)],
+    ['a text file', 'a meta page has no LMDB signature', (size) => writeFile(file, 'text '.repeat(size / 5))],
+    [
+      'a file with garbage in its first meta page',
+      'a meta page has no LMDB signature',
+      () => overwrite(0, 200),
+    ],
     [
       'a file with garbage in its second meta page',
-      'a meta page is not one',
+      'a meta page has no LMDB signature',
       async () => overwrite(await pageSize(), 200),
     ],
     ['a file with an impossible transaction number', 'contradict each other', () => overwrite(152, 8)],
     ['a file with a last page beyond its end', 'bytes are missing', () => overwriteBoth(144, 4)],
     ['a file with a root page beyond its end', 'points outside the file', () => overwriteBoth(136, 4)],
-    ['a file of zeros', 'a meta page is not one', (size) => writeFile(file, Buffer.alloc(size))],
+    ['a file of zeros', 'a meta page has no LMDB signature', (size) => writeFile(file, Buffer.alloc(size))],
   ])('openEmbeddedStore rejects %s as damaged', async ([, what, damageFile]) => {
     await createData();
     await damageFile((await stat(file)).size);
@@ -97,7 +101,7 @@ describe('a damaged data file', () => {
     await damageText('Bello the available');
     const store = await openEmbeddedStore({ dataDir });
     expect(store.collection(animals).get(1)).toEqual({ id: 1, name: 'Rex', categoryId: 1 });
-    expect(() => store.collection(animals).get(2)).toThrow('the record of animal 2 is not what was stored');
+    expect(() => store.collection(animals).get(2)).toThrow('the record of animal 2 is invalid');
     expect(() => store.collection(animals).list({ limit: 20, where: { status: 'available' } })).toThrow(
       'the record of animal 2',
     );
@@ -116,8 +120,8 @@ describe('a damaged data file', () => {
     await createData();
     await damageText('"createdAt":1');
     const store = await openEmbeddedStore({ dataDir });
-    expect(() => store.keys.find('h'.repeat(43))).toThrow('the record of an API key is not what was stored');
-    expect(() => store.keys.list()).toThrow('the record of an API key is not what was stored');
+    expect(() => store.keys.find('h'.repeat(43))).toThrow('the record of an API key is invalid');
+    expect(() => store.keys.list()).toThrow('the record of an API key is invalid');
     await expect(store.keys.revoke('deploy', 5)).rejects.toMatchObject({ code: 'damaged' });
     await store.close();
   });
@@ -127,7 +131,7 @@ describe('a damaged data file', () => {
     await setMeta('format', 3);
     await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
       code: 'damaged',
-      message: `The data in ${dataDir} has format 3 and this version knows 2 at most: start a newer version, or choose another folder.`,
+      message: `The data in ${dataDir} has format 3, but this version supports formats up to 2. Start a newer version, or choose another folder.`,
     });
   });
 

@@ -34,10 +34,10 @@ test('findDamage returns undefined for a file with unused bytes at its end', asy
   expect(await findDamageIn(Buffer.concat([intact, Buffer.alloc(10_000)]))).toBeUndefined();
 });
 
-test('findDamage detects a file that is cut off at any length', async () => {
+test('findDamage detects a file that is truncated to any length', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat(intact.length - 1), async (length) => {
-      expect(await findDamageIn(intact.subarray(0, length))).toMatch(/cut off|empty/);
+      expect(await findDamageIn(intact.subarray(0, length))).toMatch(/truncated|empty/);
     }),
     { numRuns: 40 },
   );

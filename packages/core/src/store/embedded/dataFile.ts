@@ -53,7 +53,7 @@ function inspect(path: string): string | undefined {
       return 'a meta page points outside the file';
     // The size is read after the meta pages: a concurrent writer only makes the file larger.
     const missing = pages * BigInt(latest.pageSize) - BigInt(fstatSync(file).size);
-    return missing > 0n ? `it was cut off, ${missing} bytes are missing` : undefined;
+    return missing > 0n ? `it is truncated: ${missing} bytes are missing` : undefined;
   } finally {
     closeSync(file);
   }
@@ -64,15 +64,15 @@ function readMetaPage(file: number, offset: number) {
   if (readSync(file, page, 0, META_BYTES, offset) < META_BYTES) {
     return offset === 0 && fstatSync(file).size === 0
       ? 'it is empty'
-      : 'it was cut off within its meta pages';
+      : 'it is truncated within its meta pages';
   }
   if ((page.readUInt16LE(PAGE_FLAGS) & P_META) === 0 || page.readUInt32LE(MAGIC) !== LMDB_MAGIC) {
-    return 'a meta page is not one';
+    return 'a meta page has no LMDB signature';
   }
   if (page.readUInt32LE(VERSION) !== DATA_VERSION) return 'it has an unknown LMDB data version';
   const pageSize = page.readUInt32LE(PAGE_SIZE);
   if (pageSize < 512 || pageSize > 65_536 || (pageSize & (pageSize - 1)) !== 0) {
-    return 'a meta page states an impossible page size';
+    return 'a meta page has an invalid page size';
   }
   return {
     pageSize,

@@ -68,7 +68,7 @@ describe.skipIf(process.platform === 'win32')('a folder that other users may wri
       await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
         name: 'StoreError',
         code: 'forbidden',
-        message: `Other users may write to the data folder ${dataDir} (mode ${mode.toString(8)}): run chmod 700 ${dataDir}, or choose a folder that only this user may write to.`,
+        message: `Other users can write to the data folder ${dataDir} (mode ${mode.toString(8)}): run chmod 700 ${dataDir}, or choose a folder that only this user can write to.`,
       });
       expect(await readdir(dataDir)).toEqual([]);
     },
@@ -85,7 +85,7 @@ describe.skipIf(process.platform === 'win32')('a folder that other users may wri
       await chmod(dataDir, mode);
       await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
         code: 'forbidden',
-        message: `Other users may write to the data folder ${dataDir} (mode ${mode.toString(8)}): choose a folder that only this user may write to.`,
+        message: `Other users can write to the data folder ${dataDir} (mode ${mode.toString(8)}): choose a folder that only this user can write to.`,
       });
     },
   );
@@ -122,7 +122,7 @@ describe('a symbolic link in a data folder', () => {
       await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
         name: 'StoreError',
         code: 'forbidden',
-        message: `${name} in the data folder ${dataDir} is a symbolic link: a regular file is expected. Remove it, or name the folder that holds the data.`,
+        message: `${name} in the data folder ${dataDir} is a symbolic link; it must be a regular file. Remove it, or choose the folder that holds the data.`,
       });
       expect(await readFile(target())).toEqual(before);
     },
@@ -151,7 +151,7 @@ describe('an invalid path', () => {
     await writeFile(dataDir, '');
     await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
       code: 'unavailable',
-      message: `The data folder ${dataDir} cannot be used: it, or what it should lie in, is a file. Choose another folder.`,
+      message: `The data folder ${dataDir} cannot be used: it, or one of its parents, is a file. Choose another folder.`,
     });
   });
 
@@ -181,7 +181,7 @@ describe('a folder without permissions', () => {
   const forbidden = {
     code: 'forbidden',
     message: expect.stringMatching(
-      /^The data folder .* cannot be read and written by this user \(E\w+\): give the user/,
+      /^This user cannot read and write the data folder .* \(E\w+\)\. Grant access,/,
     ),
   };
 

@@ -39,7 +39,7 @@ export async function rejectSharedFolder(path: string): Promise<void> {
   const isShared = (mode & 0o1000) !== 0 || !(await containsOnlyStore(path));
   throw new StoreError(
     'forbidden',
-    `Other users may write to the data folder ${path} (mode ${(mode & 0o7777).toString(8)}): ${isShared ? '' : `run chmod 700 ${path}, or `}choose a folder that only this user may write to.`,
+    `Other users can write to the data folder ${path} (mode ${(mode & 0o7777).toString(8)}): ${isShared ? '' : `run chmod 700 ${path}, or `}choose a folder that only this user can write to.`,
   );
 }
 
@@ -70,7 +70,7 @@ export async function rejectLink(folder: string, name: string): Promise<void> {
   if (stats.isFile()) return;
   throw new StoreError(
     'forbidden',
-    `${name} in the data folder ${folder} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a file'}: a regular file is expected. Remove it, or name the folder that holds the data.`,
+    `${name} in the data folder ${folder} is ${stats.isSymbolicLink() ? 'a symbolic link' : 'not a file'}; it must be a regular file. Remove it, or choose the folder that holds the data.`,
   );
 }
 

@@ -11,27 +11,27 @@ interface ErrorKind {
 const forbidden: ErrorKind = {
   code: 'forbidden',
   sentence: (dataDir, why) =>
-    `The data folder ${dataDir} cannot be read and written by this user (${why}): give the user the right to, or choose another folder.`,
+    `This user cannot read and write the data folder ${dataDir} (${why}). Grant access, or choose another folder.`,
 };
 const full: ErrorKind = {
   code: 'full',
   sentence: (dataDir, why) =>
-    `The disk of the data folder ${dataDir} is full (${why}) and nothing was stored: free space on it. A restart is not needed.`,
+    `The disk of the data folder ${dataDir} is full (${why}) and nothing was stored. Free some space; a restart is not needed.`,
 };
 const damage: ErrorKind = {
   code: 'damaged',
   sentence: (dataDir, why) =>
-    `The data in ${dataDir} is damaged: ${why}. Restore the folder from a backup, or choose another one.`,
+    `The data in ${dataDir} is damaged: ${why}. Restore the folder from a backup, or choose another folder.`,
 };
 const notDirectory: ErrorKind = {
   code: 'unavailable',
   sentence: (dataDir) =>
-    `The data folder ${dataDir} cannot be used: it, or what it should lie in, is a file. Choose another folder.`,
+    `The data folder ${dataDir} cannot be used: it, or one of its parents, is a file. Choose another folder.`,
 };
 const fatal: ErrorKind = {
   code: 'fatal',
   sentence: (dataDir) =>
-    `LMDB reported a fatal error in the data folder ${dataDir} and takes no further read or write in this process: check the disk, and restart the process.`,
+    `LMDB reported a fatal error in the data folder ${dataDir}, so this process can no longer use it. Check the disk, and restart the process.`,
 };
 const unknownError: ErrorKind = {
   code: 'unavailable',
@@ -79,7 +79,7 @@ export const damaged = (dataDir: string, why: string) =>
 export const replaced = (dataDir: string, file: string) =>
   new StoreError(
     'fatal',
-    `${file} was removed from the data folder ${dataDir}, or replaced, while this process had it open: what was written since is lost. Stop every process that uses the folder, put it back or restore it, and start again.`,
+    `${file} in the data folder ${dataDir} was removed or replaced while in use; later writes are lost. Stop every process that uses the folder, restore the file, and start again.`,
   );
 
 /** Error of calls after `close`. */
@@ -114,7 +114,7 @@ export async function toCommitError(reason: unknown, dataDir: string): Promise<S
   }
   return new StoreError(
     'outcome-unknown',
-    `The disk of the data folder ${dataDir} failed in the middle of a write (EIO): check the disk, and whether the write was stored.`,
+    `The disk of the data folder ${dataDir} failed during a write (EIO). Check the disk, and whether the write was stored.`,
     { cause },
   );
 }

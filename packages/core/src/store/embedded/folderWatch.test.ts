@@ -28,7 +28,7 @@ const fatal = (file = 'petstore.mdb') =>
   expect.objectContaining({
     name: 'StoreError',
     code: 'fatal',
-    message: `${file} was removed from the data folder ${dataDir}, or replaced, while this process had it open: what was written since is lost. Stop every process that uses the folder, put it back or restore it, and start again.`,
+    message: `${file} in the data folder ${dataDir} was removed or replaced while in use; later writes are lost. Stop every process that uses the folder, restore the file, and start again.`,
   });
 const file = () => join(dataDir, 'petstore.mdb');
 

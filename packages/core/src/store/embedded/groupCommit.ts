@@ -72,7 +72,7 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
     const timer = setTimeout(() => {
       stuck = new StoreError(
         'unavailable',
-        `The data folder ${dataDir} has not taken a write for ${COMMIT_TIMEOUT_MS / 1000} s: its disk hangs, or a process that shares it was stopped.`,
+        `The data folder ${dataDir} has not completed a write for ${COMMIT_TIMEOUT_MS / 1000} s: its disk hangs, or a process that shares it is suspended.`,
       );
       rejectWrites(stuck);
     }, COMMIT_TIMEOUT_MS);
@@ -123,7 +123,7 @@ export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFold
     if (running === undefined || deadlineMs === undefined) return running;
     const isInTime = await Promise.race([running.then(() => true), delay(deadlineMs, false, { ref: false })]);
     if (isInTime) return;
-    const why = `The data folder ${dataDir} was closed, but a write has not ended within ${deadlineMs / 1000} s: its disk hangs, or a process that shares it was stopped.`;
+    const why = `The data folder ${dataDir} was closed, but a write did not complete within ${deadlineMs / 1000} s: its disk hangs, or a process that shares it is suspended.`;
     rejectWrites(new StoreError('unavailable', why));
     throw new StoreError('outcome-unknown', why);
   }

@@ -34,7 +34,7 @@ export function openKeys(folder: DataFolder) {
   const { keys, hashes } = openKeyTables(folder);
 
   function checked<T>(row: T | null): T {
-    if (row === null) throw damaged(path, 'the record of an API key is not what was stored');
+    if (row === null) throw damaged(path, 'the record of an API key is invalid');
     return row;
   }
 
@@ -42,7 +42,7 @@ export function openKeys(folder: DataFolder) {
     const hash = Buffer.from(record.hash);
     const name = Buffer.from(record.name);
     if (hashes.get(name) !== undefined || keys.get(hash) !== undefined) {
-      throw new StoreError('conflict', `There is an API key named ${JSON.stringify(record.name)} already.`);
+      throw new StoreError('conflict', `An API key named ${JSON.stringify(record.name)} already exists.`);
     }
     const number = counter.last() + 1;
     counter.set(number);

@@ -152,7 +152,7 @@ describe('a data folder of format 1', () => {
     await createFormatOne(dataDir);
     await expect(openEmbeddedStore({ dataDir, migrate: false })).rejects.toMatchObject({
       code: 'migration-needed',
-      message: `An earlier version made the data in ${dataDir}: start the service, which brings it up to date.`,
+      message: `The data in ${dataDir} was created by an earlier version. Start the service, which migrates it.`,
     });
     expect((await open()).reported).toContain(migrated());
   });
@@ -189,7 +189,7 @@ describe('a data folder with other collections than the code', () => {
     await store.close();
     await expect(open()).rejects.toMatchObject({
       code: 'damaged',
-      message: `The data in ${dataDir} has a collection "categories" that this version does not know: start the version that made it, or choose another folder.`,
+      message: `The data in ${dataDir} has a collection "categories" that this version does not know. Start the version that created it, or choose another folder.`,
     });
     const again = await open([animals, categories]);
     expect(await again.store.collection(categories).get(1)).toEqual(dogs);
@@ -247,7 +247,7 @@ describe('a data folder with other collections than the code', () => {
     });
     await expect(open([animals, unique])).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('category 1 and 3 have the same.'),
+      message: expect.stringContaining('category 1 and 3 have the same value.'),
     });
     const again = await open([animals, categories]);
     expect((await again.store.collection(categories).list({ limit: 10 })).records).toHaveLength(3);

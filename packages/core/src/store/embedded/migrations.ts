@@ -72,11 +72,11 @@ function toFormat2(row: ReservationRow | { readonly animalId: number }): Reserva
  */
 export function formatOf({ meta, path }: OpenedFolder): number {
   const format = meta.get('format');
-  if (typeof format !== 'number') throw damaged(path, 'petstore.mdb does not say which format it has');
+  if (typeof format !== 'number') throw damaged(path, 'petstore.mdb has no format number');
   if (format <= FORMAT) return format;
   throw new StoreError(
     'damaged',
-    `The data in ${path} has format ${format} and this version knows ${FORMAT} at most: start a newer version, or choose another folder.`,
+    `The data in ${path} has format ${format}, but this version supports formats up to ${FORMAT}. Start a newer version, or choose another folder.`,
   );
 }
 
@@ -85,7 +85,7 @@ export function layoutOf(folder: OpenedFolder): Layout {
   if (formatOf(folder) === 1) return { animals: {} };
   const layout = folder.meta.get('layout');
   if (typeof layout === 'object' && layout !== null) return layout;
-  throw damaged(folder.path, 'petstore.mdb does not say which collections it has');
+  throw damaged(folder.path, 'petstore.mdb has no list of collections');
 }
 
 /** @throws {StoreError} `damaged` if the folder has a collection that the code does not know */
@@ -96,7 +96,7 @@ export function rejectUnknown(folder: OpenedFolder, definitions: readonly Collec
   if (unknown === undefined) return;
   throw new StoreError(
     'damaged',
-    `The data in ${folder.path} has a collection "${unknown}" that this version does not know: start the version that made it, or choose another folder.`,
+    `The data in ${folder.path} has a collection "${unknown}" that this version does not know. Start the version that created it, or choose another folder.`,
   );
 }
 
@@ -125,7 +125,7 @@ export function bringUpToDate(folder: OpenedFolder, definitions: readonly Collec
   const migrations: [from: number, run: () => void][] = [];
   for (let from = formatOf(folder); from < FORMAT; from += 1) {
     const migration = MIGRATIONS[from];
-    if (migration === undefined) throw damaged(path, `petstore.mdb states the impossible format ${from}`);
+    if (migration === undefined) throw damaged(path, `petstore.mdb has the invalid format ${from}`);
     migrations.push([from, migration.prepare(folder)]);
   }
   const opened = definitions.map((definition) => ({
@@ -202,7 +202,7 @@ function fillIndex(
       if (other !== undefined) {
         throw new StoreError(
           'conflict',
-          `The data in ${path} cannot get a unique index of ${name} by ${index.field}: ${singular(name)} ${other} and ${key} have the same. Start the earlier version and change one of them.`,
+          `The data in ${path} cannot have a unique index of ${name} by ${index.field}: ${singular(name)} ${other} and ${key} have the same value. Start the earlier version and change one of them.`,
         );
       }
       if (!isFilled) addToIndex(index, value);

@@ -75,7 +75,7 @@ export async function openDataFolder(
         if (!migrate) {
           throw new StoreError(
             'migration-needed',
-            `An earlier version made the data in ${path}: start the service, which brings it up to date.`,
+            `The data in ${path} was created by an earlier version. Start the service, which migrates it.`,
           );
         }
         for (const what of bringUpToDate(folder, collections)) onMigrated?.(what);

@@ -69,10 +69,10 @@ test('while another process holds the write lock, reads succeed and writes fail 
   await vi.advanceTimersByTimeAsync(10_000);
   expect(await rejection).toMatchObject({
     code: 'unavailable',
-    message: expect.stringContaining('has not taken a write for 10 s'),
+    message: expect.stringContaining('has not completed a write for 10 s'),
   });
   expect(store.collection(animals).get(1)).toEqual({ id: 1, name: 'Rex', categoryId: 1 });
-  expect(() => store.ready()).toThrow('has not taken a write for 10 s');
+  expect(() => store.ready()).toThrow('has not completed a write for 10 s');
   await expect(store.collection(animals).create({ name: 'Hasso', categoryId: 1 })).rejects.toMatchObject({
     code: 'unavailable',
   });
@@ -102,7 +102,7 @@ test('close({ deadlineMs }) rejects at its deadline while another process holds 
   const since = performance.now();
   await expect(store.close({ deadlineMs: 300 })).rejects.toMatchObject({
     code: 'outcome-unknown',
-    message: `The data folder ${dataDir} was closed, but a write has not ended within 0.3 s: its disk hangs, or a process that shares it was stopped.`,
+    message: `The data folder ${dataDir} was closed, but a write did not complete within 0.3 s: its disk hangs, or a process that shares it is suspended.`,
   });
   expect(performance.now() - since).toBeLessThan(5_000);
   // Neither has started without the lock, so both are known not to be stored.
@@ -132,10 +132,10 @@ test.skipIf(commandMissing('strace'))(
     const inject = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=EIO:when=5+3'];
     const tracer = ['strace', '-f', '-o', '/dev/null', ...inject];
     const { results, exitCode } = await startStoreProcess(['createUntilFatal', dataDir], { tracer }).rest();
-    const message = `LMDB reported a fatal error in the data folder ${dataDir} and takes no further read or write in this process: check the disk, and restart the process.`;
+    const message = `LMDB reported a fatal error in the data folder ${dataDir}, so this process can no longer use it. Check the disk, and restart the process.`;
     expect(results.slice(-4)).toEqual([
       { fatal: message },
-      { code: 'outcome-unknown', message: expect.stringContaining('failed in the middle of a write (EIO)') },
+      { code: 'outcome-unknown', message: expect.stringContaining('failed during a write (EIO)') },
       { code: 'fatal', message },
       { code: 'fatal', message },
     ]);

@@ -66,7 +66,7 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
   }
 
   function checked<T>(row: T | null): T {
-    if (row === null) throw damaged(path, 'the record of an idempotency key is not what was stored');
+    if (row === null) throw damaged(path, 'the record of an idempotency key is invalid');
     return row;
   }
 

@@ -58,7 +58,7 @@ export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promi
             if (isDeepStrictEqual(stored, record)) return false;
             throw new StoreError(
               'conflict',
-              `The data folder ${dataDir} has another ${definition.recordName} ${record.id}.`,
+              `The data folder ${dataDir} has a different ${definition.recordName} ${record.id}.`,
             );
           });
           for (const record of missing) collection.restore(record);

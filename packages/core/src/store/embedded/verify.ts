@@ -89,7 +89,7 @@ export async function verifyFolder({
           if (entries % PROGRESS_INTERVAL === 0) onProgress(table, last);
         }, report);
         const counted = count();
-        if (entries !== counted) report(`it has ${entries} entries where LMDB counted ${counted}`);
+        if (entries !== counted) report(`it has ${entries} entries, but LMDB counted ${counted}`);
       } catch (error) {
         report(`LMDB cannot read it beyond entry ${entries} (${String(error)})`);
       }
@@ -136,7 +136,7 @@ function collectionTables(
   const walkRows: Walk = (onEntry, report) => {
     let last = 0;
     for (const { key, value } of rows.getRange()) {
-      if (value?.id !== key) report(`the record of ${recordName} ${key} is not what was stored`);
+      if (value?.id !== key) report(`the record of ${recordName} ${key} is invalid`);
       else {
         for (const { field, ids, valueOf } of indexes) {
           const indexed = valueOf(value);
@@ -187,7 +187,7 @@ function internalTables(folder: DataFolder): [name: string, table: VerifiedTable
       for (const { key, value } of keys.getRange()) {
         // Copied, because lmdb's buffers are valid only until its next read.
         const hash = Buffer.from(key).toString();
-        if (value?.record.hash !== hash) report('the record of an API key is not what was stored');
+        if (value?.record.hash !== hash) report('the record of an API key is invalid');
         else {
           const { number, record } = value;
           last = Math.max(last, number);
@@ -207,7 +207,7 @@ function internalTables(folder: DataFolder): [name: string, table: VerifiedTable
       for (const { key, value } of hashes.getRange()) {
         const name = JSON.stringify(Buffer.from(key).toString());
         if (value === null || value === undefined)
-          report(`the entry of the API key ${name} is not what was stored`);
+          report(`the index entry of the API key ${name} is invalid`);
         else if (keys.get(Buffer.from(value)) === undefined) report(`the API key ${name} has no record`);
         onEntry(`the API key ${name}`);
       }
@@ -215,7 +215,7 @@ function internalTables(folder: DataFolder): [name: string, table: VerifiedTable
     reservations: (onEntry, report) => {
       for (const { key, value } of reservations.getRange()) {
         const digest = Buffer.from(key);
-        if (value === null) report('the record of an idempotency key is not what was stored');
+        if (value === null) report('the record of an idempotency key is invalid');
         else {
           const { collection, recordId, expiresAt } = value;
           const created = `${singular(collection)} ${recordId}`;
@@ -246,7 +246,7 @@ function internalTables(folder: DataFolder): [name: string, table: VerifiedTable
     },
     'reservations.callers': (onEntry, report) => {
       for (const { value } of callers.getRange()) {
-        if (value === null) report('the record of the idempotency keys of a caller is not what was stored');
+        if (value === null) report("the record of a caller's idempotency keys is invalid");
         onEntry('the idempotency keys of a caller');
       }
     },

@@ -37,7 +37,7 @@ export async function waitForWriteLock(path: string, lockFile: string): Promise<
   }
   throw new StoreError(
     'unavailable',
-    `The data folder ${path} cannot be opened: process ${holder.pid} has held its write lock for ${LOCK_TIMEOUT_MS / 1000} s. If that process is stopped or hangs, continue it (kill -CONT ${holder.pid}) or end it, and try again.`,
+    `The data folder ${path} cannot be opened: process ${holder.pid} has held its write lock for ${LOCK_TIMEOUT_MS / 1000} s. If that process is suspended or hangs, resume it (kill -CONT ${holder.pid}) or end it, and try again.`,
   );
 }
 

@@ -74,7 +74,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
   }
 
   const uniqueConflict = (field: string, id: Int64) =>
-    new StoreError('conflict', `The ${recordName} ${String(id)} has the same ${field} already.`);
+    new StoreError('conflict', `The ${recordName} ${String(id)} already has the same ${field}.`);
 
   /** Waits before the next attempt if a value may be taken by a record that the majority has not confirmed yet. */
   const pauseIfUnique = async (operation: StoreOperation) => {
@@ -123,7 +123,11 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
         if (await insert(operation, record)) return record;
         // The driver retried the insert, so the existing record may be this one.
         if (operation.writeOutcome === 'unknown') {
-          throw storeError('outcome-unknown', label, `${recordName} ${record.id} was there at the repeat`);
+          throw storeError(
+            'outcome-unknown',
+            label,
+            `${recordName} ${record.id} already existed when the write was retried`,
+          );
         }
         // Nothing was stored.
         operation.writeOutcome = 'not-stored';
@@ -162,7 +166,11 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
         }
         // The driver retried the change, and its first attempt may have changed the record.
         if (operation.writeOutcome === 'unknown') {
-          throw storeError('outcome-unknown', label, `${recordName} ${id} was changed at the repeat`);
+          throw storeError(
+            'outcome-unknown',
+            label,
+            `${recordName} ${id} had already changed when the write was retried`,
+          );
         }
         operation.writeOutcome = 'not-stored';
         await operation.pause();
@@ -186,7 +194,11 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
           }
         }
         if (operation.writeOutcome === 'unknown') {
-          throw storeError('outcome-unknown', label, `${recordName} ${id} was changed at the repeat`);
+          throw storeError(
+            'outcome-unknown',
+            label,
+            `${recordName} ${id} had already changed when the write was retried`,
+          );
         }
         operation.writeOutcome = 'not-stored';
         await operation.pause();
@@ -232,7 +244,11 @@ export function checkedRecord<Stored extends StoredRecord>(
 ): Stored {
   const record = decodeRecord(row, definition);
   if (record !== undefined) return record;
-  throw storeError('damaged', label, `${definition.recordName} ${String(row._id)} is not what was stored`);
+  throw storeError(
+    'damaged',
+    label,
+    `the document of ${definition.recordName} ${String(row._id)} is invalid`,
+  );
 }
 
 export type OpenCollection<Stored extends StoredRecord> = ReturnType<typeof openCollection<Stored, string>>;

@@ -49,7 +49,8 @@ export function openCounter(
 
   async function takeBlock(operation: StoreOperation): Promise<void> {
     const last = await increase(operation, await source(), BLOCK_SIZE);
-    if (!Number.isSafeInteger(last)) throw storeError('damaged', label, 'the counter of ids is no integer');
+    if (!Number.isSafeInteger(last))
+      throw storeError('damaged', label, 'the counter of ids is not an integer');
     blocks.push({ next: last - BLOCK_SIZE + 1, last });
   }
 

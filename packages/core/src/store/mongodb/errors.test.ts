@@ -86,7 +86,7 @@ describe('an error of the driver', () => {
     const error = new MongoNetworkError('connection 3 to db.example:27017 closed.');
     expect(toStoreError(error, label, 'not-stored')).toMatchObject({
       message:
-        'The database petstore at db.example:27017 cannot serve now: connection 3 to db.example:27017 closed.',
+        'The database petstore at db.example:27017 is unavailable: connection 3 to db.example:27017 closed.',
       cause: error,
     });
   });

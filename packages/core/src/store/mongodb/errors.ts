@@ -42,14 +42,14 @@ const REJECTION_CODES: Readonly<Record<number, Code>> = {
 const REJECTION_LABELS = [MongoErrorLabel.NoWritesPerformed, MongoErrorLabel.SystemOverloadedError];
 
 const messages: Readonly<Record<Code, (label: string, why: string) => string>> = {
-  unavailable: (label, why) => `The database ${label} cannot serve now: ${why}.`,
+  unavailable: (label, why) => `The database ${label} is unavailable: ${why}.`,
   'outcome-unknown': (label, why) =>
-    `The database ${label} did not confirm a write (${why}): whether it was stored is unknown.`,
+    `The database ${label} did not confirm a write (${why}). Whether it was stored is unknown.`,
   full: (label, why) => `The database ${label} has no space left (${why}) and nothing was stored.`,
   forbidden: (label, why) =>
-    `The database ${label} refuses this user (${why}): check the credentials in its URI and the rights of the user.`,
-  damaged: (label, why) => `What is stored in the database ${label} cannot be read: ${why}.`,
-  conflict: (label, why) => `It is in the database ${label} already: ${why}.`,
+    `The database ${label} denies access to this user (${why}). Check the credentials in its URI and the privileges of the user.`,
+  damaged: (label, why) => `Data in the database ${label} cannot be read: ${why}.`,
+  conflict: (label, why) => `The record already exists in the database ${label}: ${why}.`,
   'key-reused': () => 'The idempotency key was used with another input.',
   closed: (label) => `The store in the database ${label} was closed.`,
 };
@@ -70,7 +70,7 @@ export function toStoreError(error: unknown, label: DatabaseLabel, writeOutcome:
     const kind = codeName ?? (error instanceof Error ? error.name : typeof error);
     return new StoreError(
       code,
-      messages[code](label.name, `${kind}, whose text is not shown since it holds a part of the URI`),
+      messages[code](label.name, `${kind}, whose message is not shown because it contains a part of the URI`),
     );
   }
   const why = error instanceof Error ? error.message : String(error);

@@ -56,7 +56,7 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
   async function closeWithin(deadlineMs: number): Promise<void> {
     const isInTime = await Promise.race([close().then(() => true), delay(deadlineMs, false, { ref: false })]);
     if (isInTime) return;
-    const why = `the store was closed, and it did not answer within ${Math.round(deadlineMs)} ms`;
+    const why = `the store was closed, and it did not respond within ${Math.round(deadlineMs)} ms`;
     throw storeError('outcome-unknown', label, why);
   }
 

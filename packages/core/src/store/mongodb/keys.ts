@@ -12,7 +12,7 @@ import { decodeKey, encodeKey, type KeyRow } from './rows.ts';
 export function openKeys(rows: Collection<KeyRow>, label: DatabaseLabel) {
   function checked(row: KeyRow): KeyRecord {
     const record = decodeKey(row);
-    if (record === null) throw storeError('damaged', label, 'an API key is not what was stored');
+    if (record === null) throw storeError('damaged', label, 'the document of an API key is invalid');
     return record;
   }
 
@@ -52,7 +52,7 @@ export function openKeys(rows: Collection<KeyRow>, label: DatabaseLabel) {
           operation.commandOptions,
         );
         if (taken !== null) {
-          throw new StoreError('conflict', `There is an API key named ${JSON.stringify(name)} already.`);
+          throw new StoreError('conflict', `An API key named ${JSON.stringify(name)} already exists.`);
         }
         // Another key took the number, or the majority has not confirmed the conflicting key yet.
         await operation.pause();

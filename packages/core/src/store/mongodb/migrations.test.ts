@@ -166,7 +166,7 @@ describe.skipIf(mongodbUri === undefined)('a database of format 1', () => {
     await expect(async () => store.ready()).rejects.toMatchObject({
       code: 'migration-needed',
       message: expect.stringMatching(
-        /^An earlier version made .*: start the service, which brings it up to date\.$/,
+        /^The data in the database .* was created by an earlier version\. Start the service, which migrates it\.$/,
       ),
     });
     expect(await db.collection('counters').findOne({})).toMatchObject({ _id: 'lastAnimalId' });
@@ -185,7 +185,7 @@ describe.skipIf(mongodbUri === undefined)('a database', () => {
     await expect(async () => store.ready()).rejects.toMatchObject({
       code: 'damaged',
       message: expect.stringMatching(
-        /^The data in the database .* has format 3 and this version knows 2 at most: start a newer version, or choose another database\.$/,
+        /^The data in the database .* has format 3, but this version supports formats up to 2\. Start a newer version, or choose another database\.$/,
       ),
     });
   });

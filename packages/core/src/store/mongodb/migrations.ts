@@ -75,7 +75,7 @@ export async function readMeta(
   if (row !== null && row.format > FORMAT) {
     throw new StoreError(
       'damaged',
-      `The data in the database ${name} has format ${row.format} and this version knows ${FORMAT} at most: start a newer version, or choose another database.`,
+      `The data in the database ${name} has format ${row.format}, but this version supports formats up to ${FORMAT}. Start a newer version, or choose another database.`,
     );
   }
   const isFormat1 =
@@ -85,7 +85,7 @@ export async function readMeta(
   if (unknown === undefined) return row ?? undefined;
   throw new StoreError(
     'damaged',
-    `The data in the database ${name} has a collection "${unknown}" that this version does not know: start the version that made it, or choose another database.`,
+    `The data in the database ${name} has a collection "${unknown}" that this version does not know. Start the version that created it, or choose another database.`,
   );
 }
 

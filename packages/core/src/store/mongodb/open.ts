@@ -64,12 +64,12 @@ export function openDatabase<Tables>(
       return toStoreError(error, label, writeOutcome);
     },
     closed: () => storeError('closed', label),
-    overloaded: () => storeError('unavailable', label, `${maxWaiting} operations wait for it already`),
+    overloaded: () => storeError('unavailable', label, `${maxWaiting} operations are already waiting for it`),
     timedOut: ({ writeOutcome }, timeoutMs) =>
       storeError(
         writeOutcome === 'not-stored' ? 'unavailable' : 'outcome-unknown',
         label,
-        `it did not answer within ${timeoutMs} ms`,
+        `it did not respond within ${timeoutMs} ms`,
       ),
   });
 
@@ -128,7 +128,7 @@ export function openDatabase<Tables>(
       if (!migrate) {
         throw new StoreError(
           'migration-needed',
-          `An earlier version made the data in the database ${label.name}: start the service, which brings it up to date.`,
+          `The data in the database ${label.name} was created by an earlier version. Start the service, which migrates it.`,
         );
       }
       const done = await bringUpToDate(collections, meta, definitions, label, (work) =>
@@ -252,8 +252,8 @@ function createClient(uri: string, operationTimeoutMs: number, maxPoolSize: numb
     const why =
       error instanceof Error && !/@|password|properties/i.test(uri)
         ? error.message.replace(/\.$/, '')
-        : 'its form is mongodb://user:password@host:port/?options, where each of : / ? # [ ] @ % in the user and the password is percent-encoded, and every option is one that the driver knows';
-    throw new StoreError('unavailable', `The URI of the database cannot be right: ${why}.`);
+        : 'it must have the form mongodb://user:password@host:port/?options, with each of : / ? # [ ] @ % in the user and the password percent-encoded, and only options that the driver knows';
+    throw new StoreError('unavailable', `The URI of the database is invalid: ${why}.`);
   }
 }
 

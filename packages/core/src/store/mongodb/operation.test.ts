@@ -92,7 +92,7 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
     expect(ms).toBeLessThan(50);
     expect(error).toMatchObject({
       code: 'unavailable',
-      message: expect.stringContaining('2 operations wait for it already'),
+      message: expect.stringContaining('2 operations are already waiting for it'),
     });
     await Promise.all(waiting);
   });

@@ -221,7 +221,7 @@ describe('the body of a request', () => {
     const body = ReadableStream.from(['text']) as ReadableStream<never>;
     const response = await echo(10)(origin, { method: 'POST', body, duplex: 'half' });
     expect(await response.text()).toBe(
-      'TypeError: The body of the Request yielded a string. Yield Uint8Array chunks.',
+      'TypeError: The body of the Request yielded a value of the type string; it must yield Uint8Array chunks.',
     );
   });
 
@@ -230,7 +230,7 @@ describe('the body of a request', () => {
     await request.text();
     await expect(echo(10)(request)).rejects.toThrow(
       new TypeError(
-        'The body of this Request was already read. Call fetch before it is read, or with a clone of it.',
+        'The body of this Request was already read. Call fetch before you read it, or with a clone of the Request.',
       ),
     );
   });

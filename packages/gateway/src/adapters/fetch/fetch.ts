@@ -35,7 +35,7 @@ export function createFetch({
   async function respond(request: Request, remoteAddress = ''): Promise<Response> {
     if (request.bodyUsed) {
       throw new TypeError(
-        'The body of this Request was already read. Call fetch before it is read, or with a clone of it.',
+        'The body of this Request was already read. Call fetch before you read it, or with a clone of the Request.',
       );
     }
     const received = new FetchRequest(request, maxBodyBytes, remoteAddress, maxStreamBytes);

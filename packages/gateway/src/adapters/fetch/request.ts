@@ -123,7 +123,9 @@ export class FetchRequest implements HttpRequest {
  */
 function requireBytes(chunk: unknown): Bytes {
   if (!ArrayBuffer.isView(chunk)) {
-    throw new TypeError(`The body of the Request yielded a ${typeof chunk}. Yield Uint8Array chunks.`);
+    throw new TypeError(
+      `The body of the Request yielded a value of the type ${typeof chunk}; it must yield Uint8Array chunks.`,
+    );
   }
   const { buffer, byteLength, byteOffset } = chunk;
   const bytes = new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);

@@ -22,7 +22,7 @@ export type NodeHandler = (
   next?: (error?: unknown) => void,
 ) => void;
 
-const notFoundRejection = { status: 404, code: 'NOT_FOUND', message: 'There is nothing at this path.' };
+const notFoundRejection = { status: 404, code: 'NOT_FOUND', message: 'There is no route at this path.' };
 
 /** The server has read the head and enforces its own limits. */
 export const noHeadLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };

@@ -6,17 +6,17 @@ const parserRejections: Readonly<Record<string, HttpRejection>> = {
   HPE_HEADER_OVERFLOW: {
     status: 431,
     code: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
-    message: 'The target and the headers are too long.',
+    message: 'The request target and headers are too long.',
   },
   HPE_INVALID_VERSION: {
     status: 505,
     code: 'HTTP_VERSION_NOT_SUPPORTED',
-    message: 'The request is not one of HTTP/1.1 (RFC 9112 §2.3).',
+    message: 'The request is not HTTP/1.1 (RFC 9112 §2.3).',
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: 408,
     code: 'REQUEST_TIMEOUT',
-    message: 'The request did not arrive in time.',
+    message: 'The request was not received in time.',
   },
 };
 
@@ -29,7 +29,7 @@ const malformedRequest: HttpRejection = {
 export const connectRejection: HttpRejection = {
   status: 400,
   code: 'BAD_REQUEST',
-  message: 'This server is no proxy: it takes no CONNECT (RFC 9110 §9.3.6).',
+  message: 'CONNECT is not supported: this server is not a proxy (RFC 9110 §9.3.6).',
 };
 
 /**

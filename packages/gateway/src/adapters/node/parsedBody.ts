@@ -27,8 +27,7 @@ export function parsedBody(message: IncomingMessage): Bytes {
     return toOwnBytes(toFormBody(body));
   }
   throw new Error(
-    `A body parser has read the body of ${message.method} ${message.url} (${type || 'no Content-Type'}) and left no ` +
-      'req.body that can be read again. Mount the gateway before the parser, or keep the parser from its paths.',
+    `A body parser already read the body of ${message.method} ${message.url} (${type || 'no Content-Type'}) and left no req.body that the gateway can use. Mount the gateway before the parser, or exclude the gateway's paths from the parser.`,
   );
 }
 

@@ -14,17 +14,17 @@ const targetRejections = {
   version: {
     status: 505,
     code: 'HTTP_VERSION_NOT_SUPPORTED',
-    message: 'The request is not one of HTTP/1.1 (RFC 9112 §2.3).',
+    message: 'The request is not HTTP/1.1 (RFC 9112 §2.3).',
   },
   form: {
     status: 400,
     code: 'BAD_REQUEST',
-    message: 'The target must be a path; only OPTIONS may ask about * (RFC 9112 §3.2).',
+    message: 'The request target must be a path; only OPTIONS accepts * (RFC 9112 §3.2).',
   },
   authority: {
     status: 400,
     code: 'BAD_REQUEST',
-    message: 'The target and the Host header name different hosts (RFC 9112 §3.2.2).',
+    message: 'The request target and the Host header name different hosts (RFC 9112 §3.2.2).',
   },
 } satisfies Readonly<Record<string, HttpRejection>>;
 

@@ -110,7 +110,7 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
     if (code !== undefined && reason === undefined) {
       if (code !== 1009 || this.isClosed) return this.close(code);
       this.handler?.limited('message-bytes');
-      return this.close(code, `A message may have ${this.#maxMessageBytes} bytes.`);
+      return this.close(code, `The message is larger than ${this.#maxMessageBytes} bytes.`);
     }
     this.updateUnsentBytes();
     // Limits the unsent bytes, no matter which end closes.

@@ -156,7 +156,7 @@ describe('WebSockets', () => {
     socket.write(frame('12345', { isFinal: false }));
     socket.write(frame('678901', { opcode: 0, isFinal: false }));
     await until(() => expect(server.events.slice(2)).toEqual(['message-bytes', 'closed']));
-    await until(() => expect(text()).toContain('A message may have 10 bytes.'));
+    await until(() => expect(text()).toContain('The message is larger than 10 bytes.'));
   });
 
   it('a WebSocket is closed with 1008 for a message in too many fragments', async () => {

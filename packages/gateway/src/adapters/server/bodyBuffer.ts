@@ -35,7 +35,7 @@ const wholeChunkBytes = segmentBytes / 2;
 const pooledBytes = Buffer.poolSize / 2;
 
 export const noBytes: Bytes = new Uint8Array(0);
-const unreadBodyError = new Error('The request was answered before the rest of its body was read.');
+const unreadBodyError = new Error('The response was sent before the rest of the request body was read.');
 
 export type PushChunk = BodyBuffer['push'];
 

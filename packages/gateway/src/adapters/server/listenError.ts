@@ -8,11 +8,11 @@ export type ListenErrorCode = 'in-use' | 'forbidden' | 'no-address';
 
 const listenErrorMessages: Record<ListenErrorCode, (host: string, port: number) => string> = {
   'in-use': (host, port) =>
-    `Port ${port} on ${host} is taken: stop what listens there, or choose another port.`,
+    `Port ${port} on ${host} is already in use. Stop the process that listens there, or choose another port.`,
   forbidden: (host, port) =>
-    `This process may not listen on port ${port} of ${host}: choose a port above 1023.`,
+    `This process is not permitted to listen on port ${port} of ${host}. Choose a port above 1023.`,
   'no-address': (host) =>
-    `${host} is not an address of this machine: choose one that is, such as 127.0.0.1 or 0.0.0.0.`,
+    `${host} is not an address of this machine. Choose one that is, such as 127.0.0.1 or 0.0.0.0.`,
 };
 
 const codes: Record<string, ListenErrorCode> = { EADDRINUSE: 'in-use', EACCES: 'forbidden' };

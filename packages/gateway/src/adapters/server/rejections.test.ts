@@ -14,7 +14,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
         expect(head).toMatch(/^HTTP\/1\.1 503 .*\r\nretry-after: 1\r\n/is);
         expect(JSON.parse(body)).toEqual({
           code: 'SERVICE_UNAVAILABLE',
-          message: 'Too many connections are open.',
+          message: 'Too many connections are open. Try again later.',
           status: 503,
         });
       }

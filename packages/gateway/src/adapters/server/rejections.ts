@@ -12,14 +12,16 @@ const unavailableResponse = (message: string) =>
   jsonError(503, 'SERVICE_UNAVAILABLE', message, ['retry-after', '1']);
 
 /** Response to a connection over the limit, before it sends a request. */
-export const busyResponse: HttpResponse = unavailableResponse('Too many connections are open.');
+export const busyResponse: HttpResponse = unavailableResponse(
+  'Too many connections are open. Try again later.',
+);
 
 /** Response to a WebSocket upgrade while the server is stopping, on a connection that was already open. */
 export const stoppingResponse: HttpResponse = unavailableResponse('The server is stopping.');
 
 /** Sent instead of a large response while too many bytes wait for clients that do not read. */
 export const overloadedResponse: HttpResponse = unavailableResponse(
-  'Too many answers wait to be read. Try again later.',
+  'The server is overloaded: too many responses are waiting to be read. Try again later.',
 );
 
 /** Sent instead of an invalid response, and if the service throws or rejects. */

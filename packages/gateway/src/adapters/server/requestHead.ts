@@ -20,25 +20,30 @@ function createRejection(status: number, code: string, message: string): HttpRej
 const badRequest = (message: string) => createRejection(400, 'BAD_REQUEST', message);
 
 const headRejections = {
-  method: badRequest('The method is not a token of at most 64 bytes (RFC 9110 §9.1).'),
+  method: badRequest('The method must be a token of at most 64 bytes (RFC 9110 §9.1).'),
   target: badRequest(
-    'The target holds a byte that a URI cannot have: percent-encode it (RFC 3986 §2), and leave the fragment out.',
+    'The request target contains a byte that a URI cannot contain. Percent-encode it (RFC 3986 §2), and leave out the fragment.',
   ),
-  host: badRequest('The request must have one Host header, with a host and at most a port (RFC 9112 §3.2).'),
-  transferEncoding: badRequest('Transfer-Encoding may be given once, and only as chunked (RFC 9112 §6.1).'),
-  both: badRequest('A request has Content-Length or Transfer-Encoding, never both (RFC 9112 §6.1).'),
-  contentLength: badRequest(
-    'Content-Length may be given once, and only in digits, 15 at most (RFC 9110 §8.6).',
+  host: badRequest(
+    'The request must have exactly one Host header, with a host and an optional port (RFC 9112 §3.2).',
   ),
-  controlCharacter: badRequest('A header value holds a control character (RFC 9110 §5.5).'),
+  transferEncoding: badRequest('Transfer-Encoding must be sent at most once, as chunked (RFC 9112 §6.1).'),
+  both: badRequest('The request must not have both Content-Length and Transfer-Encoding (RFC 9112 §6.1).'),
+  contentLength: badRequest('Content-Length must be sent at most once, as 1 to 15 digits (RFC 9110 §8.6).'),
+  controlCharacter: badRequest('A header value contains a control character (RFC 9110 §5.5).'),
   unmetExpectation: createRejection(
     417,
     'EXPECTATION_FAILED',
-    'The only expectation that can be met is 100-continue.',
+    'The only supported value of Expect is 100-continue.',
   ),
-  urlBytes: (max: number) => createRejection(414, 'URI_TOO_LONG', `The target may have ${max} bytes.`),
+  urlBytes: (max: number) =>
+    createRejection(414, 'URI_TOO_LONG', `The request target is longer than ${max} bytes.`),
   headerBytes: (max: number) =>
-    createRejection(431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', `The headers may have ${max} bytes together.`),
+    createRejection(
+      431,
+      'REQUEST_HEADER_FIELDS_TOO_LARGE',
+      `The request headers are larger than ${max} bytes in total.`,
+    ),
 };
 
 /**

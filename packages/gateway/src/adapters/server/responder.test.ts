@@ -193,7 +193,9 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
 
       const second = await dial(listening);
       second.socket.write(get('/large'));
-      await until(() => expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*retry-after: 1.*wait to be read/s));
+      await until(() =>
+        expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*retry-after: 1.*waiting to be read/s),
+      );
       second.socket.write(get('/small'));
       await until(() => expect(second.text()).toContain(small));
 

@@ -6,7 +6,7 @@ import { BodyBuffer, maxDiscardedBytes, type BodySource, type PushChunk } from '
 import type { RequestHead, RequestLimits } from './requestHead.ts';
 
 /** Creates the abort reason of `signal`, which is also the error of a body that is being read. */
-const disconnectError = () => new DOMException('The client went away.', 'AbortError');
+const disconnectError = () => new DOMException('The client disconnected.', 'AbortError');
 
 /** Maximum size of a body that is received before the request is handled. */
 const smallBodyBytes = 16_384;
@@ -211,7 +211,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     const body = new BodyBuffer(this.#bodyLength, this.#limits.maxStreamBytes, this);
     this.#body = body;
     if (this.isAborted) body.abort(disconnectError());
-    else if (this.hasEnded) body.abort(new Error('The request was answered before its body was read.'));
+    else if (this.hasEnded) body.abort(new Error('The response was sent before the request body was read.'));
     else if (this.#bodyLength === 0) body.push(new Uint8Array(0), true);
     else {
       this.receive((chunk, isLast, isOwn) => {

@@ -117,13 +117,13 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
       [
         'is not a certificate',
         ({ certFile }) => writeFile(certFile, 'x'),
-        /cert\.pem holds no certificate in PEM\.$/,
+        /cert\.pem contains no certificate in PEM format\.$/,
       ],
-      ['has an invalid key', ({ keyFile }) => writeFile(keyFile, 'x'), /key\.pem holds no private key/],
+      ['has an invalid key', ({ keyFile }) => writeFile(keyFile, 'x'), /key\.pem contains no private key/],
       [
         'has the key of another certificate',
         ({ keyFile }) => writeFile(keyFile, selfSigned('other').key),
-        /The key in .*key\.pem is not that of the certificate in .*cert\.pem\.$/,
+        /The private key in .*key\.pem does not match the certificate in .*cert\.pem\.$/,
       ],
     ])('serve and reloadCertificate reject a certificate that %s', async (_what, breakFiles, message) => {
       const tls = await certificateFiles('good');

@@ -16,9 +16,12 @@ export class CertificateError extends Error {
 
   /** Creates the error for valid files that the TLS library rejects. */
   static unserved({ certFile, keyFile }: TlsFiles, cause: unknown): CertificateError {
-    return new CertificateError(`The certificate ${certFile} and the key ${keyFile} cannot be served.`, {
-      cause,
-    });
+    return new CertificateError(
+      `The certificate ${certFile} and the private key ${keyFile} cannot be used.`,
+      {
+        cause,
+      },
+    );
   }
 }
 
@@ -36,7 +39,7 @@ export async function readTlsFiles({
   const privateKey = parsePem(keyFile, 'private key without a passphrase', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new CertificateError(
-      `The key in ${resolve(keyFile)} is not that of the certificate in ${resolve(certFile)}.`,
+      `The private key in ${resolve(keyFile)} does not match the certificate in ${resolve(certFile)}.`,
     );
   }
   return { cert, key };
@@ -52,6 +55,6 @@ function parsePem<T>(file: string, what: string, parser: () => T): T {
   try {
     return parser();
   } catch (cause) {
-    throw new CertificateError(`${resolve(file)} holds no ${what} in PEM.`, { cause });
+    throw new CertificateError(`${resolve(file)} contains no ${what} in PEM format.`, { cause });
   }
 }

@@ -13,10 +13,7 @@ class NoBinaryError extends Error {
 
   constructor(options: ErrorOptions) {
     super(
-      `No binary of uWebSockets.js is installed for Node ${process.version} on ${process.platform}-${process.arch}: ` +
-        'serve with "@petstore/gateway/node" instead, run Node 22 on Linux (glibc), macOS or Windows, or install the ' +
-        'official build, which has binaries for Node 22, 24 and 26, by "overrides": { "uWebSockets.js": ' +
-        '"github:uNetworking/uWebSockets.js#v20.69.0" } in package.json and, from npm 12 on, allow-git=all in .npmrc.',
+      `No uWebSockets.js binary is installed for Node ${process.version} on ${process.platform}-${process.arch}. Serve with "@petstore/gateway/node", run Node 22 on Linux (glibc), macOS or Windows, or install the official build, which has binaries for Node 22, 24 and 26: add "overrides": { "uWebSockets.js": "github:uNetworking/uWebSockets.js#v20.69.0" } to package.json and, for npm 12 or newer, allow-git=all to .npmrc.`,
       options,
     );
   }

@@ -151,7 +151,7 @@ function behavior(
       const { socket } = ws.getUserData();
       if (message.byteLength > maxMessageBytes) {
         socket?.handler?.limited('message-bytes');
-        socket?.close(1009, `A message may have ${maxMessageBytes} bytes.`);
+        socket?.close(1009, `The message is larger than ${maxMessageBytes} bytes.`);
       } else {
         // Copied, since uWS detaches the memory when this handler returns. Node's pool saves a sixth of the time of a
         // call.

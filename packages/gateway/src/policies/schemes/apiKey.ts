@@ -37,7 +37,7 @@ export function apiKey<Identity>(options: ApiKeyOptions<Identity>): Scheme<Ident
   } = options;
   if (!tokenPattern.test(header)) {
     throw new GatewayError(
-      `apiKey: header is "${header}", which is not a header name: write it as X-API-Key, without spaces.`,
+      `apiKey: header is "${header}"; it must be a valid header name, such as X-API-Key.`,
     );
   }
   const lowerCase = header.toLowerCase();

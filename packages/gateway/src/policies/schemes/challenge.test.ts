@@ -21,10 +21,10 @@ it.each(['a\r\nset-cookie: b=c', 'a\nb', 'a\0b', 'a\tb', 'é', '\u{1F600}'])(
   'every scheme rejects the realm %j when it is created',
   (realm) => {
     expect(() => challengeOf('Bearer', { realm })).toThrow(GatewayError);
-    expect(() => apiKey({ verify, realm })).toThrow(/use printable ASCII/);
-    expect(() => cookie({ verify, realm, cookie: 'a' })).toThrow(/use printable ASCII/);
-    expect(() => basic({ verify, realm })).toThrow(/use printable ASCII/);
-    expect(() => bearer({ verify, realm })).toThrow(/use printable ASCII/);
+    expect(() => apiKey({ verify, realm })).toThrow(/Use printable ASCII/);
+    expect(() => cookie({ verify, realm, cookie: 'a' })).toThrow(/Use printable ASCII/);
+    expect(() => basic({ verify, realm })).toThrow(/Use printable ASCII/);
+    expect(() => bearer({ verify, realm })).toThrow(/Use printable ASCII/);
   },
 );
 

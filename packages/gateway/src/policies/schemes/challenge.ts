@@ -18,6 +18,6 @@ export function challengeOf(
 export function requireChallenge(challenge: string): string {
   if (/^[\x21-\x7e][\x20-\x7e]*$/.test(challenge)) return challenge;
   throw new GatewayError(
-    `The challenge ${JSON.stringify(challenge)} of an authentication scheme cannot be a header: use printable ASCII for it and its realm.`,
+    `The challenge ${JSON.stringify(challenge)} of an authentication scheme cannot be sent in a header. Use printable ASCII for the challenge and its realm.`,
   );
 }

@@ -39,7 +39,7 @@ export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Ident
   } = options;
   if (!tokenPattern.test(cookieName)) {
     throw new GatewayError(
-      `cookie: the cookie's name is "${cookieName}", which is not valid: write it as __Host-session, without spaces.`,
+      `cookie: the name of the cookie is "${cookieName}"; it must be a valid cookie name, such as __Host-session.`,
     );
   }
   const challenge = challengeOf('Cookie', { realm, 'cookie-name': cookieName });

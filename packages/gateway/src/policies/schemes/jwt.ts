@@ -186,17 +186,19 @@ function checksOf<Identity>(
     );
   }
   if (issuer === '' || audiences.length === 0 || audiences.includes('')) {
-    throw new GatewayError('jwt: issuer and audience must not be empty: tokens of others would be accepted.');
+    throw new GatewayError(
+      'jwt: issuer and audience must not be empty; otherwise tokens of other issuers or audiences would be accepted.',
+    );
   }
   const unknown = algorithms.find((each) => !publicKeyAlgorithms.includes(each));
   if (unknown !== undefined || algorithms.length === 0) {
     throw new GatewayError(
-      `jwt: algorithms names ${unknown ?? 'none'}: name some of ${publicKeyAlgorithms.join(', ')}.`,
+      `jwt: algorithms ${unknown === undefined ? 'is empty' : `contains "${unknown}"`}; it must contain one or more of ${publicKeyAlgorithms.join(', ')}, and no other.`,
     );
   }
   const url = URL.parse(jwksUri);
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new GatewayError(`jwt: jwksUri is "${jwksUri}": it must be an https URL.`);
+    throw new GatewayError(`jwt: jwksUri is "${jwksUri}"; it must be an https URL.`);
   }
   return {
     issuer,

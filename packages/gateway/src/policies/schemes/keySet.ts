@@ -107,7 +107,8 @@ export class KeySet {
         signal: AbortSignal.timeout(timeoutMs),
       });
       const text = await response.text();
-      if (response.status !== 200) throw new Error(`${this.#uri} answered ${response.status}.`);
+      if (response.status !== 200)
+        throw new Error(`${this.#uri} responded with the status ${response.status}.`);
       const isUnchanged = text === this.#fetched?.text;
       const keys = isUnchanged ? this.#fetched?.keys : undefined;
       this.#fetched = { keys: keys ?? createLocalJWKSet(JSON.parse(text) as JSONWebKeySet), text, since };
@@ -124,6 +125,6 @@ export class KeySet {
 export const keysUnavailable = (cause?: unknown): TRPCError =>
   new TRPCError({
     code: 'SERVICE_UNAVAILABLE',
-    message: 'Access tokens cannot be checked now. Try again later.',
+    message: 'Access tokens cannot be verified at the moment. Try again later.',
     cause,
   });

@@ -91,7 +91,7 @@ it.each(['/notes', 'api.example', 'ftp://api.example', 'https://api.example?a=1'
   'createGateway rejects protectedResource.resource: %j',
   async (resource) => {
     await expect(async () => gatewayOf({ resource })).rejects.toThrow(
-      `protectedResource.resource is "${resource}": it must be an https URL without query and fragment`,
+      `protectedResource.resource is "${resource}"; it must be an https URL without query and fragment`,
     );
   },
 );
@@ -99,6 +99,6 @@ it.each(['/notes', 'api.example', 'ftp://api.example', 'https://api.example?a=1'
 it('createGateway rejects a route at the path of the metadata', async () => {
   const page = () => ({ status: 200, headers: [] });
   await expect(gatewayOf({}, { '/.well-known/oauth-protected-resource': page })).rejects.toThrow(
-    'The metadata of a protected resource and something else are served at "/.well-known/oauth-protected-resource"',
+    'The metadata of a protected resource and another response are both served at "/.well-known/oauth-protected-resource"',
   );
 });

@@ -40,7 +40,7 @@ export function protectedResource(options: ProtectedResourceOptions): {
   const url = URL.parse(resource);
   if (!url || !/^https?:$/.test(url.protocol) || /[?#]/.test(resource)) {
     throw new GatewayError(
-      `protectedResource.resource is "${resource}": it must be an https URL without query and fragment, such as https://api.example/pets.`,
+      `protectedResource.resource is "${resource}"; it must be an https URL without query and fragment, such as https://api.example/pets.`,
     );
   }
   // RFC 9728 §3.1: the well-known path is inserted between the host and the path, without a trailing slash after the

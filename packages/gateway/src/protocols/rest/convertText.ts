@@ -29,7 +29,7 @@ export function convertText(
   if (value !== notConvertible) return value;
   const message =
     converter.isInteger && integerPattern.test(text)
-      ? 'is beyond ±(2^53−1), which cannot be carried exactly'
+      ? 'must be within ±(2^53−1); larger integers cannot be represented exactly'
       : `must be ${converter.expects}`;
   issues.push({ ...converter.issue, path: toKeys(path), message });
   return undefined;

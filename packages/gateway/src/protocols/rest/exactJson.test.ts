@@ -53,7 +53,7 @@ describe('isExact', () => {
 describe('parseExactJson', () => {
   const everything = () => true;
 
-  const roundedMessage = 'n: has a number that JSON cannot carry exactly: it would be rounded.';
+  const roundedMessage = 'n: contains a number that JSON cannot represent exactly.';
 
   const outcome = (text: string) => {
     try {
@@ -67,12 +67,12 @@ describe('parseExactJson', () => {
   it('parseExactJson checks only numbers in members that are read', () => {
     const text = '{"a":9007199254740993,"b":{"c":[1e400]}}';
     expect(parseExactJson(text, (name) => name === 'z')).toHaveProperty('a');
-    expect(() => parseExactJson(text, (name) => name === 'b')).toThrow(/^b: has a number/);
+    expect(() => parseExactJson(text, (name) => name === 'b')).toThrow(/^b: contains a number/);
   });
 
   it('parseExactJson rejects a rounded number in an array, whatever texts precede it', () => {
     for (const text of ['["a","b",1e400]', '[{"b":1},"b",1e400]']) {
-      expect(() => parseExactJson(text, () => false)).toThrow(/^input: has a number/);
+      expect(() => parseExactJson(text, () => false)).toThrow(/^input: contains a number/);
     }
   });
 
@@ -80,7 +80,7 @@ describe('parseExactJson', () => {
     const deep = (inner: string) => `{"n":1e5,"x":${'['.repeat(100_000)}${inner}${']'.repeat(100_000)}}`;
     expect(parseExactJson(deep(`0${',0'.repeat(100_000)}`), (name) => name === 'n')).toHaveProperty('n', 1e5);
     expect(parseExactJson(deep('9007199254740993'), (name) => name === 'n')).toHaveProperty('n', 1e5);
-    expect(() => parseExactJson(deep('9007199254740993'), everything)).toThrow('x: has a number');
+    expect(() => parseExactJson(deep('9007199254740993'), everything)).toThrow('x: contains a number');
   });
 
   it.each([
@@ -88,7 +88,7 @@ describe('parseExactJson', () => {
     '{"\\\\":{"x":"}"},"a\\"b":[1e400]}',
     '{"x":["{","\\\\",{"y":1}],"a\\"b":1e400}',
   ])('parseExactJson names the member with a rounded number in %s', (text) => {
-    expect(() => parseExactJson(text, (name) => name === 'a"b')).toThrow('a"b: has a number');
+    expect(() => parseExactJson(text, (name) => name === 'a"b')).toThrow('a"b: contains a number');
     expect(() => parseExactJson(text, (name) => name !== 'a"b')).not.toThrow();
   });
 
@@ -139,7 +139,7 @@ describe('parseExactJson', () => {
     '1e-400',
     '0.10000000000000000001',
   ])('parseExactJson rejects %s and names its field', (text) => {
-    expect(() => parseExactJson(`{"a":[{"price":${text}}]}`, everything)).toThrow('a: has a number');
+    expect(() => parseExactJson(`{"a":[{"price":${text}}]}`, everything)).toThrow('a: contains a number');
   });
 
   it.each([

@@ -49,7 +49,7 @@ export function parseExactJson(text: string, isRead: (name: string) => boolean):
     .map((name) => ({
       code: 'custom',
       path: name === undefined ? [] : [name],
-      message: 'has a number that JSON cannot carry exactly: it would be rounded',
+      message: 'contains a number that JSON cannot represent exactly',
     }));
   if (issues.length > 0) throw inputError(issues);
   return value;

@@ -59,7 +59,7 @@ export function convertFields(
     if (parameter.style === 'repeat') {
       input[field] = values.map((value) => convertText(converter, value, field, issues));
     } else if (values.length > 1) {
-      issues.push({ ...converter.issue, path: [field], message: 'is given more than once' });
+      issues.push({ ...converter.issue, path: [field], message: 'must not be sent more than once' });
     } else if (parameter.style === 'comma') {
       input[field] = convertCommaList(converter, values[0] ?? '', field, issues);
     } else {

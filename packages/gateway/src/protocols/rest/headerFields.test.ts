@@ -41,7 +41,7 @@ describe('convertHeaders', () => {
         ['x-p', 'a'],
         ['x-p', 'a'],
       ],
-      ['is given more than once'],
+      ['must not be sent more than once'],
     ],
     ['a list', z.array(z.int()), [['x-p', '1,2 ,\t3']], { p: [1, 2, 3] }],
     [

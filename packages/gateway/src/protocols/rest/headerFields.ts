@@ -30,7 +30,7 @@ export function convertHeaders(
         .filter((item) => item !== '')
         .map((item) => convertText(converter, item, field, issues));
     } else if (values.length > 1) {
-      issues.push({ ...converter.issue, path: [field], message: 'is given more than once' });
+      issues.push({ ...converter.issue, path: [field], message: 'must not be sent more than once' });
     } else {
       input[field] = convertText(converter, values[0], field, issues);
     }

@@ -5,10 +5,12 @@ import type { ResponseContent } from './successResponse.ts';
 
 /**
  * Encodes an output in a media type.
+ * @param path the procedure's path
  * @throws {TypeError} if the writer returns neither a string nor bytes
  * @throws {LimitError} `response-bytes`, for JSON
  */
 export function mediaContent(
+  path: string,
   output: unknown,
   contentType: string,
   writer: true | MediaWriter,
@@ -18,5 +20,8 @@ export function mediaContent(
   if (writer === true) return { headers, body: boundedJson(output, maxResponseBytes) };
   const written: unknown = writer(output);
   // Not the type of a Blob, which the request may not accept.
-  return { headers, body: typeof written === 'string' ? written : byteContent(written, contentType).body };
+  return {
+    headers,
+    body: typeof written === 'string' ? written : byteContent(path, written, contentType).body,
+  };
 }

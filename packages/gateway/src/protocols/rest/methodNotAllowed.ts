@@ -16,6 +16,9 @@ export function methodNotAllowed(
   scope: RequestScope,
 ): ResponseDraft {
   const allow = allowOf(methods);
-  const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message: `This path takes ${allow}.` });
+  const error = new TRPCError({
+    code: 'METHOD_NOT_SUPPORTED',
+    message: `The method is not allowed at this path. Use one of ${allow}.`,
+  });
   return errorResponse(error, scope, [['allow', allow]]);
 }

@@ -73,7 +73,9 @@ export class MultipartReader {
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>) => {
       const event = this.#current === file ? await this.#peek() : undefined;
       if (this.#current !== file) {
-        throw new Error(`Read the file "${name}" before you take the next one: its rest was dropped.`);
+        throw new Error(
+          `The file "${name}" was not read to its end before the next file was requested, so its rest was discarded. Read each file before you request the next one.`,
+        );
       }
       if (!(event instanceof Uint8Array)) return controller.close();
       this.#next = undefined;
@@ -109,7 +111,7 @@ export class MultipartReader {
         this.#next = undefined;
         this.#fieldBytes += event.byteLength;
         if (this.#fieldBytes > maxFieldBytes) {
-          throw bodyTooLarge(`The fields of the body are larger than ${maxFieldBytes} bytes.`);
+          throw bodyTooLarge(`The fields of the body are larger than ${maxFieldBytes} bytes in total.`);
         }
         text += decoder.decode(event, { stream: true });
       }

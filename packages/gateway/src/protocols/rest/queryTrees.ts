@@ -36,7 +36,7 @@ export class QueryTrees {
   ): void {
     const keys = parseBrackets(name.slice(parameter.place.name.length));
     if (keys === undefined) {
-      const message = `is written as ${JSON.stringify(name)}; close each bracket, as in ${parameter.place.name}[name]`;
+      const message = `is written as ${JSON.stringify(name)}, with unbalanced brackets; write it as ${parameter.place.name}[name]`;
       issues.push({ code: 'invalid_key', path: [parameter.field], message });
       return;
     }
@@ -81,7 +81,7 @@ function convertBranch(branch: Branch, node: QueryNode, path: Path, issues: Inpu
   if (node.kind === 'object') return convertObject(branch, node, path, issues);
   const { texts, branches } = branch;
   if (branches.size > 0) addIssue(issues, path, `must be ${node.converter.expects}, without brackets`);
-  else if (texts.length > 1) addIssue(issues, path, 'is given more than once');
+  else if (texts.length > 1) addIssue(issues, path, 'must not be sent more than once');
   else return convertText(node.converter, texts[0], path, issues);
   return undefined;
 }
@@ -96,7 +96,7 @@ function convertObject(
   issues: InputIssue[],
 ): unknown {
   if (texts.length > 0) {
-    addIssue(issues, path, 'must be an object, each property with its name in brackets');
+    addIssue(issues, path, 'must be an object, with the name of each property in brackets');
     return undefined;
   }
   const entries: [name: string, value: unknown][] = [];
@@ -122,7 +122,7 @@ function convertList(
   const unindexed = branches.get('');
   const forms = [texts.length > 0, unindexed !== undefined, branches.size > (unindexed ? 1 : 0)];
   if (forms.filter(Boolean).length > 1) {
-    addIssue(issues, path, 'is written in more than one way; use [] or indexes for all items');
+    addIssue(issues, path, 'mixes several notations; use [] or indexes for all items');
     return undefined;
   }
   if (texts.length > 0 || unindexed) {
@@ -140,7 +140,11 @@ function convertList(
   for (let index = 0; index < branches.size; index += 1) {
     const branch = branches.get(String(index));
     if (branch === undefined) {
-      addIssue(issues, path, `has ${branches.size} items, but none with the index ${index}`);
+      addIssue(
+        issues,
+        path,
+        `has ${branches.size} item${branches.size === 1 ? '' : 's'}, but none with the index ${index}; number the items from 0, without gaps`,
+      );
       return undefined;
     }
     items.push(convertBranch(branch, item, [...path, index], issues));

@@ -54,20 +54,22 @@ export function bodyMediaType(request: HttpRequest, body: OperationBody): string
   const header = request.header('content-type');
   if (header === undefined && !body.required) return undefined;
   if ((request.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
-    throw unsupportedMediaType('The body must come as it is, without a Content-Encoding.');
+    throw unsupportedMediaType(
+      'The body has a Content-Encoding, which is not supported. Send it without one.',
+    );
   }
   // Fast check for nearly all requests.
   if (header === jsonContentType && body.contentTypes.includes(jsonContentType)) return jsonContentType;
   const { essence, charset } = parseContentType(header ?? '');
   // RFC 10008 §2: QUERY requires a media type.
   if (header === undefined && request.method === 'QUERY') {
-    const message = `QUERY needs a Content-Type: ${body.contentTypes.join(' or ')}.`;
+    const message = `QUERY requires a Content-Type: ${body.contentTypes.join(' or ')}.`;
     throw new TRPCError({ code: 'BAD_REQUEST', message });
   }
   if (!body.contentTypes.includes(essence)) throw unexpectedContentType(body);
   // The charset of an upload does not matter: its bytes are not decoded.
   if (charset !== undefined && charset !== 'utf-8' && !body.upload) {
-    throw unsupportedMediaType('The body must be in UTF-8.');
+    throw unsupportedMediaType('The charset of the body must be UTF-8.');
   }
   return essence;
 }
@@ -184,9 +186,9 @@ function readMultipart(
       issues.push({ code: 'invalid_type', expected, path: [name], message });
     if (values.some((value) => (typeof value === 'string') === isFile)) {
       if (isFile) rejectField('file', 'must be a file');
-      else rejectField('string', 'must be a text, not a file');
+      else rejectField('string', 'must be text, not a file');
     } else if (isFile && values.length > 1 && !isRepeated) {
-      rejectField('file', 'is given more than once');
+      rejectField('file', 'must not be sent more than once');
     } else if (values.length > 0) {
       fields.set(name, values);
     }

@@ -61,7 +61,7 @@ export function readInput(
 
   if (issues.length > 0) throw inputError([...issues, ...otherIssues(description, input, issues)]);
   if (isIdTooLarge) {
-    throw new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing with this identifier.' });
+    throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no resource with this identifier.' });
   }
   const isAbsent = description.isOptional && raw.body === undefined && Object.keys(input).length === 0;
   if (isAbsent) return undefined;

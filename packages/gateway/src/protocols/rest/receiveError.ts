@@ -4,7 +4,7 @@ import { LimitError } from '../../procedures/limitError.ts';
 
 /** Creates the error of a call whose client disconnected. */
 export const clientClosedError = (cause: unknown): TRPCError =>
-  new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });
+  new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client disconnected.', cause });
 
 /** Converts an error while receiving a body: 413 for a body that is too large, otherwise `CLIENT_CLOSED_REQUEST`. */
 export const receiveError = (cause: unknown): TRPCError =>

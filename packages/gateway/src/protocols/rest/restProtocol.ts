@@ -330,7 +330,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     let content = events;
     try {
       const { responseControls } = this.#scope;
-      if (output.kind === 'bytes') content = byteContent(value, output.contentType);
+      if (output.kind === 'bytes') content = byteContent(procedure.path, value, output.contentType);
       else if (output.kind === 'media') content = this.#mediaContent(value, output.types);
       const response = successResponse(
         this.#operation,
@@ -354,7 +354,13 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     const type = this.#mediaType ?? '';
     const { limits } = this.#options;
     return statusHasBody(successStatusOf(this.#operation, value, this.#scope.responseControls))
-      ? mediaContent(value, type, types.get(type) ?? true, limits.maxResponseBytes)
+      ? mediaContent(
+          this.#operation.procedure.path,
+          value,
+          type,
+          types.get(type) ?? true,
+          limits.maxResponseBytes,
+        )
       : undefined;
   }
 

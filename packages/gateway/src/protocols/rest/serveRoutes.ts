@@ -27,7 +27,7 @@ export function createRouteServer<Identity>({ routes, policies, errorResponse }:
     const { request } = scope;
     const methods = routes.at(request.path);
     if (methods === undefined) {
-      const error = new TRPCError({ code: 'NOT_FOUND', message: 'There is nothing at this path.' });
+      const error = new TRPCError({ code: 'NOT_FOUND', message: 'There is no route at this path.' });
       return errorResponse(error, scope);
     }
     const route = methods.get(request.method === 'HEAD' ? 'GET' : request.method);
@@ -70,7 +70,7 @@ function routeError(cause: unknown, request: HttpRequest): TRPCError | undefined
     return new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message });
   }
   if (request.isAborted) {
-    return new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client went away.', cause });
+    return new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client disconnected.', cause });
   }
   return cause instanceof TRPCError ? cause : undefined;
 }

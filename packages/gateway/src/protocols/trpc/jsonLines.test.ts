@@ -148,7 +148,7 @@ describe('JSON lines', () => {
     lines.settle(1, 'y');
     const text = await textOf(await lines.body());
     expect(text).toMatch(
-      /\[4,1,\{"message":"The answer is larger.*","call":0\}\]\n[^]*\[5,0,\[\["y"\]\]\]\n$/,
+      /\[4,1,\{"message":"The response is larger.*","call":0\}\]\n[^]*\[5,0,\[\["y"\]\]\]\n$/,
     );
     expect(seen.errors).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE' }]);
   });
@@ -175,7 +175,7 @@ describe('JSON lines', () => {
     const { lines, seen } = linesOf(1);
     lines.settle(0, iterable);
     const text = await textOf(await lines.body());
-    expect(text).toMatch(/\n\[3,1,\[\[1\]\]\]\n\[3,2,\{"message":"The answer is larger.*","call":0\}\]\n$/);
+    expect(text).toMatch(/\n\[3,1,\[\[1\]\]\]\n\[3,2,\{"message":"The response is larger.*","call":0\}\]\n$/);
     expect([isClosed, seen.aborted]).toEqual([true, 0]);
   });
 

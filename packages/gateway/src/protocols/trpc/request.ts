@@ -172,7 +172,7 @@ export class TrpcRequest implements Target, RawInputs {
     if (this.#inputError) throw this.#inputError;
     if (this.media === 'form') return (this.#form ??= this.#readForm());
     if (this.media === 'json') return this.#body;
-    throw badRequestError('Idempotency-Key: an input of bytes cannot have one.');
+    throw badRequestError('Idempotency-Key: is not supported for binary input.');
   }
 
   /** Returns the input of a call if it has been read. */

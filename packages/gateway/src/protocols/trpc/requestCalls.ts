@@ -389,7 +389,7 @@ function keyOf(
   throw new TRPCError({
     code: 'BAD_REQUEST',
     message:
-      'Idempotency-Key: a batch cannot have one; send the call on its own (httpLink, not httpBatchLink).',
+      'Idempotency-Key: is not supported for batches. Send the call on its own, with httpLink instead of httpBatchLink.',
   });
 }
 

@@ -224,7 +224,7 @@ export class Socket {
   rejection(): TRPCError | undefined {
     const { maxCallsPerSocket } = this.settings.sockets;
     if (this.running.length < maxCallsPerSocket) return undefined;
-    this.close(1008, `A socket may run ${maxCallsPerSocket} calls at once.`);
+    this.close(1008, `More than ${maxCallsPerSocket} calls are running on this socket.`);
     return new TRPCError({ code: 'TOO_MANY_REQUESTS' });
   }
 
@@ -247,7 +247,7 @@ export class Socket {
   #checkUnsent(): void {
     if (this.peer.bufferedBytes <= this.maxUnsentBytes) return;
     this.limited('unsent-bytes');
-    this.close(1013, 'What is sent is not read.');
+    this.close(1013, 'The send buffer is full: the client is not reading.');
   }
 
   /** Sends an error for each call of a batch that is too large. */

@@ -30,7 +30,7 @@ function closeReason({ code }: TRPCError): [code: number, reason: string] {
   if (code === 'SERVICE_UNAVAILABLE' || code === 'TOO_MANY_REQUESTS') return [1013, 'Try again later.'];
   return code === 'UNAUTHORIZED' || code === 'FORBIDDEN'
     ? [1008, 'The credential is missing or not valid.']
-    : [1011, 'The credential could not be checked.'];
+    : [1011, 'The credential could not be verified.'];
 }
 
 type ConnectionParams = TRPCRequestInfo['connectionParams'];
@@ -75,7 +75,7 @@ export class SocketConnection extends Socket implements SocketHandler {
       this.#credentialTimer = unref(
         setTimeout(() => {
           settings.failedAttempts?.countSilent(scope.request);
-          this.close(1008, 'No credential came in time.');
+          this.close(1008, 'No credential was received in time.');
         }, settings.sockets.credentialDeadlineMs),
       );
     }
@@ -96,7 +96,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     } else if (this.#heldMessages) {
       this.#heldBytes += data.byteLength;
       if (this.#heldBytes <= maxUnauthenticatedBytes) this.#heldMessages.push(message);
-      else this.close(1008, 'Too much was sent before the credential was checked.');
+      else this.close(1008, 'Too much data was sent before the credential was verified.');
     } else {
       for (const call of this.#read(message)) call.start();
     }
@@ -114,7 +114,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     this.#heldMessages &&= [];
     this.#endWatch();
     clearTimeout(this.#keepAliveTimer);
-    const reason = new DOMException('The client went away.', 'AbortError');
+    const reason = new DOMException('The client disconnected.', 'AbortError');
     for (const call of [...this.running, ...this.subscriptions.values()]) call.abort(reason);
     this.#closing.abort();
     this.#onClosed();
@@ -159,7 +159,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     }
     // Not earlier: `watch` reads the credential that the policies have set.
     this.#endWatch = this.settings.watch(this.scope, () =>
-      this.close(1008, 'The credential is not valid any more.'),
+      this.close(1008, 'The credential is no longer valid.'),
     );
     const context = await this.#createContext(connectionParams);
     if (context instanceof Failure) this.contextError = context.error;

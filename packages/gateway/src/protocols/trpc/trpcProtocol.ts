@@ -44,7 +44,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
         ? paths
         : paths.filter((path) => settings.procedures.has(path));
     if (!trpcMethods.has(http.method)) {
-      const message = `This path takes ${allowHeader[1]}.`;
+      const message = `The method is not allowed at this path. Use one of ${allowHeader[1]}.`;
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });
       return settings.errorResponse(error, scope, [jsonType, allowHeader]);
     }

@@ -36,7 +36,7 @@ export class WebSockets {
       return { status: 426, headers };
     }
     if (!passesOriginCheck(allowsOrigin, scope)) {
-      const message = 'Pages of this origin may not connect.';
+      const message = 'WebSockets from this origin are not allowed.';
       return errorResponse(new TRPCError({ code: 'FORBIDDEN', message }), scope);
     }
     if (expectsConnectionParams(request) && this.#settings.awaitsParameters(request)) {
@@ -92,11 +92,11 @@ class WaitingSockets {
     if (this.#count < maxWaiting && ofAddress < maxWaitingPerAddress) return undefined;
     const most =
       this.#count < maxWaiting
-        ? `${maxWaitingPerAddress} of one address may (sockets.maxWaitingPerAddress).`
-        : `${maxWaiting} may (sockets.maxWaiting).`;
+        ? `the limit is ${maxWaitingPerAddress} per address (sockets.maxWaitingPerAddress).`
+        : `the limit is ${maxWaiting} (sockets.maxWaiting).`;
     return new LimitError('waiting-sockets', {
       code: 'SERVICE_UNAVAILABLE',
-      message: `Too many sockets wait for their credential: ${most} Try again later.`,
+      message: `Too many sockets are waiting to authenticate: ${most} Try again later.`,
       retryAfterSeconds: 1,
     });
   }

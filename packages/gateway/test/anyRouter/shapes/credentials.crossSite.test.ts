@@ -83,7 +83,9 @@ describe.each(['cookie', 'basic', 'bearer'])('cross-site requests with %s', (sch
           const text = await response.text();
           const isRejected =
             response.status === 403 &&
-            text.includes('Pages of other sites may not use the credentials of their visitors here.');
+            text.includes(
+              "Pages of other sites are not allowed to send requests with their visitors' credentials.",
+            );
           expect(isRejected).toBe(isAmbient && !isOwn);
         }
       },

@@ -318,9 +318,9 @@ describe('the key endpoint of the issuer', () => {
 });
 
 it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
-  [{ algorithms: ['HS256'] }, /jwt: algorithms names HS256: name some of RS256/],
-  [{ algorithms: ['none'] }, /jwt: algorithms names none/],
-  [{ algorithms: [] }, /jwt: algorithms names none/],
+  [{ algorithms: ['HS256'] }, /jwt: algorithms contains "HS256"; it must contain one or more of RS256/],
+  [{ algorithms: ['none'] }, /jwt: algorithms contains "none"; it must/],
+  [{ algorithms: [] }, /jwt: algorithms is empty; it must/],
   [{ issuer: '' }, /issuer and audience must not be empty/],
   [{ audience: '' }, /issuer and audience must not be empty/],
   [{ audience: [] }, /issuer and audience must not be empty/],
@@ -329,7 +329,7 @@ it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
   [{ audience: undefined as never }, /audience is undefined; it must be a string or an array of strings/],
   [{ audience: [undefined as never] }, /audience is an array; it must be a string or an array of strings/],
   [{ audience: ['a', ''] }, /issuer and audience must not be empty/],
-  [{ jwksUri: 'file:///etc/passwd' }, /jwksUri is "file:\/\/\/etc\/passwd": it must be an https URL/],
+  [{ jwksUri: 'file:///etc/passwd' }, /jwksUri is "file:\/\/\/etc\/passwd"; it must be an https URL/],
   [{ jwksUri: '/jwks' }, /must be an https URL/],
 ])('jwt() rejects the options %o', (options, message) => {
   const all = {
@@ -422,7 +422,9 @@ it('requests are answered with 503, Retry-After and no challenge over each proto
       response.headers.get('retry-after'),
       response.headers.get('www-authenticate'),
     ]).toEqual([503, '1', null]);
-    expect(await response.text()).toContain('Access tokens cannot be checked now. Try again later.');
+    expect(await response.text()).toContain(
+      'Access tokens cannot be verified at the moment. Try again later.',
+    );
   }
   issuer.status = 200;
   await expect

@@ -27,7 +27,7 @@ const rejected = {
   expired: { status: 401, challenge: 'invalid' },
 } as const;
 const revoked = { status: 401, challenge: 'invalid' } as const;
-const lacksScope = 'lacks the scope notes:read';
+const lacksScope = 'does not have the required scope notes:read';
 const streamEnds = { status: 200, hasEnded: true } as const;
 const closed = { status: 'closed 1008' } as const;
 
@@ -220,7 +220,7 @@ describe.each(schemeCases)('$name', (scheme) => {
     expect(paths['/me']?.['get']?.security).toEqual([{ [scheme.name]: [] }]);
     const { 401: unauthorized, 403: forbidden } = paths['/notes']?.['get']?.responses ?? {};
     expect(unauthorized?.headers?.['WWW-Authenticate']).toMatchObject({ required: true });
-    expect(forbidden?.description).toBe('The credential lacks a scope: notes:read.');
+    expect(forbidden?.description).toBe('The credential does not have all required scopes: notes:read.');
     expect(forbidden?.headers?.['WWW-Authenticate'] !== undefined).toBe(scheme.challenges.scope !== null);
     expect(paths['/me']?.['get']?.responses).not.toHaveProperty('403');
     const isAmbient = ['cookie', 'basic'].includes(scheme.name);

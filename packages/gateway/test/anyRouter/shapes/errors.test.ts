@@ -286,7 +286,7 @@ it.each<[what: string, procedure: Parameters<typeof t.router>[0][string], senten
     t.procedure
       .meta({ openapi: { method: 'GET', path: '/a' }, errors: { GONE: { status: 410 } } })
       .query(() => 1),
-    /^The procedure a lists errors in its metadata, but no formatter sends them to tRPC's clients. Use \.errors\(declareErrors/,
+    /^Procedure "a" lists errors in its metadata, but no formatter sends them to tRPC clients. Use \.errors\(declareErrors/,
   ],
   [
     'two definitions of one code',
@@ -295,7 +295,7 @@ it.each<[what: string, procedure: Parameters<typeof t.router>[0][string], senten
       .errors(declareErrors({ GONE: { status: 410 } }))
       .errors(declareErrors({ GONE: { status: 404 } }))
       .query(() => 1),
-    /^The procedure a declares the error GONE twice, with different definitions\. Rename one of them\.$/,
+    /^Procedure "a" declares the error GONE twice, with different definitions\. Rename one of them\.$/,
   ],
   [
     'data with a date',
@@ -304,7 +304,7 @@ it.each<[what: string, procedure: Parameters<typeof t.router>[0][string], senten
       .errors(declareErrors({ GONE: { status: 410, data: z.object({ since: z.date() }) } }))
       .output(z.int())
       .query(() => 1),
-    /the data of its error GONE has a date; use z\.iso\.datetime\(\)\.$/,
+    /the data of its error GONE contains a date; use z\.iso\.datetime\(\)\.$/,
   ],
   [
     'data that JSON cannot represent',

@@ -191,7 +191,7 @@ describe('onCall', () => {
   it('a call is answered with 500 if onCall returns undefined', async () => {
     const { records, restJson } = await startShape(router, { onCall: (() => {}) as never });
     expect((await restJson('/read?name=Rex'))[0]).toBe(500);
-    expect(String(records[0]?.error)).toContain('return what next() returns');
+    expect(String(records[0]?.error)).toContain('Return the value of next().');
   });
 });
 

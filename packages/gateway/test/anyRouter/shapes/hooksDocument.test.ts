@@ -51,7 +51,7 @@ it('createGateway rejects a document function and a document.transform that retu
       .query(() => ''),
   });
   await expect(startShape(forgetful)).rejects.toThrow(
-    'The procedure odd has a document function that returned undefined',
+    'Procedure "odd" has a document function that returned undefined',
   );
   const document = { title: 'Shape', version: '1.0.0', transform: (() => {}) as never };
   await expect(startShape(router, { document })).rejects.toThrow('document.transform returned undefined');

@@ -11,7 +11,7 @@ import { startShape } from './startShape.ts';
 
 // Deadlines and costs of procedures. oRPC has a plugin for deadlines (timeout). There is no thread about tRPC.
 
-const tooLong = (ms: number) => `The call took longer than ${ms} ms; whether it had an effect is unknown.`;
+const tooLong = (ms: number) => `The call timed out after ${ms} ms. Whether it had an effect is unknown.`;
 
 it('deadlineMs replaces callTimeoutMs over REST, whether it is shorter or longer', async () => {
   const { restJson } = await startShape(slow, { callTimeoutMs: 300 });
@@ -90,7 +90,7 @@ it('rateLimitCost applies to calls on a WebSocket', async () => {
   expect(await client.search.query()).toBe('found');
   expect(await client.ping.query()).toBe('pong');
   expect(await client.read.query()).toBe('read');
-  await expect(client.read.query()).rejects.toThrow('The rate limit is 7 calls');
+  await expect(client.read.query()).rejects.toThrow('The rate limit of 7 calls');
   expect(await client.ping.query()).toBe('pong');
 });
 
@@ -111,7 +111,7 @@ it('two gateways with one state share a rate limit over REST, tRPC and WebSocket
   // The upgrade was the third call.
   expect(await client.read.query()).toBe('read');
   expect(await client.read.query()).toBe('read');
-  await expect(client.read.query()).rejects.toThrow('The rate limit is 5 calls');
+  await expect(client.read.query()).rejects.toThrow('The rate limit of 5 calls');
   expect(await client.ping.query()).toBe('pong');
   expect(await status(other.rest('/read'))).toBe(429);
 });
@@ -162,18 +162,16 @@ it('the document has the deadlineMs and the rateLimitCost of an operation', asyn
     (document.paths[path] as never as Record<string, { responses: Record<number, { description: string }> }>)[
       'get'
     ]?.responses[status]?.description;
-  expect(described('/short', 504)).toBe(
-    'The call took longer than 60 ms: whether it had an effect is unknown.',
-  );
-  expect(described('/usual', 504)).toBe('The call took too long: whether it had an effect is unknown.');
-  expect(described('/search', 429)).toBe('More calls came than the rate limit allows. A call counts as 5.');
+  expect(described('/short', 504)).toBe(tooLong(60));
+  expect(described('/usual', 504)).toBe('The call timed out. Whether it had an effect is unknown.');
+  expect(described('/search', 429)).toBe('The rate limit was exceeded. A call counts as 5.');
   expect(described('/ping', 429)).toBeUndefined();
 });
 
 it.each([
   [{ deadlineMs: 0 }, 'deadlineMs: 0; it must be a positive number'],
-  [{ rateLimitCost: -1 }, 'rateLimitCost: -1; it must be an integer, 0 or more'],
-  [{ rateLimitCost: 12 }, 'rateLimitCost: 12, and rateLimit allows 11 calls'],
+  [{ rateLimitCost: -1 }, 'rateLimitCost: -1; it must be an integer of 0 or more'],
+  [{ rateLimitCost: 12 }, 'rateLimitCost: 12, but rateLimit allows only 11 calls'],
   [{ openapi: { method: 'GET', path: '/x', deadlineMs: 5 } }, 'deadlineMs in meta.openapi'],
 ])('createGateway rejects a procedure with %j', async (meta, message) => {
   const router = t.router({ odd: t.procedure.meta(meta as GatewayMeta).query(() => '') });

@@ -92,20 +92,20 @@ describe('routes', () => {
 });
 
 it.each<[routes: object, message: string]>([
-  [{ '/x': () => textResponse(''), 'GET /x': () => textResponse('') }, 'routes names GET /x twice'],
+  [{ '/x': () => textResponse(''), 'GET /x': () => textResponse('') }, 'routes contains GET /x twice'],
   [
     { 'POST /openapi.json': () => textResponse('') },
-    `"/openapi.json" is the document's path and one of routes`,
+    '"/openapi.json" is the path of both the document and a route',
   ],
   [{ 'POST /v1/read': () => textResponse('') }, '/v1/read'],
   [
     { 'POST /trpc/read': () => textResponse('') },
-    'The procedure read is served at "/trpc/read", which is one of routes',
+    'Procedure "read" is served at "/trpc/read", which is also the path of a route',
   ],
   [{ 'post /x': () => textResponse('') }, 'has the method "post"'],
   [{ 'OPTIONS /x': () => textResponse('') }, 'has the method "OPTIONS"'],
   [{ 'POST x': () => textResponse('') }, 'it must start with a slash'],
-  [{ 'POST /x?y': () => textResponse('') }, 'write it without query'],
+  [{ 'POST /x?y': () => textResponse('') }, 'Write it without query'],
   [{ '/x': {} }, 'has no handler'],
   [{ '/x': { handler: () => textResponse(''), protect: true } }, 'createGateway has no authentication'],
 ])('createGateway rejects the routes %j', async (odd, message) => {

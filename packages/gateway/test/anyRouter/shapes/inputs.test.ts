@@ -130,7 +130,7 @@ describe('a body over REST', () => {
       error400('0.n: must be of the type number, not string.'),
     );
     const rounded = { ...post(''), body: `[{"at":"${at}","n":9007199254740993}]` };
-    expect(await restJson('/events', rounded)).toEqual(error400(/cannot carry exactly/));
+    expect(await restJson('/events', rounded)).toEqual(error400(/JSON cannot represent exactly/));
     const deep = { ...post(''), body: '['.repeat(200) + ']'.repeat(200) };
     expect(await restJson('/events', deep)).toEqual(error400(/nested deeper than 100 levels/));
     expect((await restJson('/events', { method: 'POST' }))[0]).toBe(415);
@@ -267,7 +267,7 @@ describe('a query over REST', () => {
       error400('pagination.limit: must be at most 100.'),
     );
     expect(await restJson('/things?pagination[page]=1&pagination[page]=2')).toEqual(
-      error400('pagination.page: is given more than once.'),
+      error400('pagination.page: must not be sent more than once.'),
     );
     expect(await restJson('/things?pagination=1')).toEqual(error400(/^pagination: must be an object/));
     expect(await restJson('/things?pagination[page=1')).toEqual(
@@ -283,7 +283,7 @@ describe('a query over REST', () => {
         name: 'filter',
         style: 'deepObject',
         explode: true,
-        description: 'What is nested goes on in brackets: `filter[range][min]=…`.',
+        description: 'Nested values continue in brackets: `filter[range][min]=…`.',
       }),
     ]);
   });
@@ -296,10 +296,10 @@ describe('a query over REST', () => {
     expect(await restJson('/questions?filter[website][]=a&filter[website][]=b')).toEqual(website);
     expect(await restJson('/questions?filter[website][1]=b&filter[website][0]=a')).toEqual(website);
     expect(await restJson('/questions?filter[website]=a&filter[website][]=b')).toEqual(
-      error400(/^filter.website: is written in more than one way/),
+      error400(/^filter.website: mixes several notations/),
     );
     expect(await restJson('/questions?filter[ids][0]=1&filter[ids][2]=3')).toEqual(
-      error400('filter.ids: has 2 items, but none with the index 1.'),
+      error400('filter.ids: has 2 items, but none with the index 1; number the items from 0, without gaps.'),
     );
     expect(await restJson('/questions?filter[ids][99999999]=1')).toEqual(error400(/none with the index 0/));
     expect(await restJson('/questions?filter[ids][]=1&filter[ids][]=x')).toEqual(
@@ -324,7 +324,9 @@ describe('a query over REST', () => {
     expect(await restJson('/users?names=a,b%2Cc,')).toEqual([200, { names: ['a', 'b,c', ''] }]);
     expect(await restJson('/users?ages=5%2C6')).toEqual([200, { ages: [5, 6] }]);
     expect(await restJson('/users?names=&ages=')).toEqual([200, { names: [''], ages: [] }]);
-    expect(await restJson('/users?names=a&names=b')).toEqual(error400('names: is given more than once.'));
+    expect(await restJson('/users?names=a&names=b')).toEqual(
+      error400('names: must not be sent more than once.'),
+    );
     expect(await restJson('/users?ages=5,,6')).toEqual(error400(/^ages: must be an integer/));
     expect(await trpc.users.query({ ids: ['a'] })).toEqual({ ids: ['a'] });
     expect(document.paths['/users']?.['get']?.parameters).toMatchObject([
@@ -358,7 +360,7 @@ describe('a query over REST', () => {
         name: 'children',
         required: true,
         schema: { type: 'array', minItems: 1 },
-        description: 'What is nested goes on in brackets: `children[0][age]=…`.',
+        description: 'Nested values continue in brackets: `children[0][age]=…`.',
       },
     ]);
   });
@@ -532,7 +534,7 @@ describe('the location of a property', () => {
         name: 'path',
         required: true,
         schema: { type: 'string' },
-        description: 'The rest of the path: it may have slashes (RFC 6570 `{+path}`).',
+        description: 'The rest of the path, which may contain slashes (RFC 6570 `{+path}`).',
       },
     ]);
   });
@@ -559,8 +561,8 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
 
   it('QUERY needs a Content-Type with a media type of the operation', async () => {
     const { rest, restJson } = await startShape(queryMethod);
-    expect(await restJson('/pets', query('{}', ''))).toEqual(error400(/^QUERY needs a Content-Type/));
-    expect(await restJson('/pets', { method: 'QUERY' })).toEqual(error400(/^QUERY needs a Content-Type/));
+    expect(await restJson('/pets', query('{}', ''))).toEqual(error400(/^QUERY requires a Content-Type/));
+    expect(await restJson('/pets', { method: 'QUERY' })).toEqual(error400(/^QUERY requires a Content-Type/));
     expect(await restJson('/pets', query('', json))).toEqual(error400(/The body is empty/));
     const other = await rest('/pets', query('SELECT 1', 'application/sql'));
     expect([other.status, other.headers.get('accept-query')]).toEqual([415, contentTypes.join(', ')]);
@@ -625,59 +627,67 @@ describe('createGateway', () => {
     [
       'a location for a property that the input does not have',
       { ...get, in: { b: 'header' } },
-      /says where "b" travels, but its input has no such property/,
+      /declares in: \{ b: … \}, but its input has no property "b"/,
     ],
     [
       'a body of GET',
       { ...get, in: { a: 'body' } },
-      /"a" is in the body, and GET has none .*; use QUERY or POST/,
+      /"a" is in the body, but GET has no body .*; use QUERY or POST/,
     ],
     [
       'a path that does not name the property',
       { ...get, in: { a: 'path' } },
-      /says that "a" is in the path, but its path has no \{a\}/,
+      /declares "a" in the path, but its path has no \{a\}/,
     ],
     [
       'another location for a property of the path',
       { ...get, path: '/x/{a}', in: { a: 'query' } },
-      /"a" is in its path, but its metadata says in: "query"/,
+      /"a" is in its path, but its metadata declares in: "query"/,
     ],
     [
       'the credential as an input',
       { ...get, in: { a: { in: 'header', name: 'Authorization' } } },
-      /"a" is in the header Authorization, which is the credential/,
+      /"a" is in the header Authorization, which holds the credential/,
     ],
     [
       'the host as an input',
       { ...get, in: { a: { in: 'header', name: 'Host' } } },
-      /"a" is in the header Host, which says which server/,
+      /"a" is in the header Host, which names the server/,
     ],
     [
       'a framing header as an input',
       { ...get, in: { a: { in: 'header', name: 'Content-Length' } } },
-      /header Content-Length, which frames the message/,
+      /header Content-Length, which controls the message/,
     ],
     [
       'Accept as an input',
       { ...get, in: { a: { in: 'header', name: 'accept' } } },
       /header accept, which describes .* OpenAPI ignores/,
     ],
-    ['all cookies as an input', { ...get, in: { a: { in: 'header', name: 'Cookie' } } }, /say in: "cookie"/],
+    [
+      'all cookies as an input',
+      { ...get, in: { a: { in: 'header', name: 'Cookie' } } },
+      /declare in: "cookie"/,
+    ],
     [
       'a header with a space',
       { ...get, in: { a: { in: 'header', name: 'X Tenant' } } },
-      /not a header name \(RFC 9110 §5\.1\)/,
+      /not a valid header name \(RFC 9110 §5\.1\)/,
     ],
-    ['a cookie with a semicolon', { ...get, in: { a: { in: 'cookie', name: 'a;b' } } }, /not a cookie name/],
+    [
+      'a cookie with a semicolon',
+      { ...get, in: { a: { in: 'cookie', name: 'a;b' } } },
+      /not a valid cookie name/,
+    ],
     [
       'an array in a cookie',
       { ...get, in: { list: 'cookie' } },
-      /"list" is an array, which a cookie cannot carry/,
+      /"list" is an array, which is not supported in a cookie/,
     ],
     [
       'an object in a header',
       { ...get, in: { o: 'header' } },
-      /"o" is an object, which a header cannot carry/,
+      /"o" is an object, which is not supported in a header/,
     ],
     [
       'two properties in one header',
@@ -687,7 +697,7 @@ describe('createGateway', () => {
     [
       'a header that is described twice',
       { ...get, in: { a: { in: 'header', name: 'X-A' } }, requestHeaders: z.object({ 'x-a': z.string() }) },
-      /requestHeaders describe x-a, which is its input "a"/,
+      /requestHeaders describe x-a, which is already its input "a"/,
     ],
     [
       'another name in the body',
@@ -697,7 +707,7 @@ describe('createGateway', () => {
     [
       'a style for a string',
       { ...get, queryStyle: { a: 'comma' } },
-      /"a" is neither an array nor an object; leave its queryStyle "comma" out/,
+      /"a" is neither an array nor an object; remove its queryStyle "comma"/,
     ],
     [
       'a style for a property that is not in the query',
@@ -707,17 +717,17 @@ describe('createGateway', () => {
     [
       'commas for an object',
       { ...get, queryStyle: { o: 'comma' } },
-      /"o" is an object, which queryStyle "comma" cannot carry/,
+      /"o" is an object, which queryStyle "comma" does not support/,
     ],
     [
       'deepObject for an array',
       { ...get, queryStyle: { list: 'deepObject' } },
-      /"list" is an array, which queryStyle "deepObject" cannot carry; use "brackets"/,
+      /"list" is an array, which queryStyle "deepObject" does not support; use "brackets"/,
     ],
     [
       'an array of objects that repeats its name',
       get,
-      /"q" is an array of objects, which needs queryStyle: \{ q: "brackets" \}/,
+      /"q" is an array of objects, which requires queryStyle: \{ q: "brackets" \}/,
       z.object({ q: z.array(z.object({ a: z.int() })) }),
     ],
     [
@@ -734,24 +744,24 @@ describe('createGateway', () => {
     [
       'an array as the input of GET',
       get,
-      /its input is of the type array, which has no names to make parameters of; use z\.object\(…\), or a method with a body: QUERY or POST/,
+      /its input is of the type array, which has no property names for parameters; use z\.object\(…\), or a method with a body: QUERY or POST/,
       z.array(z.string()),
     ],
     [
       'an array beside a path',
       { ...post_, path: '/x/{a}' },
-      /its input is of the type array, which has no names/,
+      /its input is of the type array, which has no property names/,
       z.array(z.string()),
     ],
     [
       'an unknown location',
       { ...get, in: { a: 'heder' as 'header' } },
-      /says that "a" travels in "heder"; say one of path, query, header, cookie, body/,
+      /declares "a" in "heder"; it must be one of path, query, header, cookie, body/,
     ],
     [
       'an unknown style',
       { ...get, queryStyle: 'csv' as 'comma' },
-      /has the queryStyle "csv"; say one of repeat, comma, brackets, deepObject/,
+      /has the queryStyle "csv"; it must be one of repeat, comma, brackets, deepObject/,
     ],
     [
       'an ambiguous union for a property with an inherited name',
@@ -762,18 +772,18 @@ describe('createGateway', () => {
     [
       'an array as a form',
       { ...post_, contentTypes: ['multipart/form-data'] },
-      /multipart\/form-data has no names for it/,
+      /multipart\/form-data has no field names for it/,
       z.array(z.string()),
     ],
     [
       'a merge patch of POST',
       { ...post_, contentTypes: ['application/merge-patch+json'] },
-      /merge-patch\+json is one of PATCH alone/,
+      /merge-patch\+json is only for PATCH/,
     ],
     [
       'QUERY without a body',
       { method: 'QUERY', path: '/x', in: { a: 'query', list: 'query', o: 'query' } },
-      /its method is QUERY, and no property of its input is in the body; use GET/,
+      /its method is QUERY, but no property of its input is in the body; use GET/,
     ],
   ])('createGateway rejects %s', async (_what, rest, sentence, schema = input) => {
     const router = t.router({ a: echo(rest, schema) });
@@ -792,6 +802,6 @@ describe('createGateway', () => {
       createContext: () => ({}),
       document: { title: 'Test', version: '0' },
     });
-    await expect(gateway).rejects.toThrow(/it is a mutation, and QUERY must change nothing/);
+    await expect(gateway).rejects.toThrow(/it is a mutation, but QUERY must not change anything/);
   });
 });

@@ -20,7 +20,7 @@ it('a procedure without .output() is served, and its description in the document
   expect((await rest('/bigint')).status).toBe(500);
   const responses = document.paths['/pets']?.['get']?.responses as unknown as Record<string, Documented>;
   expect(responses['200']).toMatchObject({
-    description: 'OK. The procedure has no output schema that describes it: JSON of what it returns.',
+    description: 'OK. JSON of the value that the procedure returns. No output schema describes it.',
     content: { 'application/json': {} },
   });
   expect(responses['200']?.content?.['application/json']?.schema).toBeUndefined();
@@ -150,7 +150,7 @@ it('an error of a procedure with several media types is JSON with Vary: Accept, 
       'application/octet-stream': {},
     },
   });
-  expect(responses['406']?.description).toMatch(/^Accept has none of application\/json, text\/csv/);
+  expect(responses['406']?.description).toMatch(/^Accept allows none of application\/json, text\/csv/);
 });
 
 it('the document describes dates, codecs and piped transforms as their JSON, in inputs and outputs (asteasolutions/zod-to-openapi #347)', async () => {
@@ -187,29 +187,25 @@ it.each<[what: string, rest: Partial<RestMeta>, sentence: RegExp]>([
   [
     'a 204 with a schema',
     { responses: { 204: Pet } },
-    /its response 204 has a schema, and a 204 has no body; use z\.void\(\)\.$/,
+    /its response 204 has a schema, but a 204 response has no body; use z\.void\(\)\.$/,
   ],
   [
     'a 200 with z.void()',
     { responses: { 200: z.void() } },
-    /its response 200 is nothing; use the status 204 for z\.void\(\)\.$/,
+    /its response 200 has no body; use the status 204 for z\.void\(\)\.$/,
   ],
-  ['responses without a status', { responses: {} }, /its responses is empty; name a status/],
-  [
-    'responses beside successStatus',
-    { responses: { 200: Pet }, successStatus: 200 },
-    /leave successStatus out/,
-  ],
+  ['responses without a status', { responses: {} }, /its responses is empty; add a status/],
+  ['responses beside successStatus', { responses: { 200: Pet }, successStatus: 200 }, /remove successStatus/],
   [
     'a response that JSON cannot represent',
     { responses: { 200: z.map(z.string(), Pet) } },
     /in its response 200, its value is a map/,
   ],
-  ['produces without a media type', { produces: {} }, /its produces is empty; name a media type/],
+  ['produces without a media type', { produces: {} }, /its produces is empty; list a media type/],
   [
     'true for a type that is not JSON',
     { produces: { 'text/csv': true } },
-    /it produces text\/csv: true, which is not JSON; give a function/,
+    /its produces has text\/csv: true, but the type is not JSON; use a function/,
   ],
   ['an invalid media type', { produces: { csv: true } }, /it produces "csv", which is not a media type/],
 ])('createGateway rejects %s with a message that names the fix', async (_, rest, sentence) => {

@@ -184,7 +184,7 @@ export const samples: Readonly<Record<string, Sample>> = {
   'hooks.slow.short': errorSample(
     504,
     'GATEWAY_TIMEOUT',
-    'The call took longer than 60 ms; whether it had an effect is unknown.',
+    'The call timed out after 60 ms. Whether it had an effect is unknown.',
   ),
   'hooks.slow.long': { value: 'long' },
   'hooks.slow.usual': { value: 'usual' },

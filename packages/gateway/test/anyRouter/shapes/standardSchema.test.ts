@@ -287,8 +287,8 @@ describe('schemas without JSON Schema', () => {
     expect(await restJson('/pets')).toEqual([200, { name: 'Tom', size: 5 }]);
     expect(await restJson('/site')).toEqual([200, { site: 'http://pets.example/' }]);
     expect(warnings()).toEqual([
-      '@petstore/gateway: of the procedure find, valibot cannot describe all of its output as JSON Schema, so the document lacks that: The "transform" action cannot be converted to JSON Schema.',
-      '@petstore/gateway: of the procedure site, arktype cannot describe all of its output as JSON Schema, so the document lacks that: It has no JSON Schema for what it calls "proto".',
+      '@petstore/gateway: procedure "find": valibot cannot describe all of its output as JSON Schema, so the document is incomplete: The "transform" action cannot be converted to JSON Schema.',
+      '@petstore/gateway: procedure "site": arktype cannot describe all of its output as JSON Schema, so the document is incomplete: A schema of the kind "proto" has no JSON Schema.',
     ]);
     expect(document.paths['/pets']?.['get']?.responses['200']?.content?.['application/json']).toEqual({
       schema: {
@@ -315,17 +315,17 @@ describe('schemas without JSON Schema', () => {
         document: { title: 'Pets', version: '1' },
         ...options,
       });
-    const union = /"a" is a union in which "5" could be .*; use a schema with one reading/;
+    const union = /"a" is a union in which "5" could be .*; use a schema that allows only one of them/;
     await expect(start(v.object({ a: v.union([v.string(), v.number()]) }))).rejects.toThrow(union);
     await expect(start(type({ a: 'string | number' }))).rejects.toThrow(union);
     await expect(start(v.object({ a: v.custom<string>(() => true) }))).rejects.toThrow(
-      /"a" is of the kind "unknown", which a text cannot be converted to without guessing; use a codec/,
+      /"a" is of the type "unknown", to which text cannot be converted unambiguously; use a codec/,
     );
     await expect(start(v.object({ a: v.string() }), { jsonSchema: {} as never })).rejects.toThrow(
-      'The procedure find cannot be served over REST: its input is of valibot, which gives no JSON Schema; ' +
-        'give createGateway a converter of that library, jsonSchema: { valibot: … }.',
+      'Procedure "find" cannot be served over REST: its input is a schema of valibot, which provides no JSON Schema; ' +
+        'pass createGateway a converter of that library, jsonSchema: { valibot: … }.',
     );
-    await expect(start(type('string'))).rejects.toThrow(/has no names to make parameters of/);
+    await expect(start(type('string'))).rejects.toThrow(/has no property names for parameters/);
   });
 
   it('an output whose library has no JSON Schema is reported at start, and the document has only a description', async () => {
@@ -339,10 +339,12 @@ describe('schemas without JSON Schema', () => {
     );
     expect(await restJson('/pets')).toEqual([200, { name: 'Tom' }]);
     expect(warnings()).toEqual([
-      expect.stringMatching(/of the procedure find, its output is of valibot, which gives no JSON Schema/),
+      expect.stringMatching(
+        /procedure "find": its output is a schema of valibot, which provides no JSON Schema/,
+      ),
     ]);
     expect(document.paths['/pets']?.['get']?.responses['200']).toMatchObject({
-      description: expect.stringContaining('no output schema') as unknown,
+      description: expect.stringContaining('No output schema') as unknown,
     });
   });
 });

@@ -177,22 +177,22 @@ it.each([
   [
     'a text beside the bytes in the body',
     put('/x').input(z.object({ content: stream, title: z.string() })),
-    /"content" is the whole body, so "title" has no place in it; say in: \{ title: "query" \}/,
+    /"content" is the whole body, so "title" cannot be in it; declare in: \{ title: "query" \}/,
   ],
   [
     'two streams',
     put('/x').input(z.object({ one: stream, two: stream })),
-    /"one" is the whole body, so "two" has no place in it/,
+    /"one" is the whole body, so "two" cannot be in it/,
   ],
   [
     'bytes in a query',
     put('/x', { in: { content: 'query' } }).input(z.object({ content: stream })),
-    /"content" is of the kind "custom"/,
+    /"content" is of the type "custom"/,
   ],
   [
     'bytes as JSON',
     put('/x', { contentTypes: ['application/json'] }).input(z.object({ content: stream })),
-    /its body is bytes, which application\/json cannot carry/,
+    /its body is bytes, which application\/json does not support/,
   ],
   [
     'an upload.maxBytes of -1',
@@ -202,7 +202,7 @@ it.each([
   [
     'upload without a body of bytes',
     put('/x', { upload: { maxBytes: 5 } }).input(z.object({ title: z.string() })),
-    /its metadata has upload, and its input has no stream/,
+    /its metadata has upload, but its input has no stream/,
   ],
 ])('createGateway rejects %s', async (_name, procedure, message) => {
   const router = t.router({ upload: procedure.output(z.void()).mutation(() => {}) });
@@ -216,7 +216,7 @@ it.each(['Image/PNG', 'image/png; q=1', 'image/*', 'png'])(
       .input(stream)
       .output(z.void());
     await expect(startUploads(t.router({ upload: upload.mutation(() => {}) }))).rejects.toThrow(
-      `its content type "${type}" is not a media type that a request is compared with; write it in lower case and without parameters, such as image/png`,
+      `its content type "${type}" is not valid; write a media type in lower case and without parameters, such as image/png`,
     );
   },
 );

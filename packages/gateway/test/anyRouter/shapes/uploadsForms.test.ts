@@ -56,7 +56,7 @@ describe('a form with fileStream()', () => {
     ]);
     expect(document.paths['/album']?.['post']?.requestBody).toEqual({
       required: true,
-      description: 'The fields come before the files of `photos`, of which there may be none.',
+      description: 'Send the fields before the files of `photos`. The files are optional.',
       content: {
         'multipart/form-data': {
           schema: {
@@ -199,7 +199,7 @@ describe('a form with fileStream()', () => {
     );
     const sent = form(['title', 'x'], ['photos', new File(['x'], 'a')], ['photos', new File(['x'], 'b')]);
     const dropped = (name: string) =>
-      `Read the file "${name}" before you take the next one: its rest was dropped.`;
+      `The file "${name}" was not read to its end before the next file was requested, so its rest was discarded. Read each file before you request the next one.`;
     expect(await restJson('/album', sent)).toEqual([200, [dropped('a'), dropped('b')]]);
   });
 
@@ -351,7 +351,7 @@ it.each([
   [
     'fileStream() beside z.file()',
     post().input(z.object({ photos: fileStream(), photo: z.file() })),
-    /"photo" is a file beside the fileStream\(\) "photos"; use one of them/,
+    /"photo" is a file and "photos" is a fileStream\(\); use only one of them/,
   ],
   [
     'two fileStream()',
@@ -361,14 +361,14 @@ it.each([
   [
     'fileStream() in a JSON body',
     post({ contentTypes: ['application/json'] }).input(Album),
-    /"photos" is a fileStream\(\), which multipart\/form-data alone can carry/,
+    /"photos" is a fileStream\(\), which only multipart\/form-data supports/,
   ],
   [
     'upload.spool without the option spool',
     post({ contentTypes: ['multipart/form-data'], upload: { spool: true } }).input(
       z.object({ photo: z.file() }),
     ),
-    /its upload\.spool needs the option spool, such as temporaryFiles\(\) of @petstore\/gateway\/node/,
+    /its upload\.spool requires the option spool of createGateway, such as temporaryFiles\(\) of @petstore\/gateway\/node/,
   ],
 ])('createGateway rejects %s', async (_name, procedure, message) => {
   const router = t.router({ upload: procedure.output(z.void()).mutation(() => {}) });
