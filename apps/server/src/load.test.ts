@@ -14,17 +14,17 @@ import { startPetStoreUnderLoad } from './testing/petStoreUnderLoad.ts';
 describe.runIf(everyForm)('the process under load', { timeout: 120_000 }, () => {
   // Retried: the generator shares the cores with other tests and may not reach the overload.
   test('the process rejects requests over its maximum and serves the rest', { retry: 3 }, async () => {
-    const { faults } = await loadLevels(startPetStoreUnderLoad, briefLevels);
-    expect(faults).toEqual([]);
+    const { problems } = await loadLevels(startPetStoreUnderLoad, briefLevels);
+    expect(problems).toEqual([]);
   });
 
   test('the process serves other clients during floods of pipelined requests, one-byte chunks and endless bodies', async () => {
-    const { faults } = await measureFloods(startPetStoreUnderLoad, briefFloods);
-    expect(faults).toEqual([]);
+    const { problems } = await measureFloods(startPetStoreUnderLoad, briefFloods);
+    expect(problems).toEqual([]);
   });
 
   test('the process serves other clients while connections are held and clients are slow or silent', async () => {
-    const { faults } = await holdConnections(startPetStoreUnderLoad, briefHeld);
-    expect(faults).toEqual([]);
+    const { problems } = await holdConnections(startPetStoreUnderLoad, briefHeld);
+    expect(problems).toEqual([]);
   });
 });

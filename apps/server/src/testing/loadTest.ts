@@ -24,5 +24,5 @@ const measurements: Readonly<Record<string, () => Promise<Measured>>> = {
 };
 const measure = measurements[process.argv[2] ?? ''];
 if (measure === undefined) throw new Error(`Which measurement? ${Object.keys(measurements).join(', ')}`);
-const { measured, faults } = await measure();
-finish(measured, faults);
+const { measured, problems } = await measure();
+finish(measured, problems);

@@ -1,49 +1,53 @@
 import { connect, type Socket } from 'node:net';
 
-/** Clients that take their time, on connections that are opened anew where the server has closed them. */
+/** Slow and silent clients. They reconnect when the server closes their connection. */
 export interface DifficultClients {
-  /** How often the server closed one. */
+  /** Returns how often the server closed a connection. */
   readonly closed: () => number;
   readonly stop: () => void;
 }
 
-interface Kinds {
-  /** How many read a large answer slowly. */
+/** The number of clients of each kind. */
+interface ClientCounts {
+  /** Clients that read a large response slowly. */
   readonly readers: number;
-  /** How many send a head, or a body, byte by byte. */
+  /** Clients that send a head or a body byte by byte. */
   readonly writers: number;
-  /** How many connect and say nothing. */
+  /** Clients that connect and send nothing. */
   readonly silent: number;
 }
 
-interface Requests {
-  /** A request for much. */
+interface ClientRequests {
+  /** A request with a large response. */
   readonly large: string;
-  /** The head of a request with a body, but for its last line end. */
+  /** The head of a request with a body, without its last line end. */
   readonly bodyHead: string;
 }
 
-/** Much slower than any network, and quick enough that an answer of a megabyte has an end. */
+/** How much a reader reads per tick: far slower than a network, and fast enough to finish a response of 1 MB. */
 const readBytes = 4096;
-const everyMs = 100;
-/** How much later than the one before each reader begins. */
-const apartTicks = 10;
+const tickMs = 100;
+/** The delay between the starts of two readers, in ticks. */
+const startGapTicks = 10;
 
 export function startDifficultClients(
   port: number,
-  { readers, writers, silent }: Kinds,
-  { large, bodyHead }: Requests,
+  { readers, writers, silent }: ClientCounts,
+  { large, bodyHead }: ClientRequests,
 ): DifficultClients {
   const sockets = new Set<Socket>();
   let closed = 0;
   let isStopping = false;
 
-  /** @param tick what it does every 100 ms */
+  /**
+   * Opens a connection, and another one whenever the server closes it.
+   * @param tick called every 100 ms
+   */
   function client(begin: (socket: Socket) => void, tick: (socket: Socket) => void): void {
     const socket = connect(port, '127.0.0.1', () => begin(socket));
     const timer = setInterval(() => {
       if (socket.writable && !socket.connecting) tick(socket);
-    }, everyMs);
+    }, tickMs);
     sockets.add(socket);
     socket.on('error', () => {});
     socket.once('close', () => {
@@ -55,26 +59,26 @@ export function startDifficultClients(
     });
   }
 
-  const times = (count: number, make: (at: number) => void) => {
-    for (let at = 0; at < count; at += 1) make(at);
+  const repeat = (count: number, start: (at: number) => void) => {
+    for (let at = 0; at < count; at += 1) start(at);
   };
-  times(readers, (at) => {
-    // One after the other: what is measured is that they are slow, not that all ask for much at once.
-    let waits = at * apartTicks;
+  repeat(readers, (at) => {
+    // The readers start one after the other: the test is about slow reads, not about many large requests at once.
+    let ticksToStart = at * startGapTicks;
     client(
       () => {},
       (socket) => {
         const chunk = (socket.read(readBytes) ?? socket.read()) as Buffer | null;
         const isWhole = chunk?.toString('latin1', chunk.length - 2) === '}]';
-        if (isWhole || waits === 0) socket.write(large);
-        waits -= 1;
+        if (isWhole || ticksToStart === 0) socket.write(large);
+        ticksToStart -= 1;
       },
     );
   });
-  times(writers, (at) =>
+  repeat(writers, (at) =>
     client(
       (socket) => {
-        // What the server says to it is thrown away, and its close is seen.
+        // Discards what the server sends, so that its close is noticed.
         socket.resume();
         socket.write(at % 2 === 0 ? `${bodyHead}X-Slow: ` : `${bodyHead}\r\n`);
       },
@@ -83,7 +87,7 @@ export function startDifficultClients(
       },
     ),
   );
-  times(silent, () =>
+  repeat(silent, () =>
     client(
       (socket) => {
         socket.resume();

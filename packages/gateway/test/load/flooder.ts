@@ -1,21 +1,21 @@
-/** Clients that flood a server, as a process: `startPinned(1, …)`. */
+/** A process with clients that flood a server. Start it with `startPinned(1, …)`. */
 import { connect, type Socket } from 'node:net';
 import { respondToParent } from './pinned.ts';
 import { createHead, getOne } from './requests.ts';
 
-/** Each connection sends `head` once and `block` again and again, as fast as the server takes it. It reads nothing. */
+/** Each connection sends `head` once and then repeats `block` as fast as the server reads. It reads nothing itself. */
 interface Flood {
   readonly connections: number;
   readonly head: string;
   readonly block: string;
 }
 
-const keyed = (head: string, framing: string) => head.replace(/Content-Length: \d+/, framing);
-const keyless = (head: string) => head.replace(/Authorization: .*\r\n/, '');
-const chunkedHead = `${keyed(createHead, 'Transfer-Encoding: chunked')}\r\n`;
-const endlessHead = `${keyed(createHead, 'Content-Length: 999999999')}\r\n`;
+const withFraming = (head: string, framing: string) => head.replace(/Content-Length: \d+/, framing);
+const withoutKey = (head: string) => head.replace(/Authorization: .*\r\n/, '');
+const chunkedHead = `${withFraming(createHead, 'Transfer-Encoding: chunked')}\r\n`;
+const endlessHead = `${withFraming(createHead, 'Content-Length: 999999999')}\r\n`;
 const oneByteChunks = '1\r\nx\r\n'.repeat(10_000);
-const bytes = 'x'.repeat(65_536);
+const filler = 'x'.repeat(65_536);
 
 export const floods = {
   'pipelined HEAD requests': {
@@ -27,15 +27,15 @@ export const floods = {
   'chunks of one byte with a key': { connections: 4, head: chunkedHead, block: oneByteChunks },
   'chunks of one byte without a key': {
     connections: 4,
-    head: keyless(chunkedHead),
+    head: withoutKey(chunkedHead),
     block: oneByteChunks,
   },
-  'endless bodies without a key': { connections: 10, head: keyless(endlessHead), block: bytes },
-  'endless bodies with a key': { connections: 10, head: endlessHead, block: bytes },
+  'endless bodies without a key': { connections: 10, head: withoutKey(endlessHead), block: filler },
+  'endless bodies with a key': { connections: 10, head: endlessHead, block: filler },
   'endless chunked bodies with a key': {
     connections: 10,
     head: chunkedHead,
-    block: `10000\r\n${bytes}\r\n`,
+    block: `10000\r\n${filler}\r\n`,
   },
 } satisfies Record<string, Flood>;
 
@@ -59,7 +59,7 @@ async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Fl
   const open = new Set<Socket>();
   let bytesSent = 0;
   let closed = 0;
-  let isOver = false;
+  let isFinished = false;
   const client = () => {
     const socket = connect(port, '127.0.0.1');
     open.add(socket);
@@ -76,15 +76,15 @@ async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Fl
     socket.once('close', () => {
       open.delete(socket);
       bytesSent += socket.bytesWritten - socket.writableLength;
-      if (isOver) return;
+      if (isFinished) return;
       closed += 1;
-      // About the round trip of a client on another machine.
+      // About the round-trip time of a client on another machine.
       setTimeout(client, 1);
     });
   };
   for (let at = 0; at < connections; at += 1) client();
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-  isOver = true;
+  isFinished = true;
   for (const socket of open) {
     bytesSent += socket.bytesWritten - socket.writableLength;
     socket.removeAllListeners('close').destroy();

@@ -9,12 +9,12 @@ import { startPetsUnderLoad } from './petsUnderLoad.ts';
 const options = everyForm ? briefFloods : { ...briefFloods, seconds: 0.3 };
 
 it(
-  'floods of pipelined requests, of one-byte chunks and of endless bodies on few connections do not delay other clients',
+  'a server under floods of pipelined requests, one-byte chunks and endless bodies serves other clients without delay',
   { timeout: 120_000 },
   async () => {
     needs('a port');
-    const { faults } = await measureFloods(startPetsUnderLoad, options);
-    expect(faults).toEqual([]);
+    const { problems } = await measureFloods(startPetsUnderLoad, options);
+    expect(problems).toEqual([]);
   },
 );
 
@@ -23,7 +23,7 @@ it.each([
   ['destroy', true],
   ['write', false],
 ] as const)(
-  'the measurement of floods counts a request of /healthz as unanswered where the server calls socket.%s(): %s',
+  'visitHealth: a server that calls socket.%s() on a request leaves it unanswered: %s',
   async (method, isUnanswered) => {
     const visited = Promise.withResolvers<void>();
     const server = createServer((socket) => {

@@ -1,6 +1,6 @@
 /**
- * Floods a server on few connections and measures the longest wait of another client for `/healthz`, from a process of its
- * own. On the pet store's process: `npm run test:floods`.
+ * Floods a server on few connections, from a separate process, and measures the longest wait of another client for
+ * `/healthz`. `npm run test:floods` measures the pet store's process.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -11,7 +11,7 @@ import type { Flooded, FlooderMessage, FloodName } from './flooder.ts';
 import type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';
 import { startPinned } from './pinned.ts';
 
-const names: readonly FloodName[] = [
+const floodNames: readonly FloodName[] = [
   'pipelined HEAD requests',
   'pipelined GET requests with a key',
   'chunks of one byte with a key',
@@ -22,7 +22,7 @@ const names: readonly FloodName[] = [
 ];
 
 const flooderFile = fileURLToPath(new URL('flooder.ts', import.meta.url));
-const request = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
+const healthRequest = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
 
 interface Options {
   readonly seconds: number;
@@ -31,35 +31,35 @@ interface Options {
 }
 
 export const fullFloods: Options = { seconds: 6, maxWaitMs: 500 };
-/** Short and with wide limits, for the test suite. */
+/** Short floods with wide limits, for the test suite. */
 export const briefFloods: Options = { seconds: 1, maxWaitMs: 2000 };
 
-/** The most that a flood may add to the resident memory. */
+/** The largest allowed growth of the resident memory. */
 const maxGrowthBytes = 150 * 1024 * 1024;
 
 export async function measureFloods(start: StartUnderLoad, { seconds, maxWaitMs }: Options) {
-  const faults: string[] = [];
+  const problems: string[] = [];
   const measured: Record<string, object> = {};
-  for (const name of names) {
+  for (const name of floodNames) {
     // A new server for each flood, so that one does not influence the next.
     const server = await start();
     const flooder = startPinned(1, flooderFile);
     try {
       const result = await measure(server, flooder, { port: server.port, flood: name, seconds });
       measured[name] = result;
-      if (result.worstWaitMs > maxWaitMs) faults.push(`${name}: /healthz took ${result.worstWaitMs} ms`);
+      if (result.worstWaitMs > maxWaitMs) problems.push(`${name}: /healthz took ${result.worstWaitMs} ms`);
       if (result.unanswered > 0) {
-        faults.push(`${name}: connections of /healthz ended without an answer ${result.unanswered} times`);
+        problems.push(`${name}: connections of /healthz ended without a response ${result.unanswered} times`);
       }
       if (result.grownMB * 1024 * 1024 > maxGrowthBytes) {
-        faults.push(`${name}: the server grew by ${result.grownMB} MB`);
+        problems.push(`${name}: the server grew by ${result.grownMB} MB`);
       }
     } finally {
       await flooder.stop();
       await server.stop();
     }
   }
-  return { measured, faults };
+  return { measured, problems };
 }
 
 async function measure(server: UnderLoad, flooder: ReturnType<typeof startPinned>, message: FlooderMessage) {
@@ -84,20 +84,20 @@ async function measure(server: UnderLoad, flooder: ReturnType<typeof startPinned
   };
 }
 
-/** Requests `/healthz` again and again until a promise settles. @returns the longest wait, and the requests without an answer */
+/** Requests `/healthz` repeatedly until a promise settles. Returns the longest wait and the number of requests without a response. */
 export async function visitHealth(port: number, until: Promise<unknown>) {
   let worst = 0;
   let unanswered = 0;
-  const state = { isOver: false };
-  void until.then(() => (state.isOver = true));
+  const state = { isFinished: false };
+  void until.then(() => (state.isFinished = true));
   let socket: Socket | undefined;
-  while (!state.isOver) {
+  while (!state.isFinished) {
     const begun = performance.now();
     if (socket === undefined || socket.destroyed) {
       socket = connect(port, '127.0.0.1');
       socket.on('error', () => {});
     }
-    socket.write(request);
+    socket.write(healthRequest);
     const response = new AbortController();
     const { signal } = response;
     const hasResponse = await Promise.race([

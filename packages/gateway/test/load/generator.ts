@@ -1,8 +1,8 @@
-/** The load generator as a process: `startPinned(1, …)`. */
+/** A process that generates load. Start it with `startPinned(1, …)`. */
 import { OpenLoop, type Load } from './openLoop.ts';
 import { respondToParent } from './pinned.ts';
 
-/** Opens connections, or makes a load on those that are open. */
+/** Opens connections, or sends requests on the open connections. */
 export type GeneratorMessage =
   | { readonly open: { readonly port: number; readonly connections: number; readonly request: string } }
   | { readonly run: Load };

@@ -1,4 +1,4 @@
-/** Connections that are held, as a process: `startPinned(1, …)`. */
+/** A process that holds connections. Start it with `startPinned(1, …)`. */
 import { type DifficultClients, startDifficultClients } from './difficultClients.ts';
 import { KeptConnection } from './keptConnection.ts';
 import { respondToParent } from './pinned.ts';
@@ -8,67 +8,67 @@ export type HolderMessage =
   | { readonly hold: { readonly port: number; readonly connections: number } }
   | { readonly drop: true };
 
-/** What became of the connections that were held. */
+/** The results of the held connections. */
 export interface Held {
-  readonly answered: number;
-  /** Answers that were 503. */
-  readonly refused: number;
-  /** Other answers, and connections that were closed before theirs. */
-  readonly failed: number;
-  /** How often the server closed a connection of a slow or silent client. */
+  readonly served: number;
+  /** Responses with 503. */
+  readonly rejected: number;
+  /** Other responses, and connections that closed before their response. */
+  readonly failures: number;
+  /** How often the server closed the connection of a slow or silent client. */
   readonly closedDifficult: number;
 }
 
-/** Each connection asks so often, in milliseconds: uWebSockets.js closes those that are quiet for 10 s. */
+/** The interval of requests on each connection, in milliseconds. uWebSockets.js closes connections that are idle for 10 s. */
 const pollMs = 8000;
-/** How many connect at once: no more than fit the queue of the server's listener. */
-const together = 200;
-const difficultKinds = { readers: 20, writers: 50, silent: 200 };
+/** How many clients connect at once: not more than fit the accept queue of the server. */
+const connectBatch = 200;
+const difficultCounts = { readers: 20, writers: 50, silent: 200 };
 
 let connections: KeptConnection[] = [];
 let difficult: DifficultClients | undefined;
 let timer: NodeJS.Timeout | undefined;
-let response = 0;
-let refused = 0;
-let failed = 0;
+let served = 0;
+let rejected = 0;
+let failures = 0;
 
 async function hold(port: number, count: number): Promise<object> {
   const request = Buffer.from(getOne);
-  response = 0;
-  refused = 0;
-  failed = 0;
+  served = 0;
+  rejected = 0;
+  failures = 0;
   connections = Array.from(
     { length: count },
     () =>
       new KeptConnection(
         port,
         (_connection, { status }) => {
-          if (status === 200) response += 1;
-          else if (status === 503) refused += 1;
-          else failed += 1;
+          if (status === 200) served += 1;
+          else if (status === 503) rejected += 1;
+          else failures += 1;
         },
         () => {
-          failed += 1;
+          failures += 1;
         },
       ),
   );
-  for (let at = 0; at < count; at += together) {
-    const opened = connections.slice(at, at + together);
+  for (let at = 0; at < count; at += connectBatch) {
+    const opened = connections.slice(at, at + connectBatch);
     await Promise.all(opened.map((connection) => connection.open()));
-    // Each has asked once before it is idle, as those do that come back.
+    // Each connection sends one request before it is idle, as returning clients do.
     for (const connection of opened) connection.send(request, 0);
   }
   const begun = performance.now();
-  let asked = 0;
+  let sent = 0;
   timer = setInterval(() => {
     const due = ((performance.now() - begun) / pollMs) * count;
-    for (; asked < due; asked += 1) {
-      const connection = connections[asked % count];
-      // A second request on its way would end the connection.
+    for (; sent < due; sent += 1) {
+      const connection = connections[sent % count];
+      // A second request in flight would close the connection.
       if (connection?.isBusy === false) connection.send(request, 0);
     }
   }, 5);
-  difficult = startDifficultClients(port, difficultKinds, { large: getAll, bodyHead: createHead });
+  difficult = startDifficultClients(port, difficultCounts, { large: getAll, bodyHead: createHead });
   return {};
 }
 
@@ -76,7 +76,7 @@ function drop(): Held {
   clearInterval(timer);
   for (const connection of connections) connection.close();
   difficult?.stop();
-  return { answered: response, refused, failed, closedDifficult: difficult?.closed() ?? 0 };
+  return { served, rejected, failures, closedDifficult: difficult?.closed() ?? 0 };
 }
 
 respondToParent(async (received) => {

@@ -1,4 +1,4 @@
-/** Measurements of a server under load, for any server that `StartUnderLoad` starts. */
+/** Load tests for any server that implements `StartUnderLoad`. */
 export { finish } from '../rpcClients/commandLine.ts';
 export { briefFloods, fullFloods, measureFloods } from './floods.ts';
 export { briefHeld, holdConnections, longHeld, shortHeld } from './held.ts';

@@ -1,8 +1,8 @@
-// Hot path of the generator: it must be able to ask for more than the server can answer.
+// Hot path of the generator: it must send more requests than the server can serve.
 import { connect, type Socket } from 'node:net';
 
-/** What an answer was. */
-export interface ResponseOrError {
+/** The status and size of a complete response. */
+export interface ResponseSummary {
   readonly status: number;
   readonly bytes: number;
 }
@@ -10,44 +10,44 @@ export interface ResponseOrError {
 const headEnd = Buffer.from('\r\n\r\n');
 const lengthHeader = /\r\ncontent-length: (\d+)/i;
 
-/** The end of a whole answer, or `undefined` where more of it has to come. */
-function wholeResponse(bytes: Buffer): ResponseOrError | undefined {
+/** Returns a summary of the response, or `undefined` if it is incomplete. */
+function readResponse(bytes: Buffer): ResponseSummary | undefined {
   const bodyStart = bytes.indexOf(headEnd) + headEnd.length;
   if (bodyStart < headEnd.length) return undefined;
   const length = Number(lengthHeader.exec(bytes.toString('latin1', 0, bodyStart))?.[1] ?? 0);
   if (bytes.length < bodyStart + length) return undefined;
-  // The digits behind `HTTP/1.1 `.
+  // The three digits after `HTTP/1.1 `.
   const status = (bytes[9] ?? 0) * 100 + (bytes[10] ?? 0) * 10 + (bytes[11] ?? 0) - 48 * 111;
   return { status, bytes: bodyStart + length };
 }
 
-/** All sockets of the process read into one buffer: what is in it is read before another socket is. */
+/** The buffer that all sockets of the process read into. Its bytes are processed before the next socket is read. */
 const readBuffer = Buffer.allocUnsafeSlow(262_144);
 
-/** One connection that is kept alive, with at most one request on its way. It connects anew where it was closed. */
+/** A persistent connection with at most one request in flight. It reconnects when the server closes it. */
 export class KeptConnection {
   readonly #port: number;
-  readonly #onAnswer: (connection: KeptConnection, response: ResponseOrError) => void;
+  readonly #onResponse: (connection: KeptConnection, response: ResponseSummary) => void;
   readonly #onLost: (connection: KeptConnection) => void;
   #socket: Socket | undefined;
-  #kept: Buffer | undefined;
+  #incomplete: Buffer | undefined;
   #isClosing = false;
   isBusy = false;
-  /** When the request that is on its way was to be sent, by `performance.now()`. */
+  /** The intended time of the request in flight, by `performance.now()`. */
   intendedAt = 0;
 
-  /** @param onLost called where a connection ends before its answer has come */
+  /** @param onLost called if the connection closes before the response */
   constructor(
     port: number,
-    onResponse: (connection: KeptConnection, response: ResponseOrError) => void,
+    onResponse: (connection: KeptConnection, response: ResponseSummary) => void,
     onLost: (connection: KeptConnection) => void,
   ) {
     this.#port = port;
-    this.#onAnswer = onResponse;
+    this.#onResponse = onResponse;
     this.#onLost = onLost;
   }
 
-  /** Resolves when it is connected. */
+  /** Resolves when the socket is connected. */
   open(): Promise<void> {
     return new Promise((resolve) => {
       const onread = {
@@ -77,7 +77,7 @@ export class KeptConnection {
 
   #closed(done: () => void): void {
     if (this.#isClosing) return done();
-    this.#kept = undefined;
+    this.#incomplete = undefined;
     const wasBusy = this.isBusy;
     this.isBusy = false;
     void this.open().then(done);
@@ -85,15 +85,15 @@ export class KeptConnection {
   }
 
   #read(chunk: Buffer): void {
-    const bytes = this.#kept === undefined ? chunk : Buffer.concat([this.#kept, chunk]);
-    const response = wholeResponse(bytes);
+    const bytes = this.#incomplete === undefined ? chunk : Buffer.concat([this.#incomplete, chunk]);
+    const response = readResponse(bytes);
     if (response === undefined) {
-      // The buffer is everyone's.
-      this.#kept = Buffer.from(bytes);
+      // Copied: all sockets share the buffer.
+      this.#incomplete = Buffer.from(bytes);
       return;
     }
-    this.#kept = undefined;
+    this.#incomplete = undefined;
     this.isBusy = false;
-    this.#onAnswer(this, response);
+    this.#onResponse(this, response);
   }
 }

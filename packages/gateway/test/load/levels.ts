@@ -1,6 +1,6 @@
 /**
- * Loads a server at 50 %, 80 % and 120 % of the maximum, and measures what it does with the excess. On the pet store's
- * process: `npm run test:load` (short: 10 s each), `npm run test:load -- --long` (5 minutes each).
+ * Loads a server at 50 %, 80 % and 120 % of its maximum throughput, and measures goodput, latency and rejections.
+ * `npm run test:load` measures the pet store's process with 10 s per level; `-- --long` takes 5 minutes per level.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { megabytes } from '../rpcClients/startRpcProcess.ts';
@@ -10,62 +10,62 @@ import { getOne } from './requests.ts';
 import { type Generator, startGenerator } from './startGenerator.ts';
 
 interface LevelOptions {
-  /** How long each level lasts. */
+  /** The duration of each level. */
   readonly seconds: number;
-  /** How long the maximum is looked for, before and after each. */
+  /** The duration of each measurement of the maximum, before and after each level. */
   readonly maximumSeconds: number;
-  /** Of the maximum. */
+  /** The load of each level as a share of the maximum. */
   readonly shares: readonly number[];
-  /** Whether times count, and what is served: they do where the machine has nothing else to do. */
+  /** Whether latency and goodput are checked. They are meaningful only on an otherwise idle machine. */
   readonly isTimed: boolean;
 }
 
 const shares = [0.5, 0.8, 1.2];
 export const shortLevels: LevelOptions = { seconds: 10, maximumSeconds: 3, shares, isTimed: true };
 export const longLevels: LevelOptions = { seconds: 300, maximumSeconds: 10, shares, isTimed: true };
-/** Whether it refuses at all, in the midst of other tests. */
+/** For the test suite, where other tests run at the same time: checks only that the server rejects the excess. */
 export const briefLevels: LevelOptions = { seconds: 2, maximumSeconds: 1, shares: [3], isTimed: false };
 
-/** What must hold at 120 %: of the maximum, and for 99 of 100 refusals in milliseconds. */
-const overload = { goodput: 0.9, refusalMs: 100 };
-/** At 50 %, in milliseconds. */
-const mostP99 = 10;
+/** The goals at 120 %: the least goodput as a share of the maximum, and the p99 of rejections in milliseconds. */
+const overload = { goodput: 0.9, rejectionMs: 100 };
+/** The largest allowed p99 at 50 %, in milliseconds. */
+const maxP99Ms = 10;
 
-/** Enough to keep the server busy, few enough that none of them waits for long. */
+/** Enough connections to keep the server busy, and few enough that no request waits long. */
 const connectionsAtMaximum = 256;
 /**
- * Each has one request on its way at most, so what the server has to refuse must fit them: 120 % of 65,000 a second,
- * each answered within 100 ms, are 7,800. With fewer, requests wait at the client, where no server sees them.
+ * The connections of the overload. Each has at most one request in flight, so there must be enough for all waiting requests:
+ * 120 % of 65,000 requests/s with a response within 100 ms are 7,800. With fewer connections, requests wait at the client.
  */
 const connections = 8000;
 
 interface Level extends LoadResult {
-  /** Of the maximum. */
+  /** The load as a share of the maximum. */
   readonly share: number;
-  /** Requests a second, before and after it: where they differ much, the machine had other things to do. */
+  /** The maximum in requests/s before and after the level. If they differ much, the machine was busy. */
   readonly maximum: readonly [before: number, after: number];
-  /** Of the maximum's mean. */
+  /** The goodput as a share of the mean of `maximum`. */
   readonly goodputShare: number;
   readonly cpuShare: number;
   readonly rssMB: { readonly first: number; readonly last: number; readonly highest: number };
 }
 
-/** What a command prints. */
+/** The result that a command prints. */
 export interface Measured {
   readonly measured: object;
-  /** The goals that were missed. */
-  readonly faults: readonly string[];
+  /** A sentence for each missed goal. */
+  readonly problems: readonly string[];
 }
 
 export async function loadLevels(start: StartUnderLoad, options: LevelOptions): Promise<Measured> {
   const server = await start();
   const generators: Generator[] = [];
   try {
-    const few = await startGenerator(server.port, connectionsAtMaximum, getOne);
-    generators.push(few);
-    const many = await startGenerator(server.port, connections, getOne);
-    generators.push(many);
-    return await measure(server, few, many, options);
+    const saturating = await startGenerator(server.port, connectionsAtMaximum, getOne);
+    generators.push(saturating);
+    const overloading = await startGenerator(server.port, connections, getOne);
+    generators.push(overloading);
+    return await measure(server, saturating, overloading, options);
   } finally {
     for (const generator of generators) await generator.stop();
     await server.stop();
@@ -74,30 +74,30 @@ export async function loadLevels(start: StartUnderLoad, options: LevelOptions): 
 
 async function measure(
   server: UnderLoad,
-  few: Generator,
-  many: Generator,
-  { seconds, maximumSeconds, shares: asked, isTimed }: LevelOptions,
+  saturating: Generator,
+  overloading: Generator,
+  { seconds, maximumSeconds, shares: levelShares, isTimed }: LevelOptions,
 ): Promise<Measured> {
-  const maximum = async () => (await few.run({ rate: undefined, seconds: maximumSeconds })).goodput;
-  // What runs for the first time is slow.
+  const maximum = async () => (await saturating.run({ rate: undefined, seconds: maximumSeconds })).goodput;
+  // Warm-up: first calls are slow.
   await maximum();
-  await many.run({ rate: (await maximum()) / 2, seconds: maximumSeconds });
+  await overloading.run({ rate: (await maximum()) / 2, seconds: maximumSeconds });
 
-  // A thousand within a millisecond.
-  const burst = await many.run({ rate: 1_000_000, seconds: 0.001 });
+  // 1,000 requests within one millisecond.
+  const burst = await overloading.run({ rate: 1_000_000, seconds: 0.001 });
 
-  const faults: string[] = [];
-  const expect = (isMet: boolean, fault: string) => {
-    if (!isMet) faults.push(fault);
+  const problems: string[] = [];
+  const expect = (isMet: boolean, problem: string) => {
+    if (!isMet) problems.push(problem);
   };
   const levels: Level[] = [];
-  expect(burst.failed === 0, `of a lone burst ${burst.failed} were lost`);
-  if (isTimed) expect(burst.refused === 0, `of a lone burst ${burst.refused} were refused`);
-  for (const share of asked) {
+  expect(burst.failures === 0, `${burst.failures} requests of a single burst were lost`);
+  if (isTimed) expect(burst.rejected === 0, `${burst.rejected} requests of a single burst were rejected`);
+  for (const share of levelShares) {
     const before = await maximum();
     const cpuBefore = await server.cpuMs();
     const watched = watchMemory(server);
-    const result = await many.run({ rate: share * before, seconds });
+    const result = await overloading.run({ rate: share * before, seconds });
     const rssMB = await watched();
     const cpuShare = ((await server.cpuMs()) - cpuBefore) / seconds / 1000;
     const after = await maximum();
@@ -105,24 +105,24 @@ async function measure(
     const level = { share, maximum: [before, after], goodputShare, cpuShare, rssMB, ...result } as const;
     levels.push(level);
     const at = `at ${share * 100} %`;
-    expect(result.failed === 0, `${at} ${result.failed} requests were neither served nor refused`);
+    expect(result.failures === 0, `${at} ${result.failures} requests were neither served nor rejected`);
     expect(rssMB.last <= rssMB.first * 1.1 + 24, `${at} memory grew from ${rssMB.first} to ${rssMB.last} MB`);
-    if (share > 1) expect(result.refused > 0, `${at} nothing was refused`);
+    if (share > 1) expect(result.rejected > 0, `${at} no request was rejected`);
     if (!isTimed) continue;
     expect(result.unsent === 0, `${at} ${result.unsent} requests found no connection`);
     if (share < 1) {
-      expect(result.refused === 0, `${at} ${result.refused} requests were refused`);
+      expect(result.rejected === 0, `${at} ${result.rejected} requests were rejected`);
     } else {
-      const { p99 } = result.refusal;
-      expect(p99 <= overload.refusalMs, `${at} 99 of 100 refusals took up to ${p99} ms`);
+      const { p99 } = result.rejectionLatency;
+      expect(p99 <= overload.rejectionMs, `${at} the p99 of rejections was ${p99} ms`);
       expect(goodputShare >= overload.goodput, `${at} goodput was ${goodputShare.toFixed(3)} of the maximum`);
     }
-    if (share === 0.5) expect(result.latency.p99 <= mostP99, `${at} the p99 was ${result.latency.p99} ms`);
+    if (share === 0.5) expect(result.latency.p99 <= maxP99Ms, `${at} the p99 was ${result.latency.p99} ms`);
   }
-  return { measured: { seconds, connections, burst: burst.latency, levels }, faults };
+  return { measured: { seconds, connections, burst: burst.latency, levels }, problems };
 }
 
-/** @returns what ends it: means of the first and the last fifth, since one figure alone may be before or after a collection */
+/** Samples the memory. Returns a function that stops and returns means: single samples depend on garbage collection. */
 function watchMemory(server: UnderLoad): () => Promise<Level['rssMB']> {
   const samples: number[] = [];
   const stop = new AbortController();

@@ -4,23 +4,23 @@ import { needs } from '../servers.ts';
 import { validKey, startEdge, type EdgeOptions } from '../edge/startEdge.ts';
 import { bearer } from '@petstore/gateway';
 
-/** How long each request keeps the server from all others, in milliseconds. */
+/** How long each request blocks the event loop of the server, in milliseconds. */
 const busyMs = 20;
-/** Beyond `maxQueueMs` together. */
+/** The number of concurrent clients. Their requests together take longer than `maxQueueMs`. */
 const clients = 10;
 
-function keepBusy() {
+function blockEventLoop() {
   const end = performance.now() + busyMs;
   while (performance.now() < end);
 }
 
-const startBusy = (options: EdgeOptions = {}) => {
+const startSlowEdge = (options: EdgeOptions = {}) => {
   needs('load shedding');
   return startEdge({
     maxQueueMs: 50,
     authentication: bearer({
       verify(token) {
-        keepBusy();
+        blockEventLoop();
         return token === 'good-key' ? { name: 'Ada' } : undefined;
       },
     }),
@@ -28,44 +28,44 @@ const startBusy = (options: EdgeOptions = {}) => {
   });
 };
 
-const times = <T>(count: number, make: (at: number) => T) =>
+const repeat = <T>(count: number, make: (at: number) => T) =>
   Array.from({ length: count }, (_, at) => make(at));
 
-/** So many clients at once, each of which asks again as soon as it is answered: the queue stands. */
-async function press(send: () => Promise<Response>, rounds = 10): Promise<Response[]> {
-  const responses = times(clients, async () => {
-    const answered: Response[] = [];
+/** Runs concurrent clients that send their next request after each response, so that the queue stays full. */
+async function overload(send: () => Promise<Response>, rounds = 10): Promise<Response[]> {
+  const responses = repeat(clients, async () => {
+    const received: Response[] = [];
     for (let round = 0; round < rounds; round += 1) {
       const response = await send();
       await response.clone().arrayBuffer();
-      answered.push(response);
+      received.push(response);
     }
-    return answered;
+    return received;
   });
   return (await Promise.all(responses)).flat();
 }
 
-const isRefused = ({ status }: Response) => status === 503;
+const isRejected = ({ status }: Response) => status === 503;
 const message = 'The server is overloaded. Try again later.';
 
-describe('requests that wait too long, behind others that did', () => {
-  it('are answered 503 over REST, in the usual form, before their credential is looked at', async () => {
-    let lookedUp = 0;
-    const { send: call, records } = await startBusy({
+describe('load shedding of a standing queue', () => {
+  it('a REST request over maxQueueMs gets 503 with Retry-After before its credential is verified', async () => {
+    let verifyCalls = 0;
+    const { send: call, records } = await startSlowEdge({
       cors: { origins: ['https://pets.example'] },
       authentication: bearer({
         verify() {
-          lookedUp += 1;
-          keepBusy();
+          verifyCalls += 1;
+          blockEventLoop();
           return { name: 'Ada' };
         },
       }),
     });
-    const responses = await press(() => call('/v1/list', { headers: { origin: 'https://pets.example' } }));
-    const refused = responses.filter(isRefused);
-    expect(refused.length).toBeGreaterThan(0);
-    expect(lookedUp).toBe(responses.length - refused.length);
-    for (const { headers } of refused) {
+    const responses = await overload(() => call('/v1/list', { headers: { origin: 'https://pets.example' } }));
+    const rejected = responses.filter(isRejected);
+    expect(rejected.length).toBeGreaterThan(0);
+    expect(verifyCalls).toBe(responses.length - rejected.length);
+    for (const { headers } of rejected) {
       expect(Object.fromEntries(headers)).toMatchObject({
         'content-type': 'application/json',
         'retry-after': '1',
@@ -73,49 +73,49 @@ describe('requests that wait too long, behind others that did', () => {
         'access-control-allow-origin': 'https://pets.example',
       });
     }
-    // One alone, however many were refused before: they share an answer.
-    for (const { headers } of refused) expect(headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
-    expect(new Set(refused.map(({ headers }) => headers.get('x-request-id'))).size).toBe(refused.length);
-    expect(await refused[0]?.json()).toEqual({ code: 'SERVICE_UNAVAILABLE', message, status: 503 });
+    // Rejections share a response body and headers, but each has a unique request id.
+    for (const { headers } of rejected) expect(headers.get('x-request-id')).toMatch(/^[\w-]{36}$/);
+    expect(new Set(rejected.map(({ headers }) => headers.get('x-request-id'))).size).toBe(rejected.length);
+    expect(await rejected[0]?.json()).toEqual({ code: 'SERVICE_UNAVAILABLE', message, status: 503 });
     const shed = records.filter(({ limit }) => limit === 'queue-time');
-    expect(shed).toHaveLength(refused.length);
+    expect(shed).toHaveLength(rejected.length);
     expect(shed.every(({ status, error }) => status === 503 && error === undefined)).toBe(true);
   });
 
-  it('are answered 503 over tRPC as one error that every link understands', async () => {
-    const { send } = await startBusy();
-    const refused = (await press(() => send('/trpc/list,list?batch=1'))).filter(isRefused);
-    expect(refused.length).toBeGreaterThan(0);
-    expect(refused[0]?.headers.get('retry-after')).toBe('1');
-    expect(await refused[0]?.json()).toMatchObject({
+  it('a tRPC batch over maxQueueMs gets 503 as one error that every link understands', async () => {
+    const { send } = await startSlowEdge();
+    const rejected = (await overload(() => send('/trpc/list,list?batch=1'))).filter(isRejected);
+    expect(rejected.length).toBeGreaterThan(0);
+    expect(rejected[0]?.headers.get('retry-after')).toBe('1');
+    expect(await rejected[0]?.json()).toMatchObject({
       error: { message, data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 } },
     });
   });
 
-  it('are served as soon as the others have gone', async () => {
-    const { send } = await startBusy();
-    expect((await press(() => send('/v1/list'))).some(isRefused)).toBe(true);
+  it('a request after an overload is served', async () => {
+    const { send } = await startSlowEdge();
+    expect((await overload(() => send('/v1/list'))).some(isRejected)).toBe(true);
     expect((await send('/v1/list')).status).toBe(200);
   });
 
-  it('are served where they are for pages or preflights', async () => {
-    const { send } = await startBusy();
-    const pressed = press(() => send('/v1/list'), 12);
+  it('requests for pages and preflights are served during an overload', async () => {
+    const { send } = await startSlowEdge();
+    const overloaded = overload(() => send('/v1/list'), 12);
     const others: number[] = [];
     for (let round = 0; round < 20; round += 1) {
       others.push((await send('/page')).status, (await send('/v1/list', { method: 'OPTIONS' })).status);
     }
-    expect((await pressed).some(isRefused)).toBe(true);
-    expect(others).toEqual(times(20, () => [200, 204]).flat());
+    expect((await overloaded).some(isRejected)).toBe(true);
+    expect(others).toEqual(repeat(20, () => [200, 204]).flat());
   });
 
-  it('are served where the limit is lifted', async () => {
-    const { send } = await startBusy({ maxQueueMs: Infinity });
-    expect((await press(() => send('/v1/list'))).some(isRefused)).toBe(false);
+  it('maxQueueMs: Infinity turns load shedding off', async () => {
+    const { send } = await startSlowEdge({ maxQueueMs: Infinity });
+    expect((await overload(() => send('/v1/list'))).some(isRejected)).toBe(false);
   });
 
-  it('are served where they wait in no socket, but call the gateway in this process', async () => {
-    const { send, gateway } = await startBusy();
+  it('calls of gateway.handle in the same process are served during an overload', async () => {
+    const { send, gateway } = await startSlowEdge();
     const request = {
       method: 'GET',
       path: '/v1/list',
@@ -123,36 +123,36 @@ describe('requests that wait too long, behind others that did', () => {
       header: (name: string) => (name === 'authorization' ? validKey : undefined),
       signal: new AbortController().signal,
     } as unknown as Parameters<typeof gateway.handle>[0];
-    const pressed = press(() => send('/v1/list'));
-    const responses = await Promise.all(times(clients, async () => gateway.handle(request)));
-    expect((await pressed).some(isRefused)).toBe(true);
+    const overloaded = overload(() => send('/v1/list'));
+    const responses = await Promise.all(repeat(clients, async () => gateway.handle(request)));
+    expect((await overloaded).some(isRejected)).toBe(true);
     await sleep(0);
-    responses.push(...(await Promise.all(times(clients, async () => gateway.handle(request)))));
+    responses.push(...(await Promise.all(repeat(clients, async () => gateway.handle(request)))));
     expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200));
   });
 
-  it('include those that would open a WebSocket', async () => {
-    // Whoever is read behind one other has waited longer.
-    const { send, dial } = await startBusy({ maxQueueMs: 5 });
-    const dialled = new Set<number>();
-    // This process does all of it: where it gets little of the machine no socket may come at the right time.
-    for (let attempt = 0; attempt < 5 && !dialled.has(503); attempt += 1) {
-      const pressing = new AbortController();
-      void press(() => send('/v1/list'), 12).then(() => pressing.abort());
-      while (!pressing.signal.aborted) {
-        for (const { status } of await Promise.all(times(10, () => dial()))) dialled.add(status);
+  it('a WebSocket upgrade over maxQueueMs gets 503', async () => {
+    // One request before it is enough to exceed this limit.
+    const { send, dial } = await startSlowEdge({ maxQueueMs: 5 });
+    const statuses = new Set<number>();
+    // Client and server share this process, so on a busy machine an attempt may miss the overload.
+    for (let attempt = 0; attempt < 5 && !statuses.has(503); attempt += 1) {
+      const overloadEnd = new AbortController();
+      void overload(() => send('/v1/list'), 12).then(() => overloadEnd.abort());
+      while (!overloadEnd.signal.aborted) {
+        for (const { status } of await Promise.all(repeat(10, () => dial()))) statuses.add(status);
       }
     }
-    dialled.add((await dial()).status);
-    expect(dialled).toEqual(new Set([101, 503]));
+    statuses.add((await dial()).status);
+    expect(statuses).toEqual(new Set([101, 503]));
   });
 });
 
-describe('a lone burst', () => {
-  it('is served whole, and so is the next', async () => {
-    const { send } = await startBusy();
+describe('load shedding of a single burst', () => {
+  it('a single burst of requests is served completely, and so is the next one', async () => {
+    const { send } = await startSlowEdge();
     for (let round = 0; round < 2; round += 1) {
-      expect((await press(() => send('/v1/list'), 1)).some(isRefused)).toBe(false);
+      expect((await overload(() => send('/v1/list'), 1)).some(isRejected)).toBe(false);
       await sleep(250);
     }
   });

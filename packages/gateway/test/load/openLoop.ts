@@ -11,39 +11,40 @@ interface Percentiles {
 }
 
 export interface LoadResult {
-  /** Requests a second that were to be sent; of a closed loop, that were. */
+  /** The intended requests/s. In a closed loop, the requests/s that were sent. */
   readonly offered: number;
-  /** Answers 2xx a second. */
+  /** 2xx responses/s. */
   readonly goodput: number;
-  readonly refused: number;
-  /** Answers that are neither 2xx nor 503, and connections that ended before their answer. */
-  readonly failed: number;
-  /** Requests for which no connection was free until the end. */
+  /** The number of 503 responses. */
+  readonly rejected: number;
+  /** Responses that are neither 2xx nor 503, and connections that closed before their response. */
+  readonly failures: number;
+  /** Requests that were not sent, because no connection was free until the end. */
   readonly unsent: number;
-  /** From the time a request was to be sent to its answer. */
+  /** Of 2xx responses, from the intended time of the request. */
   readonly latency: Percentiles;
-  /** The same, of 503. */
-  readonly refusal: Percentiles;
-  /** How long the generator was away between two looks at its clock: what it measured is no better than that. */
+  /** Of 503 responses, from the intended time of the request. */
+  readonly rejectionLatency: Percentiles;
+  /** The pauses of the generator between two readings of its clock. They limit the accuracy of the latencies. */
   readonly pause: Percentiles;
-  /** Whether at some time no connection was free: then requests waited for one, where no server can see them. */
+  /** Whether at some time no connection was free, so that requests waited at the client. */
   readonly ranOut: boolean;
 }
 
 export interface Load {
-  /** Requests a second. `undefined`: a closed loop, each connection asks again when it is answered. */
+  /** Requests/s. `undefined` selects a closed loop: each connection sends its next request after the response. */
   readonly rate: number | undefined;
   readonly seconds: number;
 }
 
-/** How long answers that are still to come are waited for, in milliseconds. */
+/** How long to wait for outstanding responses, in milliseconds. */
 const settleMs = 1000;
 
-/** Requests to one server, on connections that are kept for all loads. */
+/** Sends requests to one server, on connections that stay open for all runs. */
 export class OpenLoop {
   readonly #request: Buffer;
   readonly #connections: KeptConnection[];
-  /** Those that have no request on their way, the one that was asked last at the end. */
+  /** Connections without a request in flight, least recently used first. */
   #idle: KeptConnection[] = [];
   #onIdle: (connection: KeptConnection) => void = () => {};
   #counts = new Counts();
@@ -60,7 +61,7 @@ export class OpenLoop {
             this.#onIdle(connection);
           },
           (connection) => {
-            this.#counts.failed += 1;
+            this.#counts.failures += 1;
             this.#onIdle(connection);
           },
         ),
@@ -68,7 +69,7 @@ export class OpenLoop {
   }
 
   async open(): Promise<void> {
-    // No more at once than fit the queue of the server's listener.
+    // Not more at once than fit the accept queue of the server.
     for (let at = 0; at < this.#connections.length; at += 200) {
       await Promise.all(this.#connections.slice(at, at + 200).map((connection) => connection.open()));
     }
@@ -88,21 +89,21 @@ export class OpenLoop {
     const begun = performance.now();
     const end = begun + seconds * 1000;
     const counts = this.#counts;
-    const again = (connection: KeptConnection) => {
+    const sendNext = (connection: KeptConnection) => {
       const now = performance.now();
       if (now < end) connection.send(this.#request, now);
     };
-    this.#onIdle = again;
-    for (const connection of this.#idle) again(connection);
+    this.#onIdle = sendNext;
+    for (const connection of this.#idle) sendNext(connection);
     await sleep(end - performance.now());
     const result = counts.result(undefined, seconds, false);
-    await this.#settled();
+    await this.#waitForResponses();
     return result;
   }
 
   /**
-   * Sends each request when its time has come, whatever became of those before. Where no connection is free it waits, and
-   * its wait is a part of its latency: omission that is coordinated with the server's pauses is counted.
+   * Sends each request at its intended time, regardless of earlier responses. If no connection is free, the request waits and
+   * the wait counts as latency. This avoids coordinated omission.
    */
   async #openLoop(rate: number, seconds: number): Promise<LoadResult> {
     const counts = this.#counts;
@@ -114,12 +115,12 @@ export class OpenLoop {
     let idle = this.#idle;
     let nextIdle = 0;
     this.#onIdle = (connection) => idle.push(connection);
-    let looked = performance.now();
+    let lastReading = performance.now();
     let ranOut = false;
-    const due = () => {
+    const sendDue = () => {
       const now = performance.now();
-      counts.pause.record(nanoseconds(now - looked));
-      looked = now;
+      counts.pause.record(nanoseconds(now - lastReading));
+      lastReading = now;
       for (; sent < total; sent += 1) {
         const intendedAt = begun + sent * everyMs;
         if (intendedAt > now) break;
@@ -138,20 +139,20 @@ export class OpenLoop {
     };
     const end = begun + seconds * 1000;
     while (performance.now() < end) {
-      due();
+      sendDue();
       await sleep(1);
     }
-    due();
-    const inTime = counts.good;
-    await this.#settled();
+    sendDue();
+    const goodInTime = counts.good;
+    await this.#waitForResponses();
     return {
       ...counts.result(rate, seconds, ranOut),
-      goodput: Math.round(inTime / seconds),
+      goodput: Math.round(goodInTime / seconds),
       unsent: total - sent,
     };
   }
 
-  async #settled(): Promise<void> {
+  async #waitForResponses(): Promise<void> {
     this.#onIdle = () => {};
     const end = performance.now() + settleMs;
     while (this.#connections.some(({ isBusy }) => isBusy) && performance.now() < end) await sleep(5);
@@ -160,10 +161,10 @@ export class OpenLoop {
 
 class Counts {
   good = 0;
-  refused = 0;
-  failed = 0;
+  rejected = 0;
+  failures = 0;
   readonly latency = createHistogram();
-  readonly refusal = createHistogram();
+  readonly rejectionLatency = createHistogram();
   readonly pause = createHistogram();
 
   response(status: number, ms: number): void {
@@ -171,30 +172,30 @@ class Counts {
       this.good += 1;
       this.latency.record(nanoseconds(ms));
     } else if (status === 503) {
-      this.refused += 1;
-      this.refusal.record(nanoseconds(ms));
+      this.rejected += 1;
+      this.rejectionLatency.record(nanoseconds(ms));
     } else {
-      this.failed += 1;
+      this.failures += 1;
     }
   }
 
   result(rate: number | undefined, seconds: number, ranOut: boolean): LoadResult {
-    const { good, refused, failed } = this;
+    const { good, rejected, failures } = this;
     return {
-      offered: Math.round(rate ?? (good + refused + failed) / seconds),
+      offered: Math.round(rate ?? (good + rejected + failures) / seconds),
       goodput: Math.round(good / seconds),
-      refused,
-      failed,
+      rejected,
+      failures,
       unsent: 0,
       latency: percentiles(this.latency),
-      refusal: percentiles(this.refusal),
+      rejectionLatency: percentiles(this.rejectionLatency),
       pause: percentiles(this.pause),
       ranOut,
     };
   }
 }
 
-/** As a histogram takes it. */
+/** Converts milliseconds to the positive integer that a histogram accepts. */
 const nanoseconds = (ms: number) => Math.max(1, Math.round(ms * 1e6));
 
 function percentiles(histogram: RecordableHistogram): Percentiles {

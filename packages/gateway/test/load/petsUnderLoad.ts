@@ -5,7 +5,7 @@ import type { Target } from './target.ts';
 
 const file = fileURLToPath(new URL('target.ts', import.meta.url));
 
-/** A server under load: it has `pets` pets, accepts `apiKey` (requests.ts), and serves `/healthz`. */
+/** A server for load tests. It stores `pets` pets, accepts `apiKey` (requests.ts) and serves `/healthz`. */
 export interface UnderLoad extends Pinned {
   readonly port: number;
 }
@@ -13,7 +13,7 @@ export interface UnderLoad extends Pinned {
 /** Starts a server on core 0. */
 export type StartUnderLoad = () => Promise<UnderLoad>;
 
-/** The gateway with a router in memory. `apps/server` runs the same measurements on the pet store's process. */
+/** Starts the gateway with an in-memory router. `apps/server` runs the same measurements on the pet store's process. */
 export const startPetsUnderLoad: StartUnderLoad = async () => {
   const server = startPinned(0, file, { ADAPTER: adapterOfRun() });
   const { port } = await server.call<Target>({});

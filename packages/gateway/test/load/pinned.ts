@@ -4,61 +4,61 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { startProcess } from '@petstore/testing/startProcess';
 
-/** What runs alone on its core, so that neither side of a measurement takes time from the other. */
+/** A process pinned to one CPU core, so that the server and its clients do not compete for processor time. */
 export interface Pinned {
   readonly child: ChildProcess;
-  /** Sends a message, and gives the answer to it. */
-  call<ReceivedResponse>(message: object): Promise<ReceivedResponse>;
-  /** Physical memory, in bytes; 0 where the system does not tell. */
+  /** Sends a message and resolves with the response. */
+  call<MessageResponse>(message: object): Promise<MessageResponse>;
+  /** Resident memory in bytes, or 0 if the system does not report it. */
   rss(): Promise<number>;
-  /** The most physical memory since the start, or since `forgetPeak`, in bytes; 0 where the system does not tell. */
+  /** The peak of the resident memory since the start or the last `resetPeak`, in bytes, or 0 if the system does not report it. */
   peakRss(): Promise<number>;
-  forgetPeak(): Promise<void>;
-  /** Processor time since the start, in milliseconds; 0 where the system does not tell. */
+  resetPeak(): Promise<void>;
+  /** CPU time since the start in milliseconds, or 0 if the system does not report it. */
   cpuMs(): Promise<number>;
   stop(): Promise<void>;
 }
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-/** Starts a module as a process on a core, where the machine has several and `taskset`. */
+/** Starts a module as a process. Pins it to a core if the machine has several cores and `taskset`. */
 export function startPinned(core: number, file: string, env: Readonly<Record<string, string>> = {}): Pinned {
   const node = [process.execPath, '--conditions=@petstore/source', file];
   const [command = '', ...args] = canPin ? ['taskset', '-c', String(core), ...node] : node;
   const child = startProcess(command, args, {
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
-    // A log that somebody reads would be measured too.
+    // Reading the log would affect the measurement.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  let complaint = '';
+  let errorOutput = '';
   child.stderr?.on('data', (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString()).slice(-4000);
+    errorOutput = (errorOutput + chunk.toString()).slice(-4000);
   });
-  const gone = new Promise<never>((_, reject) => {
+  const exitedEarly = new Promise<never>((_, reject) => {
     child.once('exit', (code, signal) =>
-      reject(new Error(`${file} ended (${signal ?? code}): ${complaint}`)),
+      reject(new Error(`${file} ended (${signal ?? code}): ${errorOutput}`)),
     );
   });
-  // It is looked at where something is waited for.
-  gone.catch(() => {});
-  const ofProcess = (what: string) => readFile(`/proc/${child.pid}/${what}`, 'utf8').catch(() => '');
-  const memory = async (what: string) =>
-    Number(new RegExp(`${what}:\\s+(\\d+) kB`).exec(await ofProcess('status'))?.[1] ?? 0) * 1024;
+  // Handled by `call`: without this, an exit between calls would be an unhandled rejection.
+  exitedEarly.catch(() => {});
+  const readProcFile = (name: string) => readFile(`/proc/${child.pid}/${name}`, 'utf8').catch(() => '');
+  const memory = async (field: string) =>
+    Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(await readProcFile('status'))?.[1] ?? 0) * 1024;
   return {
     child,
-    async call<TestResponse>(message: object) {
-      const answered = Promise.race([once(child, 'message'), gone]);
+    async call<MessageResponse>(message: object) {
+      const received = Promise.race([once(child, 'message'), exitedEarly]);
       child.send(message);
-      const [response] = await answered;
-      return response as TestResponse;
+      const [response] = await received;
+      return response as MessageResponse;
     },
     rss: () => memory('VmRSS'),
     peakRss: () => memory('VmHWM'),
     // proc_pid_clear_refs(5).
-    forgetPeak: () => writeFile(`/proc/${child.pid}/clear_refs`, '5').catch(() => {}),
+    resetPeak: () => writeFile(`/proc/${child.pid}/clear_refs`, '5').catch(() => {}),
     async cpuMs() {
-      // Behind the name, which may hold anything: user and system time, in hundredths of a second (proc(5)).
-      const fields = (await ofProcess('stat')).split(') ')[1]?.split(' ') ?? [];
+      // User and system time in 1/100 s follow the process name, which may contain any character (proc(5)).
+      const fields = (await readProcFile('stat')).split(') ')[1]?.split(' ') ?? [];
       return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10;
     },
     async stop() {
@@ -70,10 +70,10 @@ export function startPinned(core: number, file: string, env: Readonly<Record<str
   };
 }
 
-/** Answers each message of the process that started this one. */
-export function respondToParent(received: (message: unknown) => Promise<object>): void {
+/** Responds to each message of the parent process, and exits when the parent disconnects. */
+export function respondToParent(handle: (message: unknown) => Promise<object>): void {
   process.on('message', (message) => {
-    void received(message).then((reply) => process.send?.(reply));
+    void handle(message).then((response) => process.send?.(response));
   });
   process.once('disconnect', () => process.exit());
 }

@@ -10,7 +10,7 @@ export interface Generator {
   stop(): Promise<void>;
 }
 
-/** A generator with so many connections, on core 1. */
+/** Starts a load generator with the given number of connections, on core 1. */
 export async function startGenerator(port: number, connections: number, request: string): Promise<Generator> {
   const pinned = startPinned(1, file);
   await pinned.call<object>({ open: { port, connections, request } } satisfies GeneratorMessage);

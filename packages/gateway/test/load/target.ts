@@ -1,11 +1,10 @@
-/** A gateway under load, as a process: `startPinned(0, …)`. It answers each message with its port. */
+/** A process that serves a gateway and responds to each message with its port. Start it with `startPinned(0, …)`. */
 import { bearer, createGateway, type Handle } from '@petstore/gateway';
 import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
 import { respondToParent } from './pinned.ts';
 import { apiKey, nameLength, pets } from './requests.ts';
 
-/** Where it listens. */
 export interface Target {
   readonly port: number;
 }
@@ -22,7 +21,7 @@ const gateway = await createGateway({
   createContext: () => ({}),
   document: { title: 'Pets', version: '1.0.0' },
   routes: { '/healthz': healthy },
-  // Those of the pet store's process.
+  // The values of the pet store's process.
   maxInFlight: 1000,
   maxQueueMs: 50,
 });

@@ -9,7 +9,7 @@ it.runIf(everyForm)(
   { timeout: 120_000 },
   async () => {
     needs('a port');
-    const { faults } = await attackSockets(briefAttack);
-    expect(faults).toEqual([]);
+    const { problems } = await attackSockets(briefAttack);
+    expect(problems).toEqual([]);
   },
 );

@@ -97,30 +97,30 @@ export async function attackSockets(options: AttackOptions): Promise<Measured> {
         results.push(await run({ kind, hasKey, sockets, seconds: lasts }, port));
       }
     }
-    const faults = results.flatMap((result) => faultsOf(result, megabytes(start), options));
-    return { measured: { sockets, seconds, rssAtStart: megabytes(start), ordinary, results }, faults };
+    const problems = results.flatMap((result) => problemsOf(result, megabytes(start), options));
+    return { measured: { sockets, seconds, rssAtStart: megabytes(start), ordinary, results }, problems };
   } finally {
     await Promise.all([bystander.stop(), attacker.stop(), server.stop()]);
   }
 }
 
-function faultsOf(
+function problemsOf(
   { kind, hasKey, rss, served }: AttackResult,
   start: number,
   { isTimed, mostGrowth }: AttackOptions,
 ): string[] {
   const name = `${kind}, ${hasKey ? 'with a key' : 'without a key'}`;
-  const faults = served.failures.map((failure) => `${name}: an ordinary client was not served: ${failure}`);
+  const problems = served.failures.map((failure) => `${name}: an ordinary client was not served: ${failure}`);
   const growth = rss.peak - start;
-  if (growth * 1_048_576 > mostGrowth) faults.push(`${name}: the server grew by ${growth.toFixed(1)} MB`);
+  if (growth * 1_048_576 > mostGrowth) problems.push(`${name}: the server grew by ${growth.toFixed(1)} MB`);
   const worst = Math.max(served.worstRequestMs, served.worstSocketMs);
-  if (isTimed && worst > mostMs) faults.push(`${name}: an ordinary client waited for ${worst} ms`);
-  return faults;
+  if (isTimed && worst > mostMs) problems.push(`${name}: an ordinary client waited for ${worst} ms`);
+  return problems;
 }
 
 if (isCommand(import.meta)) {
-  const { measured, faults } = await attackSockets(
+  const { measured, problems } = await attackSockets(
     process.argv.includes('--brief') ? briefAttack : longAttack,
   );
-  finish(measured, faults);
+  finish(measured, problems);
 }

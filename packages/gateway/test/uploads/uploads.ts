@@ -45,7 +45,7 @@ export async function startUploadServer(adapter: Adapter): Promise<UploadServer>
     directory,
     send,
     async growthOf(path, megabytes) {
-      await server.forgetPeak();
+      await server.resetPeak();
       const before = await server.rss();
       const received = await send(path, megabytes);
       if (received[1] !== String(megabytes * mebibyte))
