@@ -84,7 +84,10 @@ async function measure(server: UnderLoad, flooder: ReturnType<typeof startPinned
   };
 }
 
-/** Requests `/healthz` repeatedly until a promise settles. Returns the longest wait and the number of requests without a response. */
+/**
+ * Requests `/healthz` repeatedly until a promise settles. Returns the longest wait and the number of requests without a
+ * response.
+ */
 export async function visitHealth(port: number, until: Promise<unknown>) {
   let worst = 0;
   let unanswered = 0;

@@ -19,7 +19,7 @@ export interface Held {
   readonly closedDifficult: number;
 }
 
-/** The interval of requests on each connection, in milliseconds. uWebSockets.js closes connections that are idle for 10 s. */
+/** The interval of requests on each connection, in milliseconds. uWebSockets.js closes a connection after 10 s idle. */
 const pollMs = 8000;
 /** How many clients connect at once: not more than fit the accept queue of the server. */
 const connectBatch = 200;

@@ -1,4 +1,4 @@
-/** Load tests for any server that implements `StartUnderLoad`. */
+/** Load tests for any server that a `StartUnderLoad` function starts. */
 export { finish } from '../rpcClients/commandLine.ts';
 export { briefFloods, fullFloods, measureFloods } from './floods.ts';
 export { briefHeld, holdConnections, longHeld, shortHeld } from './held.ts';

@@ -34,8 +34,9 @@ const maxP99Ms = 10;
 /** Enough connections to keep the server busy, and few enough that no request waits long. */
 const connectionsAtMaximum = 256;
 /**
- * The connections of the overload. Each has at most one request in flight, so there must be enough for all waiting requests:
- * 120 % of 65,000 requests/s with a response within 100 ms are 7,800. With fewer connections, requests wait at the client.
+ * The connections of the overload. Each has at most one request in flight, so there must be enough for all waiting
+ * requests: 120 % of 65,000 requests/s with a response within 100 ms are 7,800. With fewer connections, requests wait
+ * at the client.
  */
 const connections = 8000;
 

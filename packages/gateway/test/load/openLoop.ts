@@ -102,8 +102,8 @@ export class OpenLoop {
   }
 
   /**
-   * Sends each request at its intended time, regardless of earlier responses. If no connection is free, the request waits and
-   * the wait counts as latency. This avoids coordinated omission.
+   * Sends each request at its intended time, regardless of earlier responses. If no connection is free, the request
+   * waits and the wait counts as latency. This avoids coordinated omission.
    */
   async #openLoop(rate: number, seconds: number): Promise<LoadResult> {
     const counts = this.#counts;

@@ -11,7 +11,10 @@ export interface Pinned {
   call<MessageResponse>(message: object): Promise<MessageResponse>;
   /** Resident memory in bytes, or 0 if the system does not report it. */
   rss(): Promise<number>;
-  /** The peak of the resident memory since the start or the last `resetPeak`, in bytes, or 0 if the system does not report it. */
+  /**
+   * The peak of the resident memory since the start or the last `resetPeak`, in bytes, or 0 if the system does not
+   * report it.
+   */
   peakRss(): Promise<number>;
   resetPeak(): Promise<void>;
   /** CPU time since the start in milliseconds, or 0 if the system does not report it. */

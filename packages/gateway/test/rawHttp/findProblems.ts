@@ -12,9 +12,9 @@ export interface RawOutcome {
 }
 
 /**
- * Returns a sentence for each violation, or an empty list. The server must either serve all requests that a strict reader
- * finds, or send an error or no response and close the connection. It must never run a request that a strict reader does
- * not find, and after it stops early it must not run any later one.
+ * Returns a sentence for each violation, or an empty list. The server must either serve all requests that a strict
+ * reader finds, or send an error or no response and close the connection. It must never run a request that a strict
+ * reader does not find, and after it stops early it must not run any later one.
  * @param serves the requests that a strict reader finds
  */
 export function findProblems(

@@ -20,8 +20,8 @@ const concurrency = 32;
 const isUws = adapterOfRun() === 'uws';
 
 /**
- * Sends mutations of valid requests, numbered from 0 to `count`, and compares the handled requests with those that a strict
- * reader finds. A crash of the parser ends the process.
+ * Sends mutations of valid requests, numbered from 0 to `count`, and compares the handled requests with those that a
+ * strict reader finds. A crash of the parser ends the process.
  */
 export async function fuzz(
   seed: number,

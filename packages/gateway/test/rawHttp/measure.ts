@@ -1,4 +1,6 @@
-/** Prints the behaviour of each server for each case: `node --conditions=@petstore/source measure.ts [part of a name]`. */
+/**
+ * Prints the behaviour of each server for each case: `node --conditions=@petstore/source measure.ts [part of a name]`.
+ */
 import { rawCaseGroups } from './cases/index.ts';
 import { bareServer, gatewayServer, nodeServer } from './rawServers.ts';
 import { describeReceived, send } from './send.ts';
@@ -11,7 +13,7 @@ for (const [group, cases] of Object.entries(rawCaseGroups)) {
     const row: Record<string, unknown> = { group, name };
     for (const [kind, server] of Object.entries(servers)) {
       server.handled.length = 0;
-      // oxlint-disable-next-line no-await-in-loop -- one case at a time per server: all handled requests are of this case
+      // oxlint-disable-next-line no-await-in-loop -- one case at a time: all handled requests are of this case
       const received = await send(server.port, [bytes], {
         responses: serves.length,
         quietMs: 250,

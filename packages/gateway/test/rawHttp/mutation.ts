@@ -1,6 +1,9 @@
 import { chunked, chunkedPet, get, pet, petLength, post, smuggled, smuggledCreate } from './rawRequests.ts';
 
-/** Returns a deterministic random number generator: mulberry32. The returned function yields integers below its argument. */
+/**
+ * Returns a deterministic random number generator: mulberry32. The returned function yields integers below its
+ * argument.
+ */
 function seededRandom(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {

@@ -1,8 +1,8 @@
 import { create, list } from './rawRequests.ts';
 
 /**
- * Cases that the adapter on node:http accepts or rejects differently from the adapter on uWebSockets.js. If both reject a
- * request, their rejections may differ: 400, 505 or no response, immediately or after 10 s.
+ * Cases that the adapter on node:http accepts or rejects differently from the adapter on uWebSockets.js. If both reject
+ * a request, their rejections may differ: 400, 505 or no response, immediately or after 10 s.
  */
 interface NodeDifference {
   /** The reason. */

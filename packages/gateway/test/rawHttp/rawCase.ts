@@ -13,8 +13,8 @@ export interface RawCase {
   /** The behaviour of `node:http` in Node 22, in the same format. */
   readonly node: string;
   /**
-   * The heading of a known limitation of uWebSockets.js in docs/edge.md. The case then pins the current behaviour, which
-   * violates the RFC. If another build of uWebSockets.js fixes it, the case fails and this field must be removed.
+   * The heading of a known limitation of uWebSockets.js in docs/edge.md. The case then pins the current behaviour,
+   * which violates the RFC. If another build of uWebSockets.js fixes it, the case fails and this field must be removed.
    */
   readonly knownLimitation?: string;
 }

@@ -15,7 +15,7 @@ import { splits } from './splits.ts';
 
 const adapter = adapterOfRun();
 const isUws = adapter === 'uws';
-/** Whether to run the cases on the servers for comparison too. One adapter suffices for that. */
+/** Whether to run the cases on the other servers too. The run of one adapter suffices for that. */
 const runsOthers = everyForm && isUws;
 
 const groups = Object.entries(rawCaseGroups).map(
@@ -23,7 +23,9 @@ const groups = Object.entries(rawCaseGroups).map(
 );
 const allCases = groups.flatMap(([, cases]) => cases);
 
-/** Returns a case with the expectations for the adapter on node:http, which has no known limitations of uWebSockets.js. */
+/**
+ * Returns a case with the expectations for the adapter on node:http, which has no known limitations of uWebSockets.js.
+ */
 function onNode({ knownLimitation: _ofUws, ...rawCase }: RawCase): RawCase {
   const difference = nodeDifferences.find(({ cases }) => cases.includes(rawCase.name));
   const uws = difference?.node ?? rawCase.uws.replaceAll(' by the parser', '');

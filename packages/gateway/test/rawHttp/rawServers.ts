@@ -88,7 +88,9 @@ function nodeRequest(message: IncomingMessage, body: Buffer): HttpRequest {
   );
 }
 
-/** Starts the gateway on uWebSockets.js as its examples use it, without the adapter's checks, to measure their effect. */
+/**
+ * Starts the gateway on uWebSockets.js as its examples use it, without the adapter's checks, to measure their effect.
+ */
 export const bareServer = (): Promise<RawServer> =>
   startRawServer(async (handle) => {
     // Imported late: the addon reads the environment variables that the adapter sets when it loads.

@@ -75,7 +75,10 @@ async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise(setImmediate);
 }
 
-/** Formats the statuses and the state of the connection: `200, open` · `400, closed` · `400 by the parser, closed` · `200 200, open` · `nothing, closed`. */
+/**
+ * Formats the statuses and the state of the connection: `200, open` · `400, closed` · `400 by the parser, closed` ·
+ * `200 200, open` · `nothing, closed`.
+ */
 export function describeReceived({ responses, rest, isClosed }: Received): string {
   const parts = responses.map(
     (response) => `${response.status}${isParserError(response) ? ' by the parser' : ''}`,

@@ -12,11 +12,11 @@ import {
   smuggledCreate,
 } from '../rawRequests.ts';
 
-const close = 'RFC 9112 §9.6: bytes after a request with close are not processed.';
-const pipeline =
+const closeRule = 'RFC 9112 §9.6: bytes after a request with close are not processed.';
+const pipelineRule =
   'RFC 9112 §9.3.2: pipelined requests get their responses in order; a server may close the connection.';
-const upgrade = 'RFC 9110 §7.8: an Upgrade may be ignored.';
-const upgrading = 'Connection: Upgrade\r\nUpgrade: ';
+const upgradeRule = 'RFC 9110 §7.8: an Upgrade may be ignored.';
+const upgradeHeaders = 'Connection: Upgrade\r\nUpgrade: ';
 
 export const connectionCases = rawCases([
   [
@@ -29,7 +29,7 @@ export const connectionCases = rawCases([
   ],
   [
     'Connection: close closes the connection',
-    close,
+    closeRule,
     get('Connection: close\r\n'),
     [list],
     '200, closed',
@@ -37,7 +37,7 @@ export const connectionCases = rawCases([
   ],
   [
     'Connection: CLOSE in upper case closes the connection',
-    close,
+    closeRule,
     get('Connection: CLOSE\r\n'),
     [list],
     '200, closed',
@@ -45,7 +45,7 @@ export const connectionCases = rawCases([
   ],
   [
     'close in a Connection list closes the connection',
-    close,
+    closeRule,
     get('Connection: keep-alive, close\r\n'),
     [list],
     '200, closed',
@@ -53,7 +53,7 @@ export const connectionCases = rawCases([
   ],
   [
     'close in a second Connection header closes the connection',
-    close,
+    closeRule,
     get('Connection: keep-alive\r\nConnection: close\r\n'),
     [list],
     '200, closed',
@@ -69,7 +69,7 @@ export const connectionCases = rawCases([
   ],
   [
     'a request after Connection: close is not run',
-    close,
+    closeRule,
     get('Connection: close\r\n') + smuggled,
     [list],
     'nothing, closed',
@@ -77,7 +77,7 @@ export const connectionCases = rawCases([
   ],
   [
     'a request after close in a Connection list is not run',
-    close,
+    closeRule,
     get('Connection: x, Close\r\n') + smuggled,
     [list],
     'nothing, closed',
@@ -85,7 +85,7 @@ export const connectionCases = rawCases([
   ],
   [
     'a create after Connection: close is not stored',
-    close,
+    closeRule,
     get('Connection: close\r\n') + smuggledCreate,
     [list],
     'nothing, closed',
@@ -93,7 +93,7 @@ export const connectionCases = rawCases([
   ],
   [
     'a request after a POST with Connection: close is not run',
-    close,
+    closeRule,
     post(`Connection: close\r\n${petLength}`, pet) + smuggled,
     [create],
     'nothing, closed',
@@ -101,7 +101,7 @@ export const connectionCases = rawCases([
   ],
   [
     'a HEAD with Connection: close gets 200 and closes the connection',
-    close,
+    closeRule,
     'HEAD /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     ['HEAD /v1/pets'],
     '200, closed',
@@ -109,7 +109,7 @@ export const connectionCases = rawCases([
   ],
   [
     'an OPTIONS with Connection: close gets 204 and closes the connection',
-    close,
+    closeRule,
     'OPTIONS /v1/pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     ['OPTIONS /v1/pets'],
     '204, closed',
@@ -117,7 +117,7 @@ export const connectionCases = rawCases([
   ],
   [
     'two pipelined requests get their responses in order',
-    pipeline,
+    pipelineRule,
     get('', '/a') + get('', '/b'),
     ['GET /a', 'GET /b'],
     '404 404, open',
@@ -125,7 +125,7 @@ export const connectionCases = rawCases([
   ],
   [
     'ten pipelined requests get their responses in order',
-    pipeline,
+    pipelineRule,
     Array.from({ length: 10 }, (_, at) => get('', `/${at}`)).join(''),
     Array.from({ length: 10 }, (_, at) => `GET /${at}`),
     '404 404 404 404 404 404 404 404 404 404, open',
@@ -133,7 +133,7 @@ export const connectionCases = rawCases([
   ],
   [
     'a request pipelined after a POST gets its response after that of the POST',
-    pipeline,
+    pipelineRule,
     post(petLength, pet) + get(),
     [create, list],
     '201 200, open',
@@ -141,7 +141,7 @@ export const connectionCases = rawCases([
   ],
   [
     'an error in a pipelined request does not affect the request before it',
-    pipeline,
+    pipelineRule,
     `${get('', '/a')}GET /b HTTP/1.1\r\n\r\n`,
     ['GET /a'],
     '404, open',
@@ -149,7 +149,7 @@ export const connectionCases = rawCases([
   ],
   [
     'a framing error in a pipelined request closes the connection',
-    pipeline,
+    pipelineRule,
     get('', '/a') + get('Content-Length: 0\r\nContent-Length: 1\r\n', '/b') + get('', '/c'),
     ['GET /a'],
     'nothing, closed',
@@ -213,18 +213,25 @@ export const connectionCases = rawCases([
   ],
   [
     'an Upgrade to h2c is ignored',
-    upgrade,
-    get(`${upgrading}h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n`),
+    upgradeRule,
+    get(`${upgradeHeaders}h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n`),
     [list],
     '200, open',
     '200, open',
   ],
-  ['an Upgrade to TLS is ignored', upgrade, get(`${upgrading}TLS/1.0\r\n`), [list], '200, open', '200, open'],
+  [
+    'an Upgrade to TLS is ignored',
+    upgradeRule,
+    get(`${upgradeHeaders}TLS/1.0\r\n`),
+    [list],
+    '200, open',
+    '200, open',
+  ],
   [
     'an Upgrade to a WebSocket at a path without WebSockets is ignored',
-    upgrade,
+    upgradeRule,
     get(
-      `${upgrading}websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`,
+      `${upgradeHeaders}websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n`,
     ),
     [list],
     '200, open',
@@ -232,17 +239,17 @@ export const connectionCases = rawCases([
   ],
   [
     'the body of an Upgrade to h2c is not run as a request',
-    upgrade,
-    get(`${upgrading}h2c\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
+    upgradeRule,
+    get(`${upgradeHeaders}h2c\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
     [list],
     '200, open',
     '200, open',
   ],
   [
     'the body of an Upgrade to a WebSocket is not run as a request',
-    upgrade,
+    upgradeRule,
     get(
-      `${upgrading}websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nContent-Length: ${smuggled.length}\r\n`,
+      `${upgradeHeaders}websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nContent-Length: ${smuggled.length}\r\n`,
     ) + smuggled,
     [list],
     '200, open',
@@ -250,8 +257,8 @@ export const connectionCases = rawCases([
   ],
   [
     'an Upgrade on a chunked request is ignored',
-    upgrade,
-    post(`${upgrading}h2c\r\n${chunked}`, chunkedPet),
+    upgradeRule,
+    post(`${upgradeHeaders}h2c\r\n${chunked}`, chunkedPet),
     [create],
     '201, closed',
     '201, open',

@@ -1,14 +1,14 @@
 import { rawCases } from '../rawCase.ts';
 import { get, list, post, smuggled, smuggledCreate } from '../rawRequests.ts';
 
-const name = 'RFC 9110 §5.1: a header name is a token; else 400.';
-const value = 'RFC 9110 §5.5: NUL, CR and LF are rejected; other control characters may be rejected.';
-const fold = 'RFC 9112 §5.2: 400, or the fold is replaced with spaces.';
+const nameRule = 'RFC 9110 §5.1: a header name is a token; else 400.';
+const valueRule = 'RFC 9110 §5.5: NUL, CR and LF are rejected; other control characters may be rejected.';
+const foldRule = 'RFC 9112 §5.2: 400, or the fold is replaced with spaces.';
 
 export const headerCases = rawCases([
   [
     'a header name with every special token character is served',
-    name,
+    nameRule,
     get("!#$%&'*+-.^_`|~9Az: b\r\n"),
     [list],
     '200, open',
@@ -78,7 +78,7 @@ export const headerCases = rawCases([
     '431 by the parser, closed',
     '200, open',
   ],
-  ['a space in a header name is rejected', name, get('A b: c\r\n'), [], 'nothing, open', '400, closed'],
+  ['a space in a header name is rejected', nameRule, get('A b: c\r\n'), [], 'nothing, open', '400, closed'],
   [
     'a space before the colon of a header is rejected',
     'RFC 9112 §5.1: 400.',
@@ -87,18 +87,25 @@ export const headerCases = rawCases([
     'nothing, open',
     '400, closed',
   ],
-  ['a parenthesis in a header name is rejected', name, get('A(b: c\r\n'), [], 'nothing, open', '400, closed'],
-  ['a slash in a header name is rejected', name, get('A/b: c\r\n'), [], 'nothing, open', '400, closed'],
+  [
+    'a parenthesis in a header name is rejected',
+    nameRule,
+    get('A(b: c\r\n'),
+    [],
+    'nothing, open',
+    '400, closed',
+  ],
+  ['a slash in a header name is rejected', nameRule, get('A/b: c\r\n'), [], 'nothing, open', '400, closed'],
   [
     'a non-ASCII byte in a header name is rejected',
-    name,
+    nameRule,
     get('A\xe9: b\r\n'),
     [],
     'nothing, open',
     '400, closed',
   ],
-  ['NUL in a header name is rejected', name, get('A\0: b\r\n'), [], 'nothing, open', '400, closed'],
-  ['DEL in a header name is rejected', name, get('A\x7f: b\r\n'), [], 'nothing, open', '400, closed'],
+  ['NUL in a header name is rejected', nameRule, get('A\0: b\r\n'), [], 'nothing, open', '400, closed'],
+  ['DEL in a header name is rejected', nameRule, get('A\x7f: b\r\n'), [], 'nothing, open', '400, closed'],
   [
     'a header line without a colon is rejected',
     'RFC 9112 §5',
@@ -107,12 +114,19 @@ export const headerCases = rawCases([
     'nothing, open',
     '400, closed',
   ],
-  ['NUL in a header value is rejected', value, get('A: b\0c\r\n'), [], 'nothing, open', '400, closed'],
-  ['DEL in a header value is rejected', value, get('A: b\x7fc\r\n'), [], '400, closed', '400, closed'],
-  ['a bell in a header value is rejected', value, get('A: b\x07c\r\n'), [], 'nothing, open', '400, closed'],
+  ['NUL in a header value is rejected', valueRule, get('A: b\0c\r\n'), [], 'nothing, open', '400, closed'],
+  ['DEL in a header value is rejected', valueRule, get('A: b\x7fc\r\n'), [], '400, closed', '400, closed'],
+  [
+    'a bell in a header value is rejected',
+    valueRule,
+    get('A: b\x07c\r\n'),
+    [],
+    'nothing, open',
+    '400, closed',
+  ],
   [
     'a vertical tab in a header value is rejected',
-    value,
+    valueRule,
     get('A: b\x0bc\r\n'),
     [],
     'nothing, open',
@@ -120,7 +134,7 @@ export const headerCases = rawCases([
   ],
   [
     'a form feed in a header value is rejected',
-    value,
+    valueRule,
     get('A: b\x0cc\r\n'),
     [],
     'nothing, open',
@@ -128,7 +142,7 @@ export const headerCases = rawCases([
   ],
   [
     'an escape character in a header value is rejected',
-    value,
+    valueRule,
     get('A: b\x1b[2J\r\n'),
     [],
     'nothing, open',
@@ -136,7 +150,7 @@ export const headerCases = rawCases([
   ],
   [
     'DEL between non-ASCII bytes in a header value is rejected',
-    value,
+    valueRule,
     get('A: \xe9\x7f\xe9\r\n'),
     [],
     '400, closed',
@@ -174,10 +188,10 @@ export const headerCases = rawCases([
     'nothing, open',
     '400, closed',
   ],
-  ['a folded header is rejected', fold, get('A: b\r\n c\r\n'), [], 'nothing, open', '400, closed'],
+  ['a folded header is rejected', foldRule, get('A: b\r\n c\r\n'), [], 'nothing, open', '400, closed'],
   [
     'a header folded with a tab is rejected',
-    fold,
+    foldRule,
     get('A: b\r\n\tc\r\n'),
     [],
     'nothing, open',
@@ -193,7 +207,7 @@ export const headerCases = rawCases([
   ],
   [
     'a folded Host is rejected',
-    fold,
+    foldRule,
     'GET /v1/pets HTTP/1.1\r\nHost:\r\n x\r\n\r\n',
     [],
     'nothing, open',
@@ -201,16 +215,16 @@ export const headerCases = rawCases([
   ],
   [
     'a folded Content-Length is rejected and the rest is not run',
-    fold,
+    foldRule,
     get(`Content-Length:\r\n ${smuggled.length}\r\n`) + smuggled,
     [],
     'nothing, open',
     '400, closed',
   ],
-  ['a header line of spaces is rejected', fold, get(' \r\n'), [], 'nothing, open', '400, closed'],
+  ['a header line of spaces is rejected', foldRule, get(' \r\n'), [], 'nothing, open', '400, closed'],
   [
     'a header with an empty name is rejected',
-    name,
+    nameRule,
     get(': b\r\n'),
     [],
     '200, open',
@@ -219,7 +233,7 @@ export const headerCases = rawCases([
   ],
   [
     'a Content-Length after a header with an empty name is rejected and the rest is not run',
-    name,
+    nameRule,
     get(`: b\r\nContent-Length: ${smuggled.length}\r\n`) + smuggled,
     [],
     '200 404, open',
@@ -228,7 +242,7 @@ export const headerCases = rawCases([
   ],
   [
     'a POST with a Content-Length after a header with an empty name closes the connection and the rest is not run',
-    name,
+    nameRule,
     post(`: b\r\nContent-Length: ${smuggled.length}\r\n`, smuggled),
     [],
     'nothing, closed',
@@ -237,7 +251,7 @@ export const headerCases = rawCases([
   ],
   [
     'a header with an empty name before Host is rejected',
-    name,
+    nameRule,
     'GET /v1/pets HTTP/1.1\r\n: b\r\nHost: x\r\n\r\n',
     [],
     '400 by the parser, closed',
@@ -253,7 +267,7 @@ export const headerCases = rawCases([
   ],
   [
     'a create after a request with NUL in its head is not stored',
-    value,
+    valueRule,
     post('A: \0\r\nContent-Length: 0\r\n', '') + smuggledCreate,
     [],
     'nothing, open',

@@ -1,25 +1,39 @@
 import { rawCases } from '../rawCase.ts';
 import { get, list, smuggled } from '../rawRequests.ts';
 
-const uri = 'RFC 9110 §15.5.15: 414.';
-const fields = 'RFC 6585 §5: 431.';
-const long = (length: number) => `/v1/pets?q=${'a'.repeat(length - 11)}`;
-const header = (length: number) => `A: ${'b'.repeat(length - 5)}\r\n`;
+const targetLimit = 'RFC 9110 §15.5.15: 414.';
+const headerLimit = 'RFC 6585 §5: 431.';
+const longTarget = (length: number) => `/v1/pets?q=${'a'.repeat(length - 11)}`;
+const longHeader = (length: number) => `A: ${'b'.repeat(length - 5)}\r\n`;
 
 export const limitCases = rawCases([
   [
     'a target of 16,384 bytes is served',
     'RFC 9110 §4.1: 8,000 at least.',
-    get('', long(16_384)),
-    [`GET ${long(16_384)}`],
+    get('', longTarget(16_384)),
+    [`GET ${longTarget(16_384)}`],
     '200, open',
     '431, closed',
   ],
-  ['a target of 16,385 bytes is rejected', uri, get('', long(16_385)), [], '414, closed', '431, closed'],
-  ['a target of 30,000 bytes is rejected', uri, get('', long(30_000)), [], '414, closed', '431, closed'],
+  [
+    'a target of 16,385 bytes is rejected',
+    targetLimit,
+    get('', longTarget(16_385)),
+    [],
+    '414, closed',
+    '431, closed',
+  ],
+  [
+    'a target of 30,000 bytes is rejected',
+    targetLimit,
+    get('', longTarget(30_000)),
+    [],
+    '414, closed',
+    '431, closed',
+  ],
   [
     'a path of 30,000 bytes is rejected',
-    uri,
+    targetLimit,
     get('', `/${'a'.repeat(30_000)}`),
     [],
     '414, closed',
@@ -27,40 +41,40 @@ export const limitCases = rawCases([
   ],
   [
     'a target of 100,000 bytes is rejected',
-    uri,
-    get('', long(100_000)),
+    targetLimit,
+    get('', longTarget(100_000)),
     [],
     '431 by the parser, closed',
     '431, closed',
   ],
   [
     'header lines of 16,384 bytes are served',
-    fields,
-    get(header(16_375)),
+    headerLimit,
+    get(longHeader(16_375)),
     [list],
     '200, open',
     '431, closed',
   ],
   [
     'header lines of 16,385 bytes are rejected',
-    fields,
-    get(header(16_376)),
+    headerLimit,
+    get(longHeader(16_376)),
     [],
     '431, closed',
     '431, closed',
   ],
   [
     'many header lines of 20,000 bytes together are rejected',
-    fields,
-    get(header(2000).repeat(10)),
+    headerLimit,
+    get(longHeader(2000).repeat(10)),
     [],
     '431, closed',
     '431, closed',
   ],
   [
     'header lines of 100,000 bytes are rejected',
-    fields,
-    get(header(100_000)),
+    headerLimit,
+    get(longHeader(100_000)),
     [],
     '431 by the parser, closed',
     '431, closed',
@@ -83,24 +97,24 @@ export const limitCases = rawCases([
   ],
   [
     'a request after a target over the limit is not run',
-    uri,
-    get('', long(20_000)) + smuggled,
+    targetLimit,
+    get('', longTarget(20_000)) + smuggled,
     [],
     'nothing, closed',
     '431, closed',
   ],
   [
     'a request after headers over the limit is not run',
-    fields,
-    get(header(20_000)) + smuggled,
+    headerLimit,
+    get(longHeader(20_000)) + smuggled,
     [],
     'nothing, closed',
     '431, closed',
   ],
   [
     'the body of a request with headers over the limit is not run as a request',
-    fields,
-    get(`${header(20_000)}Content-Length: ${smuggled.length}\r\n`) + smuggled,
+    headerLimit,
+    get(`${longHeader(20_000)}Content-Length: ${smuggled.length}\r\n`) + smuggled,
     [],
     '431, closed',
     '431, closed',

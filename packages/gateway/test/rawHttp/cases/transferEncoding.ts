@@ -11,12 +11,12 @@ import {
   smuggledCreate,
 } from '../rawRequests.ts';
 
-const unknown = 'RFC 9112 §6.1: an unknown coding gets 501 or 400; this adapter sends 400.';
-const final =
+const unknownCoding = 'RFC 9112 §6.1: an unknown coding gets 501 or 400; this adapter sends 400.';
+const lastCoding =
   'RFC 9112 §6.3: a request without chunked as its last coding gets 400 and the connection is closed.';
-const both =
+const bothHeaders =
   'RFC 9112 §6.1: both headers may be an attack: the request is rejected, or chunked wins and the connection is closed.';
-const coded = (value: string) => post(`Transfer-Encoding: ${value}\r\n`, `0\r\n\r\n${smuggled}`);
+const postWithCoding = (value: string) => post(`Transfer-Encoding: ${value}\r\n`, `0\r\n\r\n${smuggled}`);
 
 export const transferEncodingCases = rawCases([
   [
@@ -53,40 +53,40 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'Transfer-Encoding: xchunked is rejected',
-    unknown,
-    coded('xchunked'),
+    unknownCoding,
+    postWithCoding('xchunked'),
     [],
     'nothing, closed',
     '400, closed',
   ],
   [
     'Transfer-Encoding: identity is rejected',
-    unknown,
-    coded('identity'),
+    unknownCoding,
+    postWithCoding('identity'),
     [],
     'nothing, closed',
     '400, closed',
   ],
   [
     'Transfer-Encoding: gzip without chunked is rejected',
-    final,
-    coded('gzip'),
+    lastCoding,
+    postWithCoding('gzip'),
     [],
     'nothing, closed',
     '400, closed',
   ],
   [
     'Transfer-Encoding: gzip, chunked is rejected',
-    unknown,
-    coded('gzip, chunked'),
+    unknownCoding,
+    postWithCoding('gzip, chunked'),
     [],
     'nothing, closed',
     '400 404, open',
   ],
   [
     'Transfer-Encoding: chunked, identity is rejected',
-    final,
-    coded('chunked, identity'),
+    lastCoding,
+    postWithCoding('chunked, identity'),
     [],
     'nothing, closed',
     '400, closed',
@@ -94,23 +94,23 @@ export const transferEncodingCases = rawCases([
   [
     'Transfer-Encoding: chunked, chunked is rejected',
     'RFC 9112 §6.1: chunked must not be applied twice.',
-    coded('chunked, chunked'),
+    postWithCoding('chunked, chunked'),
     [],
     'nothing, closed',
     '400, closed',
   ],
   [
     'Transfer-Encoding with a comma before chunked is rejected',
-    unknown,
-    coded(', chunked'),
+    unknownCoding,
+    postWithCoding(', chunked'),
     [],
     'nothing, closed',
     '400 404, open',
   ],
   [
     'Transfer-Encoding with a comma after chunked is rejected',
-    unknown,
-    coded('chunked,'),
+    unknownCoding,
+    postWithCoding('chunked,'),
     [],
     'nothing, closed',
     '400, closed',
@@ -118,46 +118,46 @@ export const transferEncodingCases = rawCases([
   [
     'Transfer-Encoding: chunked with a parameter is rejected',
     'RFC 9112 §7.1: chunked has no parameters.',
-    coded('chunked;q=1'),
+    postWithCoding('chunked;q=1'),
     [],
     'nothing, closed',
     '400, closed',
   ],
   [
     'Transfer-Encoding: chunked in quotes is rejected',
-    unknown,
-    coded('"chunked"'),
+    unknownCoding,
+    postWithCoding('"chunked"'),
     [],
     'nothing, closed',
     '400, closed',
   ],
   [
     'Transfer-Encoding: chunked with a vertical tab is rejected',
-    unknown,
-    coded('\x0bchunked'),
+    unknownCoding,
+    postWithCoding('\x0bchunked'),
     [],
     'nothing, open',
     '400, closed',
   ],
   [
     'Transfer-Encoding: chunked with NUL is rejected',
-    unknown,
-    coded('chunked\0'),
+    unknownCoding,
+    postWithCoding('chunked\0'),
     [],
     'nothing, open',
     '400, closed',
   ],
   [
     'Transfer-Encoding: chunked with a space inside is rejected',
-    unknown,
-    coded('chun ked'),
+    unknownCoding,
+    postWithCoding('chun ked'),
     [],
     'nothing, closed',
     '400, closed',
   ],
   [
     'an empty Transfer-Encoding is rejected',
-    final,
+    lastCoding,
     post('Transfer-Encoding:\r\n', `0\r\n\r\n${smuggled}`),
     [],
     '400, closed',
@@ -165,7 +165,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'an empty Transfer-Encoding on a GET is rejected',
-    final,
+    lastCoding,
     get('Transfer-Encoding:\r\n') + smuggled,
     [],
     'nothing, closed',
@@ -173,7 +173,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'an empty Transfer-Encoding before Transfer-Encoding: chunked is rejected and the rest is not run',
-    final,
+    lastCoding,
     get(`Transfer-Encoding:\r\n${chunked}`) + smuggled,
     [],
     'nothing, closed',
@@ -181,7 +181,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'Transfer-Encoding headers with chunked and then identity are rejected and nothing is run',
-    final,
+    lastCoding,
     post(`${chunked}Transfer-Encoding: identity\r\n`, `0\r\n\r\n${smuggled}`),
     [],
     'nothing, closed',
@@ -189,7 +189,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'Transfer-Encoding headers with identity and then chunked are rejected and nothing is run',
-    unknown,
+    unknownCoding,
     post(`Transfer-Encoding: identity\r\n${chunked}`, `0\r\n\r\n${smuggled}`),
     [],
     'nothing, closed',
@@ -205,7 +205,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'a second Transfer-Encoding in other letter case, xchunked, is rejected and nothing is run',
-    unknown,
+    unknownCoding,
     post(`${chunked}tRANSFER-eNCODING: xchunked\r\n`, `0\r\n\r\n${smuggled}`),
     [],
     'nothing, closed',
@@ -261,7 +261,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'Content-Length before Transfer-Encoding (CL.TE) is rejected',
-    both,
+    bothHeaders,
     post(`Content-Length: ${5 + smuggled.length}\r\n${chunked}`, `0\r\n\r\n${smuggled}`),
     [],
     '400 by the parser, closed',
@@ -269,7 +269,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'Transfer-Encoding before Content-Length (TE.CL) is rejected',
-    both,
+    bothHeaders,
     post(`${chunked}Content-Length: 4\r\n`, `23\r\n${smuggled}\r\n0\r\n\r\n`),
     [],
     '400 by the parser, closed',
@@ -277,7 +277,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'a create in the body of a request with Content-Length and Transfer-Encoding (CL.TE) is not stored',
-    both,
+    bothHeaders,
     post(`Content-Length: ${5 + smuggledCreate.length}\r\n${chunked}`, `0\r\n\r\n${smuggledCreate}`),
     [],
     '400 by the parser, closed',
@@ -285,7 +285,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'an empty Content-Length before Transfer-Encoding (CL.TE) is rejected',
-    both,
+    bothHeaders,
     post(`Content-Length:\r\n${chunked}`, `0\r\n\r\n${smuggled}`),
     [],
     'nothing, closed',
@@ -293,7 +293,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'an empty Content-Length after Transfer-Encoding (TE.CL) is rejected',
-    both,
+    bothHeaders,
     post(`${chunked}Content-Length:\r\n`, `0\r\n\r\n${smuggled}`),
     [],
     'nothing, closed',
@@ -301,7 +301,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'Content-Length before an empty Transfer-Encoding (CL.TE) is rejected',
-    both,
+    bothHeaders,
     post(`Content-Length: 0\r\nTransfer-Encoding:\r\n`, smuggled),
     [],
     'nothing, closed',
@@ -309,7 +309,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'Content-Length: 0 before Transfer-Encoding (CL.TE) is rejected',
-    both,
+    bothHeaders,
     post(`Content-Length: 0\r\n${chunked}`, `0\r\n\r\n${smuggled}`),
     [],
     '400 by the parser, closed',
@@ -317,7 +317,7 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'Content-Length before an unknown Transfer-Encoding (CL.TE) is rejected',
-    both,
+    bothHeaders,
     post(`Content-Length: 0\r\nTransfer-Encoding: x\r\n`, smuggled),
     [],
     '400 by the parser, closed',
@@ -333,8 +333,8 @@ export const transferEncodingCases = rawCases([
   ],
   [
     'Transfer-Encoding: chunked with a non-ASCII byte at its end is rejected',
-    unknown,
-    coded('chunked\xff'),
+    unknownCoding,
+    postWithCoding('chunked\xff'),
     [],
     'nothing, closed',
     '400, closed',
