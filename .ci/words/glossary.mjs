@@ -124,7 +124,11 @@ export const glossary = [
         files: /(?:safeRetryLink|clientRetries|exactlyOnce)\.test\.ts$/,
         reason: 'A server in front of the service injects them.',
       },
-      { text: 'faults', files: /^docs\/mongodb-store\.md$/, reason: 'A script that injects faults.' },
+      {
+        text: 'faults',
+        files: /^(?:docs\/mongodb-store|CONTRIBUTING)\.md$/,
+        reason: 'A script that injects faults.',
+      },
       { files: /^\.changeset\//, reason: 'Names of the last release.' },
     ],
   },

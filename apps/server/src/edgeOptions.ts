@@ -23,7 +23,7 @@ export function edgeOptions(
     ...(TRUST_PROXY !== undefined && { trustProxy: TRUST_PROXY }),
     ...(CORS_ORIGINS !== undefined && { cors: { origins: CORS_ORIGINS } }),
     ...(RATE_LIMIT !== undefined && {
-      rateLimit: { ...shared, requests: RATE_LIMIT.count, windowSeconds: RATE_LIMIT.windowSeconds },
+      rateLimit: { ...shared, calls: RATE_LIMIT.count, windowSeconds: RATE_LIMIT.windowSeconds },
     }),
     ...(failures !== undefined && {
       failedAttempts: { ...shared, attempts: failures.count, windowSeconds: failures.windowSeconds },

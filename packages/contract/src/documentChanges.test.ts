@@ -324,9 +324,9 @@ const breaking: readonly Case[] = [
   [
     'a renamed schema',
     (d) => {
-      const response = JSON.parse(JSON.stringify(list(d).responses[401]).replace('Error', 'Fault'));
+      const response = JSON.parse(JSON.stringify(list(d).responses[401]).replace('Error', 'Problem'));
       list(d).responses[401] = response;
-      d.components.schemas.Fault = schema(d, 'Error');
+      d.components.schemas.Problem = schema(d, 'Error');
       delete d.components.schemas.Error;
     },
     'The schema Error is gone',

@@ -144,8 +144,8 @@ it.each([
   ['maxBufferedBytes', 1.5],
   ['maxCallsPerSocket', Number.NaN],
   ['credentialDeadlineMs', Infinity],
-  ['maxWaiting', 0],
-  ['maxWaitingPerAddress', 0],
+  ['maxUnauthenticatedSockets', 0],
+  ['maxUnauthenticatedSocketsPerAddress', 0],
 ])('createGateway rejects sockets.%s: %s with a message that names the option', async (name, value) => {
   await expect(gatewayOf({}, { sockets: { [name]: value } })).rejects.toThrow(
     `sockets.${name} is ${value}; it must be a positive integer.`,
@@ -291,7 +291,7 @@ describe('a gateway', () => {
   it('a request whose body throws gets 500 with the headers of all policies', async () => {
     const gateway = await gatewayOf(
       { a: echo({ method: 'POST', path: '/a' }, z.object({ n: z.number() })) },
-      { rateLimit: { requests: 10, windowSeconds: 10 }, cors: { origins: ['https://pets.example'] } },
+      { rateLimit: { calls: 10, windowSeconds: 10 }, cors: { origins: ['https://pets.example'] } },
     );
     const body = () => {
       throw new Error('no body');

@@ -148,7 +148,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const failedAttempts =
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
-  if (options.rateLimit) requireCosts(definitions, options.rateLimit.requests);
+  if (options.rateLimit) requireCosts(definitions, options.rateLimit.calls);
   const isIdempotent = definitions.some((definition) => definition.idempotencyKey);
   const idempotency = isIdempotent ? new Idempotency(options.idempotency ?? {}, limits) : undefined;
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);

@@ -37,13 +37,13 @@ it.each([
   ],
   [
     'rateLimit.window',
-    { rateLimit: { requests: 1, window: 60 } },
+    { rateLimit: { calls: 1, window: 60 } },
     '"window" is not an option of rateLimit; did you mean "windowSeconds"?',
   ],
   [
     'a number as text',
-    { rateLimit: { requests: '100', windowSeconds: 60 } },
-    'rateLimit.requests is "100"; it must be a positive integer.',
+    { rateLimit: { calls: '100', windowSeconds: 60 } },
+    'rateLimit.calls is "100"; it must be a positive integer.',
   ],
   [
     'a limit as text',

@@ -74,7 +74,7 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * Limits the calls of each credential, over REST, tRPC and WebSocket together. Calls over the limit get 429. Calls
    * are counted in this process, or in `state`, which several processes can share. Default: no limit.
    * @example
-   * rateLimit: { requests: 100, windowSeconds: 60 }
+   * rateLimit: { calls: 100, windowSeconds: 60 }
    */
   readonly rateLimit?: RateLimitOptions<Identity>;
   /**
@@ -211,8 +211,8 @@ export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
     maxBufferedBytes: true,
     maxCallsPerSocket: true,
     credentialDeadlineMs: true,
-    maxWaiting: true,
-    maxWaitingPerAddress: true,
+    maxUnauthenticatedSockets: true,
+    maxUnauthenticatedSocketsPerAddress: true,
   }),
   'sockets.keepAlive': memberNames<NonNullable<SocketOptions['keepAlive']>>({
     enabled: true,
@@ -230,7 +230,7 @@ export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
   }),
   'document.license': memberNames<NonNullable<DocumentOptions['license']>>({ name: true, identifier: true }),
   rateLimit: memberNames<RateLimitOptions<unknown>>({
-    requests: true,
+    calls: true,
     windowSeconds: true,
     key: true,
     state: true,
@@ -239,7 +239,7 @@ export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
   idempotency: memberNames<IdempotencyOptions<unknown>>({
     state: true,
     ttlMs: true,
-    maxBytes: true,
+    maxStoredBytes: true,
     caller: true,
   }),
   cors: memberNames<CorsOptions>({

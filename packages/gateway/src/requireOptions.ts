@@ -90,7 +90,7 @@ function memberProblems({
 const examples: Readonly<Record<string, string>> = {
   ...requiredOptions,
   cors: "cors: { origins: ['https://pets.example'] }",
-  rateLimit: 'rateLimit: { requests: 100, windowSeconds: 60 }',
+  rateLimit: 'rateLimit: { calls: 100, windowSeconds: 60 }',
   idempotency: 'idempotency: { ttlMs: 3_600_000 }',
   failedAttempts: 'failedAttempts: { attempts: 10, windowSeconds: 60 }',
   errorFormat: 'errorFormat: problemDetails, which @petstore/gateway exports',

@@ -53,7 +53,7 @@ describe('invalid input', () => {
       chunked,
     );
     const response = await Promise.race([pendingResponse, sleep(timeoutMs, undefined, { ref: false })]);
-    if (response === undefined) throw new Error(`There was no answer within ${timeoutMs} ms.`);
+    if (response === undefined) throw new Error(`There was no response within ${timeoutMs} ms.`);
     return response;
   }
 

@@ -25,15 +25,15 @@ describe('raw bytes', () => {
       .map(([outcome, times]) => `${times} × ${outcome}`);
     process.stdout.write(
       `Raw input: ${requestCount}: ${outcomeCounts.join(', ')}. ` +
-        "The parser's answers are uWebSockets.js's own HTML, which JavaScript cannot mend.\n",
+        'uWebSockets.js responds with HTML of its own where its parser fails; see docs/edge.md.\n',
     );
   });
 
   /** Classifies the bytes received and finds the problems of a response of the gateway. */
   function classify(received: Buffer): { readonly outcome: string; readonly problems: string[] } {
-    if (received.length === 0) return { outcome: 'closed without an answer', problems: [] };
+    if (received.length === 0) return { outcome: 'closed without a response', problems: [] };
     const response = firstResponse(received);
-    if (response === undefined) return { outcome: 'cut off in the answer', problems: [] };
+    if (response === undefined) return { outcome: 'cut off within the response', problems: [] };
     const { status, headers, body } = response;
     if (isParserResponse({ status, header: (name) => headers.get(name) })) {
       return { outcome: `${status} by the parser`, problems: [] };
@@ -42,7 +42,7 @@ describe('raw bytes', () => {
       .filter((secret) => received.includes(secret))
       .map((secret) => `shows ${secret}`);
     if (!headers.has('x-request-id')) problems.push('has no X-Request-Id');
-    if (status >= 500) problems.push('is a fault of the server');
+    if (status >= 500) problems.push('is a server error');
     if (status >= 400 && !isError(body)) problems.push('is no error of ours');
     return { outcome: String(status), problems };
   }

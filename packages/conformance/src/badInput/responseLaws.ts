@@ -28,7 +28,7 @@ export function responseLaws(document: OpenApiDocument, secrets: readonly string
     if (isParserResponse(received)) return { from: 'parser', problems: [], created: [] };
     const isRpc = /^\/trpc(?:[/?]|$)/.test(target);
     const problems = problemsOf(method, target, isRpc ? asJson(received) : received);
-    if (received.status >= 500) problems.push('Bad input is never a fault of the server.');
+    if (received.status >= 500) problems.push('Bad input must not cause a server error.');
     const id = received.header('x-request-id') ?? '';
     if (!/^[A-Za-z0-9._~:+/=-]{1,128}$/.test(id)) problems.push(`X-Request-Id is ${JSON.stringify(id)}.`);
     const responseText = `${JSON.stringify(received.headers)}\n${received.body.toString('latin1')}`;

@@ -150,7 +150,7 @@ describe('a list of authentication schemes', () => {
   });
 
   it('the rate limit counts equal credentials of two schemes as two callers', async () => {
-    const send = await start(schemes, { rateLimit: { requests: 1, windowSeconds: 60 } });
+    const send = await start(schemes, { rateLimit: { calls: 1, windowSeconds: 60 } });
     expect((await send('/v1/who', { authorization: 'Bearer good' })).status).toBe(200);
     expect((await send('/v1/who', { 'x-api-key': 'good' })).status).toBe(200);
     expect((await send('/v1/who', { 'x-api-key': 'good' })).status).toBe(429);

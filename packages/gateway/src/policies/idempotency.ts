@@ -25,7 +25,7 @@ export interface IdempotencyOptions<Identity> {
    * The largest response to store, in bytes, including headers. If the response was larger or a stream, a repeat of the
    * request gets 409 and does not run again. Default: 65536.
    */
-  readonly maxBytes?: number;
+  readonly maxStoredBytes?: number;
   /**
    * Returns the caller that an idempotency key belongs to, so that two callers may use the same key. Default: the
    * credential; all callers without a credential share one set of keys.
@@ -74,13 +74,18 @@ export class Idempotency<Identity> {
 
   /** @throws {GatewayError} for an invalid number of milliseconds or bytes */
   constructor(
-    { state = memoryState(), ttlMs = 86_400_000, maxBytes = 65_536, caller }: IdempotencyOptions<Identity>,
+    {
+      state = memoryState(),
+      ttlMs = 86_400_000,
+      maxStoredBytes = 65_536,
+      caller,
+    }: IdempotencyOptions<Identity>,
     { callTimeoutMs }: Limits,
   ) {
-    requirePositiveIntegers('idempotency', { ttlMs, maxBytes });
+    requirePositiveIntegers('idempotency', { ttlMs, maxStoredBytes });
     this.#state = state;
     this.#ttlMs = ttlMs;
-    this.#maxBytes = maxBytes;
+    this.#maxBytes = maxStoredBytes;
     this.#callTimeoutMs = callTimeoutMs;
     this.#caller = caller;
   }
@@ -148,12 +153,12 @@ export class IdempotencyReservation {
   readonly #maxBytes: number;
   #outcome: unknown = undefined;
 
-  constructor(state: State, key: string, fingerprint: string, ttlMs: number, maxBytes: number) {
+  constructor(state: State, key: string, fingerprint: string, ttlMs: number, maxStoredBytes: number) {
     this.#state = state;
     this.#key = key;
     this.#fingerprint = fingerprint;
     this.#ttlMs = ttlMs;
-    this.#maxBytes = maxBytes;
+    this.#maxBytes = maxStoredBytes;
   }
 
   /** Records the outcome of the call: its output, or a `Failure`. */

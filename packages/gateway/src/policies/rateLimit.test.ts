@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers());
 type Identity = { readonly team: string };
 
 const create = (options: Partial<RateLimitOptions<Identity>> = {}) =>
-  createRateLimit<Identity>({ requests: 10, windowSeconds: 5, ...options }, (request) =>
+  createRateLimit<Identity>({ calls: 10, windowSeconds: 5, ...options }, (request) =>
     request.remoteAddress(),
   );
 
@@ -48,7 +48,7 @@ it('rateLimit rejects a batch over the limit as a whole, with the time to wait i
 });
 
 it('rateLimit rounds a wait of less than a second up to one second', () => {
-  const rateLimit = create({ requests: 100 });
+  const rateLimit = create({ calls: 100 });
   void rateLimit.count(scope(), 100);
   expect(rateLimit.count(scope(), 1)).toMatchObject({ retryAfterSeconds: 1 });
 });
@@ -65,7 +65,7 @@ it('rateLimit admits a batch as large as the limit, and says that a larger one i
 });
 
 it('rateLimit counts callers by credential, or by address without one', () => {
-  const rateLimit = create({ requests: 1 });
+  const rateLimit = create({ calls: 1 });
   const count = (caller: Parameters<typeof scope>[0]) => rateLimit.count(scope(caller), 1) === undefined;
   expect(count({ token: 'a', address: '192.0.2.1' })).toBe(true);
   expect(count({ token: 'a', address: '192.0.2.2' })).toBe(false);
@@ -80,7 +80,7 @@ it('rateLimit counts callers by credential, or by address without one', () => {
 
 it('rateLimit counts callers by the result of rateLimit.key', () => {
   const rateLimit = create({
-    requests: 1,
+    calls: 1,
     key: ({ identity, request }) => identity?.team ?? request.path,
   });
   const count = (identity?: Identity) =>
@@ -101,7 +101,7 @@ it('the policy of rateLimit counts every call of a request', async () => {
 });
 
 it.each([
-  [{ requests: 1.5 }, 'rateLimit.requests is 1.5'],
+  [{ calls: 1.5 }, 'rateLimit.calls is 1.5'],
   [{ windowSeconds: 0 }, 'rateLimit.windowSeconds is 0'],
 ])('rateLimit rejects the options %o', (options, message) => {
   expect(() => create(options)).toThrow(`${message}; it must be a positive integer.`);

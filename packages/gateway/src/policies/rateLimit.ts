@@ -20,10 +20,10 @@ export interface Caller<Identity> {
   readonly request: HttpRequest;
 }
 
-/** A token bucket per caller: it allows `requests` calls, and is full again after `windowSeconds` without calls. */
+/** A token bucket per caller: it allows `calls` calls, and is full again after `windowSeconds` without calls. */
 export interface RateLimitOptions<Identity> {
   /** The size of the bucket, in calls. A positive integer. */
-  readonly requests: number;
+  readonly calls: number;
   /** How long an empty bucket takes to fill, in seconds. A positive integer. */
   readonly windowSeconds: number;
   /**
@@ -44,16 +44,16 @@ export interface RateLimit<Identity> extends Policy<Identity> {
    * Takes the cost of calls from the caller's bucket, and adds the `RateLimit` headers to the scope. Returns an error
    * if the bucket has too few tokens or `key` throws. It never throws and never rejects.
    */
-  count(scope: RequestScope<Identity>, cost: number, calls?: number): MaybePromise<TRPCError | undefined>;
+  count(scope: RequestScope<Identity>, cost: number, callCount?: number): MaybePromise<TRPCError | undefined>;
 }
 
 /** @throws {GatewayError} with a line for each procedure that costs more than the bucket holds */
-export function requireCosts(procedures: readonly Procedure[], requests: number): void {
+export function requireCosts(procedures: readonly Procedure[], calls: number): void {
   const problems = procedures
-    .filter(({ rateLimitCost }) => rateLimitCost > requests)
+    .filter(({ rateLimitCost }) => rateLimitCost > calls)
     .map(
       ({ path, rateLimitCost }) =>
-        `Procedure "${path}" has rateLimitCost: ${rateLimitCost}, but rateLimit allows only ${requests} calls, so it can never be called. Lower the cost, or raise rateLimit.requests.`,
+        `Procedure "${path}" has rateLimitCost: ${rateLimitCost}, but rateLimit allows only ${calls} calls, so it can never be called. Lower the cost, or raise rateLimit.calls.`,
     );
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
 }
@@ -61,18 +61,18 @@ export function requireCosts(procedures: readonly Procedure[], requests: number)
 /**
  * Creates a rate limit with the `RateLimit` and `RateLimit-Policy` headers of IETF
  * draft-ietf-httpapi-ratelimit-headers-10.
- * @throws {GatewayError} for an invalid number of requests or seconds
+ * @throws {GatewayError} for an invalid number of calls or seconds
  */
 export function createRateLimit<Identity>(
-  { requests, windowSeconds, key, state }: RateLimitOptions<Identity>,
+  { calls, windowSeconds, key, state }: RateLimitOptions<Identity>,
   clientAddress: ClientAddress,
 ): RateLimit<Identity> {
-  requirePositiveIntegers('rateLimit', { requests, windowSeconds });
+  requirePositiveIntegers('rateLimit', { calls, windowSeconds });
   const windowMs = windowSeconds * 1000;
   const take = state
-    ? createSharedTokenBuckets('rateLimit', state, { size: requests, windowMs })
-    : createTokenBuckets(requests, windowMs);
-  const policy = `"default";q=${requests};w=${windowSeconds}`;
+    ? createSharedTokenBuckets('rateLimit', state, { size: calls, windowMs })
+    : createTokenBuckets(calls, windowMs);
+  const policy = `"default";q=${calls};w=${windowSeconds}`;
   const defaultKey = ({ credential, request, scheme }: RequestScope<Identity>) =>
     credential === undefined
       ? `address ${clientAddress(request)}`
@@ -81,7 +81,7 @@ export function createRateLimit<Identity>(
   function count(
     scope: RequestScope<Identity>,
     cost: number,
-    calls = cost,
+    callCount = cost,
   ): MaybePromise<TRPCError | undefined> {
     const { identity, request } = scope;
     let caller: string;
@@ -90,14 +90,14 @@ export function createRateLimit<Identity>(
     } catch (cause) {
       return clientError(failureOf(cause).error);
     }
-    return mapMaybePromise(take(caller, cost), (taken) => applyResult(scope, taken, cost, calls));
+    return mapMaybePromise(take(caller, cost), (taken) => applyResult(scope, taken, cost, callCount));
   }
 
   function applyResult(
     scope: RequestScope<Identity>,
     { isTaken, left, waitMs, fullMs }: TakeResult,
     cost: number,
-    calls: number,
+    callCount: number,
   ): TRPCError | undefined {
     scope.headers = [
       ['ratelimit-policy', policy],
@@ -107,9 +107,9 @@ export function createRateLimit<Identity>(
     return new LimitError('rate', {
       code: 'TOO_MANY_REQUESTS',
       message:
-        cost > requests
-          ? `A batch of ${calls} calls${cost === calls ? '' : ` that count as ${cost}`} exceeds the rate limit of ${requests} calls in ${windowSeconds} s. Send fewer calls in a batch.`
-          : `The rate limit of ${requests} calls in ${windowSeconds} s is exceeded. Try again later.`,
+        cost > calls
+          ? `A batch of ${callCount} calls${cost === callCount ? '' : ` that count as ${cost}`} exceeds the rate limit of ${calls} calls in ${windowSeconds} s. Send fewer calls in a batch.`
+          : `The rate limit of ${calls} calls in ${windowSeconds} s is exceeded. Try again later.`,
       retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
     });
   }

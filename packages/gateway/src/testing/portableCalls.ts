@@ -51,7 +51,7 @@ export async function portableCalls(): Promise<object> {
     authentication: bearer({ verify: async (token) => token === 'valid' && { name: 'Ada' } }),
     document: { title: 'Greetings', version: '1.0.0' },
     cors: { origins: ['https://page.example'] },
-    rateLimit: { requests: 1000, windowSeconds: 60 },
+    rateLimit: { calls: 1000, windowSeconds: 60 },
     failedAttempts: { attempts: 10, windowSeconds: 60 },
     maxQueueMs: 100,
     onResponse: () => {},

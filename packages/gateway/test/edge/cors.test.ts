@@ -84,7 +84,7 @@ describe('CORS', () => {
       413,
     ],
     ['415', '/v1/write', { method: 'POST', body: 'x' }, 415],
-    ['429', '/v1/list', {}, 429, { rateLimit: { requests: 1, windowSeconds: 60 } }],
+    ['429', '/v1/list', {}, 429, { rateLimit: { calls: 1, windowSeconds: 60 } }],
     ['500', '/v1/broken', {}, 500],
     ['504', '/v1/slow?ms=500', {}, 504, { callTimeoutMs: 50 }],
     ['server-sent events', '/v1/ticks', {}, 200],

@@ -22,7 +22,7 @@ describe('the OpenAPI document', () => {
   });
 
   it('the document describes the 429 of rateLimit and its headers', async () => {
-    const responses = await operations({ rateLimit: { requests: 10, windowSeconds: 60 } });
+    const responses = await operations({ rateLimit: { calls: 10, windowSeconds: 60 } });
     const { 200: success, 429: rejected } = responses('/list');
     expect(success?.headers).toMatchObject({ RateLimit: {}, 'RateLimit-Policy': {} });
     expect(rejected?.description).toBe('The rate limit was exceeded.');

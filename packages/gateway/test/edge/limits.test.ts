@@ -70,7 +70,7 @@ describe('maxBatchSize', () => {
   it('a batch is counted also if its commas and its parameter are percent-encoded', async () => {
     const { send } = await startEdge({
       rpc: { maxBatchSize: 2 },
-      rateLimit: { requests: 5, windowSeconds: 60 },
+      rateLimit: { calls: 5, windowSeconds: 60 },
     });
     const response = await send('/trpc/list%2Clist?b%61tch=1');
     expect(response.status).toBe(200);
@@ -296,7 +296,7 @@ describe('callTimeoutMs', () => {
 
 describe('Retry-After', () => {
   const statusAndRetryAfter = async (target: string, headers: Record<string, string> = {}) => {
-    const { send } = await startEdge({ rateLimit: { requests: 5, windowSeconds: 60 } });
+    const { send } = await startEdge({ rateLimit: { calls: 5, windowSeconds: 60 } });
     const response = await send(target, { headers });
     await response.text();
     return [response.status, response.headers.get('retry-after')];

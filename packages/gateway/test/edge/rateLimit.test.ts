@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { batchTarget, validKey, otherValidKey, startEdge } from './startEdge.ts';
 
-const startLimited = (requests: number, windowSeconds = 60) =>
-  startEdge({ rateLimit: { requests, windowSeconds } });
+const startLimited = (calls: number, windowSeconds = 60) =>
+  startEdge({ rateLimit: { calls, windowSeconds } });
 const policyOf = ({ headers }: Response) => [headers.get('ratelimit-policy'), headers.get('ratelimit')];
 
 describe('rateLimit', () => {
@@ -60,14 +60,14 @@ describe('rateLimit', () => {
     expect(policyOf(await send(batchTarget('list', 2)))[1]).toContain('r=0;');
   });
 
-  it('a batch of more calls than rateLimit.requests is rejected with 429, and the message says so', async () => {
+  it('a batch of more calls than rateLimit.calls is rejected with 429, and the message says so', async () => {
     const { send } = await startLimited(5);
     const response = await send(batchTarget('list', 6));
     expect(response.status).toBe(429);
     expect(await response.text()).toContain('A batch of 6 calls exceeds the rate limit of 5 calls in 60 s');
   });
 
-  it('a batch of rateLimit.requests calls that does not fit now is answered with 429 and "Try again later"', async () => {
+  it('a batch of rateLimit.calls calls that does not fit now is answered with 429 and "Try again later"', async () => {
     const { send } = await startLimited(5);
     await send('/trpc/list');
     const received = await send(batchTarget('list', 5));
@@ -102,7 +102,7 @@ describe('rateLimit', () => {
 
   it('rateLimit counts anonymous calls by the client address that trusted proxies forward', async () => {
     const { send } = await startEdge({
-      rateLimit: { requests: 1, windowSeconds: 60 },
+      rateLimit: { calls: 1, windowSeconds: 60 },
       trustProxy: ['127.0.0.0/8', '10.0.0.0/8'],
     });
     const statusFor = async (forwarded: string) =>
@@ -126,7 +126,7 @@ describe('rateLimit', () => {
 
   it('rateLimit.key chooses the bucket of a call', async () => {
     const { send } = await startEdge({
-      rateLimit: { requests: 1, windowSeconds: 60, key: () => 'shared' },
+      rateLimit: { calls: 1, windowSeconds: 60, key: () => 'shared' },
     });
     expect((await send('/v1/list')).status).toBe(200);
     expect((await send('/v1/list', { headers: { authorization: otherValidKey } })).status).toBe(429);
@@ -188,7 +188,7 @@ describe('rateLimit', () => {
   it('rateLimit does not count calls that maxInFlight rejects with 503', async () => {
     const { send, counters } = await startEdge({
       maxInFlight: 2,
-      rateLimit: { requests: 10, windowSeconds: 3600 },
+      rateLimit: { calls: 10, windowSeconds: 3600 },
     });
     const running = send('/v1/slow?ms=300');
     await vi.waitFor(() => expect(counters.begun).toBe(1));
@@ -198,11 +198,11 @@ describe('rateLimit', () => {
   });
 
   it.each([
-    ['requests', 0],
-    ['requests', 1.5],
+    ['calls', 0],
+    ['calls', 1.5],
     ['windowSeconds', -1],
   ])('createGateway rejects rateLimit.%s: %d', async (name, value) => {
-    const rateLimit = { requests: 1, windowSeconds: 1, [name]: value };
+    const rateLimit = { calls: 1, windowSeconds: 1, [name]: value };
     await expect(startEdge({ rateLimit })).rejects.toThrow(
       `rateLimit.${name} is ${value}; it must be a positive integer.`,
     );

@@ -34,7 +34,7 @@ describe('the credential of a WebSocket', () => {
   });
 
   it('that is good opens no socket beyond the rate limit: 429, with the headers of the limit', async () => {
-    const { dial } = await startLibrary({}, { rateLimit: { requests: 1, windowSeconds: 60 } });
+    const { dial } = await startLibrary({}, { rateLimit: { calls: 1, windowSeconds: 60 } });
     const first = dial();
     await until(() => expect(first.socket.readyState).toBe(1));
     const second = dial();
@@ -90,7 +90,7 @@ describe('the credential of a WebSocket', () => {
   });
 
   it('is waited for on so many sockets and no more: 503, until one of them has sent it', async () => {
-    const { dial } = await startLibrary({ maxWaiting: 1 });
+    const { dial } = await startLibrary({ maxUnauthenticatedSockets: 1 });
     const first = dial(waiting, {});
     await until(() => expect(first.socket.readyState).toBe(1));
     const [status, body] = await dial(waiting, {}).closed;
@@ -164,7 +164,10 @@ describe('a client that has sent no credential', () => {
   ])(
     'and has as many sockets as one address may keeps out none of %s: %s, %s',
     async (_what, first, second) => {
-      const { dial } = await startLibrary({ maxWaitingPerAddress: 1 }, { trustProxy: ['127.0.0.1'] });
+      const { dial } = await startLibrary(
+        { maxUnauthenticatedSocketsPerAddress: 1 },
+        { trustProxy: ['127.0.0.1'] },
+      );
       for (const address of [first, second]) {
         const { socket } = dial(waiting, { headers: { 'x-forwarded-for': address } });
         await until(() => expect(socket.readyState).toBe(1));
@@ -178,13 +181,16 @@ describe('a client that has sent no credential', () => {
   ])(
     'and has as many sockets as %s may (%s, %s) opens no other before one of them has sent it: 503',
     async (_what, first, second) => {
-      const { dial } = await startLibrary({ maxWaitingPerAddress: 1 }, { trustProxy: ['127.0.0.1'] });
+      const { dial } = await startLibrary(
+        { maxUnauthenticatedSocketsPerAddress: 1 },
+        { trustProxy: ['127.0.0.1'] },
+      );
       const from = (address: string) => dial(waiting, { headers: { 'x-forwarded-for': address } });
       const silent = from(first);
       await until(() => expect(silent.socket.readyState).toBe(1));
       const [status, body] = await from(second).closed;
       expect(status).toBe(503);
-      expect(body).toContain('the limit is 1 per address (sockets.maxWaitingPerAddress)');
+      expect(body).toContain('the limit is 1 per address (sockets.maxUnauthenticatedSocketsPerAddress)');
       silent.send(parameters({ authorization: 'Bearer good-key' }));
       silent.send(call(1, 'query', 'caller'));
       await until(() => expect(silent.messages).toHaveLength(1));
@@ -260,7 +266,7 @@ describe('a client that has sent no credential', () => {
 
 describe('a client that closes its WebSocket before its key is checked', () => {
   it('keeps its place among those that wait, since it may leave the connection open', async () => {
-    const { dial } = await startLibrary({ maxWaitingPerAddress: 1 });
+    const { dial } = await startLibrary({ maxUnauthenticatedSocketsPerAddress: 1 });
     const client = dial(waiting, {});
     await until(() => expect(client.socket.readyState).toBe(1));
     client.socket.close(1000);
@@ -273,7 +279,7 @@ describe('a client that sends its key in time', () => {
   it('is not closed at credentialDeadlineMs while its key is looked up, and has failed no attempt', async () => {
     const lookup = Promise.withResolvers<void>();
     const { dial } = await startLibrary(
-      { credentialDeadlineMs: 50, maxWaiting: 1 },
+      { credentialDeadlineMs: 50, maxUnauthenticatedSockets: 1 },
       { checkKey: () => lookup.promise, failedAttempts: { attempts: 1, windowSeconds: 60 } },
     );
     const client = dial(waiting, {});

@@ -77,8 +77,8 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     'four processes accept 1,000 calls of a limit of 1,000, within 5%',
     async () => {
       const { uri, database } = await newDatabase();
-      const limit = { requests: 1000, windowSeconds: 3600 };
-      const accepted = await acceptedTogether(4, { state: { uri, database }, ...limit, calls: 600 });
+      const bucket = { limit: 1000, windowSeconds: 3600 };
+      const accepted = await acceptedTogether(4, { state: { uri, database }, ...bucket, calls: 600 });
       expect(sum(accepted)).toBeGreaterThanOrEqual(950);
       expect(sum(accepted)).toBeLessThanOrEqual(1050);
     },
@@ -98,7 +98,7 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
       router: t.router({ ping: t.procedure.query(() => 'pong') }),
       createContext: () => ({}),
       document: { title: 'Ping', version: '0.0.0' },
-      rateLimit: { requests: 3, windowSeconds: 3600, state },
+      rateLimit: { calls: 3, windowSeconds: 3600, state },
     });
     proxy.set({ kind: 'reject' });
     const statuses: number[] = [];

@@ -578,7 +578,7 @@ describe('gateway.fetch', () => {
   it('gateway.fetch counts clients without remoteAddress as one for rateLimit, and others separately', async () => {
     const { fetch } = await createGateway({
       ...options,
-      rateLimit: { requests: 1, windowSeconds: 60 },
+      rateLimit: { calls: 1, windowSeconds: 60 },
       trustProxy: ['0.0.0.0/0', '::/0'],
     });
     const send = async (forwarded: string, init?: FetchInit) => {

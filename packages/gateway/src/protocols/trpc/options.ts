@@ -135,14 +135,14 @@ export interface SocketOptions {
   /** Time that a socket has to send its credential as connection parameters, in milliseconds. Default: 5000. */
   readonly credentialDeadlineMs?: number;
   /** Maximum number of sockets that have not sent their credential yet. Further ones get 503. Default: 1000. */
-  readonly maxWaiting?: number;
+  readonly maxUnauthenticatedSockets?: number;
   /**
    * Maximum number of those sockets per client address (`trustProxy`; a /64 for IPv6). Further ones get 503. Default:
-   * 100, a tenth of `maxWaiting`, so that one address cannot occupy all. If all clients share one address, for example
+   * 100, a tenth of `maxUnauthenticatedSockets`, so that one address cannot occupy all. If all clients share one address, for example
    * behind a proxy that `trustProxy` does not name, about 1,000 sockets per second can still connect: each waits only
    * for a round trip and the look-up of its key.
    */
-  readonly maxWaitingPerAddress?: number;
+  readonly maxUnauthenticatedSocketsPerAddress?: number;
 }
 
 const socketLimits = {
@@ -151,8 +151,8 @@ const socketLimits = {
   maxBufferedBytes: 1_048_576,
   maxCallsPerSocket: 1000,
   credentialDeadlineMs: 5000,
-  maxWaiting: 1000,
-  maxWaitingPerAddress: 100,
+  maxUnauthenticatedSockets: 1000,
+  maxUnauthenticatedSocketsPerAddress: 100,
 };
 
 type RpcSocketLimits = Readonly<typeof socketLimits>;

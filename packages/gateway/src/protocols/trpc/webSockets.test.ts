@@ -660,7 +660,7 @@ it('a call whose error cannot be converted to text responds with INTERNAL_SERVER
 
 it('rateLimit counts every call of a batch on a WebSocket, including calls of unknown procedures, as over HTTP', async () => {
   const router = t.router({ one: t.procedure.query(() => 1) });
-  const { frames, send } = await open(router, { rateLimit: { requests: 4, windowSeconds: 600 } });
+  const { frames, send } = await open(router, { rateLimit: { calls: 4, windowSeconds: 600 } });
   await send([call(1, 'query', 'none'), call(2, 'query', 'none'), call(3, 'query', 'none')]);
   await send(call(4, 'query', 'one'));
   const code = (name: string) => ({ error: { data: { code: name } } });
@@ -704,7 +704,7 @@ describe('a rateLimit.key that throws', () => {
       return 'all';
     };
     const { records, frames, send } = await open(router, {
-      rateLimit: { requests: 10, windowSeconds: 10, key },
+      rateLimit: { calls: 10, windowSeconds: 10, key },
     });
     isBroken = true;
     await send(call(1, 'query', 'one'));
@@ -727,7 +727,7 @@ describe('a rateLimit.key that throws', () => {
       createContext: () => ({}),
       authentication: bearer({ verify: () => 'Ada' }),
       rateLimit: {
-        requests: 10,
+        calls: 10,
         windowSeconds: 10,
         key: () => {
           throw new Error('no key');
@@ -750,14 +750,14 @@ describe('a rateLimit.key that throws', () => {
   });
 });
 
-describe('maxWaitingPerAddress', () => {
-  it('maxWaitingPerAddress counts a socket that the client closes during authentication, since its connection may stay open', async () => {
+describe('maxUnauthenticatedSocketsPerAddress', () => {
+  it('maxUnauthenticatedSocketsPerAddress counts a socket that the client closes during authentication, since its connection may stay open', async () => {
     const lookup = Promise.withResolvers<string>();
     const { upgrade } = await createGateway({
       router: t.router({}),
       createContext: () => ({}),
       authentication: bearer({ verify: () => lookup.promise }),
-      sockets: { maxWaitingPerAddress: 1 },
+      sockets: { maxUnauthenticatedSocketsPerAddress: 1 },
       document: { title: 'Test', version: '0.0.0' },
       onResponse() {},
     });

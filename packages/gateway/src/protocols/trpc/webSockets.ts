@@ -87,13 +87,14 @@ class WaitingSockets {
 
   /** Returns the error if an address may not open another one. */
   rejection(address: string): LimitError | undefined {
-    const { maxWaiting, maxWaitingPerAddress } = this.#limits;
+    const { maxUnauthenticatedSockets, maxUnauthenticatedSocketsPerAddress } = this.#limits;
     const ofAddress = this.#byAddress.get(address) ?? 0;
-    if (this.#count < maxWaiting && ofAddress < maxWaitingPerAddress) return undefined;
+    if (this.#count < maxUnauthenticatedSockets && ofAddress < maxUnauthenticatedSocketsPerAddress)
+      return undefined;
     const most =
-      this.#count < maxWaiting
-        ? `the limit is ${maxWaitingPerAddress} per address (sockets.maxWaitingPerAddress).`
-        : `the limit is ${maxWaiting} (sockets.maxWaiting).`;
+      this.#count < maxUnauthenticatedSockets
+        ? `the limit is ${maxUnauthenticatedSocketsPerAddress} per address (sockets.maxUnauthenticatedSocketsPerAddress).`
+        : `the limit is ${maxUnauthenticatedSockets} (sockets.maxUnauthenticatedSockets).`;
     return new LimitError('waiting-sockets', {
       code: 'SERVICE_UNAVAILABLE',
       message: `Too many sockets are waiting to authenticate: ${most} Try again later.`,

@@ -77,7 +77,7 @@ export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
     },
     publicUrl: 'https://shapes.example',
     cors: { origins: (origin) => origin.endsWith('.shapes.example') },
-    rateLimit: { requests: 1_000_000, windowSeconds: 1 },
+    rateLimit: { calls: 1_000_000, windowSeconds: 1 },
     spool: temporaryFiles(),
     jsonSchema: { valibot: toStandardJsonSchema },
     routes: hooks.routes,

@@ -332,7 +332,7 @@ describe('onError', () => {
   });
 
   it('onError is called for requests that a policy rejects', async () => {
-    const { seen, server, origin } = await collect({ rateLimit: { requests: 1, windowSeconds: 3600 } });
+    const { seen, server, origin } = await collect({ rateLimit: { calls: 1, windowSeconds: 3600 } });
     for (const path of ['/v1/ticks', '/v1/ticks', '/trpc/read'])
       await (await server.fetch(`${origin}${path}`)).text();
     expect(seen()).toEqual([

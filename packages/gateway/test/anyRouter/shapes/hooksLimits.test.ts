@@ -64,7 +64,7 @@ it('a call on a WebSocket ends at its deadlineMs', async () => {
   expect(usual).toEqual({ status: 'fulfilled', value: 'usual' });
 });
 
-const rateLimit = { requests: 11, windowSeconds: 3600 };
+const rateLimit = { calls: 11, windowSeconds: 3600 };
 
 it('rateLimitCost is the number of calls that a call counts as, over REST and tRPC, and for each call of a batch', async () => {
   const { rest, server } = await startShape(costly, { rateLimit });
@@ -84,7 +84,7 @@ it('rateLimitCost is the number of calls that a call counts as, over REST and tR
 
 it('rateLimitCost applies to calls on a WebSocket', async () => {
   needs('a port');
-  const { origin } = await startShape(costly, { rateLimit: { ...rateLimit, requests: 7 } });
+  const { origin } = await startShape(costly, { rateLimit: { ...rateLimit, calls: 7 } });
   const client = onSocket<typeof costly>(origin);
   // The upgrade counted as one call.
   expect(await client.search.query()).toBe('found');
@@ -99,7 +99,7 @@ it('two gateways with one state share a rate limit over REST, tRPC and WebSocket
   const memory = memoryState();
   // Asynchronous, like a database.
   const state: State = { ...memory, take: async (...args) => memory.take(...args) };
-  const shared = { rateLimit: { ...rateLimit, requests: 5, state } };
+  const shared = { rateLimit: { ...rateLimit, calls: 5, state } };
   const [one, other] = [await startShape(costly, shared), await startShape(costly, shared)];
   const status = async (response: Promise<Response>) => {
     await (await response).text();

@@ -17,7 +17,7 @@ async function start() {
     ...base,
     authentication: bearer({ verify: (token) => (token === 'ada' ? token : undefined) }),
     cors: { origins: ['https://shop.example'] },
-    rateLimit: { requests: 2, windowSeconds: 3600 },
+    rateLimit: { calls: 2, windowSeconds: 3600 },
     onResponse: ({ protocol, method, path, status }) =>
       void records.push(`${protocol} ${method} ${path} ${status}`),
     routes,

@@ -8,7 +8,7 @@ import { openTestState, type TestState } from './openTestState.ts';
 
 export interface LimitedOptions {
   readonly state: TestState;
-  readonly requests: number;
+  readonly limit: number;
   readonly windowSeconds: number;
   /** Number of calls that the process makes. */
   readonly calls: number;
@@ -16,7 +16,7 @@ export interface LimitedOptions {
 
 const {
   calls,
-  requests,
+  limit,
   state: stateOptions,
   windowSeconds,
 }: LimitedOptions = JSON.parse(process.argv[2] ?? '');
@@ -26,7 +26,7 @@ const { fetch } = await createGateway({
   router: t.router({ ping: t.procedure.query(() => 'pong') }),
   createContext: () => ({}),
   document: { title: 'Limited', version: '0.0.0' },
-  rateLimit: { requests, windowSeconds, state },
+  rateLimit: { calls: limit, windowSeconds, state },
 });
 // Starts at the same time as the other processes.
 process.send?.('ready');
