@@ -4,7 +4,7 @@ import { needs } from '../servers.ts';
 import { testSeed } from '../testSeed.ts';
 import { abortStorm, shortStorm } from './abortStorm.ts';
 
-it('clients that go away at any moment leave no call running and no memory behind', async () => {
+it('clients that disconnect at random moments leave no running call and no leaked memory in the gateway', async () => {
   needs('a port');
   const { faults } = await abortStorm({
     subject: 'gateway',

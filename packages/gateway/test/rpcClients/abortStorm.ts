@@ -13,27 +13,33 @@ export interface StormOptions {
   readonly seed: number;
 }
 
-export interface Stormed {
+export interface StormResult {
   readonly measured: object;
-  /** What should not be. */
+  /** Violated expectations, one sentence each. */
   readonly faults: readonly string[];
 }
 
 export const shortStorm = { aborts: 1000 } as const;
 const longStorm = { aborts: 100_000 } as const;
 
-/** When a client goes away. */
-const moments = ['connecting', 'in the head', 'in the body', 'during the call', 'in the answer'] as const;
+/** When a client disconnects. */
+const moments = [
+  'while connecting',
+  'in the request head',
+  'in the request body',
+  'during the call',
+  'during the response',
+] as const;
 type Moment = (typeof moments)[number];
 
-interface RequestRecord {
+interface StormRequest {
   readonly protocol: 'rest' | 'rpc' | 'stream' | 'webSocket';
   readonly bytes: string | Buffer;
-  /** What follows once the server has answered the upgrade. */
+  /** WebSocket frames, sent once the server has answered the upgrade. */
   readonly frames?: Buffer;
 }
 
-// An hour: what is not aborted would be seen to run on.
+// Calls last an hour, so one that is not aborted is still running at the end.
 const hour = 3_600_000;
 const json = { 'content-type': 'application/json' };
 const lines = { 'trpc-accept': 'application/jsonl' };
@@ -43,7 +49,7 @@ const post = (target: string, headers: Record<string, string>, body: string) =>
 const message = (method: string, path: string, value: unknown, id: number) =>
   JSON.stringify({ id, method, params: { path, input: value } });
 
-const records: readonly RequestRecord[] = [
+const requests: readonly StormRequest[] = [
   { protocol: 'rest', bytes: rawRequest(`/v1/slow?ms=${hour}`) },
   { protocol: 'rest', bytes: rawRequest('/v1/slow?ms=5') },
   { protocol: 'rest', bytes: post('/v1/slow', json, JSON.stringify({ ms: hour })) },
@@ -85,7 +91,7 @@ const records: readonly RequestRecord[] = [
     [message('subscription', 'floodEvents', undefined, 1)],
     [message('subscription', 'observedForever', undefined, 1), '{"id":1,"method":"subscription.stop"}'],
     [`[${message('query', 'slow', { ms: hour }, 1)},${message('query', 'hello', undefined, 2)}]`],
-  ].map((texts): RequestRecord => ({
+  ].map((texts): StormRequest => ({
     protocol: 'webSocket',
     bytes: upgradeRequest('/trpc'),
     frames: Buffer.concat(texts.map((text) => frame(text))),
@@ -93,17 +99,18 @@ const records: readonly RequestRecord[] = [
 ];
 
 /**
- * Clients that go away at random moments, many at a time: nothing may crash, no call may run on, no memory may be kept.
+ * Runs 64 concurrent clients that disconnect at random moments, and reports a crash, a call that is still running and
+ * leaked memory.
  *
- * The first quarter is for growing to size. Memory counts as kept where, after a garbage collection, the process is at the
- * end more than a tenth and 32 MB above what it was then, or what JavaScript holds more than a tenth and 8 MB.
+ * The first quarter is the warm-up. Memory has leaked if, at the end and after a garbage collection, the resident memory is
+ * more than 10 % and 32 MB above its value after the first quarter, or JavaScript's memory more than 10 % and 8 MB.
  */
-export async function abortStorm({ subject, aborts, seed }: StormOptions): Promise<Stormed> {
+export async function abortStorm({ subject, aborts, seed }: StormOptions): Promise<StormResult> {
   const server = await startRpcProcess(subject);
   let begun = 0;
   const counts = new Map<string, number>();
   // The standalone adapter has no REST protocol.
-  const possible = records.filter(({ protocol }) => protocol !== 'rest' || subject === 'gateway');
+  const possible = requests.filter(({ protocol }) => protocol !== 'rest' || subject === 'gateway');
   const faults: string[] = [];
 
   async function storm(count: number): Promise<void> {
@@ -111,15 +118,20 @@ export async function abortStorm({ subject, aborts, seed }: StormOptions): Promi
     const client = async () => {
       while (left > 0 && server.crash() === undefined) {
         left -= 1;
-        // Each client has its own, so that what it does comes again whatever the others do.
+        // A generator per client, so that the same seed repeats its behavior whatever the others do.
         const random = new Random(seed * 1_000_003 + (begun += 1));
-        const record = random.pick(possible);
+        const request = random.pick(possible);
         const moment = random.pick(moments);
-        const kind = `${record.protocol}, ${moment}`;
+        const kind = `${request.protocol}, ${moment}`;
         counts.set(kind, (counts.get(kind) ?? 0) + 1);
-        // The kernel keeps a closed connection's port for a minute: other addresses of loopback have others.
+        // The kernel reserves a closed connection's port for a minute; each loopback address has its own ports.
         const localAddress = `127.0.0.${2 + random.below(250)}`;
-        await leave(connect({ port: server.port, host: '127.0.0.1', localAddress }), record, moment, random);
+        await sendAndDisconnect(
+          connect({ port: server.port, host: '127.0.0.1', localAddress }),
+          request,
+          moment,
+          random,
+        );
       }
     };
     await Promise.all(Array.from({ length: 64 }, client));
@@ -136,29 +148,34 @@ export async function abortStorm({ subject, aborts, seed }: StormOptions): Promi
     }
     const seconds = (performance.now() - started) / 1000;
     const [before, , , after] = quarters;
-    if (before === undefined || after === undefined) throw new Error('There are four quarters.');
+    if (before === undefined || after === undefined) throw new Error('The storm runs in four quarters.');
 
     const crash = server.crash();
     if (crash !== undefined) faults.push(crash);
-    if (after.liveCalls > 0) faults.push(`${after.liveCalls} calls run on without a client`);
-    if (after.callsSoFar < aborts / 10) faults.push('hardly a call began: nothing was shown');
+    if (after.liveCalls > 0)
+      faults.push(`${after.liveCalls} calls are still running after their clients disconnected`);
+    if (after.callsSoFar < aborts / 10)
+      faults.push(
+        `only ${after.callsSoFar} calls started: at least ${aborts / 10} are needed for a meaningful result`,
+      );
     if (after.rss > before.rss * 1.1 + 32 * 1_048_576)
-      faults.push(`memory grew from ${megabytes(before.rss)} to ${megabytes(after.rss)} MB`);
+      faults.push(`resident memory grew from ${megabytes(before.rss)} to ${megabytes(after.rss)} MB`);
     if (after.heap > before.heap * 1.1 + 8 * 1_048_576)
-      faults.push(`what JavaScript holds grew from ${megabytes(before.heap)} to ${megabytes(after.heap)} MB`);
+      faults.push(`JavaScript memory grew from ${megabytes(before.heap)} to ${megabytes(after.heap)} MB`);
     const response = await fetch(`http://127.0.0.1:${server.port}/trpc/hello`);
-    if (!(await response.text()).includes('Hello, world!')) faults.push('it answers no more');
+    if (!(await response.text()).includes('Hello, world!'))
+      faults.push('the server no longer answers GET /trpc/hello');
     return {
       measured: {
         subject,
         seed,
         aborts,
         seconds: Math.round(seconds * 10) / 10,
-        callsBegun: after.callsSoFar,
+        callsStarted: after.callsSoFar,
         liveCallsAfterwards: after.liveCalls,
         rssMB: { start: megabytes(atStart.rss), quarters: quarters.map(({ rss }) => megabytes(rss)) },
         heapMB: { start: megabytes(atStart.heap), quarters: quarters.map(({ heap }) => megabytes(heap)) },
-        kinds: Object.fromEntries(counts),
+        abortsByProtocolAndMoment: Object.fromEntries(counts),
       },
       faults,
     };
@@ -172,10 +189,10 @@ async function untilIdle(server: Awaited<ReturnType<typeof startRpcProcess>>): P
   while (performance.now() < end && (await server.report()).liveCalls > 0) await sleep(50);
 }
 
-/** Does what a client does until this moment, and is gone then: politely, or with a reset. */
-function leave(
+/** Sends the request up to the given moment, then closes or resets the connection. */
+function sendAndDisconnect(
   socket: Socket,
-  { bytes, frames }: RequestRecord,
+  { bytes, frames }: StormRequest,
   moment: Moment,
   random: Random,
 ): Promise<void> {
@@ -184,37 +201,37 @@ function leave(
   const isReset = random.fraction() < 0.5;
   const delay = random.below(25);
   return new Promise((resolve) => {
-    const go = () => {
+    const disconnect = () => {
       if (isReset) socket.resetAndDestroy();
       else socket.destroy();
     };
-    const soon = () => setTimeout(go, delay);
-    // Some answers never begin: their client goes too.
-    const late = setTimeout(go, 100);
+    const soon = () => setTimeout(disconnect, delay);
+    // Some responses never begin: their clients disconnect after 100 ms.
+    const late = setTimeout(disconnect, 100);
     socket.on('error', () => {});
     socket.on('close', () => {
       clearTimeout(late);
       resolve();
     });
-    if (moment === 'connecting') {
-      if (random.fraction() < 0.5) go();
-      else socket.once('connect', go);
+    if (moment === 'while connecting') {
+      if (random.fraction() < 0.5) disconnect();
+      else socket.once('connect', disconnect);
       return;
     }
-    if (moment === 'in the head') {
+    if (moment === 'in the request head') {
       socket.write(whole.subarray(0, 1 + random.below(head - 1)), soon);
       return;
     }
     const body = frames ?? whole.subarray(head);
-    const isCut = moment === 'in the body' && body.length > 0;
+    const isCut = moment === 'in the request body' && body.length > 0;
     const sent = isCut ? body.subarray(0, random.below(body.length)) : body;
     const afterSending = () => {
-      if (moment !== 'in the answer') soon();
-      else socket.once('data', random.fraction() < 0.5 ? go : soon);
+      if (moment !== 'during the response') soon();
+      else socket.once('data', random.fraction() < 0.5 ? disconnect : soon);
     };
     if (frames) {
       socket.write(whole);
-      // The answer to the upgrade: what follows it is the answer.
+      // The first data is the response to the upgrade; later data answers the frames.
       socket.once('data', () => socket.write(sent, afterSending));
     } else {
       socket.write(Buffer.concat([whole.subarray(0, head), sent]), afterSending);

@@ -5,7 +5,7 @@ import { testSeed } from '../testSeed.ts';
 import { badFrames, shortBadFrames } from './badFrames.ts';
 
 it.each(everyForm ? (['official', 'gateway'] as const) : (['gateway'] as const))(
-  'malformed frames and messages are answered with an error, or end their connection: %s',
+  'the %s server answers malformed frames and messages with an error or closes the connection',
   async (subject) => {
     needs('a port');
     const { faults } = await badFrames({

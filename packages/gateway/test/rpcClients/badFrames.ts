@@ -13,21 +13,21 @@ export interface BadFramesOptions {
   readonly seed: number;
 }
 
-export interface BadFrames {
+export interface BadFramesResult {
   readonly measured: object;
-  /** What should not be. */
+  /** Violated expectations, one sentence each. */
   readonly faults: readonly string[];
 }
 
 export const shortBadFrames = { messages: 500 } as const;
 const longBadFrames = { messages: 10_000 } as const;
 
-/** Frames and messages that no client sends: to each an error, or the end of its connection; then the next is served. */
-export async function badFrames({ subject, messages, seed }: BadFramesOptions): Promise<BadFrames> {
+/** Sends malformed and fuzzed frames and messages. The server must answer each with an error or close its connection. */
+export async function badFrames({ subject, messages, seed }: BadFramesOptions): Promise<BadFramesResult> {
   const server = await startRpcProcess(subject);
   const faults: string[] = [];
   const closedWith: Record<string, number> = {};
-  const ends = new Map<number, number>();
+  const closeCodes = new Map<number, number>();
   try {
     const before = await server.report();
     const isUws = subject === 'gateway' && adapterOfRun() === 'uws';
@@ -35,8 +35,8 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
       const code = isUws ? codes.uws : codes.code;
       const { socket, closed } = await probe(server.port);
       socket.write(bytes);
-      const outcome = await Promise.race([closed, sleep(3000, 'not at all', { ref: false })]);
-      if (outcome !== code) faults.push(`${name}: closed with ${outcome}, not ${code}`);
+      const outcome = await Promise.race([closed, sleep(3000, 'not closed within 3 s', { ref: false })]);
+      if (outcome !== code) faults.push(`${name}: expected close code ${code}, got ${outcome}`);
       closedWith[outcome] = (closedWith[outcome] ?? 0) + 1;
       socket.destroy();
     }
@@ -46,8 +46,8 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
       await until(() => isServed(received));
       const [first] = received.texts;
       if (first === undefined || !('error' in JSON.parse(first)))
-        faults.push(`${name}: no error but ${first}`);
-      if (!isServed(received)) faults.push(`${name}: the socket does not serve on`);
+        faults.push(`${name}: expected an error, got ${first ?? 'no response'}`);
+      if (!isServed(received)) faults.push(`${name}: the WebSocket answers no further message`);
       socket.destroy();
     }
 
@@ -67,8 +67,9 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
           socket.end(frame(closePayload(1000), { opcode: 8 }));
         } else {
           const code = await Promise.race([closed, sleep(100, undefined, { ref: false })]);
-          if (code === undefined) faults.push(`connection ${index} of seed ${seed} hangs`);
-          else ends.set(code, (ends.get(code) ?? 0) + 1);
+          if (code === undefined)
+            faults.push(`connection ${index} with seed ${seed} neither answers nor closes`);
+          else closeCodes.set(code, (closeCodes.get(code) ?? 0) + 1);
         }
         socket.destroy();
       }
@@ -77,9 +78,11 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
     const end = performance.now() + 5000;
     while (performance.now() < end && (await server.report()).liveCalls > 0) await sleep(50);
     const after = await server.report();
-    if (after.liveCalls > 0) faults.push(`${after.liveCalls} calls run on without a client`);
+    if (after.liveCalls > 0)
+      faults.push(`${after.liveCalls} calls are still running after their clients disconnected`);
     const response = await fetch(`http://127.0.0.1:${server.port}/trpc/hello`);
-    if (!(await response.text()).includes('Hello, world!')) faults.push('it answers no more');
+    if (!(await response.text()).includes('Hello, world!'))
+      faults.push('the server no longer answers GET /trpc/hello');
     return {
       measured: {
         subject,
@@ -88,9 +91,9 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
         fuzzed: {
           messages: sent,
           connections,
-          answers: responses,
+          responses,
           errors,
-          connectionsClosedWith: Object.fromEntries(ends),
+          connectionsClosedWith: Object.fromEntries(closeCodes),
         },
         liveCallsAfterwards: after.liveCalls,
         rssMB: { before: megabytes(before.rss), after: megabytes(after.rss) },

@@ -19,7 +19,7 @@ import type { Fetch } from '../fetch.ts';
 import { needs } from '../servers.ts';
 import type { SuperjsonRouter, RpcRouter } from './rpcRouter.ts';
 
-/** Where a server's tRPC protocol is, as options of the links of `@trpc/client`. */
+/** A server's tRPC endpoints, as options of the links of `@trpc/client`. */
 export interface Place {
   readonly http: { readonly url: string; readonly fetch: Fetch };
   readonly events: {
@@ -30,7 +30,7 @@ export interface Place {
   readonly ws: string;
 }
 
-/** @param server an origin, and what its clients call it with */
+/** Returns the endpoints below `origin` and `basePath`, called with `fetch`. */
 export const placeOf = (
   { origin, fetch }: { readonly origin: string; readonly fetch: Fetch },
   basePath: string,
@@ -47,10 +47,10 @@ export type Client = TRPCClient<RpcRouter>;
 
 export const clientOf = (...links: TRPCLink<RpcRouter>[]): Client => createTRPCClient({ links });
 
-/** The `ws` package as the browser's class, which it is but for its types' older events. */
+/** The `WebSocket` class of `ws`, typed as the browser's; only the event types differ. */
 const PackageWebSocket = WebSocket as unknown as typeof globalThis.WebSocket;
 
-/** A WebSocket client that reconnects at once and is closed with the test. */
+/** Creates a WebSocket client that reconnects after 20 ms and is closed when the test ends. */
 export function wsClient(place: Place, options: Partial<WebSocketClientOptions> = {}): TRPCWebSocketClient {
   needs('WebSockets');
   const client = createWSClient({
@@ -63,7 +63,7 @@ export function wsClient(place: Place, options: Partial<WebSocketClientOptions> 
   return client;
 }
 
-/** The terminating links for queries and mutations, by name. */
+/** Terminating links for queries and mutations, by name. */
 export const callLinks = {
   httpLink: (place: Place) => httpLink<RpcRouter>(place.http),
   httpBatchLink: (place: Place) => httpBatchLink<RpcRouter>(place.http),
@@ -71,7 +71,7 @@ export const callLinks = {
   wsLink: (place: Place) => wsLink({ client: wsClient(place) }),
 } satisfies Record<string, (place: Place) => TRPCLink<RpcRouter>>;
 
-/** The terminating links for subscriptions, by name. */
+/** Terminating links for subscriptions, by name. */
 export const subscriptionLinks = {
   httpSubscriptionLink: (place: Place) => httpSubscriptionLink<RpcRouter, typeof EventSource>(place.events),
   wsLink: callLinks.wsLink,

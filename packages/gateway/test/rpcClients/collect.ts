@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
 
-/** What `subscribe` of a client takes, as far as this suite looks at it. */
+/** The callbacks of `subscribe` that this suite uses. */
 interface Observer<Value> {
   readonly signal: AbortSignal;
   readonly onData: (value: Value) => void;
@@ -11,38 +11,38 @@ interface Observer<Value> {
   readonly onConnectionStateChange: (state: { readonly state: string }) => void;
 }
 
-/** A subscription procedure, as a client has it. */
+/** A subscription procedure of a client. */
 export interface Subscribable {
   readonly subscribe: (input: never) => AsyncIterable<unknown>;
 }
 
 type Input<Procedure extends Subscribable> = Parameters<Procedure['subscribe']>[0];
-/** `subscribe` is overloaded: without callbacks it gives what can be iterated. */
+/** `subscribe` is overloaded: without callbacks it returns an async iterable. */
 type Output<Procedure extends Subscribable> =
   ReturnType<Procedure['subscribe']> extends AsyncIterable<infer Value> ? Value : never;
 
 /** The other overload, with callbacks. */
 type Subscribe<Value> = (input: unknown, observer: Partial<Observer<Value>>) => { unsubscribe(): void };
 
-/** Everything that a subscription told its client. */
+/** Everything that a subscription reported to its client. */
 export interface Collected<Value> {
   readonly data: Value[];
-  /** In order: `started`, `stopped`, `complete`, `error`, and the states of the connection. */
+  /** `started`, `stopped`, `complete`, `error` and the connection states, in order. */
   readonly events: string[];
-  /** The error that ended it. */
+  /** The error that ended the subscription. */
   error: unknown;
-  /** Resolves when it is over: complete or failed. */
+  /** Resolves when the subscription completes or fails. */
   readonly ended: Promise<void>;
   unsubscribe(): void;
 }
 
-/** Subscribes and writes down what comes. It is unsubscribed with the test at the latest. */
+/** Subscribes and records data, events and the error. Unsubscribes at the latest when the test ends. */
 export function collect<Procedure extends Subscribable>(
   procedure: Procedure,
   input: Input<Procedure>,
   signal?: AbortSignal,
 ): Collected<Output<Procedure>> {
-  // Types can be taken from the last overload only; the one that is called is another.
+  // TypeScript infers from the last overload only; this calls the one with callbacks.
   const subscribe = procedure.subscribe as unknown as Subscribe<Output<Procedure>>;
   const ended = Promise.withResolvers<void>();
   const collected: Collected<Output<Procedure>> = {

@@ -1,14 +1,14 @@
 import { parseArgs } from 'node:util';
 import type { Subject } from './startRpcProcess.ts';
 
-/** What each command here takes: which server, the long form or the short one, a seed. */
+/** Options of the commands in this folder: `--server`, `--long` and `--seed`. */
 export interface CommandLine {
   readonly subject: Subject;
   readonly isLong: boolean;
   readonly seed: number;
 }
 
-/** Whether this module is what Node was started with. */
+/** Returns whether Node was started with this module. */
 export const isCommand = (meta: ImportMeta): boolean => process.argv[1] === meta.filename;
 
 export function readCommandLine(): CommandLine {
@@ -26,7 +26,7 @@ export function readCommandLine(): CommandLine {
   };
 }
 
-/** Prints what was measured; what should not be ends the process with 1. */
+/** Prints the measurements to stdout and the faults to stderr. Sets the exit code to 1 if there are faults. */
 export function finish(measured: object, faults: readonly string[]): void {
   process.stdout.write(`${JSON.stringify(measured, null, 2)}\n`);
   for (const fault of faults) process.stderr.write(`FAULT ${fault}\n`);

@@ -5,19 +5,26 @@ import type { Running, StartOptions } from './start.ts';
 import { frame } from './webSocketFrame.ts';
 import { probe } from './webSocketProbe.ts';
 
+/** One server's side of a difference. */
+interface Behavior {
+  /** The title of its test. */
+  readonly title: string;
+  /** The expected result of `observe`. */
+  readonly result: unknown;
+}
+
 /**
- * Where the gateway does not do what tRPC's own adapters do. The list is closed, with the close codes of
- * `malformedFrames`: each row is asked of both.
+ * A difference between the gateway and tRPC's own adapters, tested on both. This list and the close codes of
+ * `malformedFrames` are complete.
  */
 export interface Difference {
-  readonly name: string;
-  /** Why it is so. */
+  /** Why the gateway differs. */
   readonly reason: string;
   readonly options?: StartOptions;
-  /** Looks at one of them. */
-  readonly look: (running: Running) => Promise<unknown>;
-  readonly official: unknown;
-  readonly gateway: unknown;
+  /** Returns what the running server does. */
+  readonly observe: (running: Running) => Promise<unknown>;
+  readonly official: Behavior;
+  readonly gateway: Behavior;
 }
 
 const subscribeTo = (path: string, id = 1) =>
@@ -33,38 +40,39 @@ async function open(running: Running, target?: string) {
 
 export const differences: readonly Difference[] = [
   {
-    name: 'OPTIONS',
-    reason: 'It is a preflight, which carries no credential: answered as such before the wire.',
-    look: async ({ place }) => {
+    reason:
+      'OPTIONS is a CORS preflight without credentials, so the gateway answers it before authentication.',
+    observe: async ({ place }) => {
       const response = await place.http.fetch(`${place.http.url}/hello`, { method: 'OPTIONS' });
       await response.text();
       return [response.status, response.headers.get('allow')];
     },
-    official: [415, null],
-    gateway: [204, 'GET, POST, HEAD, OPTIONS'],
+    official: { title: 'tRPC’s adapter answers OPTIONS with 415', result: [415, null] },
+    gateway: {
+      title: 'the gateway answers OPTIONS with 204 and Allow',
+      result: [204, 'GET, POST, HEAD, OPTIONS'],
+    },
   },
   {
-    name: 'a query under way on a WebSocket that is closed: is its signal aborted',
-    reason: 'A client that goes away must stop what it asked for; the adapter stops subscriptions alone.',
-    look: async (running) => {
+    reason: 'A client that disconnects must stop its calls; tRPC’s adapter stops subscriptions only.',
+    observe: async (running) => {
       const { socket } = await open(running);
       socket.write(frame('{"id":1,"method":"query","params":{"path":"slow","input":{"ms":400}}}'));
       await vi.waitFor(() => {
-        if (running.calls.begun('slow') === 0) throw new Error('not begun');
+        if (running.calls.begun('slow') === 0) throw new Error('The query has not started.');
       });
       socket.destroy();
       await vi.waitFor(() => {
-        if (running.calls.count > 0) throw new Error('runs on');
+        if (running.calls.count > 0) throw new Error('The query is still running.');
       });
       return running.calls.aborted('slow') > 0;
     },
-    official: false,
-    gateway: true,
+    official: { title: 'tRPC’s adapter lets a query run on after its WebSocket closes', result: false },
+    gateway: { title: 'the gateway aborts a query when its WebSocket closes', result: true },
   },
   {
-    name: 'an octet stream of which half came: does its procedure end',
-    reason: 'The adapter’s body never ends when its client goes away: each such call waits for ever.',
-    look: async (running) => {
+    reason: 'The body of tRPC’s adapter never ends when its client disconnects, so the call waits forever.',
+    observe: async (running) => {
       const headers = { 'content-type': 'application/octet-stream' };
       const socket = rawSocket(
         running.server.port,
@@ -75,13 +83,18 @@ export const differences: readonly Difference[] = [
       await sleep(200);
       return running.calls.count === 0;
     },
-    official: false,
-    gateway: true,
+    official: {
+      title: 'tRPC’s adapter never ends a call that reads an octet stream after its client disconnects',
+      result: false,
+    },
+    gateway: {
+      title: 'the gateway ends a call that reads an octet stream when its client disconnects',
+      result: true,
+    },
   },
   {
-    name: 'a WebSocket’s client that does not read: is its producer held back',
-    reason: 'Without it a client that does not read fills the server’s memory.',
-    look: async (running) => {
+    reason: 'Without backpressure a client that does not read fills the server’s memory.',
+    observe: async (running) => {
       const { socket } = await open(running);
       socket.pause();
       socket.write(subscribeTo('floodEvents'));
@@ -92,14 +105,22 @@ export const differences: readonly Difference[] = [
       socket.destroy();
       return before === after;
     },
-    official: false,
-    gateway: true,
+    official: {
+      title: 'tRPC’s adapter applies no backpressure to the subscriptions of a WebSocket',
+      result: false,
+    },
+    gateway: {
+      title: 'the gateway pauses the subscriptions of a WebSocket while its client does not read',
+      result: true,
+    },
   },
   {
-    name: 'an upgrade at a path that is not the base path',
-    reason: 'The adapter opens any socket and never answers on it.',
-    look: async (running) => (await open(running, '/elsewhere')).received.status,
-    official: 101,
-    gateway: 404,
+    reason: 'tRPC’s adapter accepts an upgrade at any path and never answers on that WebSocket.',
+    observe: async (running) => (await open(running, '/elsewhere')).received.status,
+    official: { title: 'tRPC’s adapter accepts a WebSocket upgrade outside the base path', result: 101 },
+    gateway: {
+      title: 'the gateway answers a WebSocket upgrade outside the base path with 404',
+      result: 404,
+    },
   },
 ];

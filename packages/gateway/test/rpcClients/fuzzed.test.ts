@@ -8,12 +8,12 @@ import { serveOfficial } from './officialServer.ts';
 import { startWith, type Running } from './start.ts';
 import { probe } from './webSocketProbe.ts';
 
-/** Every message that comes back, in no order: calls that were made at once answer as they like. */
+/** Returns the server's messages, sorted: concurrent calls may be answered in any order. */
 async function responsesOf({ server }: Running, index: number): Promise<string[]> {
   const { socket, received, until } = await probe(server.port);
   socket.write(Buffer.concat([...fuzzedFrames(testSeed, index), sentinel]));
   await until(() => isServed(received));
-  // What was asked before may be answered after.
+  // Calls sent before the sentinel may be answered after it.
   await sleep(40);
   const { closed } = socket;
   socket.destroy();
@@ -26,7 +26,7 @@ const stoppedIds = (texts: readonly string[]) =>
 
 const messages = inputs(300);
 
-it('fuzzed messages are answered by both with the same bytes, wherever the adapter keeps the connection', async () => {
+it('the gateway answers fuzzed WebSocket messages with the bytes of tRPC’s adapter if that keeps the connection open', async () => {
   const [official, gateway] = await Promise.all([startWith(serveOfficial)(), startWith(serveGateway)()]);
   let compared = 0;
   let next = 0;
@@ -37,16 +37,16 @@ it('fuzzed messages are answered by both with the same bytes, wherever the adapt
         responsesOf(official, index),
         responsesOf(gateway, index),
       ]);
-      // Whether a subscription is over when its id is used again is a matter of moments.
+      // Timing decides whether a subscription has ended before its id is reused.
       if ([...expected, ...actual].some((text) => text.includes('Duplicate id'))) continue;
-      // What `differences` tells of frames: the gateway bears some that the adapter does not.
+      // See `differences`: the gateway accepts a few frames that the adapter rejects by closing the connection.
       if (expected.at(-1) === 'closed') continue;
-      // So is whether a subscription has failed when it is stopped.
+      // Timing also decides whether a subscription has failed before it is stopped.
       const stopped = stoppedIds([...expected, ...actual]);
       const others = (texts: readonly string[]) => texts.filter((text) => !stopped.has(idOf(text)));
-      expect({ index, answers: others(actual) }, `TEST_SEED=${testSeed} repeats this run.`).toEqual({
+      expect({ index, responses: others(actual) }, `TEST_SEED=${testSeed} repeats this run.`).toEqual({
         index,
-        answers: others(expected),
+        responses: others(expected),
       });
       compared += 1;
     }

@@ -3,12 +3,12 @@ import { frame, type FrameReader } from './webSocketFrame.ts';
 
 const query = (params: string, id = '1') => `{"id":${id},"method":"query","params":${params}}`;
 
-/** A query that is answered as long as the socket serves. */
+/** A query sent last. Its response shows that the socket still works. */
 export const sentinel = frame(query('{"path":"hello"}', '"sentinel"'));
-/** Whether the sentinel was answered. */
+/** Returns whether the sentinel was answered. */
 export const isServed = ({ texts }: FrameReader) => texts.some((text) => text.includes('"sentinel"'));
 
-/** What fuzzing begins with. */
+/** Valid messages that the fuzzer mutates. */
 const seeds = [
   query('{"path":"hello","input":{"name":"Rex"}}'),
   query('{"path":"add","input":{"a":1,"b":2}}', '"text"'),
@@ -43,7 +43,7 @@ function mutate(random: Random): string {
   for (let left = random.below(4); left >= 0; left -= 1) {
     const at = random.below(text.length + 1);
     const [before, after] = [text.slice(0, at), text.slice(at)];
-    const ways = [
+    const mutations = [
       () => before + after.slice(1),
       () => before + random.pick(fragments) + after,
       () => before + String.fromCodePoint(random.below(0x2000)) + after.slice(1),
@@ -51,19 +51,19 @@ function mutate(random: Random): string {
       () => text + after,
       () => before + random.pick(seeds) + after,
     ];
-    text = random.pick(ways)();
+    text = random.pick(mutations)();
   }
   return text;
 }
 
-/** A frame of this message: mostly as it should be, sometimes in pieces, binary, or broken. */
+/** Returns a fuzzed message as a frame: usually a valid one, sometimes fragmented, binary or malformed. */
 function fuzzedFrame(random: Random): Buffer {
   const bytes = Buffer.from(mutate(random));
   const at = random.below(bytes.length + 1);
   const chance = random.below(200);
   if (chance === 0) return frame(bytes, { opcode: random.below(16), fin: random.fraction() < 0.5 });
   if (chance === 1) return frame(bytes, { rsv: random.below(8) });
-  // What is announced and does not follow would swallow what does.
+  // Padding for the announced length: without it the frame would swallow the frames that follow.
   if (chance === 2) return Buffer.concat([frame(bytes, { length: random.below(200) }), Buffer.alloc(400)]);
   if (chance === 3) return frame(bytes.fill(random.below(256), at, Math.min(at + 1, bytes.length)));
   if (chance < 20) return frame(bytes.subarray(0, 125), { opcode: 9 });
@@ -78,7 +78,7 @@ function fuzzedFrame(random: Random): Buffer {
   return frame(bytes);
 }
 
-/** What one connection sends, up to 20 messages: the same for the same seed and index, whatever others do. */
+/** Returns the 1 to 20 frames that one connection sends. They depend on `seed` and `index` only. */
 export function fuzzedFrames(seed: number, index: number): Buffer[] {
   const random = new Random(seed * 100_003 + index);
   return Array.from({ length: 1 + random.below(20) }, () => fuzzedFrame(random));

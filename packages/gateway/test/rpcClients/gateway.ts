@@ -1,5 +1,5 @@
 import { serve } from '../servers.ts';
 import { gatewayOn } from './gatewayServer.ts';
 
-/** The gateway, on the adapter of this run. */
+/** Serves the gateway through the adapter under test. */
 export const serveGateway = gatewayOn(serve);

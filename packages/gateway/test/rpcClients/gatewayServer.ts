@@ -2,7 +2,7 @@ import { createGateway } from '@petstore/gateway';
 import type { serve as Serve } from '../servers.ts';
 import type { ServeRpc } from './rpcServer.ts';
 
-/** The gateway, on an adapter. */
+/** Serves the gateway through the given adapter. */
 export const gatewayOn =
   (serve: typeof Serve): ServeRpc =>
   async ({
@@ -27,8 +27,8 @@ export const gatewayOn =
         ...(keepAlive && { keepAlive }),
         ...(encoder && { experimental_encoder: encoder }),
       },
-      document: { title: 'The whole wire', version: '0.0.0' },
-      // Procedures fail here as they are meant to: nothing is to be printed.
+      document: { title: 'RPC clients', version: '0.0.0' },
+      // Procedures throw on purpose: do not log their errors.
       onResponse: () => {},
     });
     const server = await serve(gateway, { port });

@@ -24,7 +24,7 @@ it.each([
   ['async,async', true],
   ['sync,async', true],
   ['sync,timed', false],
-])('GET /trpc/%s as JSON lines has a Content-Length: %s', async (paths, hasLength) => {
+])('the JSON lines of GET /trpc/%s have a Content-Length: %s', async (paths, hasLength) => {
   skipIfDifferent('the Content-Length of JSON Lines that are complete at once');
   const server = await serveGateway({ router, createContext: () => ({}) });
   onTestFinished(() => server.close());

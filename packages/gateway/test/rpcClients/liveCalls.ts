@@ -1,32 +1,32 @@
-/** Which calls run now, and which were told to stop: how a test sees that an abort arrived. Counts only: it may run long. */
+/** Counts running and aborted calls, so that a test can observe aborts. Stores counts only, as soaks run for long. */
 export class LiveCalls {
-  /** How many calls have begun and not ended. */
+  /** Number of running calls. */
   count = 0;
-  /** How many calls have begun so far. */
+  /** Number of calls started so far. */
   total = 0;
-  /** How many values the endless producers were asked for. */
+  /** Number of values that the endless producers have yielded. */
   pulled = 0;
   readonly #begun = new Map<string, number>();
   readonly #aborted = new Map<string, number>();
 
-  /** Counts a call in; the function it gives counts it out. */
+  /** Counts a started call. Returns a function that counts its end. */
   begin(name: string, signal: AbortSignal | undefined): () => void {
     this.count += 1;
     this.total += 1;
     increment(this.#begun, name);
-    // `once`: a signal is asked for as often as it has listeners.
+    // `once`: the listener is removed after the abort.
     signal?.addEventListener('abort', () => increment(this.#aborted, name), { once: true });
     return () => {
       this.count -= 1;
     };
   }
 
-  /** How many calls of this procedure have begun so far. */
+  /** Number of calls of this procedure started so far. */
   begun(name: string): number {
     return this.#begun.get(name) ?? 0;
   }
 
-  /** How many calls of this procedure had their signal aborted so far. */
+  /** Number of calls of this procedure aborted so far. */
   aborted(name: string): number {
     return this.#aborted.get(name) ?? 0;
   }

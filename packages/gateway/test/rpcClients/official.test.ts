@@ -3,7 +3,7 @@ import { describe } from 'vitest';
 import { serveOfficial } from './officialServer.ts';
 import { rpcClients } from './rpcClients.ts';
 
-// That tRPC's own adapters pass is a test of the suite.
+// Verifies the suite itself: tRPC's own adapters must pass it.
 describe.runIf(everyForm)('tRPC’s adapters', () => {
   rpcClients(serveOfficial);
 });

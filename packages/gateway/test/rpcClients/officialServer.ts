@@ -6,7 +6,7 @@ import { WebSocketServer } from 'ws';
 import { globalFetch } from '../fetch.ts';
 import type { ServeRpc } from './rpcServer.ts';
 
-/** tRPC's own adapters, standalone and ws, on one port: what the gateway is held to. */
+/** Serves tRPC's own adapters (standalone and ws) on one port, as the reference for the gateway. */
 export const serveOfficial: ServeRpc = async ({
   router,
   createContext,

@@ -5,9 +5,9 @@ import superjson from 'superjson';
 import { z } from 'zod';
 import { Random } from './random.ts';
 
-/** What a call of a random procedure is given. */
+/** The input of a random procedure. */
 export interface RandomInput {
-  /** How long it takes where it waits for a time. */
+  /** Delay in milliseconds of a procedure that sleeps. */
   readonly ms: number;
   readonly text: string;
 }
@@ -19,7 +19,7 @@ const inputs = [
   Input,
   Input,
   Input.extend({ text: z.string().transform((text) => `${text}!`) }),
-  Input.extend({ text: z.string().refine(async (text) => text !== 'refused') }),
+  Input.extend({ text: z.string().refine(async (text) => text !== 'rejected') }),
   Input.extend({ missing: z.string() }),
 ] as const;
 
@@ -42,15 +42,15 @@ class Thing {
 
 function rejected(): Promise<never> {
   const promise = Promise.reject(new TRPCError({ code: 'CONFLICT', message: 'On the way' }));
-  // An output may drop it.
+  // An output parser may drop this promise; avoid an unhandled rejection.
   promise.catch(() => {});
   return promise;
 }
 
-/** To be waited for a turn. */
-const turned = Promise.resolve();
+/** Awaited to let one microtask pass. */
+const microtask = Promise.resolve();
 
-/** What is to be given, or thrown. */
+/** Outputs that procedures return. */
 const values: readonly (() => unknown)[] = [
   () => undefined,
   () => null,
@@ -68,13 +68,14 @@ const values: readonly (() => unknown)[] = [
   () => [Promise.resolve('not looked for in an array')],
   () => () => 'a function',
 ];
+/** Values that procedures throw. */
 const failures: readonly (() => unknown)[] = [
   () => new TRPCError({ code: 'NOT_FOUND', message: 'Not there' }),
   () => new Error('Broken'),
   () => 'no error',
   () => new TRPCError({ code: 'CONFLICT', message: 'Two', cause: new Error('The cause') }),
 ];
-/** Two of them in one batch would come in an order that nobody determines. */
+/** Streamed outputs. A batch has at most one of them: the order of two streams is undefined. */
 const streams: readonly (() => unknown)[] = [
   async function* () {
     yield 1;
@@ -98,43 +99,43 @@ const streams: readonly (() => unknown)[] = [
     }),
 ];
 
-/** A random procedure's resolver, and what else is random about it. */
-function resolver(random: Random, given: readonly (() => unknown)[]) {
+/** Returns the resolver of a random procedure: it returns or throws one value, at once, after microtasks or a delay. */
+function resolver(random: Random, outputValues: readonly (() => unknown)[]) {
   const isFailing = random.below(6) === 0;
-  const value = random.pick(isFailing ? failures : given);
+  const value = random.pick(isFailing ? failures : outputValues);
   const turns = random.below(6);
-  const give = () => {
+  const settle = () => {
     if (isFailing) throw value();
     return value();
   };
   const later = async () => {
-    for (let turn = 0; turn < turns; turn += 1) await turned;
-    return give();
+    for (let turn = 0; turn < turns; turn += 1) await microtask;
+    return settle();
   };
-  const waited = async ({ input }: { input?: Partial<RandomInput> | undefined }) => {
+  const delayed = async ({ input }: { input?: Partial<RandomInput> | undefined }) => {
     if (input?.ms === undefined) return later();
     await sleep(input.ms);
-    return give();
+    return settle();
   };
   return random.pick<(options: { input?: Partial<RandomInput> | undefined }) => unknown>([
-    give,
-    give,
+    settle,
+    settle,
     later,
-    waited,
+    delayed,
   ]);
 }
 
-/** Every random procedure's name, by its kind. */
+/** A random router with the names of its procedures, by kind. */
 export interface RandomRouter {
   readonly router: AnyTRPCRouter;
   readonly queries: readonly string[];
   readonly mutations: readonly string[];
-  /** Queries that give streams. */
+  /** Queries with streamed outputs. */
   readonly streams: readonly string[];
   readonly subscriptions: readonly string[];
 }
 
-/** A router of procedures made at random: two of one seed are alike. */
+/** Creates a router of random procedures. The same seed creates the same router. */
 export function createRandomRouter(seed: number, count: number, isTransformed: boolean): RandomRouter {
   const random = new Random(seed);
   const t = initTRPC.create({
@@ -148,13 +149,13 @@ export function createRandomRouter(seed: number, count: number, isTransformed: b
   const middlewares = [
     t.middleware(({ next }) => next()),
     t.middleware(async ({ next }) => {
-      await turned;
+      await microtask;
       return next({ ctx: { more: true } });
     }),
     t.middleware(async ({ next, getRawInput }) => {
       await getRawInput();
       const result = await next();
-      await turned;
+      await microtask;
       return result;
     }),
     t.middleware(({ next }) => {
@@ -162,17 +163,17 @@ export function createRandomRouter(seed: number, count: number, isTransformed: b
       throw new TRPCError({ code: 'FORBIDDEN', message: 'Not you' });
     }),
   ];
-  // oxlint-disable-next-line typescript/no-explicit-any -- what it is by then hangs on the seed
+  // oxlint-disable-next-line typescript/no-explicit-any -- its type depends on the seed
   type Builder = TRPCProcedureBuilder<any, any, any, any, any, any, any, any>;
   const builder = (): Builder => {
-    let made: Builder = t.procedure;
+    let procedure: Builder = t.procedure;
     for (let middleware = random.below(3); middleware > 0; middleware -= 1) {
-      made = made.use(random.pick(random.below(6) === 0 ? middlewares : middlewares.slice(0, 3)));
+      procedure = procedure.use(random.pick(random.below(6) === 0 ? middlewares : middlewares.slice(0, 3)));
     }
     const input = random.pick<z.ZodType | undefined>(inputs);
-    if (input) made = made.input(input);
+    if (input) procedure = procedure.input(input);
     const output = random.pick<z.ZodType | undefined>(outputs);
-    return output ? made.output(output) : made;
+    return output ? procedure.output(output) : procedure;
   };
   const procedures: Record<string, unknown> = {};
   const names = (kind: string, make: () => unknown) =>
@@ -189,7 +190,7 @@ export function createRandomRouter(seed: number, count: number, isTransformed: b
   return { router, queries, mutations, streams: streamed, subscriptions };
 }
 
-/** Events, numbered or not, at once or not, and how they end. */
+/** Returns a subscription resolver with random events, tracked or not, delayed or not, that completes or throws. */
 function subscription(random: Random) {
   const events = Array.from({ length: random.below(6) }, () => ({
     value: random.pick([...values.slice(0, 10), () => 1n])(),

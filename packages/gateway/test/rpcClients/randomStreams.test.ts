@@ -10,18 +10,18 @@ import { createRandomRouter, type RandomInput } from './randomCalls.ts';
 import { withoutOrder } from './transcript.ts';
 import type { ServeRpc } from './rpcServer.ts';
 
-/** How many procedures of each kind there are. */
+/** Number of procedures of each kind. */
 const count = 120;
 
-/** A server of a random router, with what it was told of. */
+/** Starts a server with a random router and records its errors. */
 async function start(serve: ServeRpc, isTransformed: boolean) {
   const random = createRandomRouter(testSeed, count, isTransformed);
-  const seen = { errors: [] as string[], fast: 0 };
+  const seen = { errors: [] as string[], withoutTrpcHandler: 0 };
   const server = await serve({
     router: random.router,
     createContext: (info) => {
-      // tRPC's own is a literal.
-      if (info?.constructor !== Object) seen.fast += 1;
+      // tRPC's request handlers pass an object literal, the gateway a class instance.
+      if (info?.constructor !== Object) seen.withoutTrpcHandler += 1;
       return {};
     },
     rpc: {
@@ -38,7 +38,7 @@ async function start(serve: ServeRpc, isTransformed: boolean) {
 type Started = Awaited<ReturnType<typeof start>>;
 type Transcript = Awaited<ReturnType<typeof transcript>>;
 
-/** A response, and the errors that were reported meanwhile. */
+/** Sends a request and returns its response with the errors reported meanwhile. */
 async function transcript({ seen, place: { http } }: Started, target: string, init: RequestInit) {
   const response = await http.fetch(`${http.url}${target}`, init);
   return { status: response.status, text: await response.text(), errors: seen.errors.splice(0) };
@@ -46,11 +46,14 @@ async function transcript({ seen, place: { http } }: Started, target: string, in
 
 const inputMember = /"input":(?:null|\{"ms":\d+,"text":"\w+"\})/;
 
-/** A batch's inputs are parsed when one of its calls asks for them: an error before that has none. Which is first, is order. */
+/**
+ * Sets the input of an error to null if it is null in the other server's error. A batch's inputs are parsed when its first
+ * call reads them, so an error reported earlier has none, and the order of calls may differ.
+ */
 const withoutUnread = (line: string, other: string | undefined): string =>
   other?.includes('"input":null') ? line.replace(inputMember, '"input":null') : line;
 
-/** JSON lines without what depends on the order of calls. */
+/** Returns a transcript without the parts that depend on the order of calls. */
 function unordered(one: Transcript, other: Transcript) {
   const [own, others] = [withoutOrder(one.text), withoutOrder(other.text)];
   const [errors, otherErrors] = [one.errors.toSorted(), other.errors.toSorted()];
@@ -61,8 +64,8 @@ function unordered(one: Transcript, other: Transcript) {
   };
 }
 
-/** A batch, which asks for JSON lines. */
-function asked(
+/** Returns the request of a batch with a response in JSON lines. */
+function batchRequest(
   method: string,
   calls: readonly { readonly path: string; readonly input: unknown }[],
 ): readonly [target: string, init: RequestInit] {
@@ -74,12 +77,12 @@ function asked(
 
 const call = fc.record({
   index: fc.nat(count - 1),
-  text: fc.constantFrom('a', 'a', 'a', 'refused'),
-  isInputGiven: fc.constantFrom(true, true, true, false),
+  text: fc.constantFrom('a', 'a', 'a', 'rejected'),
+  hasInput: fc.constantFrom(true, true, true, false),
 });
 const batch = fc.record({
   method: fc.constantFrom('GET', 'GET', 'POST'),
-  // Each once: errors are compared by their path.
+  // Each procedure once: errors are compared by path.
   calls: fc.uniqueArray(call, { minLength: 1, maxLength: 8, selector: ({ index }) => index }),
   stream: fc.option(fc.nat(count - 1), { freq: 3 }),
 });
@@ -88,7 +91,7 @@ it.each([
   ['JSON', false],
   ['superjson', true],
 ])(
-  'random batches as JSON lines have the official adapter’s lines, to the byte: %s',
+  'the gateway streams random batches as the JSON lines of tRPC’s adapter, byte for byte: %s',
   async (_name, isTransformed) => {
     const official = await start(serveOfficial, isTransformed);
     const gateway = await start(serveGateway, isTransformed);
@@ -96,15 +99,15 @@ it.each([
     const runs = inputs(250);
     await fc.assert(
       fc.asyncProperty(batch, async ({ method, calls, stream }) => {
-        const many = calls.map(({ index, text, isInputGiven }, at) => {
-          // What waits for a time ends in an order of its own.
+        const many = calls.map(({ index, text, hasInput }, at) => {
+          // Different delays, so that calls finish in a known order.
           const input: RandomInput = { ms: 10 + 10 * ((at * 5) % 8), text };
           const path = (method === 'GET' ? queries : mutations)[index] ?? '';
-          return { path, input: isInputGiven ? (isTransformed ? { json: input } : input) : undefined };
+          return { path, input: hasInput ? (isTransformed ? { json: input } : input) : undefined };
         });
         const only = stream === null ? undefined : { path: streams[stream] ?? '', input: undefined };
         const batched = only && method === 'GET' ? [only] : many;
-        const request = asked(method, batched);
+        const request = batchRequest(method, batched);
         const expected = await transcript(official, ...request);
         const actual = await transcript(gateway, ...request);
         expect(unordered(actual, expected)).toEqual(unordered(expected, actual));
@@ -112,17 +115,17 @@ it.each([
       { numRuns: runs, seed: testSeed },
     );
     process.stdout.write(
-      `Batches of JSON lines: ${gateway.seen.fast} of ${runs} without tRPC's own producer.\n`,
+      `JSON lines: the gateway served ${gateway.seen.withoutTrpcHandler} of ${runs} batches without tRPC's request handler.\n`,
     );
-    expect(official.seen.fast).toBe(0);
-    expect(gateway.seen.fast).toBeGreaterThan(0.9 * runs);
+    expect(official.seen.withoutTrpcHandler).toBe(0);
+    expect(gateway.seen.withoutTrpcHandler).toBeGreaterThan(0.9 * runs);
   },
   120_000,
 );
 
 const subscription = fc.record({
   index: fc.nat(count - 1),
-  isInputGiven: fc.constantFrom(true, true, true, false),
+  hasInput: fc.constantFrom(true, true, true, false),
   headers: fc.constantFrom<Record<string, string>>(
     {},
     { 'last-event-id': '4' },
@@ -135,25 +138,27 @@ it.each([
   ['JSON', false],
   ['superjson', true],
 ])(
-  'the events of random subscriptions are the official adapter’s to the byte: %s',
+  'the gateway streams random subscriptions as the events of tRPC’s adapter, byte for byte: %s',
   async (_name, isTransformed) => {
     const official = await start(serveOfficial, isTransformed);
     const gateway = await start(serveGateway, isTransformed);
     const runs = inputs(250);
     await fc.assert(
-      fc.asyncProperty(subscription, async ({ index, isInputGiven, headers, query }) => {
+      fc.asyncProperty(subscription, async ({ index, hasInput, headers, query }) => {
         const input: RandomInput = { ms: 1, text: 'a' };
         const json = encodeURIComponent(JSON.stringify(isTransformed ? { json: input } : input));
         const path = official.random.subscriptions[index] ?? '';
-        const target = `/${path}?${isInputGiven ? `input=${json}` : ''}${query}`;
+        const target = `/${path}?${hasInput ? `input=${json}` : ''}${query}`;
         const expected = await transcript(official, target, { headers });
         expect(await transcript(gateway, target, { headers })).toEqual(expected);
       }),
       { numRuns: runs, seed: testSeed },
     );
-    process.stdout.write(`Subscriptions: ${gateway.seen.fast} of ${runs} without tRPC's own producer.\n`);
-    expect(official.seen.fast).toBe(0);
-    expect(gateway.seen.fast).toBeGreaterThan(0.9 * runs);
+    process.stdout.write(
+      `Server-sent events: the gateway served ${gateway.seen.withoutTrpcHandler} of ${runs} subscriptions without tRPC's request handler.\n`,
+    );
+    expect(official.seen.withoutTrpcHandler).toBe(0);
+    expect(gateway.seen.withoutTrpcHandler).toBeGreaterThan(0.9 * runs);
   },
   120_000,
 );

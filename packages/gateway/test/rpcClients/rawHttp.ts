@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** A request as bytes: for what no client would send, or not at that moment. */
+/** Returns the bytes of a request, for tests that send what HTTP clients cannot. */
 export function rawRequest(
   target: string,
   { method = 'GET', headers = {}, body = '', length = Buffer.byteLength(body) }: RawParts = {},
@@ -15,11 +15,11 @@ export interface RawParts {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** What is announced, where it is not what is sent. */
+  /** The Content-Length. Default: the length of `body`. */
   readonly length?: number;
 }
 
-/** Connects and sends these bytes. What goes wrong on it afterwards is the test's intention. */
+/** Connects to 127.0.0.1 and sends these bytes. Socket errors are ignored: tests cause them on purpose. */
 export function rawSocket(port: number, bytes: string): Socket {
   const socket = connect({ port, host: '127.0.0.1' });
   socket.on('error', () => {});
@@ -27,7 +27,7 @@ export function rawSocket(port: number, bytes: string): Socket {
   return socket;
 }
 
-/** What a client sends to become a WebSocket. */
+/** Returns the upgrade request of a WebSocket client. */
 export const upgradeRequest = (target: string): string =>
   rawRequest(target, {
     headers: {

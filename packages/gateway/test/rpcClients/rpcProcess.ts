@@ -2,15 +2,15 @@ import { LiveCalls } from './liveCalls.ts';
 import { createRpcRouter, seenInfo } from './rpcRouter.ts';
 import type { ServeRpc } from './rpcServer.ts';
 
-// A server in a process of its own: started by `startRpcProcess`, it says its port and then reports when asked.
+// The server process started by `startRpcProcess`. It sends its port, then a report in reply to each message.
 
-/** What it says of itself. */
+/** Memory, CPU time and calls of the server process. */
 export interface Report {
-  /** Resident memory in bytes, after the garbage was collected. */
+  /** Resident memory in bytes, after a garbage collection. */
   readonly rss: number;
-  /** What of it JavaScript holds, and what it holds outside its heap, in bytes. */
+  /** JavaScript's heap and external memory in bytes. */
   readonly heap: number;
-  /** The processor's time that it has used so far, in milliseconds. */
+  /** CPU time used so far, in milliseconds. */
   readonly cpuMs: number;
   readonly liveCalls: number;
   readonly callsSoFar: number;
@@ -29,7 +29,7 @@ const serveAs: Record<string, () => Promise<ServeRpc>> = {
 
 const calls = new LiveCalls();
 const load = serveAs[process.argv[2] ?? ''];
-if (load === undefined) throw new Error('Which server? official or gateway');
+if (load === undefined) throw new Error('The first argument must be "official" or "gateway".');
 const serve = await load();
 const { port } = await serve({
   router: createRpcRouter(),
@@ -48,6 +48,6 @@ process.on('message', () => {
     callsSoFar: calls.total,
   } satisfies Report);
 });
-// Whoever started it is gone.
+// The parent process has exited.
 process.on('disconnect', () => process.exit());
 process.send?.(port);

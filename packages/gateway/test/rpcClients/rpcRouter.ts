@@ -8,13 +8,13 @@ import superjson from 'superjson';
 import { z } from 'zod';
 import type { LiveCalls } from './liveCalls.ts';
 
-/** What `createContext` of every server gives: what it was told of the request, and the count of calls. */
+/** The context on every server: the `info` of the request and the counters of running calls. */
 export interface Context {
   readonly calls: LiveCalls;
   readonly seen: SeenInfo;
 }
 
-/** tRPC's `info` as a client can compare it: without the port, which differs. */
+/** tRPC's `info` in comparable form: JSON values, and the path without the server's port. */
 export interface SeenInfo {
   readonly batch: boolean;
   readonly calls: readonly string[];
@@ -25,7 +25,7 @@ export interface SeenInfo {
   readonly hasSignal: boolean;
 }
 
-/** Reads what every server hands to `createContext`; a REST call has none of it. */
+/** Converts the `info` that a server passes to `createContext`; a REST call has none. */
 export function seenInfo(info: TRPCRequestInfo | undefined): SeenInfo {
   return {
     batch: info?.isBatchCall ?? false,
@@ -38,7 +38,7 @@ export function seenInfo(info: TRPCRequestInfo | undefined): SeenInfo {
   };
 }
 
-/** tRPC's options that shape streams. They belong to the router. */
+/** tRPC's stream options, which are set on the router. */
 export type StreamOptions = Pick<
   NonNullable<Parameters<ReturnType<typeof initTRPC.context<Context>>['create']>[0]>,
   'sse' | 'jsonl'
@@ -48,11 +48,11 @@ const Range = z.object({
   from: z.int().default(1),
   to: z.int(),
   everyMs: z.int().default(0),
-  /** Set by tRPC on a reconnect. */
+  /** Set by tRPC on reconnect. */
   lastEventId: z.string().optional(),
 });
 
-/** Everything that the wire can carry, and nothing else: no pets. */
+/** Creates a router with a procedure for each feature of the tRPC protocol. */
 export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
   const t = initTRPC
     .context<Context>()
@@ -66,7 +66,7 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
         data: { ...shape.data, formatted: error.code === 'CONFLICT' ? 'by the formatter' : null },
       }),
     });
-  /** How often `flaky` was called, under each name. */
+  /** Number of calls of `flaky`, by name. */
   const attempts = new Map<string, number>();
   const attempt = (name: string) => {
     const count = (attempts.get(name) ?? 0) + 1;
@@ -84,12 +84,12 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
     add: t.procedure.input(z.object({ a: z.int(), b: z.int() })).query(({ input }) => input.a + input.b),
     seen: t.procedure.query(({ ctx }) => ctx.seen),
     large: t.procedure.input(z.int()).query(({ input }) => 'x'.repeat(input)),
-    fail: t.procedure
+    throwError: t.procedure
       .input(z.enum(['BAD_REQUEST', 'CONFLICT', 'SERVICE_UNAVAILABLE', 'INTERNAL_SERVER_ERROR']))
       .query(({ input }) => {
         throw new TRPCError({ code: input, message: `This is ${input}` });
       }),
-    /** Fails as often as `failures` says, then answers how often it was called. */
+    /** Throws for the first `failures` calls, then returns the number of calls. */
     flaky: t.procedure.input(z.object({ name: z.string(), failures: z.int() })).query(({ input }) => {
       const count = attempt(input.name);
       if (count <= input.failures) throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Not yet' });
@@ -153,7 +153,7 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
   };
 
   const streams = {
-    /** What of it is not there yet comes later, in its own line. */
+    /** JSON lines send each pending promise on a separate line once it settles. */
     promises: t.procedure.query(() => ({
       now: 'now',
       later: sleep(20, 'later'),
@@ -192,7 +192,7 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
         if (input.everyMs > 0) await sleep(input.everyMs, undefined, { signal });
       }
     }),
-    /** Goes on after the event that the client had last. With `failAt` the first run that reaches it fails there. */
+    /** Resumes after `lastEventId`. With `failAt`, a run from the start throws at that event. */
     numbered: t.procedure
       .input(
         Range.extend({
@@ -214,7 +214,7 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
           end();
         }
       }),
-    /** A numbered event, then one without a number: the client must keep the last id. */
+    /** A tracked event, then an untracked one: the client must keep the last id. */
     mixed: t.procedure.subscription(async function* () {
       yield tracked('a', 1);
       yield 2;
@@ -231,12 +231,12 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
     throwsAtOnce: t.procedure.subscription((): AsyncGenerator<number> => {
       throw new TRPCError({ code: 'CONFLICT', message: 'Before there was a stream' });
     }),
-    // A mistake that the types refuse, and JavaScript does not.
+    // A mistake that TypeScript rejects and JavaScript allows.
     notIterable: t.procedure.subscription(() => 5 as unknown as AsyncIterable<number>),
     observed: t.procedure.input(z.int()).subscription(({ input, ctx, signal }) =>
       observable<number>((observer) => {
         const end = ctx.calls.begin('observed', signal);
-        // One timer: of several that are due at once, which is first is a matter of their lengths.
+        // One timer: the order of several timers that are due together depends on their delays.
         let n = 0;
         const timer = setInterval(() => {
           n += 1;
@@ -271,7 +271,7 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
         end();
       }
     }),
-    /** One event every `everyMs`, of about `bytes` bytes, without end. */
+    /** Endless events, one every `everyMs` milliseconds, of about `bytes` bytes each. */
     ticks: t.procedure
       .input(
         z.object({
@@ -320,12 +320,12 @@ export type RpcRouter = ReturnType<typeof createRpcRouter>;
 
 const superjsonBuilder = initTRPC.context<Context>().create({ isDev: false, transformer: superjson });
 
-/** The router of those who use a transformer: values that JSON has no word for, over every kind of call. */
+/** A router with a transformer: values that JSON cannot represent, over every kind of call. */
 export const superjsonRouter = superjsonBuilder.router({
   echo: superjsonBuilder.procedure.input(z.unknown()).query(({ input }) => ({ input })),
   keep: superjsonBuilder.procedure.input(z.unknown()).mutation(({ input }) => ({ input })),
   rich: superjsonBuilder.procedure.query(() => richValue()),
-  fail: superjsonBuilder.procedure.query(() => {
+  throwError: superjsonBuilder.procedure.query(() => {
     throw new TRPCError({ code: 'CONFLICT', message: 'Transformed too' });
   }),
   events: superjsonBuilder.procedure.subscription(async function* () {
@@ -340,7 +340,7 @@ export const superjsonRouter = superjsonBuilder.router({
 
 export type SuperjsonRouter = typeof superjsonRouter;
 
-/** What superjson carries and JSON does not. */
+/** Returns values that superjson supports and JSON does not. */
 export const richValue = () => ({
   at: new Date('2020-02-29T12:00:00Z'),
   big: 9_007_199_254_740_993n,
@@ -350,7 +350,7 @@ export const richValue = () => ({
   expression: /a+/gi,
 });
 
-/** 64 KiB at a time, as fast as it is asked for. */
+/** Yields chunks of 64 KiB as fast as they are read. */
 async function* flood(calls: LiveCalls, name: string, signal: AbortSignal | undefined) {
   const end = calls.begin(name, signal);
   const chunk = 'x'.repeat(65_536);
@@ -359,7 +359,7 @@ async function* flood(calls: LiveCalls, name: string, signal: AbortSignal | unde
       signal?.throwIfAborted();
       calls.pulled += 1;
       yield chunk;
-      // Lets others run: a producer that never waits would hold the process.
+      // Yield to the event loop: a producer that never waits would block the process.
       await new Promise(setImmediate);
     }
   } finally {

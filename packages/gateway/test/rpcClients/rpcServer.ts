@@ -3,37 +3,37 @@ import type { HTTPBaseHandlerOptions, TRPCRequestInfo } from '@trpc/server/http'
 import type { Encoder } from '@trpc/client';
 import type { Fetch } from '../fetch.ts';
 
-/** What the suite asks of a server. What is left out has each server's own default. */
+/** Options that the suite passes to a server. Omitted options have the server's own defaults. */
 export interface RpcOptions {
   readonly router: AnyTRPCRouter;
-  /** Given what tRPC tells every adapter: `undefined` for a REST call. */
+  /** Receives tRPC's `info`, or `undefined` for a REST call. */
   readonly createContext: (info: TRPCRequestInfo | undefined) => object | Promise<object>;
   /** Default: `/trpc`. */
   readonly basePath?: `/${string}`;
-  /** 0: any free port. */
+  /** Default: 0, any free port. */
   readonly port?: number;
   readonly rpc?: Pick<
     HTTPBaseHandlerOptions<AnyTRPCRouter, unknown>,
     'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
   >;
   readonly maxBodyBytes?: number;
-  /** The largest WebSocket message. */
+  /** Limit of a WebSocket message in bytes. */
   readonly maxMessageBytes?: number;
   readonly keepAlive?: { readonly enabled: boolean; readonly pingMs: number; readonly pongWaitMs: number };
   readonly encoder?: Encoder;
 }
 
-/** A server of HTTP and WebSockets, as its clients reach it. */
+/** A running server of HTTP and WebSockets. */
 export interface RpcServer {
   readonly origin: string;
   readonly fetch: Fetch;
-  /** Of 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number;
-  /** Tells every WebSocket client to connect anew. */
+  /** Requests every WebSocket client to reconnect. */
   broadcastReconnect(): void;
-  /** Ends streams and sockets, and gives the port back. */
+  /** Closes streams and sockets and releases the port. */
   close(): Promise<void>;
 }
 
-/** Starts a server: the suite runs over any. */
+/** Starts a server. The suite runs against any implementation. */
 export type ServeRpc = (options: RpcOptions) => Promise<RpcServer>;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { needs } from '../servers.ts';
 import { shortSoak, soak } from './soak.ts';
 
-it('many subscriptions at once lose nothing, and clients that do not read cost no memory', async () => {
+it('the gateway delivers every event of concurrent subscriptions and keeps its memory flat while other clients do not read', async () => {
   needs('a port');
   const { faults } = await soak({ subject: 'gateway', ...shortSoak });
   expect(faults).toEqual([]);

@@ -17,16 +17,16 @@ import type { RpcRouter } from './rpcRouter.ts';
 
 export interface SoakOptions {
   readonly subject: Subject;
-  /** How many clients each of SSE and WebSocket has; one in ten of them stops reading. */
+  /** Number of SSE clients and of WebSocket clients. One client in ten does not read. */
   readonly clients: number;
   readonly seconds: number;
-  /** The size of each event that a client which does not read would get: more than the system's buffers hold in time. */
+  /** Event size in bytes for clients that do not read. It must overflow the system's socket buffers within `seconds`. */
   readonly stalledBytes: number;
 }
 
-export interface Soaked {
+export interface SoakResult {
   readonly measured: object;
-  /** What should not be. */
+  /** Violated expectations, one sentence each. */
   readonly faults: readonly string[];
 }
 
@@ -35,7 +35,7 @@ const longSoak = { clients: 1000, seconds: 300, stalledBytes: 32_768 } as const;
 
 const everyMs = 100;
 
-/** Counts what one client receives: events come numbered from 1, so a gap is a loss. */
+/** Counts the events of one client. They are numbered from 1, so a gap is a lost event. */
 class Reader {
   received = 0;
   lost = 0;
@@ -51,12 +51,13 @@ class Reader {
 }
 
 /**
- * Many subscriptions at once, each with ten events a second, while one client in ten does not read at all.
+ * Runs many concurrent subscriptions with ten events a second each, while one client in ten does not read. Reports lost
+ * events, slow or disconnected readers, and growing memory.
  *
- * Memory is flat where the mean of the last third of the samples is at most a tenth, or 24 MB, above the mean of the
- * second third: the first third is for growing to size. Every sample is taken after a garbage collection.
+ * Memory is flat if the mean of the last third of the samples is at most 10 % or 24 MB above the mean of the second third;
+ * the first third is the warm-up. Each sample is taken after a garbage collection.
  */
-export async function soak({ subject, clients, seconds, stalledBytes }: SoakOptions): Promise<Soaked> {
+export async function soak({ subject, clients, seconds, stalledBytes }: SoakOptions): Promise<SoakResult> {
   const server = await startRpcProcess(subject);
   const faults: string[] = [];
   const close: (() => unknown)[] = [];
@@ -79,7 +80,7 @@ export async function soak({ subject, clients, seconds, stalledBytes }: SoakOpti
     await until(async () => (await server.report()).liveCalls === 2 * clients);
     const atFull = await server.report();
     if (atFull.liveCalls !== 2 * clients)
-      faults.push(`${atFull.liveCalls} of ${2 * clients} subscriptions run`);
+      faults.push(`only ${atFull.liveCalls} of ${2 * clients} subscriptions started`);
 
     const eventsBefore = readers.map(({ received }) => received);
     const samples: number[] = [];
@@ -106,12 +107,13 @@ export async function soak({ subject, clients, seconds, stalledBytes }: SoakOpti
     const slow = counts.filter((received) => received < median / 2 || received === 0).length;
     const broken = readers.filter(({ reconnects, error }) => reconnects > 0 || error !== undefined);
     if (lost > 0) faults.push(`${lost} events were lost`);
-    if (slow > 0) faults.push(`${slow} readers got less than half of what others got`);
+    if (slow > 0) faults.push(`${slow} readers received fewer than half of the median number of events`);
     if (broken.length > 0)
       faults.push(`${broken.length} readers were disconnected: ${String(broken[0]?.error)}`);
     if (last > middle + Math.max(0.1 * middle, 24 * 1_048_576))
-      faults.push(`memory grew from ${megabytes(middle)} to ${megabytes(last)} MB`);
-    if (atEnd.liveCalls > 0) faults.push(`${atEnd.liveCalls} calls run on without a client`);
+      faults.push(`resident memory grew from ${megabytes(middle)} to ${megabytes(last)} MB`);
+    if (atEnd.liveCalls > 0)
+      faults.push(`${atEnd.liveCalls} calls are still running after their clients disconnected`);
 
     return {
       measured: {
@@ -172,7 +174,7 @@ function readEvents(port: number, reader: Reader): () => void {
 function readSocket(port: number, reader: Reader): () => Promise<void> {
   const client = createWSClient({
     url: `ws://127.0.0.1:${port}/trpc`,
-    // The package's class is the browser's but for its types' older events.
+    // The class of `ws` is compatible with the browser's; only the event types differ.
     WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
   });
   const unsubscribe = subscribe(createTRPCClient<RpcRouter>({ links: [wsLink({ client })] }), reader);
@@ -182,7 +184,7 @@ function readSocket(port: number, reader: Reader): () => Promise<void> {
   };
 }
 
-/** Asks for events and never reads one. */
+/** Subscribes over SSE and never reads. Returns a function that closes the connection. */
 function stalledEvents(port: number, bytes: number): () => void {
   const input = encodeURIComponent(JSON.stringify({ everyMs, bytes }));
   const socket = rawSocket(port, rawRequest(`/trpc/ticks?input=${input}`));

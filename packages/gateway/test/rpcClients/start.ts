@@ -5,24 +5,24 @@ import { LiveCalls } from './liveCalls.ts';
 import { createRpcRouter, seenInfo, type SeenInfo, type StreamOptions } from './rpcRouter.ts';
 import type { ServeRpc, RpcOptions, RpcServer } from './rpcServer.ts';
 
-/** A server of one test, and what can be seen of it from inside. */
+/** The server of one test, with its calls, contexts and errors. */
 export interface Running {
   readonly place: Place;
   readonly server: RpcServer;
   readonly calls: LiveCalls;
-  /** What each `createContext` was told, in order. */
+  /** The `info` of each `createContext` call, in order. */
   readonly contexts: SeenInfo[];
-  /** What each `onError` was told, in order: the procedure's path and the error's code. */
+  /** The procedure path and error code of each `onError` call, in order. */
   readonly errors: string[];
 }
 
 export interface StartOptions extends Partial<Omit<RpcOptions, 'createContext'>> {
   readonly streams?: StreamOptions;
-  /** Called for each context, which fails where this throws. */
+  /** Called by `createContext`. An error thrown here is thrown by `createContext`. */
   readonly admit?: (info: TRPCRequestInfo | undefined) => void;
 }
 
-/** Starts a server for the running test, with the suite's router unless another is given. */
+/** Starts a server for the running test. Default router: `createRpcRouter()`. */
 export type Start = (options?: StartOptions) => Promise<Running>;
 
 export const startWith =

@@ -4,11 +4,11 @@ import type { Report } from './rpcProcess.ts';
 
 export type Subject = 'official' | 'gateway';
 
-/** A server in a process of its own, so that what is measured of it is its own. */
+/** A server in a separate process, so that memory and CPU time can be measured per server. */
 export interface RpcProcess extends AsyncDisposable {
   readonly port: number;
   report(): Promise<Report>;
-  /** Why it ended, where it did: nobody told it to. */
+  /** Why the process exited, unless `stop` ended it; `undefined` while it runs. */
   crash(): string | undefined;
   stop(): Promise<void>;
 }
@@ -20,24 +20,24 @@ export async function startRpcProcess(subject: Subject): Promise<RpcProcess> {
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });
-  let complaint = '';
+  let stderrTail = '';
   child.stderr?.on('data', (chunk: Buffer) => {
-    complaint = (complaint + chunk.toString()).slice(-4000);
+    stderrTail = (stderrTail + chunk.toString()).slice(-4000);
   });
   let crash: string | undefined;
-  const gone = new Promise<never>((_, reject) => {
+  const exit = new Promise<never>((_, reject) => {
     child.once('exit', (code, signal) => {
-      crash = `The server ended by itself (${signal ?? code}): ${complaint}`;
+      crash = `The server exited unexpectedly (${signal ?? code}): ${stderrTail}`;
       reject(new Error(crash));
     });
   });
-  // It is looked at where something is waited for.
-  gone.catch(() => {});
-  const response = async <T>() => {
-    const [message] = await Promise.race([once(child, 'message'), gone]);
+  // Handled by `nextMessage`; without this handler an unawaited exit would be an unhandled rejection.
+  exit.catch(() => {});
+  const nextMessage = async <T>() => {
+    const [message] = await Promise.race([once(child, 'message'), exit]);
     return message as T;
   };
-  const port = await response<number>();
+  const port = await nextMessage<number>();
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const exited = once(child, 'exit');
@@ -48,9 +48,9 @@ export async function startRpcProcess(subject: Subject): Promise<RpcProcess> {
   return {
     port,
     report: () => {
-      const answered = response<Report>();
+      const report = nextMessage<Report>();
       child.send('report');
-      return answered;
+      return report;
     },
     crash: () => crash,
     stop,

@@ -6,7 +6,7 @@ import { needs } from '../servers.ts';
 import type { SocketRow } from './bytes.ts';
 import type { Place } from './clients.ts';
 
-/** The whole of a streamed answer, without what belongs to the server or the moment. */
+/** Returns the status, relevant headers and body of a streamed response, without headers that differ per server or time. */
 export async function streamed(
   { http: { url, fetch } }: Place,
   target: string,
@@ -23,11 +23,11 @@ export async function streamed(
   };
 }
 
-/** The lines of a body, without the order among calls. A body without a line's end is an error of the whole request. */
+/** Returns the lines of a body, sorted by call. A body without a line break is one error for the whole request. */
 export const withoutOrder = (body: string): readonly string[] =>
   body.includes('\n') ? sortedLines(body) : [body];
 
-/** Every message that the server sent, text or binary, byte by byte, and how it closed where it did. */
+/** Sends a row's messages and returns every message of the server, text or binary, and its close code and reason. */
 export async function transcript(url: string, { send, closes }: SocketRow): Promise<string[]> {
   needs('WebSockets');
   const socket = new WebSocket(url);

@@ -7,13 +7,13 @@ export interface FrameParts {
   readonly fin?: boolean;
   /** The three reserved bits, 0 to 7. Default: 0. */
   readonly rsv?: number;
-  /** What a client must do. Default: true. */
+  /** Whether the payload is masked, as a client's must be. Default: true. */
   readonly masked?: boolean;
-  /** What is announced as the length, where it is not what follows. */
+  /** The announced length. Default: the payload's length. */
   readonly length?: number | bigint;
 }
 
-/** A WebSocket frame (RFC 6455 §5.2) as a client sends it, or with any of its rules broken. */
+/** Returns a client's WebSocket frame (RFC 6455 §5.2). The options can violate each rule. */
 export function frame(
   payload: string | Uint8Array,
   { opcode = 1, fin = true, rsv = 0, masked = true, length }: FrameParts = {},
@@ -39,20 +39,20 @@ export function frame(
   return Buffer.concat([Buffer.from(head), size, mask, bytes]);
 }
 
-/** What a close frame holds (RFC 6455 §5.5.1). */
+/** Returns the payload of a close frame (RFC 6455 §5.5.1). */
 export function closePayload(code: number, reason = ''): Buffer {
   return Buffer.concat([Buffer.from([code >> 8, code & 0xff]), Buffer.from(reason)]);
 }
 
-/** A frame that a server sent: never masked. */
+/** A frame sent by a server, unmasked. */
 export interface ServerFrame {
   readonly opcode: number;
   readonly payload: Buffer;
 }
 
-/** Reads the server's frames out of what a socket receives, after the head of its answer. */
+/** Parses the response head of an upgrade and the server's frames that follow it. */
 export class FrameReader {
-  /** The answer's status; 0 until it is there. */
+  /** Status of the upgrade response; 0 until it arrives. */
   status = 0;
   readonly frames: ServerFrame[] = [];
   #rest = Buffer.alloc(0);
@@ -68,7 +68,7 @@ export class FrameReader {
     if (this.status === 101) while (this.#take());
   }
 
-  /** The code of the server's close frame; 1005 where it has none, `undefined` without a close frame. */
+  /** Code of the server's close frame: 1005 if the frame has none, `undefined` without a close frame. */
   get closeCode(): number | undefined {
     const close = this.frames.find(({ opcode }) => opcode === 8);
     if (close === undefined) return undefined;

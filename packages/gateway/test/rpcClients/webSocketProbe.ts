@@ -3,17 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { rawSocket, upgradeRequest } from './rawHttp.ts';
 import { FrameReader } from './webSocketFrame.ts';
 
-/** A WebSocket spoken byte by byte: what no client would send, and what the server makes of it. */
+/** A raw WebSocket connection that can send frames no client library would send. */
 export interface Probe {
   readonly socket: Socket;
   readonly received: FrameReader;
-  /** The code of the server's close frame; 1006 where it ended the connection without one, as clients name that. */
+  /** Code of the server's close frame; 1006, as in browsers, if the connection ended without one. */
   readonly closed: Promise<number>;
-  /** Resolves when this is so, or the connection is closed, or the time is over. */
+  /** Resolves when the condition is true, the connection is closed or `ms` (default 3000) have passed. */
   readonly until: (condition: () => boolean, ms?: number) => Promise<void>;
 }
 
-/** Opens a WebSocket and waits for the answer to the upgrade. */
+/** Opens a WebSocket and waits for the response to the upgrade. */
 export async function probe(port: number, target = '/trpc'): Promise<Probe> {
   const socket = rawSocket(port, upgradeRequest(target));
   const received = new FrameReader();
@@ -24,7 +24,7 @@ export async function probe(port: number, target = '/trpc'): Promise<Probe> {
   });
   socket.on('data', (chunk) => {
     received.push(chunk);
-    // Who got a close frame ends the connection (RFC 6455 §7.1.1).
+    // After a close frame the connection is closed (RFC 6455 §7.1.1).
     if (received.closeCode !== undefined) socket.end();
   });
   const until = async (condition: () => boolean, ms = 3000) => {
@@ -32,6 +32,6 @@ export async function probe(port: number, target = '/trpc'): Promise<Probe> {
     while (!condition() && !socket.closed && performance.now() < end) await sleep(2);
   };
   await until(() => received.status !== 0, 10_000);
-  if (received.status === 0) throw new Error('The request for a WebSocket was not answered.');
+  if (received.status === 0) throw new Error('The server did not answer the WebSocket upgrade within 10 s.');
   return { socket, received, closed, until };
 }

@@ -21,8 +21,8 @@ const httpLinks: readonly (readonly [string, (options: { url: string }) => TRPCL
   ['httpBatchStreamLink', httpBatchStreamLink],
 ];
 
-/** Waits until so many calls were told to stop and none is left, and says how it is then. */
-async function afterwards({ calls }: Running, name: string, count = 1) {
+/** Waits until `count` calls are aborted and none is running, for at most 3 s. Returns both counts. */
+async function callsAfterAbort({ calls }: Running, name: string, count = 1) {
   const end = performance.now() + 3000;
   while ((calls.aborted(name) < count || calls.count > 0) && performance.now() < end) await sleep(5);
   return { aborted: calls.aborted(name), live: calls.count };
@@ -31,59 +31,62 @@ async function afterwards({ calls }: Running, name: string, count = 1) {
 const begun = ({ calls }: Running, name: string, count = 1) =>
   vi.waitFor(() => expect(calls.begun(name)).toBe(count), { timeout: 3000 });
 
-/** A client that goes away stops what it asked for, however it goes. */
+/** Aborts and backpressure: a client that disconnects stops its calls, and a slow reader pauses its producer. */
 export function aborts(start: Start): void {
-  describe('aborts reach the procedure’s signal', () => {
-    it.each(httpLinks)('a query over %s', async (_name, link) => {
+  describe('aborts', () => {
+    it.each(httpLinks)('aborting a query over %s aborts the procedure’s signal', async (_name, link) => {
       const running = await start();
       const controller = new AbortController();
       const trpc = clientOf(link(running.place.http));
-      const asked = trpc.slow.query({ ms: 60_000 }, { signal: controller.signal });
+      const call = trpc.slow.query({ ms: 60_000 }, { signal: controller.signal });
       await begun(running, 'slow');
       controller.abort();
-      await expect(asked).rejects.toThrow(/abort/i);
-      expect(await afterwards(running, 'slow')).toEqual({ aborted: 1, live: 0 });
+      await expect(call).rejects.toThrow(/abort/i);
+      expect(await callsAfterAbort(running, 'slow')).toEqual({ aborted: 1, live: 0 });
     });
 
-    it.each(httpLinks)('a mutation over %s', async (_name, link) => {
+    it.each(httpLinks)('aborting a mutation over %s aborts the procedure’s signal', async (_name, link) => {
       const running = await start();
       const controller = new AbortController();
       const trpc = clientOf(link(running.place.http));
-      const asked = trpc.slowWrite.mutate({ ms: 60_000 }, { signal: controller.signal });
+      const call = trpc.slowWrite.mutate({ ms: 60_000 }, { signal: controller.signal });
       await begun(running, 'slowWrite');
       controller.abort();
-      await expect(asked).rejects.toThrow(/abort/i);
-      expect(await afterwards(running, 'slowWrite')).toEqual({ aborted: 1, live: 0 });
+      await expect(call).rejects.toThrow(/abort/i);
+      expect(await callsAfterAbort(running, 'slowWrite')).toEqual({ aborted: 1, live: 0 });
     });
 
-    it.each(httpLinks.slice(1))('every call of a batch over %s', async (_name, link) => {
-      const running = await start();
-      const controller = new AbortController();
-      const trpc = clientOf(link(running.place.http));
-      const asked = Array.from({ length: 5 }, () =>
-        trpc.slow.query({ ms: 60_000 }, { signal: controller.signal }),
-      );
-      await begun(running, 'slow', 5);
-      controller.abort();
-      expect((await Promise.allSettled(asked)).every(({ status }) => status === 'rejected')).toBe(true);
-      expect(await afterwards(running, 'slow', 5)).toEqual({ aborted: 5, live: 0 });
-    });
+    it.each(httpLinks.slice(1))(
+      'aborting a batch over %s aborts the signal of each call',
+      async (_name, link) => {
+        const running = await start();
+        const controller = new AbortController();
+        const trpc = clientOf(link(running.place.http));
+        const calls = Array.from({ length: 5 }, () =>
+          trpc.slow.query({ ms: 60_000 }, { signal: controller.signal }),
+        );
+        await begun(running, 'slow', 5);
+        controller.abort();
+        expect((await Promise.allSettled(calls)).every(({ status }) => status === 'rejected')).toBe(true);
+        expect(await callsAfterAbort(running, 'slow', 5)).toEqual({ aborted: 5, live: 0 });
+      },
+    );
 
-    it('one abort of several in a batch stops none, all of them stop all', async () => {
+    it('a batch is aborted when all of its calls are aborted, not when one is', async () => {
       const running = await start();
       const [first, second] = [new AbortController(), new AbortController()];
       const trpc = clientOf(httpBatchLink(running.place.http));
-      const asked = [first, second].map(({ signal }) => trpc.slow.query({ ms: 60_000 }, { signal }));
+      const calls = [first, second].map(({ signal }) => trpc.slow.query({ ms: 60_000 }, { signal }));
       await begun(running, 'slow', 2);
       first.abort();
       await sleep(50);
       expect(running.calls.aborted('slow')).toBe(0);
       second.abort();
-      await Promise.allSettled(asked);
-      expect(await afterwards(running, 'slow', 2)).toEqual({ aborted: 2, live: 0 });
+      await Promise.allSettled(calls);
+      expect(await callsAfterAbort(running, 'slow', 2)).toEqual({ aborted: 2, live: 0 });
     });
 
-    it('a stream of JSON lines that is left in the middle', async () => {
+    it('aborting a stream of JSON lines aborts the procedure’s signal', async () => {
       const running = await start();
       const controller = new AbortController();
       const trpc = clientOf(httpBatchStreamLink(running.place.http));
@@ -98,10 +101,10 @@ export function aborts(start: Start): void {
         })(),
       ).rejects.toThrow(/abort/i);
       expect(received).toBeGreaterThanOrEqual(3);
-      expect(await afterwards(running, 'forever')).toEqual({ aborted: 1, live: 0 });
+      expect(await callsAfterAbort(running, 'forever')).toEqual({ aborted: 1, live: 0 });
     });
 
-    it('the body of a native fetch that is cancelled', async () => {
+    it('cancelling the body of a native fetch aborts the subscription’s signal', async () => {
       const running = await start();
       const response = await running.place.http.fetch(
         `${running.place.http.url}/ticks?input=%7B%22everyMs%22%3A5%7D`,
@@ -109,54 +112,54 @@ export function aborts(start: Start): void {
       const reader = response.body?.getReader();
       await reader?.read();
       await reader?.cancel();
-      expect(await afterwards(running, 'ticks')).toEqual({ aborted: 1, live: 0 });
+      expect(await callsAfterAbort(running, 'ticks')).toEqual({ aborted: 1, live: 0 });
     });
 
-    it('a subscription over SSE, by its signal', async () => {
+    it('aborting a subscription over SSE by its signal aborts the procedure’s signal', async () => {
       const running = await start();
       const controller = new AbortController();
       const trpc = clientOf(httpSubscriptionLink(running.place.events));
       const seen = collect(trpc.watch, undefined, controller.signal);
       await vi.waitFor(() => expect(seen.data).toHaveLength(1));
       controller.abort();
-      expect(await afterwards(running, 'watch')).toEqual({ aborted: 1, live: 0 });
+      expect(await callsAfterAbort(running, 'watch')).toEqual({ aborted: 1, live: 0 });
     });
 
-    it('a subscription over WebSocket, by its signal', async () => {
+    it('aborting a subscription over WebSocket by its signal aborts the procedure’s signal', async () => {
       const running = await start();
       const controller = new AbortController();
       const trpc = clientOf(wsLink({ client: wsClient(running.place) }));
       const seen = collect(trpc.watch, undefined, controller.signal);
       await vi.waitFor(() => expect(seen.data).toHaveLength(1));
       controller.abort();
-      expect(await afterwards(running, 'watch')).toEqual({ aborted: 1, live: 0 });
+      expect(await callsAfterAbort(running, 'watch')).toEqual({ aborted: 1, live: 0 });
     });
 
-    it('every subscription of a WebSocket that is closed', async () => {
+    it('closing a WebSocket aborts each of its subscriptions', async () => {
       const running = await start();
       const client = wsClient(running.place);
       const trpc = clientOf(wsLink({ client }));
       const seen = Array.from({ length: 3 }, () => collect(trpc.watch, undefined));
       await vi.waitFor(() => expect(seen.every(({ data }) => data.length === 1)).toBe(true));
       await client.close();
-      expect(await afterwards(running, 'watch', 3)).toEqual({ aborted: 3, live: 0 });
+      expect(await callsAfterAbort(running, 'watch', 3)).toEqual({ aborted: 3, live: 0 });
     });
 
     it.each(['destroy', 'resetAndDestroy'] as const)(
-      'a socket that is gone (%s) during a call',
-      async (how) => {
+      'a connection lost during a call (socket.%s) aborts the procedure’s signal',
+      async (disconnect) => {
         const running = await start();
         const input = encodeURIComponent('{"ms":60000}');
         const socket = rawSocket(running.server.port, rawRequest(`/trpc/slow?input=${input}`));
         await begun(running, 'slow');
-        socket[how]();
-        expect(await afterwards(running, 'slow')).toEqual({ aborted: 1, live: 0 });
+        socket[disconnect]();
+        expect(await callsAfterAbort(running, 'slow')).toEqual({ aborted: 1, live: 0 });
       },
     );
 
     it.each(['destroy', 'resetAndDestroy'] as const)(
-      'a WebSocket’s socket that is gone (%s)',
-      async (how) => {
+      'a lost WebSocket connection (socket.%s) aborts its subscription',
+      async (disconnect) => {
         const running = await start();
         const socket = rawSocket(running.server.port, upgradeRequest('/trpc'));
         await new Promise((resolve) => {
@@ -164,8 +167,8 @@ export function aborts(start: Start): void {
         });
         socket.write(frame('{"id":1,"method":"subscription","params":{"path":"watch"}}'));
         await begun(running, 'watch');
-        socket[how]();
-        expect(await afterwards(running, 'watch')).toEqual({ aborted: 1, live: 0 });
+        socket[disconnect]();
+        expect(await callsAfterAbort(running, 'watch')).toEqual({ aborted: 1, live: 0 });
       },
     );
   });
@@ -180,7 +183,7 @@ export function aborts(start: Start): void {
           headers: { 'trpc-accept': 'application/jsonl' },
         }),
       ],
-    ])('%s: the producer waits for a client that does not read', async (_name, procedure, request) => {
+    ])('the producer of %s pauses while the client does not read', async (_name, procedure, request) => {
       const running = await start();
       const socket = rawSocket(running.server.port, request);
       socket.pause();
@@ -188,7 +191,7 @@ export function aborts(start: Start): void {
         socket.destroy();
       });
       await begun(running, procedure);
-      // Until the buffers of the system are full, which may be megabytes.
+      // Wait until the system's socket buffers are full, which may take megabytes.
       let pulled = -1;
       await vi.waitFor(
         () => {
@@ -202,7 +205,7 @@ export function aborts(start: Start): void {
       socket.resume();
       await vi.waitFor(() => expect(running.calls.pulled).toBeGreaterThan(pulled + 10), { timeout: 3000 });
       socket.destroy();
-      expect(await afterwards(running, procedure)).toEqual({ aborted: 1, live: 0 });
+      expect(await callsAfterAbort(running, procedure)).toEqual({ aborted: 1, live: 0 });
     });
   });
 }

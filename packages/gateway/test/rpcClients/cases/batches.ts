@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { clientOf, wsClient } from '../clients.ts';
 import type { Start } from '../start.ts';
 
-/** Batches over each link that makes them, streamed answers, and the links that choose and repeat. */
+/** Batches over each batching link, JSON lines, splitLink and retryLink. */
 export function batches(start: Start): void {
   describe('batches', () => {
-    it('httpBatchLink sends calls made at once as one request', async () => {
+    it('httpBatchLink sends concurrent calls as one request', async () => {
       const { place, contexts } = await start();
       const trpc = clientOf(httpBatchLink(place.http));
       await Promise.all([trpc.hello.query(), trpc.nothing.query(), trpc.add.query({ a: 1, b: 2 })]);
@@ -23,19 +23,19 @@ export function batches(start: Start): void {
     it('httpBatchLink sends mutations as one POST', async () => {
       const { place, contexts } = await start();
       const trpc = clientOf(httpBatchLink(place.http));
-      const made = await Promise.all([trpc.write.mutate({ name: 'a' }), trpc.write.mutate({ name: 'b' })]);
-      expect(made.map(({ name }) => name)).toEqual(['a', 'b']);
+      const things = await Promise.all([trpc.write.mutate({ name: 'a' }), trpc.write.mutate({ name: 'b' })]);
+      expect(things.map(({ name }) => name)).toEqual(['a', 'b']);
       expect(contexts).toHaveLength(1);
       expect(contexts[0]).toMatchObject({ batch: true, type: 'mutation' });
     });
 
-    it('a batch of one is a batch', async () => {
+    it('httpBatchLink sends a single call as a batch', async () => {
       const { place, contexts } = await start();
       await clientOf(httpBatchLink(place.http)).hello.query();
       expect(contexts[0]).toMatchObject({ batch: true, calls: ['hello'] });
     });
 
-    it('a batch of 40 inputs, in an URL of some kilobytes', async () => {
+    it('a GET batch of 40 calls with a URL of several kilobytes is answered', async () => {
       const { place } = await start();
       const trpc = clientOf(httpBatchLink(place.http));
       const names = Array.from({ length: 40 }, (_, n) => `name ${n} ${'x'.repeat(20)}`);
@@ -43,7 +43,7 @@ export function batches(start: Start): void {
       expect(responses).toEqual(names.map((name) => `Hello, ${name}!`));
     });
 
-    it('httpBatchStreamLink gives each answer when it is there', async () => {
+    it('httpBatchStreamLink resolves each call as soon as it completes', async () => {
       const { place, contexts } = await start();
       const trpc = clientOf(httpBatchStreamLink(place.http));
       const order: string[] = [];
@@ -51,7 +51,7 @@ export function batches(start: Start): void {
         trpc.slow.query({ ms: 150 }).then(() => order.push('slow')),
         trpc.slow.query({ ms: 50 }).then(() => order.push('less slow')),
         trpc.hello.query().then(() => order.push('quick')),
-        trpc.fail.query('CONFLICT').catch(() => order.push('failed')),
+        trpc.throwError.query('CONFLICT').catch(() => order.push('failed')),
       ]);
       expect(order).toHaveLength(4);
       expect(order.slice(-2)).toEqual(['less slow', 'slow']);
@@ -59,7 +59,7 @@ export function batches(start: Start): void {
       expect(contexts[0]).toMatchObject({ accept: 'application/jsonl', batch: true });
     });
 
-    it('wsLink sends calls made at once as one message', async () => {
+    it('wsLink sends concurrent calls as one message', async () => {
       const { place } = await start({ rpc: { maxBatchSize: 2 } });
       const trpc = clientOf(wsLink({ client: wsClient(place) }));
       expect(await Promise.all([trpc.hello.query(), trpc.hello.query()])).toHaveLength(2);
@@ -71,17 +71,23 @@ export function batches(start: Start): void {
     it.each([
       ['httpBatchLink', httpBatchLink],
       ['httpBatchStreamLink', httpBatchStreamLink],
-    ] as const)('maxBatchSize refuses more calls over %s, and takes as many', async (_name, link) => {
-      const { place, errors } = await start({ rpc: { maxBatchSize: 2 } });
-      const trpc = clientOf(link(place.http));
-      expect(await Promise.all([trpc.hello.query(), trpc.hello.query()])).toHaveLength(2);
-      await expect(
-        Promise.all([trpc.hello.query(), trpc.hello.query(), trpc.hello.query()]),
-      ).rejects.toMatchObject({ message: 'Batch call exceeds maximum size', data: { code: 'BAD_REQUEST' } });
-      expect(errors).toEqual(['- BAD_REQUEST']);
-    });
+    ] as const)(
+      'maxBatchSize rejects a larger batch over %s and accepts one of that size',
+      async (_name, link) => {
+        const { place, errors } = await start({ rpc: { maxBatchSize: 2 } });
+        const trpc = clientOf(link(place.http));
+        expect(await Promise.all([trpc.hello.query(), trpc.hello.query()])).toHaveLength(2);
+        await expect(
+          Promise.all([trpc.hello.query(), trpc.hello.query(), trpc.hello.query()]),
+        ).rejects.toMatchObject({
+          message: 'Batch call exceeds maximum size',
+          data: { code: 'BAD_REQUEST' },
+        });
+        expect(errors).toEqual(['- BAD_REQUEST']);
+      },
+    );
 
-    it('allowBatching: false refuses a batch and serves single calls', async () => {
+    it('allowBatching: false rejects a batch and serves single calls', async () => {
       const { place } = await start({ rpc: { allowBatching: false } });
       await expect(clientOf(httpBatchLink(place.http)).hello.query()).rejects.toMatchObject({
         message: 'Batching is not enabled on the server',
@@ -90,8 +96,8 @@ export function batches(start: Start): void {
     });
   });
 
-  describe('streamed answers (JSON lines)', () => {
-    it('promises in an output come as they settle, and fail with an error of their own', async () => {
+  describe('JSON lines', () => {
+    it('promises in an output settle one by one, each with its own value or error', async () => {
       const { place } = await start();
       const output = await clientOf(httpBatchStreamLink(place.http)).promises.query();
       expect(output.now).toBe('now');
@@ -102,7 +108,7 @@ export function batches(start: Start): void {
       });
     });
 
-    it('an async iterable output is iterated, with its return value', async () => {
+    it('an async iterable output yields its values and its return value', async () => {
       const { place } = await start();
       const output = await clientOf(httpBatchStreamLink(place.http)).iterable.query(3);
       const iterator = output[Symbol.asyncIterator]();
@@ -114,7 +120,7 @@ export function batches(start: Start): void {
       expect(steps.map(({ value }) => value as unknown)).toEqual([1, 2, 3, 'the end']);
     });
 
-    it('an async iterable that fails in the middle gives what came, then the error', async () => {
+    it('an async iterable that throws yields the values before the error, then the error', async () => {
       const { place, errors } = await start();
       const received: number[] = [];
       const output = await clientOf(httpBatchStreamLink(place.http)).iterableFails.query();
@@ -127,7 +133,7 @@ export function batches(start: Start): void {
       expect(errors).toContain('- CONFLICT');
     });
 
-    it('without streaming, such an output is UNSUPPORTED_MEDIA_TYPE', async () => {
+    it('an async iterable output over a link without streaming is UNSUPPORTED_MEDIA_TYPE', async () => {
       const { place } = await start();
       await expect(clientOf(httpBatchLink(place.http)).iterable.query(1)).rejects.toMatchObject({
         data: { code: 'UNSUPPORTED_MEDIA_TYPE' },
@@ -137,7 +143,7 @@ export function batches(start: Start): void {
       });
     });
 
-    it('jsonl.pingMs keeps a silent answer alive with white space', async () => {
+    it('jsonl.pingMs keeps an idle response alive with white space', async () => {
       const { place } = await start({ streams: { jsonl: { pingMs: 20 } } });
       const response = await place.http.fetch(
         `${place.http.url}/slow?batch=1&input=${encodeURIComponent(JSON.stringify({ 0: { ms: 400 } }))}`,
@@ -149,7 +155,7 @@ export function batches(start: Start): void {
       expect(text.includes('"done"')).toBe(true);
     });
 
-    it('jsonl.contentType names the media type', async () => {
+    it('jsonl.contentType sets the Content-Type of JSON lines', async () => {
       const { place } = await start({ streams: { jsonl: { contentType: 'application/jsonl' } } });
       const response = await place.http.fetch(`${place.http.url}/hello?batch=1&input=%7B%7D`, {
         headers: { 'trpc-accept': 'application/jsonl' },
@@ -158,7 +164,7 @@ export function batches(start: Start): void {
       await response.text();
     });
 
-    it('the Accept header asks for a stream as trpc-accept does', async () => {
+    it('the Accept header requests JSON lines as trpc-accept does', async () => {
       const { place, contexts } = await start();
       const trpc = clientOf(httpBatchStreamLink({ ...place.http, streamHeader: 'accept' }));
       expect(await trpc.hello.query()).toBe('Hello, world!');
@@ -166,8 +172,8 @@ export function batches(start: Start): void {
     });
   });
 
-  describe('links that choose and repeat', () => {
-    it('splitLink sends some calls over HTTP and others over WebSocket', async () => {
+  describe('splitLink and retryLink', () => {
+    it('splitLink sends mutations over HTTP and queries over WebSocket', async () => {
       const { place, contexts } = await start();
       const trpc = clientOf(
         splitLink({
@@ -181,7 +187,7 @@ export function batches(start: Start): void {
       expect(contexts.map(({ path }) => path)).toContain('/trpc/write');
     });
 
-    it('retryLink repeats a call that failed', async () => {
+    it('retryLink repeats a failed call until it succeeds', async () => {
       const { place, errors } = await start();
       const trpc = clientOf(
         retryLink({

@@ -7,7 +7,7 @@ import { richValue, superjsonRouter, type SuperjsonRouter, type RpcRouter } from
 const links = Object.entries<(place: Place) => TRPCLink<RpcRouter>>(callLinks);
 const transformingLinks = Object.entries<(place: Place) => TRPCLink<SuperjsonRouter>>(superjsonLinks);
 
-/** Queries and mutations, over each link. */
+/** Queries and mutations over each link. */
 export function calls(start: Start): void {
   describe.each(links)('queries and mutations over %s', (_name, link) => {
     const client = async () => {
@@ -15,59 +15,59 @@ export function calls(start: Start): void {
       return { ...running, client: clientOf(link(running.place)) };
     };
 
-    it('a query, with and without an input', async () => {
+    it('a query resolves to its output, with and without an input', async () => {
       const { client: trpc } = await client();
       expect(await trpc.hello.query()).toBe('Hello, world!');
       expect(await trpc.hello.query({ name: 'Ünïcødé 🐶 \u2028 \0' })).toBe('Hello, Ünïcødé 🐶 \u2028 \0!');
     });
 
-    it('a mutation', async () => {
+    it('a mutation resolves to its output', async () => {
       const { client: trpc } = await client();
       expect(await trpc.write.mutate({ name: 'Rex' })).toEqual({ id: 1, name: 'Rex' });
     });
 
-    it('an output of undefined and one of null', async () => {
+    it('outputs of undefined and null keep their values', async () => {
       const { client: trpc } = await client();
       expect(await trpc.nothing.query()).toBeUndefined();
       expect(await trpc.nil.query()).toBeNull();
     });
 
-    it('an output of 2 MiB arrives whole', async () => {
+    it('an output of 2 MiB arrives complete', async () => {
       const { client: trpc } = await client();
       expect((await trpc.large.query(2_097_152)).length).toBe(2_097_152);
     });
 
-    it('nested and lazy routers', async () => {
+    it('procedures of nested and lazy routers can be called', async () => {
       const { client: trpc } = await client();
       expect(await trpc.deep.er.hello.query()).toBe('from below');
       expect(await trpc.later.hello.query()).toBe('loaded');
     });
 
-    it('an error has its code, its status, its message and what the formatter adds', async () => {
+    it('an error has its code, status, message and the fields of errorFormatter', async () => {
       const { client: trpc, errors } = await client();
-      const error = await trpc.fail.query('CONFLICT').catch((cause: unknown) => cause);
+      const error = await trpc.throwError.query('CONFLICT').catch((cause: unknown) => cause);
       if (!isTRPCClientError<RpcRouter>(error)) throw error;
       expect(error.message).toBe('This is CONFLICT');
       expect(error.shape?.code).toBe(-32009);
       expect(error.data).toEqual({
         code: 'CONFLICT',
         httpStatus: 409,
-        path: 'fail',
+        path: 'throwError',
         formatted: 'by the formatter',
       });
-      expect(errors).toEqual(['fail CONFLICT']);
+      expect(errors).toEqual(['throwError CONFLICT']);
     });
 
-    it('an input that the schema refuses is BAD_REQUEST', async () => {
+    it('an input that the schema rejects is BAD_REQUEST', async () => {
       const { client: trpc } = await client();
       await expect(trpc.add.query({ a: 1, b: 'x' as unknown as number })).rejects.toMatchObject({
         data: { code: 'BAD_REQUEST', httpStatus: 400, path: 'add' },
       });
     });
 
-    it('a procedure that is not there is NOT_FOUND', async () => {
+    it('a procedure that does not exist is NOT_FOUND', async () => {
       const { client: trpc } = await client();
-      // The types know better, an old client does not.
+      // The types forbid this call; an outdated client may still send it.
       const old = trpc as unknown as { gone: { query(): Promise<unknown> } };
       await expect(old.gone.query()).rejects.toMatchObject({
         message: expect.stringMatching(/^No .*procedure.* on path "gone"$/),
@@ -75,11 +75,11 @@ export function calls(start: Start): void {
       });
     });
 
-    it('calls made at once keep their own answers and errors', async () => {
+    it('concurrent calls each get their own result or error', async () => {
       const { client: trpc } = await client();
       const responses = await Promise.allSettled([
         trpc.add.query({ a: 1, b: 1 }),
-        trpc.fail.query('CONFLICT'),
+        trpc.throwError.query('CONFLICT'),
         trpc.slow.query({ ms: 20 }),
         trpc.add.query({ a: 2, b: 2 }),
         trpc.hello.query({ name: 'five' }),
@@ -90,24 +90,24 @@ export function calls(start: Start): void {
     });
   });
 
-  describe.each(transformingLinks)('a transformer (superjson) over %s', (_name, link) => {
+  describe.each(transformingLinks)('superjson over %s', (_name, link) => {
     const client = async () => {
       const { place } = await start({ router: superjsonRouter });
       return createTRPCClient<SuperjsonRouter>({ links: [link(place)] });
     };
 
-    it('dates, bigints, sets, maps, undefined and expressions survive both ways', async () => {
+    it('superjson inputs and outputs keep dates, bigints, sets, maps, undefined and regular expressions', async () => {
       const trpc = await client();
       expect(await trpc.rich.query()).toEqual(richValue());
       expect(await trpc.echo.query(richValue())).toEqual({ input: richValue() });
       expect(await trpc.keep.mutate(richValue())).toEqual({ input: richValue() });
     });
 
-    it('an error is transformed too', async () => {
+    it('superjson also transforms errors', async () => {
       const trpc = await client();
-      await expect(trpc.fail.query()).rejects.toMatchObject({
+      await expect(trpc.throwError.query()).rejects.toMatchObject({
         message: 'Transformed too',
-        data: { code: 'CONFLICT', path: 'fail' },
+        data: { code: 'CONFLICT', path: 'throwError' },
       });
     });
   });

@@ -5,10 +5,10 @@ import { collect } from '../collect.ts';
 import { quickRetry } from '../quickRetry.ts';
 import type { Start } from '../start.ts';
 
-/** All on one port, and what becomes of clients when it is another process that listens there. */
+/** HTTP, SSE and WebSocket on one port, and a server that is replaced by another on the same port. */
 export function onePort(start: Start): void {
-  describe('one port', () => {
-    it('HTTP, server-sent events and WebSocket at once', async () => {
+  describe('a shared port', () => {
+    it('one port serves HTTP, server-sent events and WebSockets at the same time', async () => {
       const { place } = await start();
       const events = clientOf(httpSubscriptionLink(place.events));
       const sockets = clientOf(wsLink({ client: wsClient(place) }));
@@ -18,7 +18,7 @@ export function onePort(start: Start): void {
       for (const { data } of seen) expect(data).toHaveLength(20);
     });
 
-    it('a server that stops ends streams and sockets, and their clients go on at the next one', async () => {
+    it('subscriptions over SSE and WebSocket resume without loss when another server takes over the port', async () => {
       const first = await start();
       const events = clientOf(
         httpSubscriptionLink({

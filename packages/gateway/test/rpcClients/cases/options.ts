@@ -4,10 +4,10 @@ import { clientOf, wsClient } from '../clients.ts';
 import { collect } from '../collect.ts';
 import type { Start } from '../start.ts';
 
-/** The adapters' options, what a context is told, and the media types of inputs. */
+/** The adapters' options, the arguments of createContext, and the media types of inputs. */
 export function options(start: Start): void {
-  describe('options of the adapters', () => {
-    it('allowMethodOverride lets queries come by POST', async () => {
+  describe('adapter options', () => {
+    it('allowMethodOverride allows queries by POST', async () => {
       const { place } = await start({ rpc: { allowMethodOverride: true } });
       const single = clientOf(httpLink({ ...place.http, methodOverride: 'POST' }));
       const batch = clientOf(httpBatchLink({ ...place.http, methodOverride: 'POST' }));
@@ -15,7 +15,7 @@ export function options(start: Start): void {
       expect(await batch.hello.query({ name: 'POST' })).toBe('Hello, POST!');
     });
 
-    it('allowMethodOverride lets subscriptions come by POST', async () => {
+    it('allowMethodOverride allows subscriptions by POST', async () => {
       const { place } = await start({ rpc: { allowMethodOverride: true } });
       const response = await place.http.fetch(`${place.http.url}/count`, {
         method: 'POST',
@@ -25,7 +25,7 @@ export function options(start: Start): void {
       expect(await response.text()).toContain('data: 2\n');
     });
 
-    it('without it, a query by POST is 405 with Allow', async () => {
+    it('a query by POST without allowMethodOverride is 405 with Allow', async () => {
       const { place } = await start();
       const trpc = clientOf(httpLink({ ...place.http, methodOverride: 'POST' }));
       await expect(trpc.hello.query()).rejects.toMatchObject({
@@ -34,7 +34,7 @@ export function options(start: Start): void {
       });
     });
 
-    it('responseMeta sets status and headers, for calls, streams and subscriptions', async () => {
+    it('responseMeta sets the status and headers of calls, streams and subscriptions', async () => {
       const { place } = await start({
         rpc: {
           responseMeta: ({ paths, errors, type, eagerGeneration }) => ({
@@ -48,7 +48,7 @@ export function options(start: Start): void {
           }),
         },
       });
-      const asked = async (target: string, headers: Record<string, string> = {}) => {
+      const fetchMeta = async (target: string, headers: Record<string, string> = {}) => {
         const response = await place.http.fetch(`${place.http.url}${target}`, { headers });
         await response.text();
         return [
@@ -59,16 +59,21 @@ export function options(start: Start): void {
         ];
       };
       const cookies = ['a=1', 'b=2'];
-      expect(await asked('/hello')).toEqual([202, 'hello', 'query false', cookies]);
-      expect(await asked('/fail?input=%22CONFLICT%22')).toEqual([418, 'fail', 'query false', cookies]);
-      expect(await asked('/hello,nil?batch=1')).toEqual([202, 'hello nil', 'query false', cookies]);
-      expect(await asked('/hello,nil?batch=1', { 'trpc-accept': 'application/jsonl' })).toEqual([
+      expect(await fetchMeta('/hello')).toEqual([202, 'hello', 'query false', cookies]);
+      expect(await fetchMeta('/throwError?input=%22CONFLICT%22')).toEqual([
+        418,
+        'throwError',
+        'query false',
+        cookies,
+      ]);
+      expect(await fetchMeta('/hello,nil?batch=1')).toEqual([202, 'hello nil', 'query false', cookies]);
+      expect(await fetchMeta('/hello,nil?batch=1', { 'trpc-accept': 'application/jsonl' })).toEqual([
         202,
         'hello nil',
         'query true',
         cookies,
       ]);
-      expect(await asked('/count?input=%7B%22to%22%3A1%7D')).toEqual([
+      expect(await fetchMeta('/count?input=%7B%22to%22%3A1%7D')).toEqual([
         202,
         'count',
         'subscription true',
@@ -76,17 +81,21 @@ export function options(start: Start): void {
       ]);
     });
 
-    it('onError hears of each error, with its path, over each wire', async () => {
+    it('onError is called for each error with its path, over HTTP and WebSocket', async () => {
       const { place, errors } = await start();
       const overHttp = clientOf(httpLink(place.http));
       const overWs = clientOf(wsLink({ client: wsClient(place) }));
-      await expect(overHttp.fail.query('CONFLICT')).rejects.toThrow('This is CONFLICT');
-      await expect(overHttp.fail.query('INTERNAL_SERVER_ERROR')).rejects.toThrow('This is');
-      await expect(overWs.fail.query('BAD_REQUEST')).rejects.toThrow('This is');
-      expect(errors).toEqual(['fail CONFLICT', 'fail INTERNAL_SERVER_ERROR', 'fail BAD_REQUEST']);
+      await expect(overHttp.throwError.query('CONFLICT')).rejects.toThrow('This is CONFLICT');
+      await expect(overHttp.throwError.query('INTERNAL_SERVER_ERROR')).rejects.toThrow('This is');
+      await expect(overWs.throwError.query('BAD_REQUEST')).rejects.toThrow('This is');
+      expect(errors).toEqual([
+        'throwError CONFLICT',
+        'throwError INTERNAL_SERVER_ERROR',
+        'throwError BAD_REQUEST',
+      ]);
     });
 
-    it('basePath may have several segments, over HTTP, SSE and WebSocket', async () => {
+    it('basePath may have several segments for HTTP, SSE and WebSocket', async () => {
       const { place, contexts } = await start({ basePath: '/api/v2/rpc' });
       expect(await clientOf(httpLink(place.http)).hello.query()).toBe('Hello, world!');
       expect(await clientOf(wsLink({ client: wsClient(place) })).hello.query()).toBe('Hello, world!');
@@ -97,7 +106,7 @@ export function options(start: Start): void {
       expect(contexts.map(({ path }) => path)).toEqual(['/api/v2/rpc/hello', null, '/api/v2/rpc/count']);
     });
 
-    it('info of a single call: its procedure, its type, the URL, the signal', async () => {
+    it('createContext receives the procedure, type, URL and signal of a single call', async () => {
       const { place } = await start();
       expect(await clientOf(httpLink(place.http)).seen.query()).toEqual({
         batch: false,
@@ -110,7 +119,7 @@ export function options(start: Start): void {
       });
     });
 
-    it('a context that fails is the error of a call and of each call of a batch', async () => {
+    it('an error thrown by createContext fails a call, and each call of a batch', async () => {
       const { place, errors } = await start({
         admit: () => {
           throw new Error('Not you');
@@ -126,7 +135,7 @@ export function options(start: Start): void {
       expect(errors).toHaveLength(3);
     });
 
-    it('HEAD is 204 without a body', async () => {
+    it('HEAD of a procedure is 204 without a body', async () => {
       const { place } = await start();
       const response = await place.http.fetch(`${place.http.url}/hello`, { method: 'HEAD' });
       expect(response.status).toBe(204);
@@ -137,7 +146,7 @@ export function options(start: Start): void {
   describe('inputs', () => {
     const file = new File([new Uint8Array(100_000).fill(7)], 'photo.jpg', { type: 'image/jpeg' });
 
-    it('FormData: fields, files with their names and types, repeated names', async () => {
+    it('a FormData input keeps fields, repeated names, and files with their names and types', async () => {
       const { place } = await start();
       const form = new FormData();
       form.append('name', 'Rex ü');
@@ -153,7 +162,7 @@ export function options(start: Start): void {
       ]);
     });
 
-    it('a form that ends too early is an error, not a crash', async () => {
+    it('a truncated multipart form is 400', async () => {
       const { place } = await start();
       const response = await place.http.fetch(`${place.http.url}/upload`, {
         method: 'POST',
@@ -164,7 +173,7 @@ export function options(start: Start): void {
       await response.text();
     });
 
-    it('application/octet-stream: a Blob, bytes, a file', async () => {
+    it('an application/octet-stream input may be a Blob, a Uint8Array or a File', async () => {
       const { place } = await start();
       const trpc = clientOf(httpLink(place.http));
       const bytes = new Uint8Array(200_000).map((_, n) => n);
@@ -175,7 +184,7 @@ export function options(start: Start): void {
       expect((await trpc.bytes.mutate(new Blob([]))).length).toBe(0);
     });
 
-    it('application/octet-stream in chunks of unknown length', async () => {
+    it('an application/octet-stream input may be sent in chunks without a Content-Length', async () => {
       const { place } = await start();
       const body = new ReadableStream<Uint8Array>({
         start(controller) {
@@ -193,9 +202,9 @@ export function options(start: Start): void {
     });
 
     it.each([
-      ['JSON', '/write', 'application/json', () => JSON.stringify({ name: 'x'.repeat(2000) })],
-      ['octets', '/bytes', 'application/octet-stream', () => new Uint8Array(2000)],
-    ])('%s beyond the body limit are 413', async (_name, path, type, body) => {
+      ['JSON body', '/write', 'application/json', () => JSON.stringify({ name: 'x'.repeat(2000) })],
+      ['octet stream', '/bytes', 'application/octet-stream', () => new Uint8Array(2000)],
+    ])('a %s larger than maxBodyBytes is 413', async (_name, path, type, body) => {
       const { place } = await start({ maxBodyBytes: 1000 });
       const response = await place.http.fetch(`${place.http.url}${path}`, {
         method: 'POST',
@@ -211,7 +220,7 @@ export function options(start: Start): void {
       ['application/xml', '<a/>'],
       ['application/x-www-form-urlencoded', 'name=Rex'],
       ['application/jsonx', '{}'],
-    ])('%s is 415', async (type, body) => {
+    ])('a request with Content-Type %s is 415', async (type, body) => {
       const { place } = await start();
       const response = await place.http.fetch(`${place.http.url}/write`, {
         method: 'POST',

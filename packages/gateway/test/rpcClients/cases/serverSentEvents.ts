@@ -17,7 +17,7 @@ const sseClient = (place: Place, options: Partial<Parameters<typeof httpSubscrip
 
 const inputOf = (input: object) => `input=${encodeURIComponent(JSON.stringify(input))}`;
 
-/** Reads a stream until it says this, or ends; then leaves it. */
+/** Reads a stream until it contains `needle` or ends, and returns the text read so far. */
 async function readUntil(response: Response, needle: string): Promise<string> {
   let text = '';
   const decoder = new TextDecoder();
@@ -28,10 +28,10 @@ async function readUntil(response: Response, needle: string): Promise<string> {
   return text;
 }
 
-/** What is special to server-sent events: pings, reconnection, limits in time, parameters in the URL. */
+/** Features of server-sent events: pings, reconnection, time limits, parameters in the URL. */
 export function serverSentEvents(start: Start): void {
   describe('server-sent events', () => {
-    it('come with the media type, and headers that keep proxies from holding them back', async () => {
+    it('an event stream has its media type and the headers that keep proxies from buffering it', async () => {
       const { place } = await start();
       const response = await place.http.fetch(`${place.http.url}/count?${inputOf({ to: 1 })}`);
       expect(response.status).toBe(200);
@@ -43,21 +43,21 @@ export function serverSentEvents(start: Start): void {
       );
     });
 
-    it('sse.ping sends pings while there is no event', async () => {
+    it('sse.ping sends pings while a subscription emits no event', async () => {
       const { place } = await start({ streams: { sse: { ping: { enabled: true, intervalMs: 20 } } } });
       const response = await place.http.fetch(`${place.http.url}/watch`);
       const text = await readUntil(response, 'event: ping\ndata: \n\n\nevent: ping\ndata: \n\n\n');
       expect(text).toContain('event: connected');
     });
 
-    it('pings are no events for a client', async () => {
+    it('httpSubscriptionLink does not pass pings to onData', async () => {
       const { place } = await start({ streams: { sse: { ping: { enabled: true, intervalMs: 10 } } } });
       const seen = collect(sseClient(place).count, { to: 3, everyMs: 40 });
       await seen.ended;
       expect(seen.data).toEqual([1, 2, 3]);
     });
 
-    it('sse.client.reconnectAfterInactivityMs reaches the client, which reconnects when nothing comes', async () => {
+    it('sse.client.reconnectAfterInactivityMs makes the client reconnect after a silence', async () => {
       const { place, calls } = await start({
         streams: { sse: { client: { reconnectAfterInactivityMs: 60 } } },
       });
@@ -67,7 +67,7 @@ export function serverSentEvents(start: Start): void {
       seen.unsubscribe();
     });
 
-    it('a client of its own accord reconnects with Last-Event-ID after an error that it may retry', async () => {
+    it('httpSubscriptionLink reconnects with Last-Event-ID after a retryable error', async () => {
       const { place, calls, errors } = await start();
       const seen = collect(sseClient(place).numbered, { to: 6, failAt: 4 });
       await seen.ended;
@@ -82,7 +82,7 @@ export function serverSentEvents(start: Start): void {
       ['the Last-Event-ID header', { 'last-event-id': '3' }, ''],
       ['the lastEventId parameter', {}, '&lastEventId=3'],
       ['the Last-Event-Id parameter', {}, '&Last-Event-Id=3'],
-    ])('%s resumes', async (_name, headers, parameter) => {
+    ])('%s resumes a subscription after that event', async (_name, headers, parameter) => {
       const { place } = await start();
       const response = await place.http.fetch(
         `${place.http.url}/numbered?${inputOf({ to: 5 })}${parameter}`,
@@ -92,13 +92,13 @@ export function serverSentEvents(start: Start): void {
       expect(text.match(/^id: .*$/gm)).toEqual(['id: 4', 'id: 5']);
     });
 
-    it('an untracked event leaves the last id as it was: restore-id', async () => {
+    it('a restore-id event after an untracked event restores the last event id', async () => {
       const { place } = await start();
       const text = await (await place.http.fetch(`${place.http.url}/mixed`)).text();
       expect(text).toContain('data: 2\nid: \n\n\nevent: restore-id\ndata: \nid: a\n\n\n');
     });
 
-    it('a plain EventSource gets events, their ids, and the end', async () => {
+    it('a native EventSource receives the events, their ids and the return event', async () => {
       const { place } = await start();
       const source = new EventSource(`${place.http.url}/numbered?${inputOf({ to: 3 })}`, place.http);
       onTestFinished(() => source.close());
@@ -110,7 +110,7 @@ export function serverSentEvents(start: Start): void {
       expect(ids).toEqual(['1', '2', '3']);
     });
 
-    it('a plain EventSource that is closed aborts the procedure', async () => {
+    it('closing a native EventSource aborts the procedure’s signal', async () => {
       const { place, calls } = await start();
       const source = new EventSource(`${place.http.url}/watch`, place.http);
       await vi.waitFor(() => expect(calls.count).toBe(1));
@@ -119,7 +119,7 @@ export function serverSentEvents(start: Start): void {
       await vi.waitFor(() => expect(calls.count).toBe(0));
     });
 
-    it('sse.maxDurationMs ends the stream, and the client goes on where it was', async () => {
+    it('sse.maxDurationMs ends the stream, and the client resumes after the last event', async () => {
       const { place, calls } = await start({ streams: { sse: { maxDurationMs: 100 } } });
       const seen = collect(sseClient(place).numbered, { to: 12, everyMs: 20 });
       await seen.ended;
@@ -129,7 +129,7 @@ export function serverSentEvents(start: Start): void {
       expect(calls.count).toBe(0);
     });
 
-    it('sse.emitAndEndImmediately ends after the first event, and the client comes again', async () => {
+    it('sse.emitAndEndImmediately ends the stream after the first event, and the client reconnects for the next', async () => {
       const { place, calls } = await start({ streams: { sse: { emitAndEndImmediately: true } } });
       const seen = collect(sseClient(place).numbered, { to: 3, everyMs: 30 });
       await seen.ended;
@@ -137,20 +137,20 @@ export function serverSentEvents(start: Start): void {
       expect(calls.begun('numbered')).toBeGreaterThanOrEqual(3);
     });
 
-    it('sse.enabled: false refuses subscriptions', async () => {
+    it('sse.enabled: false rejects subscriptions', async () => {
       const { place } = await start({ streams: { sse: { enabled: false } } });
       const seen = collect(sseClient(place).count, { to: 1 });
       await seen.ended;
       expect(seen.error).toMatchObject({ data: { code: 'METHOD_NOT_SUPPORTED' } });
     });
 
-    it('connectionParams reach the context, from a value and from a function, at each connection', async () => {
+    it('createContext receives connectionParams, whether a value or a function evaluated for each connection', async () => {
       const { place, contexts } = await start();
-      let asked = 0;
+      let connections = 0;
       const trpc = sseClient(place, {
         connectionParams: async () => {
-          asked += 1;
-          return { token: `secret ${asked}` };
+          connections += 1;
+          return { token: `secret ${connections}` };
         },
       });
       const seen = collect(trpc.numbered, { to: 4, failAt: 3 });
@@ -171,7 +171,7 @@ export function serverSentEvents(start: Start): void {
       });
     });
 
-    it('connectionParams that are no JSON, or no strings, are refused', async () => {
+    it('connectionParams that are not JSON or not strings are rejected with 400', async () => {
       const { place } = await start();
       for (const params of ['%7B', '%7B%22a%22%3A1%7D', '5']) {
         const response = await place.http.fetch(`${place.http.url}/watch?connectionParams=${params}`);
@@ -180,7 +180,7 @@ export function serverSentEvents(start: Start): void {
       }
     });
 
-    it('a context that fails is an error event', async () => {
+    it('an error thrown by createContext is sent as a serialized-error event', async () => {
       const { place } = await start({
         admit: () => {
           throw new Error('Not you');
@@ -190,7 +190,7 @@ export function serverSentEvents(start: Start): void {
       expect(text).toContain('event: connected');
     });
 
-    it('a subscription cannot be in a batch', async () => {
+    it('a subscription in a batch is rejected', async () => {
       const { place } = await start();
       const response = await place.http.fetch(
         `${place.http.url}/count?batch=1&input=${encodeURIComponent('{"0":{"to":1}}')}`,

@@ -9,7 +9,7 @@ const links = Object.entries<(place: Place) => TRPCLink<RpcRouter>>(subscription
 const transformingLinks =
   Object.entries<(place: Place) => TRPCLink<SuperjsonRouter>>(superjsonSubscriptionLinks);
 
-/** Subscriptions, over each link that carries them: what they say is the same over both. */
+/** Subscriptions over each link that carries them, with the same results over both. */
 export function subscriptions(start: Start): void {
   describe.each(links)('subscriptions over %s', (name, link) => {
     const client = async () => {
@@ -17,7 +17,7 @@ export function subscriptions(start: Start): void {
       return { ...running, client: clientOf(link(running.place)) };
     };
 
-    it('start, every event in order, the end', async () => {
+    it('a subscription emits started, every event in order, stopped and complete', async () => {
       const { client: trpc } = await client();
       const seen = collect(trpc.count, { to: 200 });
       await seen.ended;
@@ -30,7 +30,7 @@ export function subscriptions(start: Start): void {
       ]);
     });
 
-    it('without callbacks it is iterated, and leaving the loop ends it', async () => {
+    it('a subscription without callbacks is an async iterable, and leaving its loop aborts the procedure', async () => {
       const { client: trpc, calls } = await client();
       const received: number[] = [];
       for await (const { data } of trpc.ticks.subscribe({ everyMs: 5 })) {
@@ -42,14 +42,14 @@ export function subscriptions(start: Start): void {
       await vi.waitFor(() => expect(calls.count).toBe(0));
     });
 
-    it('no event at all, and the end', async () => {
+    it('a subscription without events completes', async () => {
       const { client: trpc } = await client();
       const seen = collect(trpc.count, { to: 0 });
       await seen.ended;
       expect(seen).toMatchObject({ data: [], error: undefined });
     });
 
-    it('tracked events come with their ids', async () => {
+    it('tracked events arrive with their ids', async () => {
       const { client: trpc } = await client();
       const seen = collect(trpc.numbered, { from: 7, to: 8 });
       await seen.ended;
@@ -59,14 +59,14 @@ export function subscriptions(start: Start): void {
       ]);
     });
 
-    it('tracked and untracked events together', async () => {
+    it('a subscription may mix tracked and untracked events', async () => {
       const { client: trpc } = await client();
       const seen = collect(trpc.mixed, undefined);
       await seen.ended;
       expect(seen.data).toEqual([{ id: 'a', data: 1 }, 2, { id: 'b', data: 3 }]);
     });
 
-    it('an observable: its values, its end, its teardown', async () => {
+    it('an observable emits its values, completes and is torn down', async () => {
       const { client: trpc, calls } = await client();
       const seen = collect(trpc.observed, 3);
       await seen.ended;
@@ -78,39 +78,42 @@ export function subscriptions(start: Start): void {
     it.each([
       ['before the first event', 'failsBefore', undefined, [], 'Before the first event'],
       ['after two events', 'failsAfter', 2, [1, 2], 'After 2 events'],
-      ['before there is a stream', 'throwsAtOnce', undefined, [], 'Before there was a stream'],
+      ['before the stream exists', 'throwsAtOnce', undefined, [], 'Before there was a stream'],
       ['of an observable', 'observedFails', undefined, [1], 'The observable failed'],
-    ] as const)('an error %s reaches the client, formatted', async (_when, path, input, data, message) => {
-      const { client: trpc, errors } = await client();
-      const procedure = trpc[path] as unknown as {
-        subscribe: (input: unknown) => AsyncIterable<number>;
-      };
-      const seen = collect(procedure, input);
-      await seen.ended;
-      expect(seen.data).toEqual(data);
-      expect(seen.error).toMatchObject({
-        message,
-        data: { code: 'CONFLICT', httpStatus: 409, path, formatted: 'by the formatter' },
-      });
-      // Over SSE, an error before there is a stream is told twice: as the call's and as the stream's.
-      expect(new Set(errors)).toEqual(new Set([`${path} CONFLICT`]));
-    });
+    ] as const)(
+      'an error %s reaches the client with the fields of errorFormatter',
+      async (_when, path, input, data, message) => {
+        const { client: trpc, errors } = await client();
+        const procedure = trpc[path] as unknown as {
+          subscribe: (input: unknown) => AsyncIterable<number>;
+        };
+        const seen = collect(procedure, input);
+        await seen.ended;
+        expect(seen.data).toEqual(data);
+        expect(seen.error).toMatchObject({
+          message,
+          data: { code: 'CONFLICT', httpStatus: 409, path, formatted: 'by the formatter' },
+        });
+        // Over SSE, an error before the stream exists is reported twice: for the call and for the stream.
+        expect(new Set(errors)).toEqual(new Set([`${path} CONFLICT`]));
+      },
+    );
 
-    it('an input that the schema refuses', async () => {
+    it('a subscription input that the schema rejects is BAD_REQUEST', async () => {
       const { client: trpc } = await client();
       const seen = collect(trpc.count, { to: 'many' as unknown as number });
       await seen.ended;
       expect(seen.error).toMatchObject({ data: { code: 'BAD_REQUEST', path: 'count' } });
     });
 
-    it('a lazy router', async () => {
+    it('a subscription of a lazy router emits its events', async () => {
       const { client: trpc } = await client();
       const seen = collect(trpc.later.count, undefined);
       await seen.ended;
       expect(seen.data).toEqual([1, 2]);
     });
 
-    it('several at once, each with its own events', async () => {
+    it('concurrent subscriptions each receive their own events', async () => {
       const { client: trpc } = await client();
       const seen = Array.from({ length: 20 }, (_, n) =>
         collect(trpc.count, { from: n * 100, to: n * 100 + 9 }),
@@ -130,7 +133,7 @@ export function subscriptions(start: Start): void {
       expect(seen.error).toBeUndefined();
     });
 
-    it('unsubscribing tears an observable down', async () => {
+    it('unsubscribing tears down an observable', async () => {
       const { client: trpc, calls } = await client();
       const seen = collect(trpc.observedForever, undefined);
       await vi.waitFor(() => expect(seen.data).toHaveLength(1));
@@ -139,7 +142,7 @@ export function subscriptions(start: Start): void {
       await vi.waitFor(() => expect(calls.count).toBe(0));
     });
 
-    it('retryLink goes on after the last tracked event', async () => {
+    it('retryLink resumes after the last tracked event', async () => {
       const { place } = await client();
       const trpc = clientOf(
         retryLink({ retry: ({ error, attempts }) => attempts < 4 && error.data?.code === 'CONFLICT' }),
@@ -151,23 +154,23 @@ export function subscriptions(start: Start): void {
       expect(seen.data.map(({ id }) => id)).toEqual(['1', '2', '3', '4', '5', '6']);
     });
 
-    it('a procedure that gives no stream is an error', async () => {
+    it('a subscription that returns no iterable is INTERNAL_SERVER_ERROR', async () => {
       const { client: trpc, errors } = await client();
       const seen = collect(trpc.notIterable, undefined);
-      // Over SSE the client waits this code out: it says that it connects anew. Over WebSocket it ends.
+      // Over SSE the client retries this code, so its state is connecting. Over WebSocket the subscription ends.
       const outcome = name === 'wsLink' ? 'error' : 'connecting';
       await vi.waitFor(() => expect(errors).toContain('notIterable INTERNAL_SERVER_ERROR'));
       await vi.waitFor(() => expect(seen.events.at(-1)).toBe(outcome));
     });
   });
 
-  describe.each(transformingLinks)('a transformer (superjson) over %s', (_name, link) => {
+  describe.each(transformingLinks)('superjson subscriptions over %s', (_name, link) => {
     const client = async () => {
       const { place } = await start({ router: superjsonRouter });
       return createTRPCClient<SuperjsonRouter>({ links: [link(place)] });
     };
 
-    it('events are transformed, tracked ones too', async () => {
+    it('superjson transforms events, including tracked ones', async () => {
       const trpc = await client();
       const seen = collect(trpc.events, undefined);
       await seen.ended;
@@ -177,7 +180,7 @@ export function subscriptions(start: Start): void {
       ]);
     });
 
-    it('a serialised error is transformed too', async () => {
+    it('superjson transforms the error that ends a stream', async () => {
       const trpc = await client();
       const seen = collect(trpc.eventsFail, undefined);
       await seen.ended;

@@ -12,7 +12,7 @@ interface Closed {
   readonly reason: string;
 }
 
-/** A bare socket, and what it received. */
+/** Opens a bare WebSocket and records the messages it receives. */
 async function open(place: Place, query = '') {
   needs('WebSockets');
   const socket = new WebSocket(`${place.ws}${query}`);
@@ -31,10 +31,10 @@ async function open(place: Place, query = '') {
 
 const parsed = (message: string | undefined) => JSON.parse(message ?? '') as unknown;
 
-/** What is special to WebSockets: the first message, pings both ways, encoders, reconnection, closing codes. */
+/** Features of WebSockets: connectionParams, keep-alive in both directions, encoders, reconnection, close codes. */
 export function webSocket(start: Start): void {
   describe('WebSocket', () => {
-    it('createContext is called once per connection, and told so', async () => {
+    it('createContext is called once per WebSocket connection, with an info of type unknown', async () => {
       const { place, contexts } = await start();
       const trpc = clientOf(wsLink({ client: wsClient(place) }));
       await trpc.hello.query();
@@ -52,17 +52,19 @@ export function webSocket(start: Start): void {
       ]);
     });
 
-    it('many that open at once, on a server that has just started, are all served', async () => {
+    it('a server that has just started serves 40 WebSockets that open at the same time', async () => {
       const { place } = await start();
       const opened = await Promise.all(Array.from({ length: 40 }, () => open(place)));
       for (const { socket } of opened) socket.send('{"id":1,"method":"query","params":{"path":"hello"}}');
       await vi.waitFor(() => expect(opened.every(({ messages }) => messages.length === 1)).toBe(true));
     });
 
-    it('connectionParams are the first message, sent anew at each connection', async () => {
+    it('connectionParams are the first message of each WebSocket connection, evaluated again on reconnect', async () => {
       const { place, contexts, server } = await start();
-      let asked = 0;
-      const client = wsClient(place, { connectionParams: async () => ({ token: `secret ${(asked += 1)}` }) });
+      let connections = 0;
+      const client = wsClient(place, {
+        connectionParams: async () => ({ token: `secret ${(connections += 1)}` }),
+      });
       const trpc = clientOf(wsLink({ client }));
       expect(await trpc.seen.query()).toMatchObject({ connectionParams: { token: 'secret 1' } });
       server.broadcastReconnect();
@@ -71,10 +73,10 @@ export function webSocket(start: Start): void {
     });
 
     it.each([
-      ['no JSON', '{'],
-      ['no object', '5'],
-      ['no strings', '{"method":"connectionParams","data":{"a":1}}'],
-    ])('connectionParams that are %s: PARSE_ERROR, and the socket is closed', async (_name, message) => {
+      ['not JSON', '{'],
+      ['not an object', '5'],
+      ['not strings', '{"method":"connectionParams","data":{"a":1}}'],
+    ])('connectionParams that are %s close the WebSocket after a PARSE_ERROR', async (_name, message) => {
       const { place, errors } = await start();
       const { socket, messages, closed } = await open(place, '?connectionParams=1');
       socket.send(message);
@@ -84,7 +86,7 @@ export function webSocket(start: Start): void {
       expect(errors).toEqual(['- PARSE_ERROR']);
     });
 
-    it('a context that fails: the error with id null, then the socket is closed', async () => {
+    it('an error thrown by createContext is sent with id null, then the WebSocket is closed', async () => {
       const { place } = await start({
         admit: () => {
           throw new Error('Not you');
@@ -99,7 +101,7 @@ export function webSocket(start: Start): void {
       expect(code).toBe(1005);
     });
 
-    it('a client’s keep-alive: PING is answered by PONG', async () => {
+    it('a client’s PING message is answered with PONG', async () => {
       const { place } = await start();
       const { socket, messages } = await open(place);
       socket.send('PING');
@@ -108,7 +110,7 @@ export function webSocket(start: Start): void {
       await vi.waitFor(() => expect(messages).toEqual(['PONG', 'PONG']));
     });
 
-    it('a client whose keep-alive is answered stays connected', async () => {
+    it('a client with keepAlive stays connected to a server that answers its pings', async () => {
       const { place, contexts } = await start();
       const client = wsClient(place, {
         keepAlive: { enabled: true, intervalMs: 15, pongTimeoutMs: 500 },
@@ -120,7 +122,7 @@ export function webSocket(start: Start): void {
       expect(contexts).toHaveLength(1);
     });
 
-    it('the server’s keep-alive: PING after silence, and whoever does not answer is cut off', async () => {
+    it('the server’s keepAlive sends PING after a silence and disconnects a client that does not answer', async () => {
       const { place, calls } = await start({ keepAlive: { enabled: true, pingMs: 40, pongWaitMs: 60 } });
       const { socket, messages, closed } = await open(place);
       socket.send('{"id":1,"method":"subscription","params":{"path":"watch"}}');
@@ -130,7 +132,7 @@ export function webSocket(start: Start): void {
       await vi.waitFor(() => expect(calls.aborted('watch')).toBe(1));
     });
 
-    it('the server’s keep-alive: a client that answers stays', async () => {
+    it('the server’s keepAlive keeps a client connected that answers PING', async () => {
       const { place, contexts } = await start({
         keepAlive: { enabled: true, pingMs: 20, pongWaitMs: 60 },
       });
@@ -141,7 +143,7 @@ export function webSocket(start: Start): void {
       expect(contexts).toHaveLength(1);
     });
 
-    it('the server’s keep-alive: a client that calls is not pinged', async () => {
+    it('the server’s keepAlive sends no PING to a client that keeps sending calls', async () => {
       const { place } = await start({ keepAlive: { enabled: true, pingMs: 250, pongWaitMs: 1000 } });
       const { socket, messages } = await open(place);
       for (let id = 1; id <= 20; id += 1) {
@@ -152,7 +154,7 @@ export function webSocket(start: Start): void {
       expect(messages).not.toContain('PING');
     });
 
-    it('the reconnect broadcast moves clients over, and a subscription goes on where it was', async () => {
+    it('broadcastReconnect makes clients reconnect and resume their subscriptions', async () => {
       const { place, contexts, server } = await start();
       const trpc = clientOf(wsLink({ client: wsClient(place) }));
       const seen = collect(trpc.numbered, { to: 30, everyMs: 10 });
@@ -163,7 +165,7 @@ export function webSocket(start: Start): void {
       expect(contexts).toHaveLength(2);
     });
 
-    it('lastEventId in a message resumes', async () => {
+    it('lastEventId in a subscription message resumes after that event', async () => {
       const { place } = await start();
       const { socket, messages } = await open(place);
       socket.send(
@@ -176,7 +178,7 @@ export function webSocket(start: Start): void {
       });
     });
 
-    it('an encoder of one’s own, in binary frames', async () => {
+    it('a custom encoder carries calls and subscriptions in binary frames', async () => {
       const { place } = await start({ encoder: invertedJson });
       const client = wsClient(place, { experimental_encoder: invertedJson });
       const trpc = clientOf(wsLink({ client }));
@@ -186,7 +188,7 @@ export function webSocket(start: Start): void {
       expect(seen.data).toEqual([1, 2, 3]);
     });
 
-    it('lazy mode closes the socket when nothing is going on, and opens it again', async () => {
+    it('a lazy client closes its idle WebSocket and opens another for the next call', async () => {
       const { place, contexts } = await start();
       const onClose = vi.fn<() => void>();
       const client = wsClient(place, { lazy: { enabled: true, closeMs: 20 }, onClose });
@@ -198,15 +200,15 @@ export function webSocket(start: Start): void {
     });
 
     it.each([
-      ['no JSON', '{'],
-      ['no object', '5'],
-      ['an unknown method', '{"id":1,"method":"dance","params":{"path":"hello"}}'],
-      ['no params', '{"id":1,"method":"query"}'],
-      ['a path that is no text', '{"id":1,"method":"query","params":{"path":5}}'],
-      ['an id that is an object', '{"id":{},"method":"query","params":{"path":"hello"}}'],
-      ['another jsonrpc version', '{"id":1,"jsonrpc":"1.0","method":"query","params":{"path":"hello"}}'],
-      ['a batch with one bad message', '[{"id":1,"method":"query","params":{"path":"hello"}},5]'],
-    ])('a message that is %s: PARSE_ERROR with id null, and the socket serves on', async (_name, message) => {
+      ['that is not JSON', '{'],
+      ['that is not an object', '5'],
+      ['with an unknown method', '{"id":1,"method":"dance","params":{"path":"hello"}}'],
+      ['without params', '{"id":1,"method":"query"}'],
+      ['with a path that is not a string', '{"id":1,"method":"query","params":{"path":5}}'],
+      ['with an id that is an object', '{"id":{},"method":"query","params":{"path":"hello"}}'],
+      ['with another jsonrpc version', '{"id":1,"jsonrpc":"1.0","method":"query","params":{"path":"hello"}}'],
+      ['in a batch with an invalid message', '[{"id":1,"method":"query","params":{"path":"hello"}},5]'],
+    ])('a message %s is PARSE_ERROR with id null, and the WebSocket stays open', async (_name, message) => {
       const { place } = await start();
       const { socket, messages } = await open(place);
       socket.send(message);
@@ -218,7 +220,7 @@ export function webSocket(start: Start): void {
       ]);
     });
 
-    it('an id of null is an error with id null', async () => {
+    it('a request with id null is answered with an error with id null', async () => {
       const { place } = await start();
       const { socket, messages } = await open(place);
       socket.send('{"id":null,"method":"query","params":{"path":"hello"}}');
@@ -226,7 +228,7 @@ export function webSocket(start: Start): void {
       expect(parsed(messages[0])).toMatchObject({ id: null, error: { message: '`id` is required' } });
     });
 
-    it('stopping what does not run is no fault', async () => {
+    it('subscription.stop for an unknown id is ignored', async () => {
       const { place } = await start();
       const { socket, messages } = await open(place);
       socket.send('{"id":77,"method":"subscription.stop"}');
@@ -234,7 +236,7 @@ export function webSocket(start: Start): void {
       await vi.waitFor(() => expect(messages).toHaveLength(1));
     });
 
-    it('a second subscription under a running one’s id is refused', async () => {
+    it('a second subscription with the id of a running one is rejected', async () => {
       const { place, calls } = await start();
       const { socket, messages } = await open(place);
       const subscribe = '{"id":1,"method":"subscription","params":{"path":"watch"}}';
@@ -254,7 +256,7 @@ export function webSocket(start: Start): void {
       });
     });
 
-    it('a message as large as may be is taken', async () => {
+    it('a message of exactly maxMessageBytes is accepted', async () => {
       const { place } = await start({ maxMessageBytes: 1000 });
       const { socket, messages } = await open(place);
       const message = '{"id":1,"method":"query","params":{"path":"hello"}}';
@@ -262,14 +264,14 @@ export function webSocket(start: Start): void {
       await vi.waitFor(() => expect(messages).toHaveLength(1));
     });
 
-    it('a client’s close is answered with its own code', async () => {
+    it('a client’s close frame is answered with the same code', async () => {
       const { place } = await start();
       const { socket, closed } = await open(place);
       socket.close(4001, 'enough');
       expect(await closed).toMatchObject({ code: 4001 });
     });
 
-    it('a protocol ping is answered by a pong with the same bytes', async () => {
+    it('a ping frame is answered with a pong frame with the same bytes', async () => {
       const { place } = await start();
       const { socket } = await open(place);
       const pong = new Promise<string>((resolve) => {
