@@ -3,9 +3,9 @@ import { expect, it } from 'vitest';
 import { needs } from '../servers.ts';
 import { attackSockets, briefAttack } from './attack.ts';
 
-// Half a minute.
+// Takes half a minute.
 it.runIf(everyForm)(
-  '250 WebSockets of one address that send no credential, do not finish or do not read take at most 150 MB, or 400 MB on node:http, and keep no other client from being served',
+  '250 WebSockets from one address that send no credential, do not finish a message or do not read add at most 150 MB of memory, or 400 MB on node:http, and all requests of another client succeed',
   { timeout: 120_000 },
   async () => {
     needs('a port');

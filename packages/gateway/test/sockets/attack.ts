@@ -1,6 +1,6 @@
 /**
- * Attacks a gateway with 1,000 WebSockets of each kind from one address, with and without a key, and measures its memory
- * and what an ordinary client notices: `npm run test:attack`.
+ * Attacks a gateway with 1,000 WebSockets of each kind from one address, with and without a key. Measures the memory of
+ * the server and the latency that a well-behaved client sees: `npm run test:attack`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -9,30 +9,31 @@ import { adapterOfRun } from '../adapters.ts';
 import { startPinned } from '../load/pinned.ts';
 import { finish, isCommand } from '../rpcClients/commandLine.ts';
 import { megabytes } from '../rpcClients/startRpcProcess.ts';
-import type { Attack, Attacked, AttackKind } from './attacker.ts';
+import type { Attack, AttackKind, SocketCounts } from './attacker.ts';
 import type { Target } from './attackTarget.ts';
-import type { BystanderMessage, Served } from './bystander.ts';
+import type { BystanderMessage, BystanderResult } from './bystander.ts';
 
 interface AttackOptions {
   readonly sockets: number;
-  /** How long each attack lasts. */
+  /** Duration of each attack. */
   readonly seconds: number;
-  /** Whether times count: they do where the machine has nothing else to do. */
+  /** Whether to check latencies. Only meaningful on an otherwise idle machine. */
   readonly isTimed: boolean;
-  /** By how much the server may grow, over all attacks, in bytes. */
-  readonly mostGrowth: number;
+  /** Maximum growth of the server's resident memory during the attacks, in bytes. */
+  readonly maxGrowthBytes: number;
 }
 
-const longAttack: AttackOptions = { sockets: 1000, seconds: 30, isTimed: true, mostGrowth: 100_000_000 };
+const longAttack: AttackOptions = { sockets: 1000, seconds: 30, isTimed: true, maxGrowthBytes: 100_000_000 };
 /**
- * In the midst of other tests, where garbage is collected late: 70 to 110 MB were seen, and 1,392 MB without the bounds.
+ * A short attack for the test suite. Beside other tests garbage is collected late: the memory grew by 70 to 110 MB, and by
+ * 1,392 MB without the limits.
  */
 export const briefAttack: AttackOptions = {
   sockets: 250,
   seconds: 2,
   isTimed: false,
-  // Node's own buffers and streams are garbage for a while: 110 to 260 MB were seen.
-  mostGrowth: adapterOfRun() === 'node' ? 400_000_000 : 150_000_000,
+  // Node's own buffers and streams are collected late: the memory grew by 110 to 260 MB.
+  maxGrowthBytes: adapterOfRun() === 'node' ? 400_000_000 : 150_000_000,
 };
 
 const kinds: readonly AttackKind[] = [
@@ -40,29 +41,30 @@ const kinds: readonly AttackKind[] = [
   'unfinished frame',
   'unfinished frame of 64 KiB',
   'unread pongs',
-  'unread answers',
+  'unread responses',
 ];
 
-/** How long an ordinary request may take, in milliseconds. */
-const mostMs = 100;
+/** Maximum latency for the bystander, in milliseconds. */
+const maxLatencyMs = 100;
 
-const fileOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** How one attack went; memory in MB. */
-interface AttackResult extends Attacked {
+/** The measurements of one attack; memory in MB. */
+interface AttackResult extends SocketCounts {
   readonly kind: AttackKind;
   readonly hasKey: boolean;
   /** Processor time of the server, in milliseconds. */
   readonly cpuMs: number;
   readonly rss: { readonly before: number; readonly peak: number; readonly after: number };
-  readonly served: Served;
+  readonly bystander: BystanderResult;
 }
 
+/** Runs each attack with and without a key. Resolves with the measurements and a message for each exceeded limit. */
 export async function attackSockets(options: AttackOptions): Promise<Measured> {
   const { sockets, seconds } = options;
-  const server = startPinned(0, fileOf('attackTarget.ts'), { ADAPTER: adapterOfRun() });
-  const attacker = startPinned(1, fileOf('attacker.ts'));
-  const bystander = startPinned(1, fileOf('bystander.ts'));
+  const server = startPinned(0, pathOf('attackTarget.ts'), { ADAPTER: adapterOfRun() });
+  const attacker = startPinned(1, pathOf('attacker.ts'));
+  const bystander = startPinned(1, pathOf('bystander.ts'));
   const callBystander = <ReceivedResponse>(message: BystanderMessage) =>
     bystander.call<ReceivedResponse>(message);
 
@@ -70,51 +72,62 @@ export async function attackSockets(options: AttackOptions): Promise<Measured> {
     const cpuBefore = await server.cpuMs();
     const before = await server.rss();
     let peak = before;
-    const watch = async () => {
+    const samplePeak = async () => {
       peak = Math.max(peak, await server.rss());
     };
-    const timer = setInterval(() => void watch(), 20);
+    const timer = setInterval(() => void samplePeak(), 20);
     await callBystander<object>({ begin: { port } });
-    const attacked = await attacker.call<Attacked>({ ...attack, port });
-    const served = await callBystander<Served>({ end: true });
+    const counts = await attacker.call<SocketCounts>({ ...attack, port });
+    const bystanderResult = await callBystander<BystanderResult>({ end: true });
     clearInterval(timer);
     const cpuMs = (await server.cpuMs()) - cpuBefore;
     await sleep(1000);
     const rss = { before: megabytes(before), peak: megabytes(peak), after: megabytes(await server.rss()) };
-    return { kind: attack.kind, hasKey: attack.hasKey, ...attacked, cpuMs, rss, served };
+    return { kind: attack.kind, hasKey: attack.hasKey, ...counts, cpuMs, rss, bystander: bystanderResult };
   }
 
   try {
     const { port } = await server.call<Target>({});
-    // What runs for the first time is slow, and its code and its garbage take memory, whoever the clients are.
-    const ordinary = await run({ kind: 'none', hasKey: true, sockets, seconds }, port);
+    // The first run is slow, and its compiled code and garbage take memory, whatever the clients do.
+    const warmUp = await run({ kind: 'none', hasKey: true, sockets, seconds }, port);
     const start = await server.rss();
     const results: AttackResult[] = [];
     for (const hasKey of [false, true]) {
       for (const kind of kinds) {
-        // To make 5 GB of answers takes a core 12 s: in less time it would be an attack on the processor.
-        const lasts = kind === 'unread answers' ? seconds * 2 : seconds;
-        results.push(await run({ kind, hasKey, sockets, seconds: lasts }, port));
+        // To produce 5 GB of responses takes a core 12 s: in less time it would be an attack on the processor.
+        const attackSeconds = kind === 'unread responses' ? seconds * 2 : seconds;
+        results.push(await run({ kind, hasKey, sockets, seconds: attackSeconds }, port));
       }
     }
     const problems = results.flatMap((result) => problemsOf(result, megabytes(start), options));
-    return { measured: { sockets, seconds, rssAtStart: megabytes(start), ordinary, results }, problems };
+    return { measured: { sockets, seconds, rssAtStart: megabytes(start), warmUp, results }, problems };
   } finally {
     await Promise.all([bystander.stop(), attacker.stop(), server.stop()]);
   }
 }
 
 function problemsOf(
-  { kind, hasKey, rss, served }: AttackResult,
-  start: number,
-  { isTimed, mostGrowth }: AttackOptions,
+  { kind, hasKey, rss, bystander }: AttackResult,
+  startMegabytes: number,
+  { isTimed, maxGrowthBytes }: AttackOptions,
 ): string[] {
-  const name = `${kind}, ${hasKey ? 'with a key' : 'without a key'}`;
-  const problems = served.failures.map((failure) => `${name}: an ordinary client was not served: ${failure}`);
-  const growth = rss.peak - start;
-  if (growth * 1_048_576 > mostGrowth) problems.push(`${name}: the server grew by ${growth.toFixed(1)} MB`);
-  const worst = Math.max(served.worstRequestMs, served.worstSocketMs);
-  if (isTimed && worst > mostMs) problems.push(`${name}: an ordinary client waited for ${worst} ms`);
+  const attackName = `${kind}, ${hasKey ? 'with a key' : 'without a key'}`;
+  const problems = bystander.errors.map(
+    (error) => `${attackName}: a well-behaved client was not served: ${error}`,
+  );
+  const growth = rss.peak - startMegabytes;
+  const maxGrowth = megabytes(maxGrowthBytes);
+  if (growth * 1_048_576 > maxGrowthBytes) {
+    problems.push(
+      `${attackName}: the memory of the server grew by ${growth.toFixed(1)} MB; the limit is ${maxGrowth.toFixed(1)} MB`,
+    );
+  }
+  const worstMs = Math.max(bystander.worstRequestMs, bystander.worstSocketMs);
+  if (isTimed && worstMs > maxLatencyMs) {
+    problems.push(
+      `${attackName}: a well-behaved client waited ${worstMs} ms; the limit is ${maxLatencyMs} ms`,
+    );
+  }
   return problems;
 }
 

@@ -1,4 +1,4 @@
-/** The gateway that is attacked, as a process: `startPinned(0, …)`. It answers each message with its port. */
+/** The gateway under attack, started as a process by `startPinned(0, …)`. It answers each message with its port. */
 import { bearer, createGateway } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
@@ -6,13 +6,13 @@ import { z } from 'zod';
 import { listen } from '../listen.ts';
 import { respondToParent } from '../load/pinned.ts';
 
-/** Where it listens. */
+/** The port that the gateway listens on. */
 export interface Target {
   readonly port: number;
 }
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const response = 'x'.repeat(131_072);
+const largeText = 'x'.repeat(131_072);
 
 const gateway = await createGateway({
   router: t.router({
@@ -20,7 +20,7 @@ const gateway = await createGateway({
       .meta({ openapi: { method: 'GET', path: '/small' } })
       .output(z.literal('small'))
       .query(() => 'small' as const),
-    large: t.procedure.query(() => response),
+    large: t.procedure.query(() => largeText),
   }),
   authentication: bearer({ verify: (token) => (token === 'good-key' ? 'Ada' : undefined) }),
   createContext: () => ({}),

@@ -1,45 +1,48 @@
-/** Opens WebSockets from one address that do what no client should, as a process: `startPinned(1, …)`. */
+/** Opens misbehaving WebSockets from one address, started as a process by `startPinned(1, …)`. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { respondToParent } from '../load/pinned.ts';
 import { frame } from '../rpcClients/webSocketFrame.ts';
 
-/**
- * What the sockets do: call, read the answer and close, as they should; nothing; send 3.9 MB, or 64 KiB, of a message that does not end; send pings and read nothing; call
- * and read nothing.
- */
+/** What each socket does once it is open. */
 export type AttackKind =
+  /** Sends a call, reads the response and closes, as a client should. */
   | 'none'
+  /** Sends nothing. */
   | 'no credential'
+  /** Sends 3.9 MB of a message and never completes it. */
   | 'unfinished frame'
+  /** Sends 64 KiB of a message and never completes it. */
   | 'unfinished frame of 64 KiB'
+  /** Sends pings and does not read. */
   | 'unread pongs'
-  | 'unread answers';
+  /** Sends calls and does not read. */
+  | 'unread responses';
 
 export interface Attack {
   readonly port: number;
   readonly kind: AttackKind;
-  /** Whether each request for a socket brings a good key. Without, it says that the key comes with the first message. */
+  /** Whether upgrade requests carry a valid key. If not, their URL has `connectionParams=1`: the key is to follow. */
   readonly hasKey: boolean;
-  /** How many are open at once: one that is closed, or refused, is opened again. */
+  /** Number of sockets to keep open. A socket that is closed or rejected is opened again after 1 s. */
   readonly sockets: number;
   readonly seconds: number;
 }
 
-/** What became of the sockets. */
-export interface Attacked {
+/** The number of sockets by outcome. */
+export interface SocketCounts {
   readonly accepted: number;
-  readonly refused: number;
-  /** How many of those accepted the server ended. */
+  readonly rejected: number;
+  /** Accepted sockets that the server closed. */
   readonly ended: number;
 }
 
-const upgrade = (hasKey: boolean) =>
+const upgradeRequest = (hasKey: boolean) =>
   `GET /trpc${hasKey ? '' : '?connectionParams=1'} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\n` +
   'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n' +
   `${hasKey ? 'Authorization: Bearer good-key\r\n' : ''}\r\n`;
 
-/** A text message that lacks its last bytes. */
+/** The head of a text message of 3.9 MB; with all junk, one byte is missing. */
 const unfinished = frame('', { length: 3_900_001 });
 const junk = Buffer.alloc(65_536, 'x');
 const junkPieces = 59;
@@ -49,50 +52,50 @@ const badKey = frame('{"method":"connectionParams","data":{"authorization":"Bear
 const smallCall = frame('{"id":1,"method":"query","params":{"path":"small"}}');
 const largeCall = frame('{"id":1,"method":"query","params":{"path":"large"}}');
 
-/** How often pings are sent again, in milliseconds. */
-const pingsEveryMs = 20;
-/** How often each socket calls: an answer has 128 KiB, and the kernel takes up to 4 MB of a socket's. */
-const callsOfSocket = 40;
-const renewAfterMs = 1000;
+/** Interval between two batches of pings, in milliseconds. */
+const pingIntervalMs = 20;
+/** Number of calls of a socket. A response has 128 KiB, and the kernel buffers up to 4 MB of a socket. */
+const callsPerSocket = 40;
+const reopenAfterMs = 1000;
 
-async function attack({ port, kind, hasKey, sockets, seconds }: Attack): Promise<Attacked> {
+async function attack({ port, kind, hasKey, sockets, seconds }: Attack): Promise<SocketCounts> {
   let accepted = 0;
-  let refused = 0;
+  let rejected = 0;
   let ended = 0;
-  let isOver = false;
+  let isStopped = false;
   const open = new Set<Socket>();
 
-  function repeat(socket: Socket, piece: Buffer, everyMs: number, pieces = Infinity): void {
+  function sendRepeatedly(socket: Socket, piece: Buffer, intervalMs: number, pieces = Infinity): void {
     let sent = 0;
     const send = () => {
-      if (isOver || socket.destroyed || sent >= pieces) return;
+      if (isStopped || socket.destroyed || sent >= pieces) return;
       sent += 1;
-      if (socket.write(piece)) setTimeout(send, everyMs);
+      if (socket.write(piece)) setTimeout(send, intervalMs);
       else socket.once('drain', send);
     };
-    // Not all sockets at the same time.
-    setTimeout(send, Math.random() * everyMs);
+    // Spreads the sockets over the interval.
+    setTimeout(send, Math.random() * intervalMs);
   }
 
-  function begin(socket: Socket): void {
+  function misbehave(socket: Socket): void {
     if (kind === 'none') {
       socket.write(smallCall);
       socket.once('data', () => socket.destroy());
     } else if (kind === 'unfinished frame') {
       socket.write(unfinished);
-      repeat(socket, junk, 0, junkPieces);
+      sendRepeatedly(socket, junk, 0, junkPieces);
     } else if (kind === 'unfinished frame of 64 KiB') {
       socket.write(unfinishedShort);
     } else if (kind === 'unread pongs') {
-      repeat(socket, pings, pingsEveryMs);
-    } else if (kind === 'unread answers') {
+      sendRepeatedly(socket, pings, pingIntervalMs);
+    } else if (kind === 'unread responses') {
       if (!hasKey) socket.write(badKey);
-      repeat(socket, largeCall, (seconds * 1000) / callsOfSocket);
+      sendRepeatedly(socket, largeCall, (seconds * 1000) / callsPerSocket);
     }
   }
 
-  function dial(): void {
-    if (isOver) return;
+  function openSocket(): void {
+    if (isStopped) return;
     let isAccepted = false;
     const socket = connect({ port, host: '127.0.0.1' });
     open.add(socket);
@@ -102,30 +105,30 @@ async function attack({ port, kind, hasKey, sockets, seconds }: Attack): Promise
       if (isAccepted) {
         accepted += 1;
         if (kind.startsWith('unread')) socket.pause();
-        begin(socket);
+        misbehave(socket);
       } else {
-        refused += 1;
+        rejected += 1;
         socket.destroy();
       }
     });
     socket.once('close', () => {
       open.delete(socket);
-      if (isAccepted && !isOver) ended += 1;
-      // Not at once: to open sockets as fast as the machine can is another attack.
-      setTimeout(dial, renewAfterMs);
+      if (isAccepted && !isStopped) ended += 1;
+      // With a delay: opening sockets as fast as possible would be a different attack.
+      setTimeout(openSocket, reopenAfterMs);
     });
-    socket.write(upgrade(hasKey));
+    socket.write(upgradeRequest(hasKey));
   }
 
   for (let count = 0; count < sockets; count += 1) {
-    dial();
-    // No more at once than fit the queue of the listener.
+    openSocket();
+    // At most as many at once as fit into the listen queue of the server.
     if (count % 100 === 99) await sleep(20);
   }
   await sleep(seconds * 1000);
-  isOver = true;
+  isStopped = true;
   for (const socket of open) socket.destroy();
-  return { accepted, refused, ended };
+  return { accepted, rejected, ended };
 }
 
 respondToParent((message) => attack(message as Attack));

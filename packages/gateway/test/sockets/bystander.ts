@@ -1,4 +1,4 @@
-/** An ordinary client of another address, in a process of its own: `startPinned(1, …)`. */
+/** A well-behaved client with another address, started as a process by `startPinned(1, …)`. */
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocket } from 'ws';
@@ -6,47 +6,46 @@ import { respondToParent } from '../load/pinned.ts';
 
 export type BystanderMessage = { readonly begin: { readonly port: number } } | { readonly end: true };
 
-/** What an ordinary client met, in milliseconds. */
-export interface Served {
+/** The number of requests and WebSockets of the bystander, with their longest times in milliseconds. */
+export interface BystanderResult {
   readonly requests: number;
   readonly worstRequestMs: number;
   readonly sockets: number;
   readonly worstSocketMs: number;
-  /** The longest that this process itself did not run: the times above hold as much of it. */
+  /** The longest time that this process itself did not run. The times above may include it. */
   readonly worstPauseMs: number;
-  readonly failures: readonly string[];
+  /** A message for each kind of error, without duplicates. */
+  readonly errors: readonly string[];
 }
 
-const address = '127.0.0.2';
+const localAddress = '127.0.0.2';
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-/** How long a request or a socket takes, and what is wrong with it. */
-type Timed = { readonly ms: number } | { readonly failure: string };
+/** The duration of a request or WebSocket, or its error. */
+type Timed = { readonly ms: number } | { readonly error: string };
 
+/** Sends `GET /v1/small`. Resolves when the response is complete. */
 function send(port: number): Promise<Timed> {
   const begun = performance.now();
   return new Promise((resolve) => {
     const headers = { authorization: 'Bearer good-key' };
-    request(
-      { agent, port, host: '127.0.0.1', localAddress: address, path: '/v1/small', headers },
-      (response) => {
-        response.resume().once('end', () => {
-          if (response.statusCode === 200) resolve({ ms: performance.now() - begun });
-          else resolve({ failure: `a request: ${response.statusCode}` });
-        });
-      },
-    )
-      .on('error', ({ message }) => resolve({ failure: `a request: ${message}` }))
+    request({ agent, port, host: '127.0.0.1', localAddress, path: '/v1/small', headers }, (response) => {
+      response.resume().once('end', () => {
+        if (response.statusCode === 200) resolve({ ms: performance.now() - begun });
+        else resolve({ error: `GET /v1/small got status ${response.statusCode}` });
+      });
+    })
+      .on('error', ({ message }) => resolve({ error: `GET /v1/small failed: ${message}` }))
       .end();
   });
 }
 
-/** Opens a socket, sends the key as a browser must, and calls. */
+/** Opens a WebSocket, sends the key in the connection parameters, as browsers must, and calls a procedure. */
 function call(port: number): Promise<Timed> {
   const begun = performance.now();
   return new Promise((resolve) => {
     const url = `ws://127.0.0.1:${port}/trpc?connectionParams=1`;
-    const socket = new WebSocket(url, { localAddress: address });
+    const socket = new WebSocket(url, { localAddress });
     const end = (timed: Timed) => {
       resolve(timed);
       socket.terminate();
@@ -57,36 +56,38 @@ function call(port: number): Promise<Timed> {
     });
     socket.on('message', (data: Buffer) =>
       end(
-        data.toString().includes('"small"') ? { ms: performance.now() - begun } : { failure: String(data) },
+        data.toString().includes('"small"')
+          ? { ms: performance.now() - begun }
+          : { error: `unexpected message: ${String(data)}` },
       ),
     );
     socket.on('unexpected-response', (_request, { statusCode }) =>
-      end({ failure: `a socket: ${statusCode}` }),
+      end({ error: `WebSocket upgrade got status ${statusCode}` }),
     );
-    socket.on('error', ({ message }) => end({ failure: `a socket: ${message}` }));
-    socket.on('close', (code) => end({ failure: `a socket: closed with ${code}` }));
+    socket.on('error', ({ message }) => end({ error: `WebSocket failed: ${message}` }));
+    socket.on('close', (code) => end({ error: `WebSocket closed with code ${code}` }));
   });
 }
 
 let stopping = new AbortController();
-let running: Promise<Served> | undefined;
+let result: Promise<BystanderResult> | undefined;
 
-/** Asks again and again, some milliseconds after each answer. */
-async function repeat(once: () => Promise<Timed>, everyMs: number, failures: string[]) {
+/** Sends one request after the other until `stopping` aborts, with a pause after each response. Adds to `errors`. */
+async function sendUntilStopped(sendOne: () => Promise<Timed>, pauseMs: number, errors: string[]) {
   let count = 0;
   let worst = 0;
   while (!stopping.signal.aborted) {
-    const timed = await once();
+    const timed = await sendOne();
     count += 1;
-    if ('failure' in timed) failures.push(timed.failure);
+    if ('error' in timed) errors.push(timed.error);
     else worst = Math.max(worst, timed.ms);
-    await sleep(everyMs);
+    await sleep(pauseMs);
   }
   return { count, worst: Math.round(worst) };
 }
 
-async function serve(port: number): Promise<Served> {
-  const failures: string[] = [];
+async function run(port: number): Promise<BystanderResult> {
+  const errors: string[] = [];
   let worstPauseMs = 0;
   let last = performance.now();
   const timer = setInterval(() => {
@@ -95,8 +96,8 @@ async function serve(port: number): Promise<Served> {
     last = now;
   }, 5);
   const [requests, sockets] = await Promise.all([
-    repeat(() => send(port), 10, failures),
-    repeat(() => call(port), 50, failures),
+    sendUntilStopped(() => send(port), 10, errors),
+    sendUntilStopped(() => call(port), 50, errors),
   ]);
   clearInterval(timer);
   return {
@@ -105,7 +106,7 @@ async function serve(port: number): Promise<Served> {
     sockets: sockets.count,
     worstSocketMs: sockets.worst,
     worstPauseMs: Math.round(worstPauseMs),
-    failures: [...new Set(failures)],
+    errors: [...new Set(errors)],
   };
 }
 
@@ -113,9 +114,9 @@ respondToParent(async (received) => {
   const message = received as BystanderMessage;
   if ('begin' in message) {
     stopping = new AbortController();
-    running = serve(message.begin.port);
+    result = run(message.begin.port);
     return {};
   }
   stopping.abort();
-  return (await running) ?? {};
+  return (await result) ?? {};
 });

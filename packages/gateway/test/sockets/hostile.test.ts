@@ -3,72 +3,75 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
-import { call, startLibrary } from './startLibrary.ts';
+import { call, startSocketGateway } from './startSocketGateway.ts';
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 8000, interval: 5 });
-const waiting = '/trpc?connectionParams=1';
-const parameters = { method: 'connectionParams', data: { authorization: 'Bearer good-key' } };
+const connectionParamsTarget = '/trpc?connectionParams=1';
+const credentialMessage = { method: 'connectionParams', data: { authorization: 'Bearer good-key' } };
 
-describe('a client of a WebSocket', () => {
-  it.each(['/', '//', '\\', 'a b', 'user@name'])('may name any host: %j ends nothing', async (host) => {
-    const { listening, dial } = await startLibrary();
-    const socket = connect(listening.port, '127.0.0.1');
-    socket.on('error', () => {});
-    socket.write(
-      `GET ${waiting} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
-        'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
-    );
-    await Promise.race([once(socket, 'data'), once(socket, 'close')]);
-    socket.destroy();
-    const client = dial();
-    client.send(call(1, 'query', 'caller'));
-    await until(() => expect(client.messages).toMatchObject([{ result: { data: 'Ada' } }]));
-  });
+describe('hostile WebSocket clients', () => {
+  it.each(['/', '//', '\\', 'a b', 'user@name'])(
+    'a WebSocket upgrade with Host: %j does not stop the server',
+    async (host) => {
+      const { server, connectClient } = await startSocketGateway();
+      const socket = connect(server.port, '127.0.0.1');
+      socket.on('error', () => {});
+      socket.write(
+        `GET ${connectionParamsTarget} HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+          'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+      );
+      await Promise.race([once(socket, 'data'), once(socket, 'close')]);
+      socket.destroy();
+      const client = connectClient();
+      client.send(call(1, 'query', 'caller'));
+      await until(() => expect(client.messages).toMatchObject([{ result: { data: 'Ada' } }]));
+    },
+  );
 
-  it('whose key is still looked up may send a little, which is answered when it is known', async () => {
-    const lookup = Promise.withResolvers<void>();
-    const { dial } = await startLibrary({}, { checkKey: () => lookup.promise });
-    const client = dial(waiting, {});
-    client.send(parameters);
+  it('calls sent while the key is being verified are answered once it is verified', async () => {
+    const verification = Promise.withResolvers<void>();
+    const { connectClient } = await startSocketGateway({}, { checkKey: () => verification.promise });
+    const client = connectClient(connectionParamsTarget, {});
+    client.send(credentialMessage);
     client.send(call(1, 'query', 'caller'));
     client.send(call(2, 'query', 'caller'));
     await sleep(50);
     expect(client.messages).toEqual([]);
-    lookup.resolve();
+    verification.resolve();
     await until(() => expect(client.messages).toMatchObject([{ id: 1 }, { id: 2 }]));
   });
 
-  it('whose key is still looked up may not send much: 1008, before any of it is read', async () => {
-    const { dial } = await startLibrary({}, { checkKey: () => new Promise(() => {}) });
-    const client = dial(waiting, {});
-    client.send(parameters);
+  it('a WebSocket with over 64 KiB of calls while its key is being verified is closed with 1008, and none of them run', async () => {
+    const { connectClient } = await startSocketGateway({}, { checkKey: () => new Promise(() => {}) });
+    const client = connectClient(connectionParamsTarget, {});
+    client.send(credentialMessage);
     const batch = [call(1, 'query', 'x'.repeat(30_000))];
     for (let count = 0; count < 3; count += 1) client.send(batch);
     expect(await client.closed).toEqual([1008, 'Too much data was sent before the credential was verified.']);
     expect(client.messages).toEqual([]);
   });
 
-  it('has an address as long as its socket lives, and longer', async () => {
-    const seen: string[] = [];
-    const { dial, keys } = await startLibrary(
+  it('remoteAddress() of an upgrade request returns the same address in createContext and at each verification of its key', async () => {
+    const addresses: string[] = [];
+    const { connectClient, keys } = await startSocketGateway(
       {},
       {
-        checkKey: (request) => seen.push(request.remoteAddress()),
-        onContext: (request) => seen.push(request.remoteAddress()),
+        checkKey: (request) => addresses.push(request.remoteAddress()),
+        onContext: (request) => addresses.push(request.remoteAddress()),
       },
     );
-    const client = dial();
+    const client = connectClient();
     client.send(call(1, 'query', 'caller'));
     await until(() => expect(client.messages).toHaveLength(1));
     keys.delete('good-key');
     expect((await client.closed)[0]).toBe(1008);
-    expect(seen.length).toBeGreaterThan(2);
-    expect(new Set(seen)).toEqual(new Set(['127.0.0.1']));
+    expect(addresses.length).toBeGreaterThan(2);
+    expect(new Set(addresses)).toEqual(new Set(['127.0.0.1']));
   });
 
-  it('is not held open by one look-up of its key that hangs', async () => {
+  it('a revoked key closes its WebSocket with 1008 even if one verification of it hangs', async () => {
     let isHanging = false;
-    const { dial, keys } = await startLibrary(
+    const { connectClient, keys } = await startSocketGateway(
       {},
       {
         checkKey: () => {
@@ -78,7 +81,7 @@ describe('a client of a WebSocket', () => {
         },
       },
     );
-    const client = dial();
+    const client = connectClient();
     client.send(call(1, 'subscription', 'ticks'));
     await until(() => expect(client.messages.length).toBeGreaterThan(1));
     isHanging = true;
@@ -86,30 +89,33 @@ describe('a client of a WebSocket', () => {
     expect((await client.closed)[0]).toBe(1008);
   });
 
-  it.each<[failure: Error, code: number]>([
+  it.each<[error: Error, code: number]>([
     [new Error('connect ECONNREFUSED mongodb://user:secret@db'), 1011],
     [new TRPCError({ code: 'SERVICE_UNAVAILABLE', cause: new Error('secret') }), 1013],
     [new TRPCError({ code: 'FORBIDDEN', message: 'Not here.' }), 1008],
-  ])('sees nothing of what a look-up failed with: %s', async (failure, code) => {
-    const { dial } = await startLibrary(
-      {},
-      {
-        checkKey: () => {
-          throw failure;
+  ])(
+    'a WebSocket whose key cannot be verified (%s) is closed with %i, and its error message hides the cause',
+    async (error, code) => {
+      const { connectClient } = await startSocketGateway(
+        {},
+        {
+          checkKey: () => {
+            throw error;
+          },
         },
-      },
-    );
-    const client = dial(waiting, {});
-    client.send(parameters);
-    expect((await client.closed)[0]).toBe(code);
-    expect(JSON.stringify(client.messages)).not.toContain('secret');
-    expect(client.messages).toMatchObject([{ error: {} }]);
-  });
+      );
+      const client = connectClient(connectionParamsTarget, {});
+      client.send(credentialMessage);
+      expect((await client.closed)[0]).toBe(code);
+      expect(JSON.stringify(client.messages)).not.toContain('secret');
+      expect(client.messages).toMatchObject([{ error: {} }]);
+    },
+  );
 
-  it('ends nothing by an error that an asynchronous onError fails to report', async () => {
+  it('calls that fail are still answered if an asynchronous onError rejects', async () => {
     const onError = vi.fn(() => Promise.reject(new Error('the reporter is down')) as unknown as void);
-    const { dial, fetch, http } = await startLibrary({}, { onError });
-    const client = dial();
+    const { connectClient, fetch, http } = await startSocketGateway({}, { onError });
+    const client = connectClient();
     client.send(call(1, 'query', 'broken'));
     await until(() => expect(client.messages).toMatchObject([{ error: {} }]));
     const response = await fetch(`${http}/trpc/broken`, { headers: { authorization: 'Bearer good-key' } });
@@ -117,55 +123,55 @@ describe('a client of a WebSocket', () => {
     expect(onError).toHaveBeenCalledTimes(2);
   });
 
-  it('is counted with its failed calls no more once they are answered', async () => {
-    const { dial, listening } = await startLibrary({ maxCallsPerSocket: 20 });
-    const client = dial();
+  it('failed calls no longer count towards maxCallsPerSocket and inFlight() once they are answered', async () => {
+    const { connectClient, server } = await startSocketGateway({ maxCallsPerSocket: 20 });
+    const client = connectClient();
     for (let id = 1; id <= 20; id += 1) client.send(call(id, 'query', 'failsLate'));
     await until(() => expect(client.messages).toHaveLength(20));
-    expect(listening.inFlight()).toBe(0);
+    expect(server.inFlight()).toBe(0);
     client.send(call(21, 'query', 'caller'));
     await until(() => expect(client.messages.at(-1)).toMatchObject({ id: 21, result: { data: 'Ada' } }));
-    expect(await listening.close({ deadlineMs: 5000 })).toBe(0);
+    expect(await server.close({ deadlineMs: 5000 })).toBe(0);
   });
 
-  it('is not looked up any more once its socket is closed', async () => {
-    let lookups = 0;
-    const { dial, listening } = await startLibrary(
+  it('a key is no longer verified after its WebSocket is closed', async () => {
+    let verifications = 0;
+    const { connectClient, server } = await startSocketGateway(
       {},
       {
         checkKey: () => {
-          lookups += 1;
+          verifications += 1;
         },
       },
     );
-    const client = dial();
+    const client = connectClient();
     client.send(call(1, 'query', 'caller'));
     await until(() => expect(client.messages).toHaveLength(1));
-    // While it is open its key is looked up about once a second.
-    await until(() => expect(lookups).toBeGreaterThan(1));
+    // The key of an open WebSocket is verified about once per second.
+    await until(() => expect(verifications).toBeGreaterThan(1));
     client.socket.terminate();
-    await until(() => expect(listening.connections().webSockets).toBe(0));
-    const before = lookups;
+    await until(() => expect(server.connections().webSockets).toBe(0));
+    const verificationsBefore = verifications;
     await sleep(2500);
-    expect(lookups).toBe(before);
+    expect(verifications).toBe(verificationsBefore);
   });
 
-  it('that goes on asking does not keep a server from stopping', async () => {
-    const { dial, listening } = await startLibrary();
-    const client = dial();
+  it('close() completes while a client keeps sending calls, and closes its WebSocket with 1001 after a reconnect message', async () => {
+    const { connectClient, server } = await startSocketGateway();
+    const client = connectClient();
     let id = 0;
-    const busy = setInterval(() => client.send(call((id += 1), 'query', 'slow', 100)), 20);
+    const calling = setInterval(() => client.send(call((id += 1), 'query', 'slow', 100)), 20);
     await until(() => expect(client.messages.length).toBeGreaterThan(2));
-    const begun = performance.now();
-    expect(await listening.close({ deadlineMs: 5000 })).toBe(0);
-    clearInterval(busy);
-    expect(performance.now() - begun).toBeLessThan(2500);
+    const started = performance.now();
+    expect(await server.close({ deadlineMs: 5000 })).toBe(0);
+    clearInterval(calling);
+    expect(performance.now() - started).toBeLessThan(2500);
     expect((await client.closed)[0]).toBe(1001);
     expect(client.messages.at(-1)).toEqual({ id: null, method: 'reconnect' });
   });
 
-  it('may send its credential in a query for a subscription, and for nothing else', async () => {
-    const { fetch, http } = await startLibrary();
+  it('connectionParams in the URL do not authenticate a query that accepts text/event-stream', async () => {
+    const { fetch, http } = await startSocketGateway();
     const credential = `connectionParams=${encodeURIComponent('{"authorization":"Bearer good-key"}')}`;
     const headers = { accept: 'text/event-stream' };
     const stopping = new AbortController();

@@ -1,85 +1,89 @@
 import { describe, expect, it, vi } from 'vitest';
-import { call, startLibrary } from './startLibrary.ts';
+import { call, startSocketGateway } from './startSocketGateway.ts';
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
 const reconnect = { id: null, method: 'reconnect' };
-const key = { headers: { authorization: 'Bearer good-key' } };
+const withKey = { headers: { authorization: 'Bearer good-key' } };
 
-describe('a server that stops', () => {
-  it('tells the clients of quiet sockets to connect anew, and closes them: 1001', async () => {
-    const { dial, listening } = await startLibrary();
-    const client = dial();
+describe('close() of a server', () => {
+  it('close() sends a reconnect message to WebSockets without running queries or mutations, and closes them with 1001', async () => {
+    const { connectClient, server } = await startSocketGateway();
+    const client = connectClient();
     client.send(call(1, 'subscription', 'ticks'));
     await until(() => expect(client.messages.length).toBeGreaterThan(2));
-    expect(await listening.close()).toBe(0);
+    expect(await server.close()).toBe(0);
     expect(await client.closed).toEqual([1001, 'The server is stopping.']);
     expect(client.messages.at(-1)).toEqual(reconnect);
     expect(JSON.stringify(client.messages)).not.toContain('stopped');
   });
 
-  it('answers what it was asked first: a client would ask it again', async () => {
-    const { dial, listening, work } = await startLibrary();
-    const client = dial();
+  // Otherwise the client would send the mutation again.
+  it('close() lets a running mutation on a WebSocket complete before it sends a reconnect message', async () => {
+    const { connectClient, server, activity } = await startSocketGateway();
+    const client = connectClient();
     client.send(call(1, 'mutation', 'slowWrite', 200));
-    await until(() => expect(listening.inFlight()).toBe(1));
-    expect(await listening.close()).toBe(0);
+    await until(() => expect(server.inFlight()).toBe(1));
+    expect(await server.close()).toBe(0);
     expect((await client.closed)[0]).toBe(1001);
-    expect(work.finished).toEqual(['mutation']);
+    expect(activity.finished).toEqual(['mutation']);
     expect(client.messages).toMatchObject([{ id: 1, result: { data: 'mutation' } }, reconnect]);
   });
 
-  it.each(['/trpc/ticks', '/v1/ticks'])('ends the events of %s after one of them', async (path) => {
-    const { fetch, http, listening, work } = await startLibrary();
-    const response = await fetch(`${http}${path}`, key);
-    const text = response.text();
-    await until(() => expect(listening.inFlight()).toBe(1));
-    expect(await listening.close()).toBe(0);
-    expect(await text).toMatch(/data: \d+\n\n+$/);
-    await until(() => expect(work.aborted).toEqual(['ticks']));
-  });
-
-  it.each(['/trpc/silence', '/trpc/deaf', '/v1/deaf'])(
-    'ends the events of %s in order, which sends none and may ignore its signal',
+  it.each(['/trpc/ticks', '/v1/ticks'])(
+    'close() ends the event stream of %s after an event',
     async (path) => {
-      const { fetch, http, listening } = await startLibrary();
-      const response = await fetch(`${http}${path}`, key);
-      // It fails where the last chunk is missing.
+      const { fetch, http, server, activity } = await startSocketGateway();
+      const response = await fetch(`${http}${path}`, withKey);
       const text = response.text();
-      await until(() => expect(listening.inFlight()).toBe(1));
-      expect(await listening.close()).toBe(0);
+      await until(() => expect(server.inFlight()).toBe(1));
+      expect(await server.close()).toBe(0);
+      expect(await text).toMatch(/data: \d+\n\n+$/);
+      await until(() => expect(activity.aborted).toEqual(['ticks']));
+    },
+  );
+
+  it.each(['/trpc/silence', '/trpc/neverYields', '/v1/never-yields'])(
+    'close() completes the response of %s, an event stream that sends no events',
+    async (path) => {
+      const { fetch, http, server } = await startSocketGateway();
+      const response = await fetch(`${http}${path}`, withKey);
+      // text() rejects if the last chunk is missing.
+      const text = response.text();
+      await until(() => expect(server.inFlight()).toBe(1));
+      expect(await server.close()).toBe(0);
       expect(await text).not.toContain('data: 1');
     },
   );
 
-  it('lets lines come to their end', async () => {
-    const { fetch, http, listening } = await startLibrary();
+  it('close() lets a JSON Lines response complete', async () => {
+    const { fetch, http, server } = await startSocketGateway();
     const response = await fetch(`${http}/trpc/slow?batch=1&input=${encodeURIComponent('{"0":200}')}`, {
-      headers: { ...key.headers, 'trpc-accept': 'application/jsonl' },
+      headers: { ...withKey.headers, 'trpc-accept': 'application/jsonl' },
     });
     const text = response.text();
-    expect(await listening.close()).toBe(0);
+    expect(await server.close()).toBe(0);
     expect(await text).toContain('"query"');
   });
 
-  it('waits for the calls of a socket that is gone, and not for its subscriptions', async () => {
-    const { dial, listening, work } = await startLibrary();
-    const client = dial();
-    client.send([call(1, 'mutation', 'deafWrite', 300), call(2, 'subscription', 'deafForSeconds')]);
-    await until(() => expect(listening.inFlight()).toBe(2));
+  it('close() waits for a mutation of a disconnected WebSocket, but not for its subscription', async () => {
+    const { connectClient, server, activity } = await startSocketGateway();
+    const client = connectClient();
+    client.send([call(1, 'mutation', 'writeWithoutSignal', 300), call(2, 'subscription', 'startsLate')]);
+    await until(() => expect(server.inFlight()).toBe(2));
     client.socket.terminate();
-    await until(() => expect(listening.connections().webSockets).toBe(0));
-    const begun = performance.now();
-    expect(await listening.close({ deadlineMs: 8000, graceMs: 0 })).toBe(0);
-    expect(work.finished).toEqual(['deafWrite']);
-    expect(performance.now() - begun).toBeLessThan(3000);
+    await until(() => expect(server.connections().webSockets).toBe(0));
+    const started = performance.now();
+    expect(await server.close({ deadlineMs: 8000, graceMs: 0 })).toBe(0);
+    expect(activity.finished).toEqual(['writeWithoutSignal']);
+    expect(performance.now() - started).toBeLessThan(3000);
   });
 
-  it('closes at the deadline what has not ended, and counts it', async () => {
-    const { dial, listening } = await startLibrary();
-    const client = dial();
+  it('close() closes the WebSocket of a call that still runs at deadlineMs, and resolves with the number of such calls', async () => {
+    const { connectClient, server } = await startSocketGateway();
+    const client = connectClient();
     client.send(call(1, 'query', 'slow', 60_000));
-    await until(() => expect(listening.inFlight()).toBe(1));
-    expect(await listening.close({ deadlineMs: 50 })).toBe(1);
+    await until(() => expect(server.inFlight()).toBe(1));
+    expect(await server.close({ deadlineMs: 50 })).toBe(1);
     expect((await client.closed)[0]).toBe(1001);
   });
 });

@@ -24,25 +24,27 @@ interface Context {
 
 const t = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
 
-/** What the calls of a router have done. */
-interface Work {
-  /** How many values the endless subscription was asked for. */
+/** What the procedures of a router have done. */
+interface RouterActivity {
+  /** Number of values pulled from the endless subscription `flood`. */
   pulled: number;
+  /** The calls whose signal was aborted. */
   aborted: string[];
+  /** The calls that completed. */
   finished: string[];
 }
 
 const kilobytes = (count: number) => 'x'.repeat(count * 1024);
 
-function createRouter(work: Work) {
+function createRouter(activity: RouterActivity) {
   const slow = async (name: string, ms: number, signal: AbortSignal | undefined) => {
-    signal?.addEventListener('abort', () => work.aborted.push(name), { once: true });
+    signal?.addEventListener('abort', () => activity.aborted.push(name), { once: true });
     await sleep(ms, undefined, { signal });
-    work.finished.push(name);
+    activity.finished.push(name);
     return name;
   };
   return t.router({
-    caller: t.procedure.query(({ ctx }) => ctx.caller ?? 'nobody'),
+    caller: t.procedure.query(({ ctx }) => ctx.caller ?? 'anonymous'),
     large: t.procedure.input(z.int()).query(({ input }) => kilobytes(input)),
     slow: t.procedure.input(z.int()).query(({ input, signal }) => slow('query', input, signal)),
     slowWrite: t.procedure.input(z.int()).mutation(({ input, signal }) => slow('mutation', input, signal)),
@@ -52,47 +54,51 @@ function createRouter(work: Work) {
     ticks: t.procedure
       .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
       .subscription(async function* ({ signal }) {
-        signal?.addEventListener('abort', () => work.aborted.push('ticks'), { once: true });
+        signal?.addEventListener('abort', () => activity.aborted.push('ticks'), { once: true });
         for (let n = 1; ; n += 1) {
           yield n;
           await sleep(20, undefined, { signal });
         }
       }),
+    /** Yields nothing until its signal is aborted. */
     silence: t.procedure.subscription(async function* ({ signal }) {
       if (signal && !signal.aborted) await once(signal, 'abort');
       yield 1;
     }),
-    /** Does not look at its signal, and never gives anything. */
-    deaf: t.procedure
-      .meta({ openapi: { method: 'GET', path: '/deaf', event: z.int() } })
+    /** Ignores its signal and never yields. */
+    neverYields: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/never-yields', event: z.int() } })
       .subscription(async function* () {
         await new Promise(() => {});
         yield 1;
       }),
-    /** Neither looks at its signal. */
-    deafWrite: t.procedure.input(z.int()).mutation(async ({ input }) => {
+    /** Completes after `input` milliseconds, even if its signal is aborted. */
+    writeWithoutSignal: t.procedure.input(z.int()).mutation(async ({ input }) => {
       await sleep(input);
-      work.finished.push('deafWrite');
+      activity.finished.push('writeWithoutSignal');
     }),
-    deafForSeconds: t.procedure.subscription(async () => {
+    /** Returns its observable after 4 s, even if its signal is aborted. */
+    startsLate: t.procedure.subscription(async () => {
       await sleep(4000, undefined, { ref: false });
       return observable<number>((observer) => observer.complete());
     }),
+    /** Yields 16 KiB at a time, without end. */
     flood: t.procedure.subscription(async function* () {
       try {
         for (;;) {
-          work.pulled += 1;
+          activity.pulled += 1;
           yield kilobytes(16);
         }
       } finally {
-        work.finished.push('flood');
+        activity.finished.push('flood');
       }
     }),
-    /** Takes a while, and fails. */
+    /** Throws after 1 ms. */
     failsLate: t.procedure.query(async () => {
       await sleep(1);
       throw new TRPCError({ code: 'CONFLICT', message: 'late' });
     }),
+    /** Emits 64 KiB per millisecond, without backpressure. */
     pushed: t.procedure.subscription(() =>
       observable<string>((observer) => {
         const timer = setInterval(() => observer.next(kilobytes(64)), 1);
@@ -102,52 +108,55 @@ function createRouter(work: Work) {
   });
 }
 
-export interface Library {
-  readonly listening: Server;
+export interface SocketGateway {
+  readonly server: Server;
   readonly http: string;
   readonly fetch: Fetch;
-  readonly work: Work;
-  /** The keys that are good now, each with its owner. */
+  readonly activity: RouterActivity;
+  /** The caller by valid key. A test that deletes a key revokes it. */
   readonly keys: Map<string, string>;
+  /** The records that `onResponse` received. */
   readonly records: RequestRecord[];
-  /** Opens a WebSocket as the package ws has it. */
-  readonly dial: (target?: string, options?: ClientOptions) => Client;
+  /** Opens a WebSocket by the package ws, by default with a valid key in the upgrade request. */
+  readonly connectClient: (target?: string, options?: ClientOptions) => Client;
 }
 
-/** A WebSocket client that keeps what it gets. */
+/** A WebSocket client that collects the messages it receives. */
 interface Client {
   readonly socket: WebSocket;
   readonly messages: unknown[];
-  /** Code and reason of the close; of an upgrade that was refused, its status and body. */
+  /** Resolves with the code and reason of the close, or with the status and body of a rejected upgrade. */
   readonly closed: Promise<readonly [code: number, reason: string]>;
+  /** Sends a message as JSON, once the socket is open. */
   send(message: unknown): void;
 }
 
-/** What a test adds to what the service does, or asks of it. */
-export interface Hooks extends Pick<
+/** Gateway options and hooks that a test may set. */
+export interface GatewayHooks extends Pick<
   GatewayOptions<ReturnType<typeof createRouter>, string>,
   'failedAttempts' | 'rateLimit' | 'trustProxy'
 > {
+  /** Called before each verification of a key. If it throws or rejects, the verification fails with that error. */
   readonly checkKey?: (request: HttpRequest) => unknown;
-  /** What it rejects with, `createContext` does. */
+  /** Called by `createContext`. If it throws or rejects, `createContext` fails with that error. */
   readonly onContext?: (request: HttpRequest) => unknown;
-  readonly onError?: (failure: { readonly path: string | undefined }) => void;
+  readonly onError?: (event: { readonly path: string | undefined }) => void;
   readonly serveOptions?: Parameters<typeof serve>[1];
 }
 
-/** A gateway of streams and slow calls that asks for keys, and what happens inside it. */
-export async function startLibrary(
+/** Serves a gateway of streams and slow procedures that requires a key. Closes it after the test. */
+export async function startSocketGateway(
   sockets: SocketOptions = {},
-  { checkKey, onContext, onError, serveOptions, ...edge }: Hooks = {},
-): Promise<Library> {
-  const work: Work = { pulled: 0, aborted: [], finished: [] };
+  { checkKey, onContext, onError, serveOptions, ...edge }: GatewayHooks = {},
+): Promise<SocketGateway> {
+  const activity: RouterActivity = { pulled: 0, aborted: [], finished: [] };
   const keys = new Map([
     ['good-key', 'Ada'],
     ['other-key', 'Bob'],
   ]);
   const records: RequestRecord[] = [];
   const gateway = await createGateway({
-    router: createRouter(work),
+    router: createRouter(activity),
     authentication: bearer({
       async verify(token, request) {
         await checkKey?.(request);
@@ -159,31 +168,31 @@ export async function startLibrary(
       return { caller: identity };
     },
     ...(onError && { rpc: { onError } }),
-    document: { title: 'Library', version: '0.0.0' },
+    document: { title: 'Sockets', version: '0.0.0' },
     ...edge,
     sockets,
     onResponse: (record) => records.push(record),
   });
-  const listening = await serve(gateway, serveOptions);
+  const server = await serve(gateway, serveOptions);
   onTestFinished(async () => {
-    await listening.close({ deadlineMs: 0 });
+    await server.close({ deadlineMs: 0 });
   });
   return {
-    get listening() {
+    get server() {
       needs('a count of its connections');
-      return listening;
+      return server;
     },
-    http: listening.origin,
-    fetch: listening.fetch,
-    work,
+    http: server.origin,
+    fetch: server.fetch,
+    activity,
     keys,
     records,
-    dial: (target = '/trpc', options = { headers: { authorization: 'Bearer good-key' } }) =>
-      client(`${listening.origin.replace(/^http/, 'ws')}${target}`, options),
+    connectClient: (target = '/trpc', options = { headers: { authorization: 'Bearer good-key' } }) =>
+      connectTo(`${server.origin.replace(/^http/, 'ws')}${target}`, options),
   };
 }
 
-function client(url: string, options: ClientOptions): Client {
+function connectTo(url: string, options: ClientOptions): Client {
   needs('WebSockets');
   const socket = new WebSocket(url, options);
   onTestFinished(() => socket.terminate());
@@ -207,14 +216,14 @@ function client(url: string, options: ClientOptions): Client {
     messages,
     closed,
     send: (message) => {
-      const text = JSON.stringify(message);
-      if (socket.readyState === WebSocket.OPEN) socket.send(text);
-      else unsent.push(text);
+      const json = JSON.stringify(message);
+      if (socket.readyState === WebSocket.OPEN) socket.send(json);
+      else unsent.push(json);
     },
   };
 }
 
-/** The message that calls a procedure. */
+/** Returns the WebSocket message that calls a procedure. */
 export const call = (
   id: number,
   method: 'query' | 'mutation' | 'subscription',
