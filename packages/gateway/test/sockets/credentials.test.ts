@@ -121,14 +121,14 @@ describe('limits for WebSockets without a credential', () => {
   it.each<[condition: string, frames: Buffer]>([
     ['one frame', frame('x'.repeat(66_000), { length: 1_000_000 })],
     [
-      'fragments',
+      'several fragments',
       Buffer.concat([
         frame('x'.repeat(40_000), { fin: false }),
         frame('x'.repeat(40_000), { opcode: 0, fin: false }),
       ]),
     ],
   ])(
-    'a WebSocket without a credential that sends over 64 KiB of an unfinished message in %s is disconnected',
+    'a WebSocket without a credential that sends over 64 KiB (maxUnauthenticatedBytes) of an unfinished message in %s is disconnected',
     async (_condition, frames) => {
       const { records, server } = await startSocketGateway({ maxMessageBytes: 4_000_000 });
       const socket = connect(server.port, '127.0.0.1');
@@ -148,7 +148,7 @@ describe('limits for WebSockets without a credential', () => {
     },
   );
 
-  it('a WebSocket with a key in its upgrade request accepts messages up to maxMessageBytes; with a key in its first message, up to 64 KiB', async () => {
+  it('a WebSocket with a key in its upgrade request accepts messages up to maxMessageBytes; with a key in its first message, up to maxUnauthenticatedBytes', async () => {
     const { connectClient } = await startSocketGateway({ maxMessageBytes: 1_000_000 });
     const large = call(1, 'query', 'caller', 'x'.repeat(900_000));
     const client = connectClient('/trpc', withKey('good-key'));
@@ -286,10 +286,10 @@ describe('maxUnauthenticatedSocketsPerAddress', () => {
 
 describe('credentialDeadlineMs', () => {
   it('a WebSocket that sends its key before credentialDeadlineMs stays open while the key is verified, and counts as no failed attempt', async () => {
-    const lookup = Promise.withResolvers<void>();
+    const verification = Promise.withResolvers<void>();
     const { connectClient } = await startSocketGateway(
       { credentialDeadlineMs: 50, maxUnauthenticatedSockets: 1 },
-      { checkKey: () => lookup.promise, failedAttempts: { attempts: 1, windowSeconds: 60 } },
+      { checkKey: () => verification.promise, failedAttempts: { attempts: 1, windowSeconds: 60 } },
     );
     const client = connectClient(connectionParamsTarget, {});
     client.send(connectionParams({ authorization: 'Bearer good-key' }));
@@ -297,7 +297,7 @@ describe('credentialDeadlineMs', () => {
     await sleep(200);
     // The client counts towards maxUnauthenticatedSockets until its key is verified.
     expect((await connectClient(connectionParamsTarget, {}).closed)[0]).toBe(503);
-    lookup.resolve();
+    verification.resolve();
     await until(() => expect(client.messages).toMatchObject([{ id: 1, result: { data: 'Ada' } }]));
     const next = connectClient(connectionParamsTarget, {});
     next.send(connectionParams({ authorization: 'Bearer good-key' }));
@@ -358,11 +358,12 @@ describe('credentials of an EventSource', () => {
 describe('revoked credentials', () => {
   it('a revoked key closes its WebSockets with 1008 and ends its streams after an event, without effect on other keys', async () => {
     const { connectClient, fetch, http, keys, server, activity } = await startSocketGateway();
-    const mine = connectClient();
-    const byParameters = connectClient(connectionParamsTarget, {});
-    byParameters.send(connectionParams({ authorization: 'Bearer good-key' }));
-    const others = connectClient('/trpc', withKey('other-key'));
-    for (const client of [mine, byParameters, others]) client.send(call(1, 'subscription', 'silence'));
+    const ofHeader = connectClient();
+    const ofConnectionParams = connectClient(connectionParamsTarget, {});
+    ofConnectionParams.send(connectionParams({ authorization: 'Bearer good-key' }));
+    const otherClient = connectClient('/trpc', withKey('other-key'));
+    for (const client of [ofHeader, ofConnectionParams, otherClient])
+      client.send(call(1, 'subscription', 'silence'));
     const streams = await Promise.all(
       [`/trpc/ticks`, '/v1/ticks'].map((path) => fetch(`${http}${path}`, withKey('good-key'))),
     );
@@ -373,14 +374,14 @@ describe('revoked credentials', () => {
     keys.delete('good-key');
     const started = performance.now();
     const reason = 'The credential is no longer valid.';
-    expect(await Promise.all([mine.closed, byParameters.closed])).toEqual([
+    expect(await Promise.all([ofHeader.closed, ofConnectionParams.closed])).toEqual([
       [1008, reason],
       [1008, reason],
     ]);
     for (const stream of streams) expect(await stream.text()).toMatch(/data: \d+\n\n+$/);
     await lines.text();
     expect(performance.now() - started).toBeLessThan(3000);
-    expect(others.socket.readyState).toBe(1);
+    expect(otherClient.socket.readyState).toBe(1);
     await until(() => expect(server.inFlight()).toBe(1));
     expect(activity.aborted).toContain('query');
   });

@@ -41,7 +41,7 @@ describe('hostile WebSocket clients', () => {
     await until(() => expect(client.messages).toMatchObject([{ id: 1 }, { id: 2 }]));
   });
 
-  it('a WebSocket with over 64 KiB of calls while its key is being verified is closed with 1008, and none of them run', async () => {
+  it('a WebSocket that receives over 64 KiB (maxUnauthenticatedBytes) of calls while its key is being verified is closed with 1008, and none of them run', async () => {
     const { connectClient } = await startSocketGateway({}, { checkKey: () => new Promise(() => {}) });
     const client = connectClient(connectionParamsTarget, {});
     client.send(credentialMessage);
