@@ -51,8 +51,8 @@ const differences = [
     reason:
       'uWebSockets.js treats bytes beyond ASCII at either end of a header’s value as white space, and drops them. ' +
       'Ids of tracked events should be ASCII.',
-    observe: async ({ place }) => {
-      const response = await place.http.fetch(`${place.http.url}/count?input=%7B%22to%22%3A1%7D`, {
+    observe: async ({ endpoints }) => {
+      const response = await endpoints.http.fetch(`${endpoints.http.url}/count?input=%7B%22to%22%3A1%7D`, {
         headers: { 'last-event-id': 'é7é' },
       });
       return /^event: restore-id\ndata: \nid: (.*)$/m.exec(await response.text())?.[1];
@@ -78,8 +78,8 @@ const differences = [
   {
     name: 'the Content-Length of JSON Lines that are complete at once',
     reason: 'A Response has no Content-Length: the server that sends it adds one.',
-    observe: async ({ place }) => {
-      const response = await place.http.fetch(`${place.http.url}/hello?batch=1`, { headers: lines });
+    observe: async ({ endpoints }) => {
+      const response = await endpoints.http.fetch(`${endpoints.http.url}/hello?batch=1`, { headers: lines });
       const text = await response.text();
       return response.headers.get('content-length') === String(text.length);
     },

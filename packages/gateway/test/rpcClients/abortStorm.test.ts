@@ -6,10 +6,10 @@ import { abortStorm, shortStorm } from './abortStorm.ts';
 
 it('clients that disconnect at random moments leave no running call and no leaked memory in the gateway', async () => {
   needs('a port');
-  const { faults } = await abortStorm({
+  const { problems } = await abortStorm({
     subject: 'gateway',
     seed: testSeed,
     aborts: inputs(shortStorm.aborts),
   });
-  expect(faults, `TEST_SEED=${testSeed} repeats this run.`).toEqual([]);
+  expect(problems, `TEST_SEED=${testSeed} repeats this run.`).toEqual([]);
 });

@@ -16,7 +16,7 @@ export interface StormOptions {
 export interface StormResult {
   readonly measured: object;
   /** Violated expectations, one sentence each. */
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
 export const shortStorm = { aborts: 1000 } as const;
@@ -107,11 +107,11 @@ const requests: readonly StormRequest[] = [
  */
 export async function abortStorm({ subject, aborts, seed }: StormOptions): Promise<StormResult> {
   const server = await startRpcProcess(subject);
-  let begun = 0;
+  let connections = 0;
   const counts = new Map<string, number>();
   // The standalone adapter has no REST protocol.
   const possible = requests.filter(({ protocol }) => protocol !== 'rest' || subject === 'gateway');
-  const faults: string[] = [];
+  const problems: string[] = [];
 
   async function storm(count: number): Promise<void> {
     let left = count;
@@ -119,7 +119,7 @@ export async function abortStorm({ subject, aborts, seed }: StormOptions): Promi
       while (left > 0 && server.crash() === undefined) {
         left -= 1;
         // A generator per client, so that the same seed repeats its behavior whatever the others do.
-        const random = new Random(seed * 1_000_003 + (begun += 1));
+        const random = new Random(seed * 1_000_003 + (connections += 1));
         const request = random.pick(possible);
         const moment = random.pick(moments);
         const kind = `${request.protocol}, ${moment}`;
@@ -151,20 +151,20 @@ export async function abortStorm({ subject, aborts, seed }: StormOptions): Promi
     if (before === undefined || after === undefined) throw new Error('The storm runs in four quarters.');
 
     const crash = server.crash();
-    if (crash !== undefined) faults.push(crash);
+    if (crash !== undefined) problems.push(crash);
     if (after.liveCalls > 0)
-      faults.push(`${after.liveCalls} calls are still running after their clients disconnected`);
+      problems.push(`${after.liveCalls} calls are still running after their clients disconnected`);
     if (after.callsSoFar < aborts / 10)
-      faults.push(
+      problems.push(
         `only ${after.callsSoFar} calls started: at least ${aborts / 10} are needed for a meaningful result`,
       );
     if (after.rss > before.rss * 1.1 + 32 * 1_048_576)
-      faults.push(`resident memory grew from ${megabytes(before.rss)} to ${megabytes(after.rss)} MB`);
+      problems.push(`resident memory grew from ${megabytes(before.rss)} to ${megabytes(after.rss)} MB`);
     if (after.heap > before.heap * 1.1 + 8 * 1_048_576)
-      faults.push(`JavaScript memory grew from ${megabytes(before.heap)} to ${megabytes(after.heap)} MB`);
+      problems.push(`JavaScript memory grew from ${megabytes(before.heap)} to ${megabytes(after.heap)} MB`);
     const response = await fetch(`http://127.0.0.1:${server.port}/trpc/hello`);
     if (!(await response.text()).includes('Hello, world!'))
-      faults.push('the server no longer answers GET /trpc/hello');
+      problems.push('the server no longer answers GET /trpc/hello');
     return {
       measured: {
         subject,
@@ -177,7 +177,7 @@ export async function abortStorm({ subject, aborts, seed }: StormOptions): Promi
         heapMB: { start: megabytes(atStart.heap), quarters: quarters.map(({ heap }) => megabytes(heap)) },
         abortsByProtocolAndMoment: Object.fromEntries(counts),
       },
-      faults,
+      problems,
     };
   } finally {
     await server.stop();
@@ -241,6 +241,6 @@ function sendAndDisconnect(
 
 if (isCommand(import.meta)) {
   const { subject, isLong, seed } = readCommandLine();
-  const { measured, faults } = await abortStorm({ subject, seed, ...(isLong ? longStorm : shortStorm) });
-  finish(measured, faults);
+  const { measured, problems } = await abortStorm({ subject, seed, ...(isLong ? longStorm : shortStorm) });
+  finish(measured, problems);
 }

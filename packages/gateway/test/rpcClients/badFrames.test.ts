@@ -8,11 +8,11 @@ it.each(everyForm ? (['official', 'gateway'] as const) : (['gateway'] as const))
   'the %s server answers malformed frames and messages with an error or closes the connection',
   async (subject) => {
     needs('a port');
-    const { faults } = await badFrames({
+    const { problems } = await badFrames({
       subject,
       seed: testSeed,
       messages: inputs(shortBadFrames.messages),
     });
-    expect(faults, `TEST_SEED=${testSeed} repeats this run.`).toEqual([]);
+    expect(problems, `TEST_SEED=${testSeed} repeats this run.`).toEqual([]);
   },
 );

@@ -16,7 +16,7 @@ export interface BadFramesOptions {
 export interface BadFramesResult {
   readonly measured: object;
   /** Violated expectations, one sentence each. */
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
 export const shortBadFrames = { messages: 500 } as const;
@@ -25,7 +25,7 @@ const longBadFrames = { messages: 10_000 } as const;
 /** Sends malformed and fuzzed frames and messages. The server must answer each with an error or close its connection. */
 export async function badFrames({ subject, messages, seed }: BadFramesOptions): Promise<BadFramesResult> {
   const server = await startRpcProcess(subject);
-  const faults: string[] = [];
+  const problems: string[] = [];
   const closedWith: Record<string, number> = {};
   const closeCodes = new Map<number, number>();
   try {
@@ -36,7 +36,7 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
       const { socket, closed } = await probe(server.port);
       socket.write(bytes);
       const outcome = await Promise.race([closed, sleep(3000, 'not closed within 3 s', { ref: false })]);
-      if (outcome !== code) faults.push(`${name}: expected close code ${code}, got ${outcome}`);
+      if (outcome !== code) problems.push(`${name}: expected close code ${code}, got ${outcome}`);
       closedWith[outcome] = (closedWith[outcome] ?? 0) + 1;
       socket.destroy();
     }
@@ -46,8 +46,8 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
       await until(() => isServed(received));
       const [first] = received.texts;
       if (first === undefined || !('error' in JSON.parse(first)))
-        faults.push(`${name}: expected an error, got ${first ?? 'no response'}`);
-      if (!isServed(received)) faults.push(`${name}: the WebSocket answers no further message`);
+        problems.push(`${name}: expected an error, got ${first ?? 'no response'}`);
+      if (!isServed(received)) problems.push(`${name}: the WebSocket answers no further message`);
       socket.destroy();
     }
 
@@ -68,7 +68,7 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
         } else {
           const code = await Promise.race([closed, sleep(100, undefined, { ref: false })]);
           if (code === undefined)
-            faults.push(`connection ${index} with seed ${seed} neither answers nor closes`);
+            problems.push(`connection ${index} with seed ${seed} neither answers nor closes`);
           else closeCodes.set(code, (closeCodes.get(code) ?? 0) + 1);
         }
         socket.destroy();
@@ -79,10 +79,10 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
     while (performance.now() < end && (await server.report()).liveCalls > 0) await sleep(50);
     const after = await server.report();
     if (after.liveCalls > 0)
-      faults.push(`${after.liveCalls} calls are still running after their clients disconnected`);
+      problems.push(`${after.liveCalls} calls are still running after their clients disconnected`);
     const response = await fetch(`http://127.0.0.1:${server.port}/trpc/hello`);
     if (!(await response.text()).includes('Hello, world!'))
-      faults.push('the server no longer answers GET /trpc/hello');
+      problems.push('the server no longer answers GET /trpc/hello');
     return {
       measured: {
         subject,
@@ -98,12 +98,12 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
         liveCallsAfterwards: after.liveCalls,
         rssMB: { before: megabytes(before.rss), after: megabytes(after.rss) },
       },
-      faults,
+      problems,
     };
   } catch (cause) {
     const crash = server.crash();
     if (crash === undefined) throw cause;
-    return { measured: { subject, seed }, faults: [...faults, crash] };
+    return { measured: { subject, seed }, problems: [...problems, crash] };
   } finally {
     await server.stop();
   }
@@ -111,10 +111,10 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
 
 if (isCommand(import.meta)) {
   const { subject, isLong, seed } = readCommandLine();
-  const { measured, faults } = await badFrames({
+  const { measured, problems } = await badFrames({
     subject,
     seed,
     ...(isLong ? longBadFrames : shortBadFrames),
   });
-  finish(measured, faults);
+  finish(measured, problems);
 }

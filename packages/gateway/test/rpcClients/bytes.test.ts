@@ -16,8 +16,8 @@ describe('JSON lines, compared with tRPC’s adapter', () => {
     async ({ target, headers = lines, options }) => {
       const [official, gateway] = await Promise.all([startOfficial(options), startGateway(options)]);
       const [expected, actual] = await Promise.all(
-        [official, gateway].map(async ({ place }) => {
-          const { body, ...response } = await streamed(place, target, headers);
+        [official, gateway].map(async ({ endpoints }) => {
+          const { body, ...response } = await streamed(endpoints, target, headers);
           return { response, lines: withoutOrder(body) };
         }),
       );
@@ -35,7 +35,7 @@ describe('server-sent events, compared with tRPC’s adapter', () => {
     async ({ target, headers = {}, options }) => {
       const [official, gateway] = await Promise.all([startOfficial(options), startGateway(options)]);
       const [expected, actual] = await Promise.all(
-        [official, gateway].map(({ place }) => streamed(place, target, headers)),
+        [official, gateway].map(({ endpoints }) => streamed(endpoints, target, headers)),
       );
       expect(expected?.body).not.toBe('');
       expect(actual).toEqual(expected);
@@ -51,7 +51,7 @@ describe('WebSocket messages, compared with tRPC’s adapter', () => {
     async (row) => {
       const [official, gateway] = await Promise.all([startOfficial(row.options), startGateway(row.options)]);
       const [expected, actual] = await Promise.all(
-        [official, gateway].map(({ place }) => transcript(`${place.ws}${row.query ?? ''}`, row)),
+        [official, gateway].map(({ endpoints }) => transcript(`${endpoints.ws}${row.query ?? ''}`, row)),
       );
       expect(expected?.length).toBeGreaterThan(0);
       expect(byId(actual)).toEqual(byId(expected));

@@ -20,7 +20,7 @@ import { needs } from '../servers.ts';
 import type { SuperjsonRouter, RpcRouter } from './rpcRouter.ts';
 
 /** A server's tRPC endpoints, as options of the links of `@trpc/client`. */
-export interface Place {
+export interface Endpoints {
   readonly http: { readonly url: string; readonly fetch: Fetch };
   readonly events: {
     readonly url: string;
@@ -31,10 +31,10 @@ export interface Place {
 }
 
 /** Returns the endpoints below `origin` and `basePath`, called with `fetch`. */
-export const placeOf = (
+export const endpointsOf = (
   { origin, fetch }: { readonly origin: string; readonly fetch: Fetch },
   basePath: string,
-): Place => {
+): Endpoints => {
   const url = `${origin}${basePath}`;
   return {
     http: { url, fetch },
@@ -51,10 +51,13 @@ export const clientOf = (...links: TRPCLink<RpcRouter>[]): Client => createTRPCC
 const PackageWebSocket = WebSocket as unknown as typeof globalThis.WebSocket;
 
 /** Creates a WebSocket client that reconnects after 20 ms and is closed when the test ends. */
-export function wsClient(place: Place, options: Partial<WebSocketClientOptions> = {}): TRPCWebSocketClient {
+export function wsClient(
+  endpoints: Endpoints,
+  options: Partial<WebSocketClientOptions> = {},
+): TRPCWebSocketClient {
   needs('WebSockets');
   const client = createWSClient({
-    url: place.ws,
+    url: endpoints.ws,
     WebSocket: PackageWebSocket,
     retryDelayMs: () => 20,
     ...options,
@@ -65,33 +68,35 @@ export function wsClient(place: Place, options: Partial<WebSocketClientOptions> 
 
 /** Terminating links for queries and mutations, by name. */
 export const callLinks = {
-  httpLink: (place: Place) => httpLink<RpcRouter>(place.http),
-  httpBatchLink: (place: Place) => httpBatchLink<RpcRouter>(place.http),
-  httpBatchStreamLink: (place: Place) => httpBatchStreamLink<RpcRouter>(place.http),
-  wsLink: (place: Place) => wsLink({ client: wsClient(place) }),
-} satisfies Record<string, (place: Place) => TRPCLink<RpcRouter>>;
+  httpLink: (endpoints: Endpoints) => httpLink<RpcRouter>(endpoints.http),
+  httpBatchLink: (endpoints: Endpoints) => httpBatchLink<RpcRouter>(endpoints.http),
+  httpBatchStreamLink: (endpoints: Endpoints) => httpBatchStreamLink<RpcRouter>(endpoints.http),
+  wsLink: (endpoints: Endpoints) => wsLink({ client: wsClient(endpoints) }),
+} satisfies Record<string, (endpoints: Endpoints) => TRPCLink<RpcRouter>>;
 
 /** Terminating links for subscriptions, by name. */
 export const subscriptionLinks = {
-  httpSubscriptionLink: (place: Place) => httpSubscriptionLink<RpcRouter, typeof EventSource>(place.events),
+  httpSubscriptionLink: (endpoints: Endpoints) =>
+    httpSubscriptionLink<RpcRouter, typeof EventSource>(endpoints.events),
   wsLink: callLinks.wsLink,
-} satisfies Record<string, (place: Place) => TRPCLink<RpcRouter>>;
+} satisfies Record<string, (endpoints: Endpoints) => TRPCLink<RpcRouter>>;
 
 const transformed = { transformer: superjson } as const;
 
 export const superjsonLinks = {
-  httpLink: (place: Place) => httpLink<SuperjsonRouter>({ ...place.http, ...transformed }),
-  httpBatchLink: (place: Place) => httpBatchLink<SuperjsonRouter>({ ...place.http, ...transformed }),
-  httpBatchStreamLink: (place: Place) =>
-    httpBatchStreamLink<SuperjsonRouter>({ ...place.http, ...transformed }),
-  wsLink: (place: Place) => wsLink({ client: wsClient(place), ...transformed }),
-} satisfies Record<string, (place: Place) => TRPCLink<SuperjsonRouter>>;
+  httpLink: (endpoints: Endpoints) => httpLink<SuperjsonRouter>({ ...endpoints.http, ...transformed }),
+  httpBatchLink: (endpoints: Endpoints) =>
+    httpBatchLink<SuperjsonRouter>({ ...endpoints.http, ...transformed }),
+  httpBatchStreamLink: (endpoints: Endpoints) =>
+    httpBatchStreamLink<SuperjsonRouter>({ ...endpoints.http, ...transformed }),
+  wsLink: (endpoints: Endpoints) => wsLink({ client: wsClient(endpoints), ...transformed }),
+} satisfies Record<string, (endpoints: Endpoints) => TRPCLink<SuperjsonRouter>>;
 
 export const superjsonSubscriptionLinks = {
-  httpSubscriptionLink: (place: Place) =>
+  httpSubscriptionLink: (endpoints: Endpoints) =>
     httpSubscriptionLink<SuperjsonRouter, typeof EventSource>({
-      ...place.events,
+      ...endpoints.events,
       ...transformed,
     }),
   wsLink: superjsonLinks.wsLink,
-} satisfies Record<string, (place: Place) => TRPCLink<SuperjsonRouter>>;
+} satisfies Record<string, (endpoints: Endpoints) => TRPCLink<SuperjsonRouter>>;

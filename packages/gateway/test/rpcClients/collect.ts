@@ -21,7 +21,7 @@ type Input<Procedure extends Subscribable> = Parameters<Procedure['subscribe']>[
 type Output<Procedure extends Subscribable> =
   ReturnType<Procedure['subscribe']> extends AsyncIterable<infer Value> ? Value : never;
 
-/** The other overload, with callbacks. */
+/** The overload of `subscribe` with callbacks. */
 type Subscribe<Value> = (input: unknown, observer: Partial<Observer<Value>>) => { unsubscribe(): void };
 
 /** Everything that a subscription reported to its client. */

@@ -26,9 +26,9 @@ export function readCommandLine(): CommandLine {
   };
 }
 
-/** Prints the measurements to stdout and the faults to stderr. Sets the exit code to 1 if there are faults. */
-export function finish(measured: object, faults: readonly string[]): void {
+/** Prints the measurements to stdout and the problems to stderr. Sets the exit code to 1 if there are any. */
+export function finish(measured: object, problems: readonly string[]): void {
   process.stdout.write(`${JSON.stringify(measured, null, 2)}\n`);
-  for (const fault of faults) process.stderr.write(`FAULT ${fault}\n`);
-  process.exitCode = faults.length === 0 ? 0 : 1;
+  for (const problem of problems) process.stderr.write(`Problem: ${problem}\n`);
+  process.exitCode = problems.length === 0 ? 0 : 1;
 }

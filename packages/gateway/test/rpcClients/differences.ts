@@ -42,8 +42,8 @@ export const differences: readonly Difference[] = [
   {
     reason:
       'OPTIONS is a CORS preflight without credentials, so the gateway answers it before authentication.',
-    observe: async ({ place }) => {
-      const response = await place.http.fetch(`${place.http.url}/hello`, { method: 'OPTIONS' });
+    observe: async ({ endpoints }) => {
+      const response = await endpoints.http.fetch(`${endpoints.http.url}/hello`, { method: 'OPTIONS' });
       await response.text();
       return [response.status, response.headers.get('allow')];
     },
@@ -59,7 +59,7 @@ export const differences: readonly Difference[] = [
       const { socket } = await open(running);
       socket.write(frame('{"id":1,"method":"query","params":{"path":"slow","input":{"ms":400}}}'));
       await vi.waitFor(() => {
-        if (running.calls.begun('slow') === 0) throw new Error('The query has not started.');
+        if (running.calls.started('slow') === 0) throw new Error('The query has not started.');
       });
       socket.destroy();
       await vi.waitFor(() => {

@@ -39,7 +39,7 @@ it('the gateway answers fuzzed WebSocket messages with the bytes of tRPC’s ada
       ]);
       // Timing decides whether a subscription has ended before its id is reused.
       if ([...expected, ...actual].some((text) => text.includes('Duplicate id'))) continue;
-      // See `differences`: the gateway accepts a few frames that the adapter rejects by closing the connection.
+      // See `adapterDifferences`: the gateway accepts a few frames that make tRPC's adapter close the connection.
       if (expected.at(-1) === 'closed') continue;
       // Timing also decides whether a subscription has failed before it is stopped.
       const stopped = stoppedIds([...expected, ...actual]);

@@ -6,15 +6,14 @@ export class LiveCalls {
   total = 0;
   /** Number of values that the endless producers have yielded. */
   pulled = 0;
-  readonly #begun = new Map<string, number>();
+  readonly #started = new Map<string, number>();
   readonly #aborted = new Map<string, number>();
 
   /** Counts a started call. Returns a function that counts its end. */
   begin(name: string, signal: AbortSignal | undefined): () => void {
     this.count += 1;
     this.total += 1;
-    increment(this.#begun, name);
-    // `once`: the listener is removed after the abort.
+    increment(this.#started, name);
     signal?.addEventListener('abort', () => increment(this.#aborted, name), { once: true });
     return () => {
       this.count -= 1;
@@ -22,8 +21,8 @@ export class LiveCalls {
   }
 
   /** Number of calls of this procedure started so far. */
-  begun(name: string): number {
-    return this.#begun.get(name) ?? 0;
+  started(name: string): number {
+    return this.#started.get(name) ?? 0;
   }
 
   /** Number of calls of this procedure aborted so far. */

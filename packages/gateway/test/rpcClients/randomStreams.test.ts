@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { testSeed } from '../testSeed.ts';
 import { lines } from './bytes.ts';
-import { placeOf } from './clients.ts';
+import { endpointsOf } from './clients.ts';
 import { serveGateway } from './gateway.ts';
 import { serveOfficial } from './officialServer.ts';
 import { createRandomRouter, type RandomInput } from './randomCalls.ts';
@@ -13,7 +13,7 @@ import type { ServeRpc } from './rpcServer.ts';
 /** Number of procedures of each kind. */
 const count = 120;
 
-/** Starts a server with a random router and records its errors. */
+/** Starts a server with a random router. Records its errors and counts the requests served without tRPC's handlers. */
 async function start(serve: ServeRpc, isTransformed: boolean) {
   const random = createRandomRouter(testSeed, count, isTransformed);
   const seen = { errors: [] as string[], withoutTrpcHandler: 0 };
@@ -32,14 +32,14 @@ async function start(serve: ServeRpc, isTransformed: boolean) {
     },
   });
   onTestFinished(() => server.close());
-  return { random, seen, place: placeOf(server, '/trpc') };
+  return { random, seen, endpoints: endpointsOf(server, '/trpc') };
 }
 
 type Started = Awaited<ReturnType<typeof start>>;
 type Transcript = Awaited<ReturnType<typeof transcript>>;
 
 /** Sends a request and returns its response with the errors reported meanwhile. */
-async function transcript({ seen, place: { http } }: Started, target: string, init: RequestInit) {
+async function transcript({ seen, endpoints: { http } }: Started, target: string, init: RequestInit) {
   const response = await http.fetch(`${http.url}${target}`, init);
   return { status: response.status, text: await response.text(), errors: seen.errors.splice(0) };
 }

@@ -27,7 +27,7 @@ export interface SoakOptions {
 export interface SoakResult {
   readonly measured: object;
   /** Violated expectations, one sentence each. */
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
 export const shortSoak = { clients: 50, seconds: 3, stalledBytes: 900_000 } as const;
@@ -59,7 +59,7 @@ class Reader {
  */
 export async function soak({ subject, clients, seconds, stalledBytes }: SoakOptions): Promise<SoakResult> {
   const server = await startRpcProcess(subject);
-  const faults: string[] = [];
+  const problems: string[] = [];
   const close: (() => unknown)[] = [];
   try {
     const atStart = await server.report();
@@ -80,7 +80,7 @@ export async function soak({ subject, clients, seconds, stalledBytes }: SoakOpti
     await until(async () => (await server.report()).liveCalls === 2 * clients);
     const atFull = await server.report();
     if (atFull.liveCalls !== 2 * clients)
-      faults.push(`only ${atFull.liveCalls} of ${2 * clients} subscriptions started`);
+      problems.push(`only ${atFull.liveCalls} of ${2 * clients} subscriptions started`);
 
     const eventsBefore = readers.map(({ received }) => received);
     const samples: number[] = [];
@@ -106,14 +106,14 @@ export async function soak({ subject, clients, seconds, stalledBytes }: SoakOpti
     const events = counts.reduce((sum, received) => sum + received, 0);
     const slow = counts.filter((received) => received < median / 2 || received === 0).length;
     const broken = readers.filter(({ reconnects, error }) => reconnects > 0 || error !== undefined);
-    if (lost > 0) faults.push(`${lost} events were lost`);
-    if (slow > 0) faults.push(`${slow} readers received fewer than half of the median number of events`);
+    if (lost > 0) problems.push(`${lost} events were lost`);
+    if (slow > 0) problems.push(`${slow} readers received fewer than half of the median number of events`);
     if (broken.length > 0)
-      faults.push(`${broken.length} readers were disconnected: ${String(broken[0]?.error)}`);
+      problems.push(`${broken.length} readers were disconnected: ${String(broken[0]?.error)}`);
     if (last > middle + Math.max(0.1 * middle, 24 * 1_048_576))
-      faults.push(`resident memory grew from ${megabytes(middle)} to ${megabytes(last)} MB`);
+      problems.push(`resident memory grew from ${megabytes(middle)} to ${megabytes(last)} MB`);
     if (atEnd.liveCalls > 0)
-      faults.push(`${atEnd.liveCalls} calls are still running after their clients disconnected`);
+      problems.push(`${atEnd.liveCalls} calls are still running after their clients disconnected`);
 
     return {
       measured: {
@@ -136,7 +136,7 @@ export async function soak({ subject, clients, seconds, stalledBytes }: SoakOpti
           afterwards: megabytes(atEnd.rss),
         },
       },
-      faults,
+      problems,
     };
   } finally {
     await server.stop();
@@ -206,6 +206,6 @@ async function stalledSocket(port: number, bytes: number): Promise<() => void> {
 
 if (isCommand(import.meta)) {
   const { subject, isLong } = readCommandLine();
-  const { measured, faults } = await soak({ subject, ...(isLong ? longSoak : shortSoak) });
-  finish(measured, faults);
+  const { measured, problems } = await soak({ subject, ...(isLong ? longSoak : shortSoak) });
+  finish(measured, problems);
 }

@@ -1,13 +1,13 @@
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { onTestFinished } from 'vitest';
-import { type Place, placeOf } from './clients.ts';
+import { type Endpoints, endpointsOf } from './clients.ts';
 import { LiveCalls } from './liveCalls.ts';
 import { createRpcRouter, seenInfo, type SeenInfo, type StreamOptions } from './rpcRouter.ts';
 import type { ServeRpc, RpcOptions, RpcServer } from './rpcServer.ts';
 
 /** The server of one test, with its calls, contexts and errors. */
 export interface Running {
-  readonly place: Place;
+  readonly endpoints: Endpoints;
   readonly server: RpcServer;
   readonly calls: LiveCalls;
   /** The `info` of each `createContext` call, in order. */
@@ -49,7 +49,7 @@ export const startWith =
     });
     onTestFinished(() => server.close());
     return {
-      place: placeOf(server, options.basePath ?? '/trpc'),
+      endpoints: endpointsOf(server, options.basePath ?? '/trpc'),
       server,
       calls,
       contexts,

@@ -4,11 +4,11 @@ import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { needs } from '../servers.ts';
 import type { SocketRow } from './bytes.ts';
-import type { Place } from './clients.ts';
+import type { Endpoints } from './clients.ts';
 
 /** Returns the status, relevant headers and body of a streamed response, without headers that differ per server or time. */
 export async function streamed(
-  { http: { url, fetch } }: Place,
+  { http: { url, fetch } }: Endpoints,
   target: string,
   headers: Readonly<Record<string, string>>,
 ) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 export interface FrameParts {
-  /** Default: 1, text. */
+  /** Default: 1 (text). */
   readonly opcode?: number;
   /** Default: true. */
   readonly fin?: boolean;

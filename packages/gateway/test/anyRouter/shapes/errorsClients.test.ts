@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import {
   callLinks,
-  type Place,
-  placeOf,
+  type Endpoints,
+  endpointsOf,
   subscriptionLinks,
   superjsonLinks,
   superjsonSubscriptionLinks,
@@ -48,7 +48,7 @@ const jsonRouter = createRouter(withJson);
 const superjsonRouter = createRouter(withSuperjson as unknown as typeof withJson);
 type ShopRouter = typeof jsonRouter;
 
-type LinkOf = (place: Place) => TRPCLink<ShopRouter>;
+type LinkOf = (endpoints: Endpoints) => TRPCLink<ShopRouter>;
 const linkCases = (links: object, kind: string, router: ShopRouter) =>
   Object.entries(links).map(
     ([name, linkOf]) => [`${name}${kind}`, linkOf as unknown as LinkOf, router] as const,
@@ -60,7 +60,7 @@ const calls = [
 ];
 it.each(calls)('a call by %s receives the declared error (trpc #6832)', async (_, linkOf, router) => {
   const { server } = await startShape(router);
-  const client = createTRPCClient<ShopRouter>({ links: [linkOf(placeOf(server, '/trpc'))] });
+  const client = createTRPCClient<ShopRouter>({ links: [linkOf(endpointsOf(server, '/trpc'))] });
   const errors = await Promise.all([
     safe(client.left.query(1)),
     safe(client.left.query(2)),
@@ -81,7 +81,7 @@ it.each(subscriptions)(
   'a subscription by %s receives the declared error after its events',
   async (_, linkOf, router) => {
     const { server } = await startShape(router);
-    const client = createTRPCClient<ShopRouter>({ links: [linkOf(placeOf(server, '/trpc'))] });
+    const client = createTRPCClient<ShopRouter>({ links: [linkOf(endpointsOf(server, '/trpc'))] });
     const received: unknown[] = [];
     const error = await new Promise<TRPCClientError<ShopRouter>>((resolve) => {
       const subscription = client.events.subscribe(undefined, {

@@ -28,8 +28,8 @@ async function callsAfterAbort({ calls }: Running, name: string, count = 1) {
   return { aborted: calls.aborted(name), live: calls.count };
 }
 
-const begun = ({ calls }: Running, name: string, count = 1) =>
-  vi.waitFor(() => expect(calls.begun(name)).toBe(count), { timeout: 3000 });
+const untilStarted = ({ calls }: Running, name: string, count = 1) =>
+  vi.waitFor(() => expect(calls.started(name)).toBe(count), { timeout: 3000 });
 
 /** Aborts and backpressure: a client that disconnects stops its calls, and a slow reader pauses its producer. */
 export function aborts(start: Start): void {
@@ -37,9 +37,9 @@ export function aborts(start: Start): void {
     it.each(httpLinks)('aborting a query over %s aborts the procedure’s signal', async (_name, link) => {
       const running = await start();
       const controller = new AbortController();
-      const trpc = clientOf(link(running.place.http));
+      const trpc = clientOf(link(running.endpoints.http));
       const call = trpc.slow.query({ ms: 60_000 }, { signal: controller.signal });
-      await begun(running, 'slow');
+      await untilStarted(running, 'slow');
       controller.abort();
       await expect(call).rejects.toThrow(/abort/i);
       expect(await callsAfterAbort(running, 'slow')).toEqual({ aborted: 1, live: 0 });
@@ -48,9 +48,9 @@ export function aborts(start: Start): void {
     it.each(httpLinks)('aborting a mutation over %s aborts the procedure’s signal', async (_name, link) => {
       const running = await start();
       const controller = new AbortController();
-      const trpc = clientOf(link(running.place.http));
+      const trpc = clientOf(link(running.endpoints.http));
       const call = trpc.slowWrite.mutate({ ms: 60_000 }, { signal: controller.signal });
-      await begun(running, 'slowWrite');
+      await untilStarted(running, 'slowWrite');
       controller.abort();
       await expect(call).rejects.toThrow(/abort/i);
       expect(await callsAfterAbort(running, 'slowWrite')).toEqual({ aborted: 1, live: 0 });
@@ -61,11 +61,11 @@ export function aborts(start: Start): void {
       async (_name, link) => {
         const running = await start();
         const controller = new AbortController();
-        const trpc = clientOf(link(running.place.http));
+        const trpc = clientOf(link(running.endpoints.http));
         const calls = Array.from({ length: 5 }, () =>
           trpc.slow.query({ ms: 60_000 }, { signal: controller.signal }),
         );
-        await begun(running, 'slow', 5);
+        await untilStarted(running, 'slow', 5);
         controller.abort();
         expect((await Promise.allSettled(calls)).every(({ status }) => status === 'rejected')).toBe(true);
         expect(await callsAfterAbort(running, 'slow', 5)).toEqual({ aborted: 5, live: 0 });
@@ -75,9 +75,9 @@ export function aborts(start: Start): void {
     it('a batch is aborted when all of its calls are aborted, not when one is', async () => {
       const running = await start();
       const [first, second] = [new AbortController(), new AbortController()];
-      const trpc = clientOf(httpBatchLink(running.place.http));
+      const trpc = clientOf(httpBatchLink(running.endpoints.http));
       const calls = [first, second].map(({ signal }) => trpc.slow.query({ ms: 60_000 }, { signal }));
-      await begun(running, 'slow', 2);
+      await untilStarted(running, 'slow', 2);
       first.abort();
       await sleep(50);
       expect(running.calls.aborted('slow')).toBe(0);
@@ -89,7 +89,7 @@ export function aborts(start: Start): void {
     it('aborting a stream of JSON lines aborts the procedure’s signal', async () => {
       const running = await start();
       const controller = new AbortController();
-      const trpc = clientOf(httpBatchStreamLink(running.place.http));
+      const trpc = clientOf(httpBatchStreamLink(running.endpoints.http));
       const output = await trpc.forever.query(undefined, { signal: controller.signal });
       let received = 0;
       await expect(
@@ -106,8 +106,8 @@ export function aborts(start: Start): void {
 
     it('cancelling the body of a native fetch aborts the subscription’s signal', async () => {
       const running = await start();
-      const response = await running.place.http.fetch(
-        `${running.place.http.url}/ticks?input=%7B%22everyMs%22%3A5%7D`,
+      const response = await running.endpoints.http.fetch(
+        `${running.endpoints.http.url}/ticks?input=%7B%22everyMs%22%3A5%7D`,
       );
       const reader = response.body?.getReader();
       await reader?.read();
@@ -118,7 +118,7 @@ export function aborts(start: Start): void {
     it('aborting a subscription over SSE by its signal aborts the procedure’s signal', async () => {
       const running = await start();
       const controller = new AbortController();
-      const trpc = clientOf(httpSubscriptionLink(running.place.events));
+      const trpc = clientOf(httpSubscriptionLink(running.endpoints.events));
       const seen = collect(trpc.watch, undefined, controller.signal);
       await vi.waitFor(() => expect(seen.data).toHaveLength(1));
       controller.abort();
@@ -128,7 +128,7 @@ export function aborts(start: Start): void {
     it('aborting a subscription over WebSocket by its signal aborts the procedure’s signal', async () => {
       const running = await start();
       const controller = new AbortController();
-      const trpc = clientOf(wsLink({ client: wsClient(running.place) }));
+      const trpc = clientOf(wsLink({ client: wsClient(running.endpoints) }));
       const seen = collect(trpc.watch, undefined, controller.signal);
       await vi.waitFor(() => expect(seen.data).toHaveLength(1));
       controller.abort();
@@ -137,7 +137,7 @@ export function aborts(start: Start): void {
 
     it('closing a WebSocket aborts each of its subscriptions', async () => {
       const running = await start();
-      const client = wsClient(running.place);
+      const client = wsClient(running.endpoints);
       const trpc = clientOf(wsLink({ client }));
       const seen = Array.from({ length: 3 }, () => collect(trpc.watch, undefined));
       await vi.waitFor(() => expect(seen.every(({ data }) => data.length === 1)).toBe(true));
@@ -151,7 +151,7 @@ export function aborts(start: Start): void {
         const running = await start();
         const input = encodeURIComponent('{"ms":60000}');
         const socket = rawSocket(running.server.port, rawRequest(`/trpc/slow?input=${input}`));
-        await begun(running, 'slow');
+        await untilStarted(running, 'slow');
         socket[disconnect]();
         expect(await callsAfterAbort(running, 'slow')).toEqual({ aborted: 1, live: 0 });
       },
@@ -166,7 +166,7 @@ export function aborts(start: Start): void {
           socket.once('data', resolve);
         });
         socket.write(frame('{"id":1,"method":"subscription","params":{"path":"watch"}}'));
-        await begun(running, 'watch');
+        await untilStarted(running, 'watch');
         socket[disconnect]();
         expect(await callsAfterAbort(running, 'watch')).toEqual({ aborted: 1, live: 0 });
       },
@@ -190,7 +190,7 @@ export function aborts(start: Start): void {
       onTestFinished(() => {
         socket.destroy();
       });
-      await begun(running, procedure);
+      await untilStarted(running, procedure);
       // Wait until the system's socket buffers are full, which may take megabytes.
       let pulled = -1;
       await vi.waitFor(

@@ -7,8 +7,8 @@ import type { Start } from '../start.ts';
 export function batches(start: Start): void {
   describe('batches', () => {
     it('httpBatchLink sends concurrent calls as one request', async () => {
-      const { place, contexts } = await start();
-      const trpc = clientOf(httpBatchLink(place.http));
+      const { endpoints, contexts } = await start();
+      const trpc = clientOf(httpBatchLink(endpoints.http));
       await Promise.all([trpc.hello.query(), trpc.nothing.query(), trpc.add.query({ a: 1, b: 2 })]);
       expect(contexts).toHaveLength(1);
       expect(contexts[0]).toMatchObject({
@@ -21,8 +21,8 @@ export function batches(start: Start): void {
     });
 
     it('httpBatchLink sends mutations as one POST', async () => {
-      const { place, contexts } = await start();
-      const trpc = clientOf(httpBatchLink(place.http));
+      const { endpoints, contexts } = await start();
+      const trpc = clientOf(httpBatchLink(endpoints.http));
       const things = await Promise.all([trpc.write.mutate({ name: 'a' }), trpc.write.mutate({ name: 'b' })]);
       expect(things.map(({ name }) => name)).toEqual(['a', 'b']);
       expect(contexts).toHaveLength(1);
@@ -30,22 +30,22 @@ export function batches(start: Start): void {
     });
 
     it('httpBatchLink sends a single call as a batch', async () => {
-      const { place, contexts } = await start();
-      await clientOf(httpBatchLink(place.http)).hello.query();
+      const { endpoints, contexts } = await start();
+      await clientOf(httpBatchLink(endpoints.http)).hello.query();
       expect(contexts[0]).toMatchObject({ batch: true, calls: ['hello'] });
     });
 
     it('a GET batch of 40 calls with a URL of several kilobytes is answered', async () => {
-      const { place } = await start();
-      const trpc = clientOf(httpBatchLink(place.http));
+      const { endpoints } = await start();
+      const trpc = clientOf(httpBatchLink(endpoints.http));
       const names = Array.from({ length: 40 }, (_, n) => `name ${n} ${'x'.repeat(20)}`);
       const responses = await Promise.all(names.map((name) => trpc.hello.query({ name })));
       expect(responses).toEqual(names.map((name) => `Hello, ${name}!`));
     });
 
     it('httpBatchStreamLink resolves each call as soon as it completes', async () => {
-      const { place, contexts } = await start();
-      const trpc = clientOf(httpBatchStreamLink(place.http));
+      const { endpoints, contexts } = await start();
+      const trpc = clientOf(httpBatchStreamLink(endpoints.http));
       const order: string[] = [];
       await Promise.all([
         trpc.slow.query({ ms: 150 }).then(() => order.push('slow')),
@@ -60,8 +60,8 @@ export function batches(start: Start): void {
     });
 
     it('wsLink sends concurrent calls as one message', async () => {
-      const { place } = await start({ rpc: { maxBatchSize: 2 } });
-      const trpc = clientOf(wsLink({ client: wsClient(place) }));
+      const { endpoints } = await start({ rpc: { maxBatchSize: 2 } });
+      const trpc = clientOf(wsLink({ client: wsClient(endpoints) }));
       expect(await Promise.all([trpc.hello.query(), trpc.hello.query()])).toHaveLength(2);
       await expect(
         Promise.all([trpc.hello.query(), trpc.hello.query(), trpc.hello.query()]),
@@ -74,8 +74,8 @@ export function batches(start: Start): void {
     ] as const)(
       'maxBatchSize rejects a larger batch over %s and accepts one of that size',
       async (_name, link) => {
-        const { place, errors } = await start({ rpc: { maxBatchSize: 2 } });
-        const trpc = clientOf(link(place.http));
+        const { endpoints, errors } = await start({ rpc: { maxBatchSize: 2 } });
+        const trpc = clientOf(link(endpoints.http));
         expect(await Promise.all([trpc.hello.query(), trpc.hello.query()])).toHaveLength(2);
         await expect(
           Promise.all([trpc.hello.query(), trpc.hello.query(), trpc.hello.query()]),
@@ -88,18 +88,18 @@ export function batches(start: Start): void {
     );
 
     it('allowBatching: false rejects a batch and serves single calls', async () => {
-      const { place } = await start({ rpc: { allowBatching: false } });
-      await expect(clientOf(httpBatchLink(place.http)).hello.query()).rejects.toMatchObject({
+      const { endpoints } = await start({ rpc: { allowBatching: false } });
+      await expect(clientOf(httpBatchLink(endpoints.http)).hello.query()).rejects.toMatchObject({
         message: 'Batching is not enabled on the server',
       });
-      expect(await clientOf(httpLink(place.http)).hello.query()).toBe('Hello, world!');
+      expect(await clientOf(httpLink(endpoints.http)).hello.query()).toBe('Hello, world!');
     });
   });
 
   describe('JSON lines', () => {
     it('promises in an output settle one by one, each with its own value or error', async () => {
-      const { place } = await start();
-      const output = await clientOf(httpBatchStreamLink(place.http)).promises.query();
+      const { endpoints } = await start();
+      const output = await clientOf(httpBatchStreamLink(endpoints.http)).promises.query();
       expect(output.now).toBe('now');
       expect(await output.later).toBe('later');
       await expect(output.broken).rejects.toMatchObject({
@@ -109,8 +109,8 @@ export function batches(start: Start): void {
     });
 
     it('an async iterable output yields its values and its return value', async () => {
-      const { place } = await start();
-      const output = await clientOf(httpBatchStreamLink(place.http)).iterable.query(3);
+      const { endpoints } = await start();
+      const output = await clientOf(httpBatchStreamLink(endpoints.http)).iterable.query(3);
       const iterator = output[Symbol.asyncIterator]();
       const steps = [];
       for (let step = await iterator.next(); ; step = await iterator.next()) {
@@ -121,9 +121,9 @@ export function batches(start: Start): void {
     });
 
     it('an async iterable that throws yields the values before the error, then the error', async () => {
-      const { place, errors } = await start();
+      const { endpoints, errors } = await start();
       const received: number[] = [];
-      const output = await clientOf(httpBatchStreamLink(place.http)).iterableFails.query();
+      const output = await clientOf(httpBatchStreamLink(endpoints.http)).iterableFails.query();
       await expect(
         (async () => {
           for await (const value of output) received.push(value);
@@ -134,19 +134,21 @@ export function batches(start: Start): void {
     });
 
     it('an async iterable output over a link without streaming is UNSUPPORTED_MEDIA_TYPE', async () => {
-      const { place } = await start();
-      await expect(clientOf(httpBatchLink(place.http)).iterable.query(1)).rejects.toMatchObject({
+      const { endpoints } = await start();
+      await expect(clientOf(httpBatchLink(endpoints.http)).iterable.query(1)).rejects.toMatchObject({
         data: { code: 'UNSUPPORTED_MEDIA_TYPE' },
       });
-      await expect(clientOf(wsLink({ client: wsClient(place) })).iterable.query(1)).rejects.toMatchObject({
-        data: { code: 'UNSUPPORTED_MEDIA_TYPE' },
-      });
+      await expect(clientOf(wsLink({ client: wsClient(endpoints) })).iterable.query(1)).rejects.toMatchObject(
+        {
+          data: { code: 'UNSUPPORTED_MEDIA_TYPE' },
+        },
+      );
     });
 
     it('jsonl.pingMs keeps an idle response alive with white space', async () => {
-      const { place } = await start({ streams: { jsonl: { pingMs: 20 } } });
-      const response = await place.http.fetch(
-        `${place.http.url}/slow?batch=1&input=${encodeURIComponent(JSON.stringify({ 0: { ms: 400 } }))}`,
+      const { endpoints } = await start({ streams: { jsonl: { pingMs: 20 } } });
+      const response = await endpoints.http.fetch(
+        `${endpoints.http.url}/slow?batch=1&input=${encodeURIComponent(JSON.stringify({ 0: { ms: 400 } }))}`,
         { headers: { 'trpc-accept': 'application/jsonl' } },
       );
       const text = await response.text();
@@ -156,8 +158,8 @@ export function batches(start: Start): void {
     });
 
     it('jsonl.contentType sets the Content-Type of JSON lines', async () => {
-      const { place } = await start({ streams: { jsonl: { contentType: 'application/jsonl' } } });
-      const response = await place.http.fetch(`${place.http.url}/hello?batch=1&input=%7B%7D`, {
+      const { endpoints } = await start({ streams: { jsonl: { contentType: 'application/jsonl' } } });
+      const response = await endpoints.http.fetch(`${endpoints.http.url}/hello?batch=1&input=%7B%7D`, {
         headers: { 'trpc-accept': 'application/jsonl' },
       });
       expect(response.headers.get('content-type')).toBe('application/jsonl');
@@ -165,8 +167,8 @@ export function batches(start: Start): void {
     });
 
     it('the Accept header requests JSON lines as trpc-accept does', async () => {
-      const { place, contexts } = await start();
-      const trpc = clientOf(httpBatchStreamLink({ ...place.http, streamHeader: 'accept' }));
+      const { endpoints, contexts } = await start();
+      const trpc = clientOf(httpBatchStreamLink({ ...endpoints.http, streamHeader: 'accept' }));
       expect(await trpc.hello.query()).toBe('Hello, world!');
       expect(contexts[0]).toMatchObject({ accept: 'application/jsonl' });
     });
@@ -174,12 +176,12 @@ export function batches(start: Start): void {
 
   describe('splitLink and retryLink', () => {
     it('splitLink sends mutations over HTTP and queries over WebSocket', async () => {
-      const { place, contexts } = await start();
+      const { endpoints, contexts } = await start();
       const trpc = clientOf(
         splitLink({
           condition: ({ type }) => type === 'mutation',
-          true: httpLink(place.http),
-          false: wsLink({ client: wsClient(place) }),
+          true: httpLink(endpoints.http),
+          false: wsLink({ client: wsClient(endpoints) }),
         }),
       );
       expect(await trpc.write.mutate({ name: 'over HTTP' })).toMatchObject({ name: 'over HTTP' });
@@ -188,12 +190,12 @@ export function batches(start: Start): void {
     });
 
     it('retryLink repeats a failed call until it succeeds', async () => {
-      const { place, errors } = await start();
+      const { endpoints, errors } = await start();
       const trpc = clientOf(
         retryLink({
           retry: ({ attempts, error }) => attempts < 5 && error.data?.code === 'SERVICE_UNAVAILABLE',
         }),
-        httpBatchStreamLink(place.http),
+        httpBatchStreamLink(endpoints.http),
       );
       expect(await trpc.flaky.query({ name: 'a', failures: 2 })).toBe(3);
       expect(errors).toEqual(['flaky SERVICE_UNAVAILABLE', 'flaky SERVICE_UNAVAILABLE']);

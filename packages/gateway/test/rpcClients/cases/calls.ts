@@ -1,18 +1,18 @@
 import { createTRPCClient, isTRPCClientError, type TRPCLink } from '@trpc/client';
 import { describe, expect, it } from 'vitest';
-import { callLinks, clientOf, superjsonLinks, type Place } from '../clients.ts';
+import { callLinks, clientOf, superjsonLinks, type Endpoints } from '../clients.ts';
 import type { Start } from '../start.ts';
 import { richValue, superjsonRouter, type SuperjsonRouter, type RpcRouter } from '../rpcRouter.ts';
 
-const links = Object.entries<(place: Place) => TRPCLink<RpcRouter>>(callLinks);
-const transformingLinks = Object.entries<(place: Place) => TRPCLink<SuperjsonRouter>>(superjsonLinks);
+const links = Object.entries<(endpoints: Endpoints) => TRPCLink<RpcRouter>>(callLinks);
+const transformingLinks = Object.entries<(endpoints: Endpoints) => TRPCLink<SuperjsonRouter>>(superjsonLinks);
 
 /** Queries and mutations over each link. */
 export function calls(start: Start): void {
   describe.each(links)('queries and mutations over %s', (_name, link) => {
     const client = async () => {
       const running = await start();
-      return { ...running, client: clientOf(link(running.place)) };
+      return { ...running, client: clientOf(link(running.endpoints)) };
     };
 
     it('a query resolves to its output, with and without an input', async () => {
@@ -92,8 +92,8 @@ export function calls(start: Start): void {
 
   describe.each(transformingLinks)('superjson over %s', (_name, link) => {
     const client = async () => {
-      const { place } = await start({ router: superjsonRouter });
-      return createTRPCClient<SuperjsonRouter>({ links: [link(place)] });
+      const { endpoints } = await start({ router: superjsonRouter });
+      return createTRPCClient<SuperjsonRouter>({ links: [link(endpoints)] });
     };
 
     it('superjson inputs and outputs keep dates, bigints, sets, maps, undefined and regular expressions', async () => {

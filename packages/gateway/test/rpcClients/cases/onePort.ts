@@ -9,11 +9,11 @@ import type { Start } from '../start.ts';
 export function onePort(start: Start): void {
   describe('a shared port', () => {
     it('one port serves HTTP, server-sent events and WebSockets at the same time', async () => {
-      const { place } = await start();
-      const events = clientOf(httpSubscriptionLink(place.events));
-      const sockets = clientOf(wsLink({ client: wsClient(place) }));
+      const { endpoints } = await start();
+      const events = clientOf(httpSubscriptionLink(endpoints.events));
+      const sockets = clientOf(wsLink({ client: wsClient(endpoints) }));
       const seen = [events, sockets].map((trpc) => collect(trpc.count, { to: 20, everyMs: 2 }));
-      expect(await clientOf(httpLink(place.http)).hello.query()).toBe('Hello, world!');
+      expect(await clientOf(httpLink(endpoints.http)).hello.query()).toBe('Hello, world!');
       await Promise.all(seen.map(({ ended }) => ended));
       for (const { data } of seen) expect(data).toHaveLength(20);
     });
@@ -22,11 +22,11 @@ export function onePort(start: Start): void {
       const first = await start();
       const events = clientOf(
         httpSubscriptionLink({
-          ...first.place.events,
-          eventSourceOptions: { fetch: quickRetry(first.place.http.fetch) },
+          ...first.endpoints.events,
+          eventSourceOptions: { fetch: quickRetry(first.endpoints.http.fetch) },
         }),
       );
-      const sockets = clientOf(wsLink({ client: wsClient(first.place) }));
+      const sockets = clientOf(wsLink({ client: wsClient(first.endpoints) }));
       const seen = [events, sockets].map((trpc) => collect(trpc.numbered, { to: 40, everyMs: 15 }));
       await vi.waitFor(() => expect(seen.every(({ data }) => data.length > 5)).toBe(true));
       const stopping = performance.now();

@@ -8,16 +8,16 @@ import type { Start } from '../start.ts';
 export function options(start: Start): void {
   describe('adapter options', () => {
     it('allowMethodOverride allows queries by POST', async () => {
-      const { place } = await start({ rpc: { allowMethodOverride: true } });
-      const single = clientOf(httpLink({ ...place.http, methodOverride: 'POST' }));
-      const batch = clientOf(httpBatchLink({ ...place.http, methodOverride: 'POST' }));
+      const { endpoints } = await start({ rpc: { allowMethodOverride: true } });
+      const single = clientOf(httpLink({ ...endpoints.http, methodOverride: 'POST' }));
+      const batch = clientOf(httpBatchLink({ ...endpoints.http, methodOverride: 'POST' }));
       expect(await single.hello.query({ name: 'POST' })).toBe('Hello, POST!');
       expect(await batch.hello.query({ name: 'POST' })).toBe('Hello, POST!');
     });
 
     it('allowMethodOverride allows subscriptions by POST', async () => {
-      const { place } = await start({ rpc: { allowMethodOverride: true } });
-      const response = await place.http.fetch(`${place.http.url}/count`, {
+      const { endpoints } = await start({ rpc: { allowMethodOverride: true } });
+      const response = await endpoints.http.fetch(`${endpoints.http.url}/count`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: '{"to":2}',
@@ -26,8 +26,8 @@ export function options(start: Start): void {
     });
 
     it('a query by POST without allowMethodOverride is 405 with Allow', async () => {
-      const { place } = await start();
-      const trpc = clientOf(httpLink({ ...place.http, methodOverride: 'POST' }));
+      const { endpoints } = await start();
+      const trpc = clientOf(httpLink({ ...endpoints.http, methodOverride: 'POST' }));
       await expect(trpc.hello.query()).rejects.toMatchObject({
         data: { code: 'METHOD_NOT_SUPPORTED', httpStatus: 405 },
         meta: { response: { headers: expect.toSatisfy((all: Headers) => all.get('allow') === 'GET') } },
@@ -35,7 +35,7 @@ export function options(start: Start): void {
     });
 
     it('responseMeta sets the status and headers of calls, streams and subscriptions', async () => {
-      const { place } = await start({
+      const { endpoints } = await start({
         rpc: {
           responseMeta: ({ paths, errors, type, eagerGeneration }) => ({
             status: errors.length > 0 ? 418 : 202,
@@ -49,7 +49,7 @@ export function options(start: Start): void {
         },
       });
       const fetchMeta = async (target: string, headers: Record<string, string> = {}) => {
-        const response = await place.http.fetch(`${place.http.url}${target}`, { headers });
+        const response = await endpoints.http.fetch(`${endpoints.http.url}${target}`, { headers });
         await response.text();
         return [
           response.status,
@@ -82,9 +82,9 @@ export function options(start: Start): void {
     });
 
     it('onError is called for each error with its path, over HTTP and WebSocket', async () => {
-      const { place, errors } = await start();
-      const overHttp = clientOf(httpLink(place.http));
-      const overWs = clientOf(wsLink({ client: wsClient(place) }));
+      const { endpoints, errors } = await start();
+      const overHttp = clientOf(httpLink(endpoints.http));
+      const overWs = clientOf(wsLink({ client: wsClient(endpoints) }));
       await expect(overHttp.throwError.query('CONFLICT')).rejects.toThrow('This is CONFLICT');
       await expect(overHttp.throwError.query('INTERNAL_SERVER_ERROR')).rejects.toThrow('This is');
       await expect(overWs.throwError.query('BAD_REQUEST')).rejects.toThrow('This is');
@@ -96,10 +96,10 @@ export function options(start: Start): void {
     });
 
     it('basePath may have several segments for HTTP, SSE and WebSocket', async () => {
-      const { place, contexts } = await start({ basePath: '/api/v2/rpc' });
-      expect(await clientOf(httpLink(place.http)).hello.query()).toBe('Hello, world!');
-      expect(await clientOf(wsLink({ client: wsClient(place) })).hello.query()).toBe('Hello, world!');
-      const trpc = clientOf(httpSubscriptionLink(place.events));
+      const { endpoints, contexts } = await start({ basePath: '/api/v2/rpc' });
+      expect(await clientOf(httpLink(endpoints.http)).hello.query()).toBe('Hello, world!');
+      expect(await clientOf(wsLink({ client: wsClient(endpoints) })).hello.query()).toBe('Hello, world!');
+      const trpc = clientOf(httpSubscriptionLink(endpoints.events));
       const seen = collect(trpc.count, { to: 2 });
       await seen.ended;
       expect(seen.data).toEqual([1, 2]);
@@ -107,8 +107,8 @@ export function options(start: Start): void {
     });
 
     it('createContext receives the procedure, type, URL and signal of a single call', async () => {
-      const { place } = await start();
-      expect(await clientOf(httpLink(place.http)).seen.query()).toEqual({
+      const { endpoints } = await start();
+      expect(await clientOf(httpLink(endpoints.http)).seen.query()).toEqual({
         batch: false,
         calls: ['seen'],
         type: 'query',
@@ -120,24 +120,24 @@ export function options(start: Start): void {
     });
 
     it('an error thrown by createContext fails a call, and each call of a batch', async () => {
-      const { place, errors } = await start({
+      const { endpoints, errors } = await start({
         admit: () => {
           throw new Error('Not you');
         },
       });
-      await expect(clientOf(httpLink(place.http)).hello.query()).rejects.toMatchObject({
+      await expect(clientOf(httpLink(endpoints.http)).hello.query()).rejects.toMatchObject({
         message: 'Not you',
         data: { code: 'INTERNAL_SERVER_ERROR' },
       });
-      const batch = clientOf(httpBatchLink(place.http));
+      const batch = clientOf(httpBatchLink(endpoints.http));
       const responses = await Promise.allSettled([batch.hello.query(), batch.nil.query()]);
       expect(responses.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
       expect(errors).toHaveLength(3);
     });
 
     it('HEAD of a procedure is 204 without a body', async () => {
-      const { place } = await start();
-      const response = await place.http.fetch(`${place.http.url}/hello`, { method: 'HEAD' });
+      const { endpoints } = await start();
+      const response = await endpoints.http.fetch(`${endpoints.http.url}/hello`, { method: 'HEAD' });
       expect(response.status).toBe(204);
       expect(await response.text()).toBe('');
     });
@@ -147,13 +147,13 @@ export function options(start: Start): void {
     const file = new File([new Uint8Array(100_000).fill(7)], 'photo.jpg', { type: 'image/jpeg' });
 
     it('a FormData input keeps fields, repeated names, and files with their names and types', async () => {
-      const { place } = await start();
+      const { endpoints } = await start();
       const form = new FormData();
       form.append('name', 'Rex ü');
       form.append('tag', 'a');
       form.append('tag', 'b');
       form.append('photo', file);
-      const trpc = clientOf(httpLink(place.http));
+      const trpc = clientOf(httpLink(endpoints.http));
       expect(await trpc.upload.mutate(form)).toEqual([
         ['name', 'Rex ü'],
         ['tag', 'a'],
@@ -163,8 +163,8 @@ export function options(start: Start): void {
     });
 
     it('a truncated multipart form is 400', async () => {
-      const { place } = await start();
-      const response = await place.http.fetch(`${place.http.url}/upload`, {
+      const { endpoints } = await start();
+      const response = await endpoints.http.fetch(`${endpoints.http.url}/upload`, {
         method: 'POST',
         headers: { 'content-type': 'multipart/form-data; boundary=x' },
         body: '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nunfinished',
@@ -174,8 +174,8 @@ export function options(start: Start): void {
     });
 
     it('an application/octet-stream input may be a Blob, a Uint8Array or a File', async () => {
-      const { place } = await start();
-      const trpc = clientOf(httpLink(place.http));
+      const { endpoints } = await start();
+      const trpc = clientOf(httpLink(endpoints.http));
       const bytes = new Uint8Array(200_000).map((_, n) => n);
       const { length, digest } = await trpc.bytes.mutate(new Blob([bytes]));
       expect(length).toBe(200_000);
@@ -185,14 +185,14 @@ export function options(start: Start): void {
     });
 
     it('an application/octet-stream input may be sent in chunks without a Content-Length', async () => {
-      const { place } = await start();
+      const { endpoints } = await start();
       const body = new ReadableStream<Uint8Array>({
         start(controller) {
           for (let n = 0; n < 10; n += 1) controller.enqueue(new Uint8Array(10_000).fill(n));
           controller.close();
         },
       });
-      const response = await place.http.fetch(`${place.http.url}/bytes`, {
+      const response = await endpoints.http.fetch(`${endpoints.http.url}/bytes`, {
         method: 'POST',
         headers: { 'content-type': 'application/octet-stream' },
         body,
@@ -205,8 +205,8 @@ export function options(start: Start): void {
       ['JSON body', '/write', 'application/json', () => JSON.stringify({ name: 'x'.repeat(2000) })],
       ['octet stream', '/bytes', 'application/octet-stream', () => new Uint8Array(2000)],
     ])('a %s larger than maxBodyBytes is 413', async (_name, path, type, body) => {
-      const { place } = await start({ maxBodyBytes: 1000 });
-      const response = await place.http.fetch(`${place.http.url}${path}`, {
+      const { endpoints } = await start({ maxBodyBytes: 1000 });
+      const response = await endpoints.http.fetch(`${endpoints.http.url}${path}`, {
         method: 'POST',
         headers: { 'content-type': type },
         body: body(),
@@ -221,8 +221,8 @@ export function options(start: Start): void {
       ['application/x-www-form-urlencoded', 'name=Rex'],
       ['application/jsonx', '{}'],
     ])('a request with Content-Type %s is 415', async (type, body) => {
-      const { place } = await start();
-      const response = await place.http.fetch(`${place.http.url}/write`, {
+      const { endpoints } = await start();
+      const response = await endpoints.http.fetch(`${endpoints.http.url}/write`, {
         method: 'POST',
         headers: { 'content-type': type },
         body,

@@ -1,20 +1,20 @@
 import { createTRPCClient, retryLink, type TRPCLink } from '@trpc/client';
 import { describe, expect, it, vi } from 'vitest';
-import { clientOf, subscriptionLinks, superjsonSubscriptionLinks, type Place } from '../clients.ts';
+import { clientOf, subscriptionLinks, superjsonSubscriptionLinks, type Endpoints } from '../clients.ts';
 import { collect } from '../collect.ts';
 import type { Start } from '../start.ts';
 import { richValue, superjsonRouter, type SuperjsonRouter, type RpcRouter } from '../rpcRouter.ts';
 
-const links = Object.entries<(place: Place) => TRPCLink<RpcRouter>>(subscriptionLinks);
+const links = Object.entries<(endpoints: Endpoints) => TRPCLink<RpcRouter>>(subscriptionLinks);
 const transformingLinks =
-  Object.entries<(place: Place) => TRPCLink<SuperjsonRouter>>(superjsonSubscriptionLinks);
+  Object.entries<(endpoints: Endpoints) => TRPCLink<SuperjsonRouter>>(superjsonSubscriptionLinks);
 
 /** Subscriptions over each link that carries them, with the same results over both. */
 export function subscriptions(start: Start): void {
   describe.each(links)('subscriptions over %s', (name, link) => {
     const client = async () => {
       const running = await start();
-      return { ...running, client: clientOf(link(running.place)) };
+      return { ...running, client: clientOf(link(running.endpoints)) };
     };
 
     it('a subscription emits started, every event in order, stopped and complete', async () => {
@@ -71,7 +71,7 @@ export function subscriptions(start: Start): void {
       const seen = collect(trpc.observed, 3);
       await seen.ended;
       expect(seen.data).toEqual([1, 2, 3]);
-      expect(calls.begun('observed')).toBe(1);
+      expect(calls.started('observed')).toBe(1);
       await vi.waitFor(() => expect(calls.count).toBe(0));
     });
 
@@ -143,10 +143,10 @@ export function subscriptions(start: Start): void {
     });
 
     it('retryLink resumes after the last tracked event', async () => {
-      const { place } = await client();
+      const { endpoints } = await client();
       const trpc = clientOf(
         retryLink({ retry: ({ error, attempts }) => attempts < 4 && error.data?.code === 'CONFLICT' }),
-        link(place),
+        link(endpoints),
       );
       const seen = collect(trpc.numbered, { to: 6, failAt: 4, failWith: 'CONFLICT' });
       await seen.ended;
@@ -166,8 +166,8 @@ export function subscriptions(start: Start): void {
 
   describe.each(transformingLinks)('superjson subscriptions over %s', (_name, link) => {
     const client = async () => {
-      const { place } = await start({ router: superjsonRouter });
-      return createTRPCClient<SuperjsonRouter>({ links: [link(place)] });
+      const { endpoints } = await start({ router: superjsonRouter });
+      return createTRPCClient<SuperjsonRouter>({ links: [link(endpoints)] });
     };
 
     it('superjson transforms events, including tracked ones', async () => {

@@ -2,7 +2,7 @@ import { wsLink } from '@trpc/client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { needs } from '../../servers.ts';
-import { clientOf, wsClient, type Place } from '../clients.ts';
+import { clientOf, wsClient, type Endpoints } from '../clients.ts';
 import { collect } from '../collect.ts';
 import { invertedJson } from '../encoder.ts';
 import type { Start } from '../start.ts';
@@ -13,9 +13,9 @@ interface Closed {
 }
 
 /** Opens a bare WebSocket and records the messages it receives. */
-async function open(place: Place, query = '') {
+async function open(endpoints: Endpoints, query = '') {
   needs('WebSockets');
-  const socket = new WebSocket(`${place.ws}${query}`);
+  const socket = new WebSocket(`${endpoints.ws}${query}`);
   onTestFinished(() => socket.terminate());
   const messages: string[] = [];
   socket.on('message', (data) => messages.push((data as Buffer).toString()));
@@ -35,8 +35,8 @@ const parsed = (message: string | undefined) => JSON.parse(message ?? '') as unk
 export function webSocket(start: Start): void {
   describe('WebSocket', () => {
     it('createContext is called once per WebSocket connection, with an info of type unknown', async () => {
-      const { place, contexts } = await start();
-      const trpc = clientOf(wsLink({ client: wsClient(place) }));
+      const { endpoints, contexts } = await start();
+      const trpc = clientOf(wsLink({ client: wsClient(endpoints) }));
       await trpc.hello.query();
       await trpc.hello.query();
       expect(contexts).toEqual([
@@ -53,16 +53,16 @@ export function webSocket(start: Start): void {
     });
 
     it('a server that has just started serves 40 WebSockets that open at the same time', async () => {
-      const { place } = await start();
-      const opened = await Promise.all(Array.from({ length: 40 }, () => open(place)));
+      const { endpoints } = await start();
+      const opened = await Promise.all(Array.from({ length: 40 }, () => open(endpoints)));
       for (const { socket } of opened) socket.send('{"id":1,"method":"query","params":{"path":"hello"}}');
       await vi.waitFor(() => expect(opened.every(({ messages }) => messages.length === 1)).toBe(true));
     });
 
     it('connectionParams are the first message of each WebSocket connection, evaluated again on reconnect', async () => {
-      const { place, contexts, server } = await start();
+      const { endpoints, contexts, server } = await start();
       let connections = 0;
-      const client = wsClient(place, {
+      const client = wsClient(endpoints, {
         connectionParams: async () => ({ token: `secret ${(connections += 1)}` }),
       });
       const trpc = clientOf(wsLink({ client }));
@@ -77,8 +77,8 @@ export function webSocket(start: Start): void {
       ['not an object', '5'],
       ['not strings', '{"method":"connectionParams","data":{"a":1}}'],
     ])('connectionParams that are %s close the WebSocket after a PARSE_ERROR', async (_name, message) => {
-      const { place, errors } = await start();
-      const { socket, messages, closed } = await open(place, '?connectionParams=1');
+      const { endpoints, errors } = await start();
+      const { socket, messages, closed } = await open(endpoints, '?connectionParams=1');
       socket.send(message);
       const { code } = await closed;
       expect(messages.map(parsed)).toMatchObject([{ id: null, error: { data: { code: 'PARSE_ERROR' } } }]);
@@ -87,12 +87,12 @@ export function webSocket(start: Start): void {
     });
 
     it('an error thrown by createContext is sent with id null, then the WebSocket is closed', async () => {
-      const { place } = await start({
+      const { endpoints } = await start({
         admit: () => {
           throw new Error('Not you');
         },
       });
-      const { messages, closed } = await open(place);
+      const { messages, closed } = await open(endpoints);
       const { code } = await closed;
       expect(parsed(messages[0])).toMatchObject({
         id: null,
@@ -102,8 +102,8 @@ export function webSocket(start: Start): void {
     });
 
     it('a client’s PING message is answered with PONG', async () => {
-      const { place } = await start();
-      const { socket, messages } = await open(place);
+      const { endpoints } = await start();
+      const { socket, messages } = await open(endpoints);
       socket.send('PING');
       socket.send('PONG');
       socket.send('PING');
@@ -111,8 +111,8 @@ export function webSocket(start: Start): void {
     });
 
     it('a client with keepAlive stays connected to a server that answers its pings', async () => {
-      const { place, contexts } = await start();
-      const client = wsClient(place, {
+      const { endpoints, contexts } = await start();
+      const client = wsClient(endpoints, {
         keepAlive: { enabled: true, intervalMs: 15, pongTimeoutMs: 500 },
       });
       const trpc = clientOf(wsLink({ client }));
@@ -123,8 +123,8 @@ export function webSocket(start: Start): void {
     });
 
     it('the server’s keepAlive sends PING after a silence and disconnects a client that does not answer', async () => {
-      const { place, calls } = await start({ keepAlive: { enabled: true, pingMs: 40, pongWaitMs: 60 } });
-      const { socket, messages, closed } = await open(place);
+      const { endpoints, calls } = await start({ keepAlive: { enabled: true, pingMs: 40, pongWaitMs: 60 } });
+      const { socket, messages, closed } = await open(endpoints);
       socket.send('{"id":1,"method":"subscription","params":{"path":"watch"}}');
       const { code } = await closed;
       expect(messages.at(-1)).toBe('PING');
@@ -133,10 +133,10 @@ export function webSocket(start: Start): void {
     });
 
     it('the server’s keepAlive keeps a client connected that answers PING', async () => {
-      const { place, contexts } = await start({
+      const { endpoints, contexts } = await start({
         keepAlive: { enabled: true, pingMs: 20, pongWaitMs: 60 },
       });
-      const trpc = clientOf(wsLink({ client: wsClient(place) }));
+      const trpc = clientOf(wsLink({ client: wsClient(endpoints) }));
       collect(trpc.watch, undefined);
       await new Promise((resolve) => setTimeout(resolve, 200));
       expect(await trpc.hello.query()).toBe('Hello, world!');
@@ -144,8 +144,8 @@ export function webSocket(start: Start): void {
     });
 
     it('the server’s keepAlive sends no PING to a client that keeps sending calls', async () => {
-      const { place } = await start({ keepAlive: { enabled: true, pingMs: 250, pongWaitMs: 1000 } });
-      const { socket, messages } = await open(place);
+      const { endpoints } = await start({ keepAlive: { enabled: true, pingMs: 250, pongWaitMs: 1000 } });
+      const { socket, messages } = await open(endpoints);
       for (let id = 1; id <= 20; id += 1) {
         socket.send(`{"id":${id},"method":"query","params":{"path":"hello"}}`);
         await new Promise((resolve) => setTimeout(resolve, 25));
@@ -155,8 +155,8 @@ export function webSocket(start: Start): void {
     });
 
     it('broadcastReconnect makes clients reconnect and resume their subscriptions', async () => {
-      const { place, contexts, server } = await start();
-      const trpc = clientOf(wsLink({ client: wsClient(place) }));
+      const { endpoints, contexts, server } = await start();
+      const trpc = clientOf(wsLink({ client: wsClient(endpoints) }));
       const seen = collect(trpc.numbered, { to: 30, everyMs: 10 });
       await vi.waitFor(() => expect(seen.data.length).toBeGreaterThan(3));
       server.broadcastReconnect();
@@ -166,8 +166,8 @@ export function webSocket(start: Start): void {
     });
 
     it('lastEventId in a subscription message resumes after that event', async () => {
-      const { place } = await start();
-      const { socket, messages } = await open(place);
+      const { endpoints } = await start();
+      const { socket, messages } = await open(endpoints);
       socket.send(
         '{"id":1,"method":"subscription","params":{"path":"numbered","input":{"to":5},"lastEventId":"4"}}',
       );
@@ -179,8 +179,8 @@ export function webSocket(start: Start): void {
     });
 
     it('a custom encoder carries calls and subscriptions in binary frames', async () => {
-      const { place } = await start({ encoder: invertedJson });
-      const client = wsClient(place, { experimental_encoder: invertedJson });
+      const { endpoints } = await start({ encoder: invertedJson });
+      const client = wsClient(endpoints, { experimental_encoder: invertedJson });
       const trpc = clientOf(wsLink({ client }));
       expect(await trpc.hello.query({ name: 'ü' })).toBe('Hello, ü!');
       const seen = collect(trpc.count, { to: 3 });
@@ -189,9 +189,9 @@ export function webSocket(start: Start): void {
     });
 
     it('a lazy client closes its idle WebSocket and opens another for the next call', async () => {
-      const { place, contexts } = await start();
+      const { endpoints, contexts } = await start();
       const onClose = vi.fn<() => void>();
-      const client = wsClient(place, { lazy: { enabled: true, closeMs: 20 }, onClose });
+      const client = wsClient(endpoints, { lazy: { enabled: true, closeMs: 20 }, onClose });
       const trpc = clientOf(wsLink({ client }));
       await trpc.hello.query();
       await vi.waitFor(() => expect(onClose).toHaveBeenCalled());
@@ -209,8 +209,8 @@ export function webSocket(start: Start): void {
       ['with another jsonrpc version', '{"id":1,"jsonrpc":"1.0","method":"query","params":{"path":"hello"}}'],
       ['in a batch with an invalid message', '[{"id":1,"method":"query","params":{"path":"hello"}},5]'],
     ])('a message %s is PARSE_ERROR with id null, and the WebSocket stays open', async (_name, message) => {
-      const { place } = await start();
-      const { socket, messages } = await open(place);
+      const { endpoints } = await start();
+      const { socket, messages } = await open(endpoints);
       socket.send(message);
       socket.send('{"id":9,"method":"query","params":{"path":"hello"}}');
       await vi.waitFor(() => expect(messages).toHaveLength(2));
@@ -221,24 +221,24 @@ export function webSocket(start: Start): void {
     });
 
     it('a request with id null is answered with an error with id null', async () => {
-      const { place } = await start();
-      const { socket, messages } = await open(place);
+      const { endpoints } = await start();
+      const { socket, messages } = await open(endpoints);
       socket.send('{"id":null,"method":"query","params":{"path":"hello"}}');
       await vi.waitFor(() => expect(messages).toHaveLength(1));
       expect(parsed(messages[0])).toMatchObject({ id: null, error: { message: '`id` is required' } });
     });
 
     it('subscription.stop for an unknown id is ignored', async () => {
-      const { place } = await start();
-      const { socket, messages } = await open(place);
+      const { endpoints } = await start();
+      const { socket, messages } = await open(endpoints);
       socket.send('{"id":77,"method":"subscription.stop"}');
       socket.send('{"id":1,"method":"query","params":{"path":"hello"}}');
       await vi.waitFor(() => expect(messages).toHaveLength(1));
     });
 
     it('a second subscription with the id of a running one is rejected', async () => {
-      const { place, calls } = await start();
-      const { socket, messages } = await open(place);
+      const { endpoints, calls } = await start();
+      const { socket, messages } = await open(endpoints);
       const subscribe = '{"id":1,"method":"subscription","params":{"path":"watch"}}';
       socket.send(subscribe);
       socket.send(subscribe);
@@ -247,8 +247,8 @@ export function webSocket(start: Start): void {
     });
 
     it('a mutation called as a query is NOT_FOUND', async () => {
-      const { place } = await start();
-      const { socket, messages } = await open(place);
+      const { endpoints } = await start();
+      const { socket, messages } = await open(endpoints);
       socket.send('{"id":1,"method":"query","params":{"path":"write","input":{"name":"x"}}}');
       await vi.waitFor(() => expect(messages).toHaveLength(1));
       expect(parsed(messages[0])).toMatchObject({
@@ -257,23 +257,23 @@ export function webSocket(start: Start): void {
     });
 
     it('a message of exactly maxMessageBytes is accepted', async () => {
-      const { place } = await start({ maxMessageBytes: 1000 });
-      const { socket, messages } = await open(place);
+      const { endpoints } = await start({ maxMessageBytes: 1000 });
+      const { socket, messages } = await open(endpoints);
       const message = '{"id":1,"method":"query","params":{"path":"hello"}}';
       socket.send(message.padEnd(1000));
       await vi.waitFor(() => expect(messages).toHaveLength(1));
     });
 
     it('a client’s close frame is answered with the same code', async () => {
-      const { place } = await start();
-      const { socket, closed } = await open(place);
+      const { endpoints } = await start();
+      const { socket, closed } = await open(endpoints);
       socket.close(4001, 'enough');
       expect(await closed).toMatchObject({ code: 4001 });
     });
 
     it('a ping frame is answered with a pong frame with the same bytes', async () => {
-      const { place } = await start();
-      const { socket } = await open(place);
+      const { endpoints } = await start();
+      const { socket } = await open(endpoints);
       const pong = new Promise<string>((resolve) => {
         socket.once('pong', (data) => resolve(data.toString()));
       });
