@@ -138,9 +138,9 @@ export interface SocketOptions {
   readonly maxUnauthenticatedSockets?: number;
   /**
    * Maximum number of those sockets per client address (`trustProxy`; a /64 for IPv6). Further ones get 503. Default:
-   * 100, a tenth of `maxUnauthenticatedSockets`, so that one address cannot occupy all. If all clients share one address, for example
-   * behind a proxy that `trustProxy` does not name, about 1,000 sockets per second can still connect: each waits only
-   * for a round trip and the look-up of its key.
+   * 100, a tenth of `maxUnauthenticatedSockets`, so that one address cannot occupy all. If all clients share one
+   * address, for example behind a proxy that `trustProxy` does not name, about 1,000 sockets per second can still
+   * connect: each waits only for a round trip and the look-up of its key.
    */
   readonly maxUnauthenticatedSocketsPerAddress?: number;
 }
