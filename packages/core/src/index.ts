@@ -19,18 +19,18 @@ export {
 } from './store/collection.ts';
 export type { RowCodec } from './store/rowCodec.ts';
 export type {
-  MaybePromise,
   CallOptions,
   ChangeOptions,
-  StoreCloseOptions as CloseOptions,
   Collection,
   Created,
   KeyRecord,
   KeyStore,
   ListQuery,
+  MaybePromise,
   Page,
   Reservation,
   Store,
+  StoreCloseOptions,
 } from './store/store.ts';
 export { StoreError, type StoreErrorCode } from './store/storeError.ts';
 export { ApiError } from '@petstore/gateway/meta';

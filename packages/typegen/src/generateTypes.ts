@@ -53,7 +53,7 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
     return { procedures, errorShape, types: names.types() };
   };
   let all = convertAll();
-  for (let context = 0; context < verbatim.size; all = convertAll()) context = verbatim.size;
+  for (let size = 0; size < verbatim.size; all = convertAll()) size = verbatim.size;
   const { procedures, errorShape, types } = all;
   const comments = new Map(definitions.map((each) => [each.path, restComment(each, definitions)]));
 

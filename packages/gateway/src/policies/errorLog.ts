@@ -25,7 +25,8 @@ export function logUnexpected(record: RequestRecord, failedCalls: readonly Faile
 }
 
 /**
- * Makes text of a client safe to log: it replaces control characters, which terminals interpret, and limits the length.
+ * Makes text of a client safe to log: it replaces control characters, which terminals interpret, and limits the length,
+ * since a request target may have 16 KiB.
  */
 function oneLine(text: string): string {
   const printable = text.slice(0, maxCharacters).replaceAll(/[^\x20-\x7e]/g, '?');

@@ -56,7 +56,7 @@ const maxShortTokens = 10_000;
 const maxShortLength = 128;
 /**
  * How many rejected long tokens are remembered: 8 MB if each fills `maxHeaderBytes`. A script sends fewer within
- * `badMs`.
+ * `rejectionTtlMs`.
  */
 const maxLongTokens = 500;
 

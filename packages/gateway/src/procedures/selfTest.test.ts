@@ -77,7 +77,7 @@ test.each<[behaviour: string, difference: RegExp, sample: SampleProcedure]>([
     'runs other steps',
     /^a compiled call behaves differently/,
     withCall((_sample, options) => {
-      // `framesOf` requires that the options are read.
+      // `countFrames` requires that the options are read.
       Object.keys(options);
       return undefined;
     }),

@@ -69,7 +69,7 @@ export function openMetrics({ prefix = 'gateway_' }: MetricsOptions = {}): Metri
         ...(serviceFamilies ?? []),
         gauge(
           `${prefix}rejected_tokens`,
-          'Number of invalid tokens in the cache, at most 10,000.',
+          'Number of invalid tokens in the cache, at most 10,500.',
           sources.rejectedTokens(),
         ),
         ...(processFamilies as unknown as MetricFamily[]).map(withAggregator), // prom-client's types lack `aggregator`, which its aggregation reads.

@@ -191,9 +191,9 @@ function internalTables(folder: DataFolder): [name: string, table: VerifiedTable
         else {
           const { number, record } = value;
           last = Math.max(last, number);
-          const reported = hashes.get(Buffer.from(record.name));
+          const indexedHash = hashes.get(Buffer.from(record.name));
           // A damaged entry is reported for its own table.
-          if (reported !== null && reported !== hash) {
+          if (indexedHash !== null && indexedHash !== hash) {
             report(`the API key ${JSON.stringify(record.name)} is not in the index of names`);
           }
         }
