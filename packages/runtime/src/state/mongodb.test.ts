@@ -107,7 +107,7 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     }
     expect(statuses).toEqual([200, 200, 200, 429, 429]);
     expect(printed).toHaveLength(1);
-    expect(printed[0]).toContain('the state of rateLimit cannot be reached');
+    expect(printed[0]).toContain('the shared state of rateLimit is unavailable');
     proxy.set({ kind: 'none' });
     // The shared bucket was not used.
     await expect

@@ -78,7 +78,8 @@ const sameTypes: Readonly<Record<string, Triple>> = {
       s: v.optional(v.string()),
       on: v.optional(v.boolean()),
     }),
-    arktype: type({ n: 'number.integer', 's?': 'string', 'on?': 'boolean' }),
+    // By default ArkType keeps unknown properties.
+    arktype: type({ '+': 'delete', n: 'number.integer', 's?': 'string', 'on?': 'boolean' }),
   },
 };
 const typeNames = Object.keys(sameTypes);
