@@ -17,11 +17,13 @@
 
 const everywhere = (word, pattern, use, except) => ({ word, use, names: pattern, prose: pattern, except });
 
+const inChangesets = { files: /^\.changeset\//, reason: 'Names of the last release.' };
+
 const faultFiles = /fault|(?:^|\/)(?:test|testing)\//i;
 
 /** @type {Row[]} */
 export const glossary = [
-  everywhere('face', 'faces?', 'protocol'),
+  everywhere('face', 'faces?', 'protocol', [inChangesets]),
   everywhere('exchange', '(?:on )?exchang(?:es?|ed|ing)', 'request record, onResponse, request'),
   everywhere('tell', 'tells?|told|telling', 'report, emit, log'),
   everywhere('hears of', 'hears? of|heard of', 'is notified of'),
@@ -31,13 +33,13 @@ export const glossary = [
     'unauthenticated, anonymous, client, caller',
   ),
   { word: 'he', use: 'client, caller, you', prose: 'he|him|his|himself|she' },
-  everywhere('refuse', 'refus(?:es?|ed|als?|ing)', 'reject, rejection'),
+  everywhere('refuse', 'refus(?:es?|ed|als?|ing)', 'reject, rejection', [inChangesets]),
   everywhere('anew', 'anew', 'again'),
   everywhere('mend', 'mend(?:s|ed|ing)?', 'fix'),
   everywhere('thereby', 'thereby', 'so'),
   everywhere('some that', 'some that', 'those that'),
   everywhere('heed', 'heed(?:s|ed|ing)?', 'respect, honour, read'),
-  everywhere('Awaitable', 'awaitable', 'MaybePromise'),
+  everywhere('Awaitable', 'awaitable', 'MaybePromise', [inChangesets]),
   everywhere('in words', 'in words', 'format'),
   everywhere('spell', 'spells?|spelled|spelt', 'print'),
   { word: 'is none', use: 'invalid', prose: '(?:that|which) is none|is none of' },
@@ -66,6 +68,7 @@ export const glossary = [
     use: 'ResponseControls, response',
     names: 'repl(?:y|ies)',
     except: [
+      inChangesets,
       { text: 'FastifyReply', reason: "Fastify's type." },
       {
         text: 'reply(?:\\.raw)?',
@@ -129,7 +132,7 @@ export const glossary = [
         files: /^(?:docs\/mongodb-store|CONTRIBUTING)\.md$/,
         reason: 'A script that injects faults.',
       },
-      { files: /^\.changeset\//, reason: 'Names of the last release.' },
+      inChangesets,
     ],
   },
   { word: 'who', use: 'client, server, caller', prose: 'who', places: ['comment', 'string', 'markdown'] },
