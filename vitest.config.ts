@@ -41,11 +41,11 @@ const project = (
 });
 
 const suites = 'packages/gateway/test/';
-/** Those in which no adapter takes part. */
-const suitesOfNone = ['adaptersPage', 'responseProblems', 'node/mounted', 'rpcClients/official'].map(
+/** The suites that use no adapter. */
+const suitesWithoutAdapter = ['adaptersPage', 'responseProblems', 'node/mounted', 'rpcClients/official'].map(
   (name) => `${suites}${name}.test.ts`,
 );
-/** What runs over the other adapters where `PETSTORE_TESTS` is not set: a file or two of each kind. */
+/** The suites that run over the other adapters if `PETSTORE_TESTS` is not set: a file or two of each kind. */
 const briefSuites = [
   'adapterDifferences',
   'anyRouter/anyRouter',
@@ -63,7 +63,7 @@ function suitesOver(adapter: Adapter): TestProjectInlineConfiguration {
     `gateway-test:${adapter}`,
     all ? [`${suites}**/*.test.ts`] : briefSuites,
     [],
-    isFirst ? [] : suitesOfNone,
+    isFirst ? [] : suitesWithoutAdapter,
   );
   return { ...rest, test: { ...test, env: { ADAPTER: adapter } } };
 }

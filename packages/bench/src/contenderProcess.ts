@@ -48,7 +48,7 @@ export interface StartOptions {
 
 /**
  * Starts a contender on its core and waits until it answers, with the animals that the cases ask for.
- * @throws {UnavailableError} where it cannot be had on this machine
+ * @throws {UnavailableError} if it is not available on this machine
  */
 export async function startContender(
   { command, environment, name, store }: Pick<Contender, 'command' | 'environment' | 'name' | 'store'>,

@@ -43,6 +43,6 @@ async function install(): Promise<string> {
     return binary;
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.message.split('\n')[0] ?? '') : String(cause);
-    throw new UnavailableError(`Bun cannot be had: ${reason}`, { cause });
+    throw new UnavailableError(`Bun is not available: ${reason}`, { cause });
   }
 }

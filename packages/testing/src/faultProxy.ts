@@ -87,7 +87,7 @@ export async function startFaultProxy(
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const address = listener.address();
-  if (address === null || typeof address === 'string') throw new Error('No port was given.');
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
 
   return {
     uri: uri.replace(/(\/\/(?:[^/@]*@)?)[^/]+/, `$1127.0.0.1:${address.port}`),

@@ -7,10 +7,10 @@ if (PETSTORE_TESTS !== undefined && PETSTORE_TESTS !== 'all' && PETSTORE_TESTS !
 export const longForm: boolean = PETSTORE_TESTS === 'long';
 
 /**
- * Whether the same cases run on every host and with every compiler, and property tests as often as before a merge. `.ci/run`
- * sets `PETSTORE_TESTS=all`; `npm test` runs one host and fewer inputs.
+ * Whether the same cases run on every adapter and with every compiler, and property tests with all inputs. `.ci/run`
+ * sets `PETSTORE_TESTS=all`; `npm test` runs one adapter and fewer inputs.
  */
 export const everyForm: boolean = PETSTORE_TESTS !== undefined;
 
-/** How many inputs a property test tries: a fifth where not every form runs. */
+/** Number of inputs of a property test: a fifth of `count` in the short form. */
 export const inputs = (count: number): number => (everyForm ? count : Math.ceil(count / 5));

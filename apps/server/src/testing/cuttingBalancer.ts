@@ -61,7 +61,7 @@ export async function startCuttingBalancer(
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
   const address = proxy.address();
-  if (address === null || typeof address === 'string') throw new Error('No port was given.');
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
   return {
     origin: `http://127.0.0.1:${address.port}`,
     cut,

@@ -23,6 +23,7 @@ const measurements: Readonly<Record<string, () => Promise<Measured>>> = {
   held: () => holdConnections(start, isLong ? longHeld : shortHeld),
 };
 const measure = measurements[process.argv[2] ?? ''];
-if (measure === undefined) throw new Error(`Which measurement? ${Object.keys(measurements).join(', ')}`);
+if (measure === undefined)
+  throw new Error(`Name one of the measurements: ${Object.keys(measurements).join(', ')}`);
 const { measured, problems } = await measure();
 finish(measured, problems);

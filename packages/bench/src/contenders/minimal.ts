@@ -136,5 +136,5 @@ const app = App()
   );
 
 app.listen('127.0.0.1', Number(process.env['PORT']), (socket) => {
-  if (!socket) throw new Error('The port cannot be had.');
+  if (!socket) throw new Error('The port is not available.');
 });

@@ -235,5 +235,5 @@ const app = App()
   .any('/*', (res, req) => sendError(res, nowhere, requestId(req.getHeader('x-request-id'))));
 
 app.listen('127.0.0.1', Number(process.env['PORT']), (socket) => {
-  if (!socket) throw new Error('The port cannot be had.');
+  if (!socket) throw new Error('The port is not available.');
 });

@@ -30,7 +30,7 @@ const report: Report = {
   ],
   blanks: [
     { contender: 'node', case: 'socket', reason: 'it has no WebSockets' },
-    { contender: 'bun', reason: 'Bun cannot be had' },
+    { contender: 'bun', reason: 'Bun is not available' },
   ],
   latencies: [
     {
@@ -115,7 +115,7 @@ describe('the report in Markdown', () => {
 
   it('says what was not measured, and why', () => {
     expect(lines).toContain('- node:http: it has no WebSockets (socket)');
-    expect(lines).toContain('- Bun: Bun cannot be had (SKIPPED)');
+    expect(lines).toContain('- Bun: Bun is not available (SKIPPED)');
   });
 });
 
