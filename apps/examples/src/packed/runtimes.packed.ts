@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => rm(packed.folder, { recursive: true }));
 
 const { node24, node26 } = runtimes();
-const noBinary = /^NoBinaryError: No binary of uWebSockets\.js is installed for Node v2[46]\..*\.$/;
+const noBinary = /^NoBinaryError: No uWebSockets\.js binary is installed for Node v2[46]\..*\.$/;
 const nodes = [
   { version: 22, node: process.execPath, onUws: /^200 "book 7"$/ },
   { version: 24, node: node24, onUws: noBinary },
