@@ -81,6 +81,22 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
     if (uniques.length > 0) await operation.pause();
   };
 
+  /**
+   * Waits before the next attempt at a write that did not match, because the record was changed concurrently.
+   * @throws {StoreError} `outcome-unknown` if the driver retried the write: its first attempt may have changed the record
+   */
+  async function pauseAfterConflict(operation: StoreOperation, id: number): Promise<void> {
+    if (operation.writeOutcome === 'unknown') {
+      throw storeError(
+        'outcome-unknown',
+        label,
+        `${recordName} ${id} had already changed when the write was retried`,
+      );
+    }
+    operation.writeOutcome = 'not-stored';
+    await operation.pause();
+  }
+
   /** Matches a record only if it is unchanged since it was read, so that one of several concurrent changes succeeds. */
   function unchangedFilter(row: RecordRow, _id: Int64): Filter<RecordRow> {
     const filter: Record<string, unknown> = { _id };
@@ -164,16 +180,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
           if (!isDuplicate(error)) throw error;
           await checkUnique(operation, after);
         }
-        // The driver retried the change, and its first attempt may have changed the record.
-        if (operation.writeOutcome === 'unknown') {
-          throw storeError(
-            'outcome-unknown',
-            label,
-            `${recordName} ${id} had already changed when the write was retried`,
-          );
-        }
-        operation.writeOutcome = 'not-stored';
-        await operation.pause();
+        await pauseAfterConflict(operation, id);
       }
     },
 
@@ -193,15 +200,7 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
             return true;
           }
         }
-        if (operation.writeOutcome === 'unknown') {
-          throw storeError(
-            'outcome-unknown',
-            label,
-            `${recordName} ${id} had already changed when the write was retried`,
-          );
-        }
-        operation.writeOutcome = 'not-stored';
-        await operation.pause();
+        await pauseAfterConflict(operation, id);
       }
     },
 
