@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { Failure, malformed, methodNotSupported, nowhere, unauthorized } from '../petStore/failure.ts';
 import { minimalOperations } from '../petStore/minimalOperations.ts';
-import type { MaybePromise } from '../petStore/resolvers.ts';
 import { handwrittenRpc, petEvents, type RpcResponse } from '../petStore/rpc.ts';
+import { writeSettled } from './writeSettled.ts';
 
 // The limit: uWebSockets.js and nothing else, as anyone writes it. The key is compared with one string, a response has a
 // content-type, and nothing is hashed, numbered, logged, limited or checked besides.
@@ -25,18 +25,6 @@ const sendResult = (res: HttpResponse, result: unknown, status = 200) =>
   send(res, result instanceof Failure ? result.status : status, JSON.stringify(result));
 
 const sendRpc = (res: HttpResponse, { status, body }: RpcResponse) => send(res, status, body);
-
-/** Sends a result: at once, or when its promise is resolved, unless the client has gone. */
-function when<Value>(res: HttpResponse, result: MaybePromise<Value>, write: (value: Value) => void): void {
-  if (!(result instanceof Promise)) return write(result);
-  let isAborted = false;
-  res.onAborted(() => {
-    isAborted = true;
-  });
-  void result.then((value) => {
-    if (!isAborted) res.cork(() => write(value));
-  });
-}
 
 function readBody(res: HttpResponse, use: (body: string) => void): void {
   let before: Buffer | undefined;
@@ -66,7 +54,7 @@ const app = App()
   .get(
     '/v1/pets/:petId',
     guarded((res, req) => {
-      when(res, getPet({ petId: Number(req.getParameter(0)) }), (pet) => sendResult(res, pet));
+      writeSettled(res, getPet({ petId: Number(req.getParameter(0)) }), (pet) => sendResult(res, pet));
     }),
   )
   .get(
@@ -74,7 +62,7 @@ const app = App()
     guarded((res, req) => {
       const limit = number(req.getQuery('limit'));
       const cursor = number(req.getQuery('cursor'));
-      when(res, listPets({ limit, cursor, status: req.getQuery('status') }), (page) =>
+      writeSettled(res, listPets({ limit, cursor, status: req.getQuery('status') }), (page) =>
         sendResult(res, page instanceof Failure ? page : page.records),
       );
     }),
@@ -82,7 +70,9 @@ const app = App()
   .post(
     '/v1/pets',
     guarded((res) =>
-      readBody(res, (body) => when(res, createPet(JSON.parse(body)), (pet) => sendResult(res, pet, 201))),
+      readBody(res, (body) =>
+        writeSettled(res, createPet(JSON.parse(body)), (pet) => sendResult(res, pet, 201)),
+      ),
     ),
   )
   .get(
@@ -96,10 +86,12 @@ const app = App()
     guarded((res, req) => {
       const path = req.getParameter(0) ?? '';
       if (req.getHeader('trpc-accept') === 'application/jsonl')
-        when(res, rpc.queryLines(path, req.getQuery('input')), (lines) => send(res, 200, lines));
+        writeSettled(res, rpc.queryLines(path, req.getQuery('input')), (lines) => send(res, 200, lines));
       else
-        when(res, rpc.queryResponse(path, req.getQuery('input'), req.getQuery('batch') === '1'), (response) =>
-          sendRpc(res, response),
+        writeSettled(
+          res,
+          rpc.queryResponse(path, req.getQuery('input'), req.getQuery('batch') === '1'),
+          (response) => sendRpc(res, response),
         );
     }),
   )
@@ -108,7 +100,7 @@ const app = App()
     guarded((res, req) => {
       const path = req.getParameter(0) ?? '';
       readBody(res, (body) =>
-        when(res, rpc.mutationResponse(path, body), (received) => sendRpc(res, received)),
+        writeSettled(res, rpc.mutationResponse(path, body), (received) => sendRpc(res, received)),
       );
     }),
   )

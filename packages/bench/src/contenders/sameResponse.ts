@@ -11,8 +11,8 @@ import {
 } from '../petStore/headers.ts';
 import { isAuthorized } from '../petStore/isAuthorized.ts';
 import { nextLink, operations } from '../petStore/operations.ts';
-import type { MaybePromise } from '../petStore/resolvers.ts';
 import { handwrittenRpc, petEvents, type RpcResponse } from '../petStore/rpc.ts';
+import { writeSettled } from './writeSettled.ts';
 
 // uWebSockets.js and nothing else, with all the work of the gateway repeated by hand: the same checks of the credential, of
 // input and output, and the same response headers. The time it saves is the gateway's overhead.
@@ -57,18 +57,6 @@ const guarded =
     if (isAuthorized(req.getHeader('authorization'))) handler(res, req, id);
     else sendError(res, unauthorized, id);
   };
-
-/** Writes a result: at once, or when its promise is resolved, unless the client has gone. */
-function when<Value>(res: HttpResponse, result: MaybePromise<Value>, write: (value: Value) => void): void {
-  if (!(result instanceof Promise)) return write(result);
-  let isAborted = false;
-  res.onAborted(() => {
-    isAborted = true;
-  });
-  void result.then((value) => {
-    if (!isAborted) res.cork(() => write(value));
-  });
-}
 
 function readBody(res: HttpResponse, id: string, use: (body: string) => void): void {
   const chunks: Buffer[] = [];
@@ -133,7 +121,7 @@ const app = App()
   .get(
     '/v1/pets/:petId',
     guarded((res, req, id) =>
-      when(res, getPet({ petId: integer(req.getParameter(0)) }), (animal) => {
+      writeSettled(res, getPet({ petId: integer(req.getParameter(0)) }), (animal) => {
         head(res, animal instanceof Failure ? animal.status : 200, id);
         for (const [name, value] of deprecation) res.writeHeader(name, value);
         res.end(JSON.stringify(animal));
@@ -148,7 +136,7 @@ const app = App()
         status: req.getQuery('status'),
         cursor: integer(req.getQuery('cursor')),
       };
-      when(res, listPets(query), (page) => {
+      writeSettled(res, listPets(query), (page) => {
         if (page instanceof Failure) return sendError(res, page, id);
         head(res, 200, id);
         const link = nextLink(query, page);
@@ -161,7 +149,7 @@ const app = App()
     '/v1/pets',
     guarded((res, _req, id) =>
       readBody(res, id, (body) =>
-        when(res, createPet(JSON.parse(body)), (animal) => {
+        writeSettled(res, createPet(JSON.parse(body)), (animal) => {
           if (animal instanceof Failure) return sendError(res, animal, id);
           head(res, 201, id);
           res.writeHeader('location', `/v1/pets/${animal.id}`).end(JSON.stringify(animal));
@@ -184,12 +172,14 @@ const app = App()
     guarded((res, req, id) => {
       const path = req.getUrl().slice('/trpc/'.length);
       if (req.getHeader('trpc-accept') === 'application/jsonl')
-        when(res, rpc.queryLines(path, req.getQuery('input')), (body) =>
+        writeSettled(res, rpc.queryLines(path, req.getQuery('input')), (body) =>
           sendRpc(res, { status: 200, body }, id),
         );
       else
-        when(res, rpc.queryResponse(path, req.getQuery('input'), req.getQuery('batch') === '1'), (response) =>
-          sendRpc(res, response, id),
+        writeSettled(
+          res,
+          rpc.queryResponse(path, req.getQuery('input'), req.getQuery('batch') === '1'),
+          (response) => sendRpc(res, response, id),
         );
     }),
   )
@@ -198,7 +188,7 @@ const app = App()
     guarded((res, req, id) => {
       const path = req.getUrl().slice('/trpc/'.length);
       readBody(res, id, (body) =>
-        when(res, rpc.mutationResponse(path, body), (received) => sendRpc(res, received, id)),
+        writeSettled(res, rpc.mutationResponse(path, body), (received) => sendRpc(res, received, id)),
       );
     }),
   )
