@@ -99,11 +99,11 @@ export interface Hooks<Context> {
  * Runs `onRequest`, if it is set, before `next`. The result is the response of `onRequest`, the response of `reject` if
  * `onRequest` throws, or the result of `next`.
  */
-export function afterOnRequest<Scope extends { readonly request: HttpRequest }, ReceivedResponse>(
+export function afterOnRequest<Scope extends { readonly request: HttpRequest }, Result>(
   onRequest: Hooks<never>['onRequest'],
   reject: (error: TRPCError, scope: Scope) => HttpResponse,
-  next: (scope: Scope) => MaybePromise<ReceivedResponse>,
-): (scope: Scope) => MaybePromise<ReceivedResponse | HttpResponse> {
+  next: (scope: Scope) => MaybePromise<Result>,
+): (scope: Scope) => MaybePromise<Result | HttpResponse> {
   if (onRequest === undefined) return next;
   const rejected = (scope: Scope, cause: unknown) => reject(clientError(failureOf(cause).error), scope);
   const respond = (scope: Scope, response: HttpResponse | undefined | void) => {

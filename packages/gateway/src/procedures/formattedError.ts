@@ -3,6 +3,7 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { clientMessage, codeMessage } from './clientError.ts';
 import { DeclaredError, type ErrorDefinition, type ErrorDefinitions } from './declareErrors.ts';
 import { trpcCodeOf } from './errorCodes.ts';
+import { isErrorStatus } from './statuses.ts';
 
 /** The parts of an error that clients receive, as shaped by a formatter of `.errors()`. */
 export interface FormattedError {
@@ -59,9 +60,6 @@ function undeclaredError(error: TRPCError, shape: FormattedShape): FormattedErro
     data: undefined,
   };
 }
-
-const isErrorStatus = (status: unknown): status is number =>
-  typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599;
 
 /** Returns the message of the shape if the formatter changed it: the error's own may be a driver's text. */
 function declaredMessage(error: TRPCError, { message }: FormattedShape, definition: ErrorDefinition): string {

@@ -1,5 +1,6 @@
 import type { RestMeta } from './meta.ts';
 import { isStandardSchema } from './standardSchema.ts';
+import { isErrorStatus, isSuccessStatus } from './statuses.ts';
 
 interface FieldRule {
   readonly fits: (value: unknown) => boolean;
@@ -12,10 +13,6 @@ const isBoolean = (value: unknown) => typeof value === 'boolean';
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isStringList = (value: unknown) => Array.isArray(value) && value.every(isString);
-const isStatusIn = (from: number, to: number) => (value: unknown) =>
-  typeof value === 'number' && Number.isInteger(value) && value >= from && value <= to;
-const isSuccessStatus = isStatusIn(200, 399);
-const isClientOrServerError = isStatusIn(400, 599);
 
 const stringRule = (example: string): FieldRule => ({ fits: isString, example });
 const booleanRule = (example: string): FieldRule => ({ fits: isBoolean, example });
@@ -55,10 +52,10 @@ const rules = {
   errorResponses: {
     fits: (value) =>
       Array.isArray(value)
-        ? value.every(isClientOrServerError)
+        ? value.every(isErrorStatus)
         : isRecord(value) &&
           Object.entries(value).every(
-            ([status, description]) => isClientOrServerError(Number(status)) && isString(description),
+            ([status, description]) => isErrorStatus(Number(status)) && isString(description),
           ),
     example: "{ 404: 'No such pet.' }, with statuses from 400 to 599",
   },
