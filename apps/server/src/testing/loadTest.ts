@@ -1,6 +1,7 @@
 /**
  * Measures the pet store's process under load: `npm run test:load` (`levels`), `test:floods` and `test:held`. `--long` runs
- * the long form. Prints the measurements and exits with code 1 if a goal is missed.
+ * the long form. `SERVER` chooses the adapter; without it, `test:floods` measures both. Prints the measurements and exits
+ * with code 1 if a goal is missed.
  */
 import {
   finish,
@@ -14,12 +15,14 @@ import {
   shortHeld,
   shortLevels,
 } from '@petstore/gateway-test/load';
-import { startPetStoreUnderLoad as start } from './petStoreUnderLoad.ts';
+import { startPetStoreUnderLoad } from './petStoreUnderLoad.ts';
 
+const { SERVER } = process.env;
+const start = () => startPetStoreUnderLoad(SERVER ?? 'auto');
 const isLong = process.argv.includes('--long');
 const measurements: Readonly<Record<string, () => Promise<Measured>>> = {
   levels: () => loadLevels(start, isLong ? longLevels : shortLevels),
-  floods: () => measureFloods(start, fullFloods),
+  floods: measureFloodsOnAdapters,
   held: () => holdConnections(start, isLong ? longHeld : shortHeld),
 };
 const measure = measurements[process.argv[2] ?? ''];
@@ -27,3 +30,14 @@ if (measure === undefined)
   throw new Error(`Name one of the measurements: ${Object.keys(measurements).join(', ')}`);
 const { measured, problems } = await measure();
 finish(measured, problems);
+
+async function measureFloodsOnAdapters(): Promise<Measured> {
+  const measured: Record<string, object> = {};
+  const problems: string[] = [];
+  for (const server of SERVER === undefined ? ['uws', 'node'] : [SERVER]) {
+    const ofServer = await measureFloods(() => startPetStoreUnderLoad(server), fullFloods);
+    measured[server] = ofServer.measured;
+    problems.push(...ofServer.problems.map((problem) => `${server}: ${problem}`));
+  }
+  return { measured, problems };
+}

@@ -6,19 +6,22 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { reservePort } from '@petstore/gateway/listen';
-import { apiKey, nameLength, pets, startPinned, type StartUnderLoad } from '@petstore/gateway-test/load';
+import { apiKey, nameLength, pets, startPinned, type UnderLoad } from '@petstore/gateway-test/load';
 
 /** The program of `npm start`, from its sources. */
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-/** Starts the pet store on core 0, with the embedded store and default settings. */
-export const startPetStoreUnderLoad: StartUnderLoad = async () => {
+/**
+ * Starts the pet store on core 0, with the embedded store and default settings.
+ * @param SERVER the adapter: `auto`, `uws` or `node`
+ */
+export const startPetStoreUnderLoad = async (SERVER: string): Promise<UnderLoad> => {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-load-'));
   await stock(folder);
   const reserved = await reservePort('127.0.0.1', 0, false);
   const { port } = reserved;
   reserved.release();
-  const server = startPinned(0, main, { API_KEY: apiKey, DATA_DIR: folder, PORT: String(port) });
+  const server = startPinned(0, main, { API_KEY: apiKey, DATA_DIR: folder, PORT: String(port), SERVER });
   const stop = async () => {
     await server.stop();
     await rm(folder, { recursive: true, force: true });

@@ -7,19 +7,12 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { megabytes } from '../rpcClients/startRpcProcess.ts';
-import type { Flooded, FlooderMessage, FloodName } from './flooder.ts';
+import type { Flooded, FlooderMessage } from './flooder.ts';
+import { type FloodName, floods } from './floodKinds.ts';
 import type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';
 import { startPinned } from './pinned.ts';
 
-const floodNames: readonly FloodName[] = [
-  'pipelined HEAD requests',
-  'pipelined GET requests with a key',
-  'chunks of one byte with a key',
-  'chunks of one byte without a key',
-  'endless bodies without a key',
-  'endless bodies with a key',
-  'endless chunked bodies with a key',
-];
+const floodNames = Object.keys(floods) as FloodName[];
 
 const flooderFile = fileURLToPath(new URL('flooder.ts', import.meta.url));
 const healthRequest = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -30,12 +23,12 @@ interface Options {
   readonly maxWaitMs: number;
 }
 
-export const fullFloods: Options = { seconds: 6, maxWaitMs: 500 };
+export const fullFloods: Options = { seconds: 6, maxWaitMs: 250 };
 /** Short floods with wide limits, for the test suite. */
 export const briefFloods: Options = { seconds: 1, maxWaitMs: 2000 };
 
 /** The largest allowed growth of the resident memory. */
-const maxGrowthBytes = 150 * 1024 * 1024;
+const maxGrowthBytes = 100 * 1024 * 1024;
 
 export async function measureFloods(start: StartUnderLoad, { seconds, maxWaitMs }: Options) {
   const problems: string[] = [];

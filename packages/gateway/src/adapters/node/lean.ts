@@ -12,6 +12,21 @@ export class LeanMessage extends http.IncomingMessage {
   /** Receives the chunks of the body, and `null` at its end. Returns whether the parser may continue at once. */
   receiver: ((chunk: Uint8Array | null) => boolean) | undefined;
 
+  /** Whether the client requests an upgrade, as set by Node. */
+  isUpgrade = false;
+
+  /**
+   * Read by Node when the head is parsed. The parser stops at an upgrade, so it stops at the first request after the
+   * connection was closed: for the rest of a segment, Node would create up to 2,000 requests and abort each with an error.
+   */
+  get upgrade(): boolean {
+    return this.isUpgrade || this.socket.destroyed;
+  }
+
+  set upgrade(isUpgrade: boolean) {
+    this.isUpgrade = isUpgrade;
+  }
+
   /** Called by the parser with each chunk. */
   override push(chunk: Uint8Array | null): boolean {
     return this.receiver ? this.receiver(chunk) : true;

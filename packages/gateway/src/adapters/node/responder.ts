@@ -2,7 +2,6 @@
 import { discardStream, isBodyStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
 import { internalErrorResponse, overloadedResponse } from '../server/rejections.ts';
 import { byteLength, headOf, isLarge, bufferedBody } from '../server/responseHead.ts';
-import type { Socket } from 'node:net';
 import { httpDate } from './httpDate.ts';
 import { LeanResponse } from './lean.ts';
 import type { NodeRequest } from './request.ts';
@@ -25,8 +24,6 @@ export class Responder {
   inFlight = 0;
   /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
-  /** Connections that close after the response to a request that has already arrived. */
-  readonly #ending = new WeakSet<Socket>();
   readonly #handler: RequestHandler;
   readonly #maxUnsentBytes: number;
   readonly #onEnd: () => void;
@@ -48,13 +45,25 @@ export class Responder {
 
   /** Handles a request. A small body is received first. */
   receive(request: NodeRequest): void {
-    // Further requests must not be processed (RFC 9112 §9.6), and their start may be uncertain.
-    if (this.#ending.has(request.connection)) return;
-    if (request.isLast) this.#ending.add(request.connection);
     if (!request.hasSmallBody) return this.#handle(request);
     this.inFlight += 1;
     request.whenBodyReceived(() => {
       if (!request.isAborted) this.#handle(request);
+      this.#end();
+    });
+  }
+
+  /**
+   * Handles a request in the next turn of the event loop.
+   * @param onTurn called in that turn, before the request is handled
+   */
+  receiveNextTurn(request: NodeRequest, onTurn: () => void): void {
+    request.keep();
+    this.inFlight += 1;
+    setImmediate(() => {
+      onTurn();
+      // The connection was closed if another request followed.
+      if (request.connection.writable) this.#handle(request);
       this.#end();
     });
   }

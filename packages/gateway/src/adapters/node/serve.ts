@@ -15,6 +15,7 @@ import {
   type Listening,
   type ServeOptions,
 } from '../server/serveOptions.ts';
+import { maxRequestsPerTurn, TurnCounter } from '../server/turnCounter.ts';
 import { http } from './builtins.ts';
 import { Connection } from './connection.ts';
 import { httpDate } from './httpDate.ts';
@@ -119,10 +120,23 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     });
   }
 
+  const turn = new TurnCounter();
+  /** Connections with a request that is handled in the next turn of the event loop. */
+  const late = new Set<Socket>();
+  /** Connections that close after the response to a request that has already arrived. */
+  const ending = new WeakSet<Socket>();
   const receive = (message: Http.IncomingMessage, res: Http.ServerResponse) => {
-    // The connection is already closing, and the client is still sending.
-    if (!message.socket.writable) return;
-    responder.receive(new ServedRequest(message, res, limits, connections));
+    const { socket } = message;
+    // The connection is already closing, and the client is still sending. After the last request of a connection, further
+    // ones must not be processed (RFC 9112 §9.6), and their start may be uncertain.
+    if (!socket.writable || ending.has(socket)) return;
+    const isLate = turn.next() > maxRequestsPerTurn;
+    if (isLate && late.has(socket)) return void socket.destroy();
+    const request = new ServedRequest(message, res, limits, connections);
+    if (request.isLast) ending.add(socket);
+    if (!isLate) return responder.receive(request);
+    late.add(socket);
+    responder.receiveNextTurn(request, () => late.delete(socket));
   };
   server.on('request', receive);
   server.on('checkContinue', receive);

@@ -64,6 +64,8 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
   const connections = new Set<Socket>();
 
   server.on('upgrade', (message: Http.IncomingMessage, connection: Socket, head: Buffer) => {
+    // `LeanMessage` ends the parsing of a closed connection in this way.
+    if (connection.destroyed) return;
     const upgrade = { message, connection, head };
     if (!serves(message.url ?? '')) {
       // Node handles an upgrade as a normal request only if there is no listener.

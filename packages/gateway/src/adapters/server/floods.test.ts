@@ -20,6 +20,50 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
     });
   });
 
+  describe('pipelined requests', () => {
+    const upgrade = `${get('/').slice(0, -2)}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
+    const kinds: [kind: string, request: string, handle: Handle][] = [
+      ['HEAD', 'HEAD / HTTP/1.1\r\nHost: x\r\n\r\n', () => ok('x')],
+      ['GET', get('/'), () => ok('x')],
+      ['GET with an asynchronous response', get('/'), async () => ok('x')],
+      ['POST with a body', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello', () => ok('x')],
+      ['GET for a WebSocket', upgrade, () => ok('x')],
+      ['GET for another protocol', upgrade.replace('websocket', 'h2c'), () => ok('x')],
+    ];
+
+    it.each(kinds)(
+      'a connection that pipelines 5,000 requests is closed after at most 500, and others are served: %s',
+      async (_kind, request, handle) => {
+        let handled = 0;
+        const count: Handle = (received) => {
+          if (received.path === '/') handled += 1;
+          return handle(received);
+        };
+        // Rejects WebSocket upgrades.
+        const listening = await listen({
+          handle: count,
+          upgrade: (received) => count(received),
+        });
+        const { socket, closed } = await dial(listening);
+        socket.write(request.repeat(5000));
+        await closed;
+        const other = await dial(listening);
+        other.socket.write(get('/other'));
+        await until(() => expect(other.text()).toContain('\r\n\r\nx'));
+        expect(handled).toBeLessThanOrEqual(500);
+      },
+    );
+
+    it('400 pipelined requests that arrive together are answered in order', async () => {
+      const listening = await listen(({ path }) => ok(path));
+      const { socket, text } = await dial(listening);
+      const paths = Array.from({ length: 400 }, (_, at) => `/${at}`);
+      socket.write(paths.map(get).join(''));
+      await until(() => expect(text().match(/\r\n\r\n\/\d+/g)).toHaveLength(400));
+      expect(text().match(/(?<=\r\n\r\n)\/\d+/g)).toEqual(paths);
+    });
+  });
+
   describe('endless bodies', () => {
     const mebibyte = 1024 * 1024;
     const unread: Handle = () => ({ ...ok('no'), status: 401 });

@@ -6,18 +6,11 @@ import { internalErrorResponse, overloadedResponse } from '../server/rejections.
 import type { UwsRequest } from './request.ts';
 import { pauseReading, streamResponse } from './streamResponse.ts';
 import { headOf, isLarge, bufferedBody } from '../server/responseHead.ts';
-import { TurnCounter } from '../server/turnCounter.ts';
+import { maxRequestsPerTurn, TurnCounter } from '../server/turnCounter.ts';
 import { writeResponse, type Ending } from './writeResponse.ts';
 
 /** Maximum wait for the end of a body when the connection closes after the response. */
 const maxBodyWaitMs = 2000;
-
-/**
- * Maximum number of requests that are handled in one turn of the event loop, over all connections. Further requests are
- * handled in the next turn; uWebSockets.js 20 closes their connection if another request follows in the meantime. This
- * limits clients that pipeline requests: one read of 512 KiB may contain 19,000 requests of 27 bytes.
- */
-const maxPerTurn = 500;
 
 type RequestHandler = (request: UwsRequest) => HttpResponse | Promise<HttpResponse>;
 
@@ -52,7 +45,7 @@ export class Responder {
 
   /** Handles a request. A small body is received first. */
   receive(res: NativeResponse, request: UwsRequest): void {
-    const isLate = this.#requestCounter.next() > maxPerTurn;
+    const isLate = this.#requestCounter.next() > maxRequestsPerTurn;
     if (isLate || request.hasSmallBody) this.#handleLater(res, request, isLate);
     else this.#handle(res, request);
   }
