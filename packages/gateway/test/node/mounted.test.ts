@@ -285,6 +285,20 @@ describe('nodeHandler after a body parser', () => {
   });
 });
 
+it('nodeHandler answers pipelined requests that middleware passes on in another order: POST, then GET with Connection: close', async () => {
+  const app = express();
+  // Asynchronous for a request with a body, so the GET reaches the gateway first.
+  app.use(express.json());
+  app.use('/api', nodeHandler(await createTexts()));
+  const socket = connect(Number(new URL(await listen(app)).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  socket.on('data', (data) => (text += String(data)));
+  const post = `POST /api/v1/texts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{"name":"first"}`;
+  socket.write(`${post}GET /api/v1/texts/second HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  await vi.waitFor(() => expect(text).toMatch(/ 200 .*\{"name":"first"\}HTTP.* 200 .*\{"name":"second"\}$/s));
+});
+
 describe('paths outside of the gateway', () => {
   it('nodeHandler passes a path outside of the gateway to the next handler of Express', async () => {
     const app = express();

@@ -126,9 +126,12 @@ export abstract class NodeRequest extends ServerRequest {
   }
 
   #continue(): void {
-    if (!this.awaitsContinue) return;
+    const { res } = this;
+    if (!this.awaitsContinue || this.hasEnded || res.headersSent) return;
+    // Another response of the connection is not complete. Queued by Node, `100 Continue` could get into this response.
+    if (res.socket === null) return void res.once('socket', () => this.#continue());
     this.awaitsContinue = false;
-    if (!this.hasEnded && !this.res.headersSent) this.res.writeContinue();
+    res.writeContinue();
   }
 }
 

@@ -94,6 +94,68 @@ describe('requests', () => {
     expect(text()).toMatch(/^HTTP\/1\.1 401 .*\r\nConnection: close\r\n.*no$/s);
   });
 
+  it.each(['a body of text', 'a body of bytes', 'a stream'])(
+    'a pipelined request with Expect: 100-continue gets 100 Continue after the response before it, %s',
+    async (kind) => {
+      const first = Promise.withResolvers<void>();
+      async function* stream() {
+        yield Buffer.from('fir');
+        yield Buffer.from('st');
+      }
+      const bodies = {
+        'a body of text': 'first',
+        'a body of bytes': Buffer.from('first'),
+        'a stream': stream(),
+      };
+      const isReading = Promise.withResolvers<void>();
+      const listening = await listen(async (request) => {
+        if (request.path === '/first') {
+          await first.promise;
+          return ok(bodies[kind as keyof typeof bodies]);
+        }
+        const body = request.body(10);
+        isReading.resolve();
+        return ok(new TextDecoder().decode(await body));
+      });
+      const { socket, text } = await dial(listening);
+      const second = 'POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
+      socket.write(get('/first') + second);
+      await isReading.promise;
+      await new Promise(setImmediate);
+      expect(text()).toBe('');
+      first.resolve();
+      const end = '(?:first|3\r\nfir\r\n2\r\nst\r\n0\r\n\r\n)HTTP/1\\.1 100 Continue\r\n\r\n';
+      await until(() => expect(text()).toMatch(new RegExp(`^HTTP/1\\.1 200 .*\r\n\r\n${end}$`, 's')));
+      socket.write('hi');
+      await until(() => expect(text()).toMatch(new RegExp(`${end}HTTP/1\\.1 200 .*\r\n\r\nhi$`, 's')));
+    },
+  );
+
+  it('a pipelined request with Expect: 100-continue that is answered before its turn gets no 100 Continue, and its connection closes', async () => {
+    const first = Promise.withResolvers<void>();
+    const isAnswered = Promise.withResolvers<void>();
+    const listening = await listen(async (request) => {
+      if (request.path === '/second') {
+        void request.body(10).catch(() => {});
+        isAnswered.resolve();
+        return { ...ok('no'), status: 400 };
+      }
+      await first.promise;
+      return ok(Buffer.from('first'));
+    });
+    const { socket, text, closed } = await dial(listening);
+    const second = 'POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
+    socket.write(get('/first') + second);
+    await isAnswered.promise;
+    await new Promise(setImmediate);
+    first.resolve();
+    await closed;
+    expect(text()).toMatch(
+      /^HTTP\/1\.1 200 .*\r\n\r\nfirstHTTP\/1\.1 400 .*\r\nConnection: close\r\n.*\r\n\r\nno$/s,
+    );
+    expect(text()).not.toContain('100 Continue');
+  });
+
   it('an HTTP/1.0 request with Expect: 100-continue gets no 100 Continue (RFC 9110 §10.1.1)', async () => {
     const listening = await listen(async (request) => ok(String((await request.body(10)).byteLength)));
     const { socket, text, closed } = await dial(listening);

@@ -196,6 +196,14 @@ export const connectionCases = rawCases([
     '200, open',
   ],
   [
+    'a POST with Expect: 100-continue behind a pipelined POST is answered after it',
+    'RFC 9110 §10.1.1, RFC 9112 §9.3.2: nothing is sent within the response before it.',
+    post(petLength, pet) + post(`Expect: 100-continue\r\nContent-Length: 2\r\n`, '{}'),
+    [create, create],
+    '201 400, open',
+    '201 400, open',
+  ],
+  [
     'an Expect other than 100-continue gets 417',
     'RFC 9110 §10.1.1: 417.',
     post(`Expect: x\r\n${petLength}`, pet),
