@@ -29,6 +29,70 @@ describe('close() of a server', () => {
     expect(client.messages).toMatchObject([{ id: 1, result: { data: 'mutation' } }, reconnect]);
   });
 
+  it.each(['query', 'mutation'] as const)(
+    'a %s that arrives while close() waits for another call of its WebSocket is answered with 503 and does not run',
+    async (method) => {
+      const { connectClient, server, activity, records } = await startSocketGateway();
+      const client = connectClient();
+      client.send(call(1, 'query', 'slow', 300));
+      await until(() => expect(server.inFlight()).toBe(1));
+      const closed = server.close();
+      const path = method === 'query' ? 'slow' : 'slowWrite';
+      client.send(call(2, method, path, 1));
+      client.send([call(3, method, path, 1), call(4, method, path, 1)]);
+      expect(await closed).toBe(0);
+      expect(await client.closed).toEqual([1001, 'The server is stopping.']);
+      const rejected = { code: -32603, data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503, path } };
+      expect(client.messages).toMatchObject([
+        { id: 2, error: rejected },
+        { id: 3, error: rejected },
+        { id: 4, error: rejected },
+        { id: 1, result: { data: 'query' } },
+        reconnect,
+      ]);
+      expect(activity.finished).toEqual(['query']);
+      expect(records.filter(({ status }) => status === 503)).toMatchObject([
+        { error: undefined },
+        { error: undefined },
+        { error: undefined },
+      ]);
+    },
+  );
+
+  it('a subscription that arrives while close() waits for a call of its WebSocket starts, and heartbeats are answered', async () => {
+    const { connectClient, server } = await startSocketGateway();
+    const client = connectClient();
+    client.send(call(1, 'query', 'slow', 300));
+    await until(() => expect(server.inFlight()).toBe(1));
+    const closed = server.close();
+    client.send(call(2, 'subscription', 'ticks'));
+    const received: string[] = [];
+    client.socket.removeAllListeners('message').on('message', (data) => received.push(String(data)));
+    client.socket.send('PING');
+    await until(() => expect(received).toContain('PONG'));
+    expect(received.join()).toContain('"type":"data","data":1');
+    expect(await closed).toBe(0);
+    expect((await client.closed)[0]).toBe(1001);
+  });
+
+  it('a call that waits for createContext when close() is called is answered with 503', async () => {
+    const context = Promise.withResolvers<void>();
+    const { connectClient, server, activity } = await startSocketGateway(
+      {},
+      { onContext: () => context.promise },
+    );
+    const client = connectClient();
+    const isReceived = new Promise((resolve) => client.socket.once('pong', resolve));
+    client.send(call(1, 'mutation', 'slowWrite', 1));
+    client.socket.once('open', () => client.socket.ping());
+    await isReceived;
+    const closed = server.close();
+    context.resolve();
+    expect(await closed).toBe(0);
+    expect(client.messages).toMatchObject([{ id: 1, error: { data: { httpStatus: 503 } } }, reconnect]);
+    expect(activity.finished).toEqual([]);
+  });
+
   it.each(['/trpc/ticks', '/v1/ticks'])(
     'close() ends the event stream of %s after an event',
     async (path) => {

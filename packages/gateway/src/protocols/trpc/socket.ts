@@ -27,6 +27,12 @@ export interface CallInfo {
 
 export const noCall: CallInfo = { id: null, type: 'unknown' };
 
+/** The error of a query or mutation that arrives while the server stops and waits for other calls of its socket. */
+const stoppingError = new TRPCError({
+  code: 'SERVICE_UNAVAILABLE',
+  message: 'The server is stopping. The call did not run: repeat it on another connection.',
+});
+
 export interface OpenCall extends CallInfo, CallScope {
   readonly procedure: Procedure | undefined;
   /** The start, by `performance.now()`. */
@@ -54,6 +60,8 @@ const pauseAboveBytes = 65_536;
 /** Reads and writes the messages of one WebSocket, in the format of tRPC's handler (@trpc/server 11.25). */
 export class Socket {
   isOpen = true;
+  /** Whether the server is stopping. */
+  protected isDraining = false;
   /** The result of `createContext`. */
   context: unknown = undefined;
   /** The error of `createContext`, which is the error of every call. */
@@ -187,7 +195,7 @@ export class Socket {
       bytesIn: undefined,
       bytesOut: undefined,
       limit,
-      error: status >= 500 && limit === undefined ? error : undefined,
+      error: status >= 500 && limit === undefined && error !== stoppingError ? error : undefined,
       trace: call?.trace,
     });
   }
@@ -220,8 +228,10 @@ export class Socket {
     for (const resume of this.#resumeCallbacks.splice(0)) resume();
   }
 
-  /** Returns an error and closes the socket if no further call may start. */
-  rejection(): TRPCError | undefined {
+  /** Returns an error if a call may not start. Closes the socket if too many are running. */
+  rejection({ type }: CallInfo): TRPCError | undefined {
+    // A subscription starts: its client resumes it after it has reconnected, as every other one.
+    if (this.isDraining && type !== 'subscription') return stoppingError;
     const { maxCallsPerSocket } = this.settings.sockets;
     if (this.running.length < maxCallsPerSocket) return undefined;
     this.close(1008, `More than ${maxCallsPerSocket} calls are running on this socket.`);

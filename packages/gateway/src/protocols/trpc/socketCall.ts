@@ -112,7 +112,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       rejection ??
       scopeRejection(this.#socket.scope, procedure) ??
       // A message has no headers.
-      (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection());
+      (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection(this));
     if (error) return this.#endWithError(error);
     settings.calls.start(procedure, context, this, this.#index, this, this);
     if (!this.#hasEnded && this.runningIndex === undefined) this.#socket.callStarted(this);

@@ -48,7 +48,8 @@ export class SocketConnection extends Socket implements SocketHandler {
    */
   #heldMessages: (string | Buffer)[] | undefined = [];
   #heldBytes = 0;
-  #isDraining = false;
+  /** Resolves when the held messages are served. */
+  #begun: Promise<void> | undefined;
   #credentialTimer: Timer | undefined;
   #keepAliveTimer: Timer | undefined;
   #endWatch = () => {};
@@ -79,12 +80,11 @@ export class SocketConnection extends Socket implements SocketHandler {
         }, settings.sockets.credentialDeadlineMs),
       );
     }
-    if (!this.#awaitsParameters) void this.#begin(null);
+    if (!this.#awaitsParameters) this.#begun = this.#begin(null);
   }
 
   message(data: Buffer, isBinary: boolean): void {
-    // Ignored while draining: the client is about to receive a request to reconnect, and will repeat its calls then.
-    if (this.#isDraining || !this.isOpen) return;
+    if (!this.isOpen) return;
     this.#keepAlive();
     const message = isBinary ? data : data.toString();
     const { dangerouslyDisablePong, maxUnauthenticatedBytes } = this.settings.sockets;
@@ -122,12 +122,19 @@ export class SocketConnection extends Socket implements SocketHandler {
   }
 
   drain(): void {
-    this.#isDraining = true;
-    const end = () => {
-      this.reconnect();
-      this.close(1001, 'The server is stopping.');
-    };
-    void this.idle().then(() => nextTurn(end));
+    this.isDraining = true;
+    void this.#endWhenIdle();
+  }
+
+  async #endWhenIdle(): Promise<void> {
+    if (this.#heldMessages?.length) await this.#begun;
+    await this.idle();
+    // In the next turn, so that messages that have arrived are answered.
+    await new Promise<void>(nextTurn);
+    // A rejection that depends on shared state may be pending.
+    await this.idle();
+    this.reconnect();
+    this.close(1001, 'The server is stopping.');
   }
 
   #readParameters(message: string | Buffer): void {
@@ -136,7 +143,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     try {
       const decoded = this.decode(message);
       if (!isObject(decoded)) throw new Error('Message was not an object');
-      void this.#begin(parseConnectionParamsFromUnknown(decoded.data));
+      this.#begun = this.#begin(parseConnectionParamsFromUnknown(decoded.data));
     } catch (cause) {
       const text = 'Malformed TRPCConnectionParamsMessage';
       const isShape = cause instanceof TRPCError;
@@ -167,7 +174,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     // All messages are read before the first call starts, since one may stop a subscription that another starts.
     const held = this.#heldMessages ?? [];
     this.#heldMessages = undefined;
-    const calls = held.flatMap((message) => (this.isOpen && !this.#isDraining ? this.#read(message) : []));
+    const calls = held.flatMap((message) => (this.isOpen ? this.#read(message) : []));
     if (this.contextError) this.#end(this.contextError);
     for (const call of calls) call.start();
   }
