@@ -1,9 +1,14 @@
 import { drainCalls, problemsOf } from '@petstore/testing/drain';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { drainSocketCalls, socketProblems } from './testing/drainSocketCalls.ts';
 import { namesIn } from './testing/namesIn.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
+import { listening, run } from './testing/petStoreProcess.ts';
 
 const rounds = 3;
+/** The service of the runtime's tests, which has long calls. */
+const notes = fileURLToPath(new URL('../../../packages/runtime/src/testing/service.ts', import.meta.url));
 
 // The long form: `npm run test:drain`.
 describe('SIGTERM under load', () => {
@@ -22,6 +27,21 @@ describe('SIGTERM under load', () => {
         await annotate(JSON.stringify(drained));
         expect(problemsOf(drained)).toEqual({});
       }
+    },
+  );
+
+  test.for(['uws', 'node'])(
+    'SIGTERM while clients of tRPC have long calls on WebSockets completes these, answers all others with a result or 503, and exits with code 0: server %s',
+    { timeout: 120_000 },
+    async (server, { annotate }) => {
+      const env = { NOTES: '/dev/null', OPTIONS: JSON.stringify({ server }) };
+      const service = await listening(run({ entry: notes, env }));
+      onTestFinished(() => void service.child.kill('SIGKILL'));
+      const drained = await drainSocketCalls(service, 1500);
+      await annotate(JSON.stringify(drained));
+      expect(socketProblems(drained)).toEqual([]);
+      expect(drained.completed).toBeGreaterThan(20);
+      expect(drained.unavailable).toBeGreaterThan(0);
     },
   );
 });

@@ -11,13 +11,14 @@ import {
   emptyTally,
   problemsOf,
 } from '@petstore/testing/drain';
+import { drainSocketCalls, socketProblems } from './drainSocketCalls.ts';
 import { namesIn } from './namesIn.ts';
 import { listening, logLines, run, type RunOptions } from './petStoreProcess.ts';
 
 // Tests SIGTERM under load and kill -9 of workers in many rounds, on the bundle of `npm start`. Usage: drainTest.ts [rounds]
 const rounds = Number(process.argv[2] ?? 50);
 const entry = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
-/** The service of the runtime's tests, which has event streams. */
+/** The service of the runtime's tests, which has event streams and long calls. */
 const streamingEntry = fileURLToPath(
   new URL('../../../../packages/runtime/src/testing/service.ts', import.meta.url),
 );
@@ -89,6 +90,28 @@ async function reportKills(): Promise<boolean> {
   return late === 0;
 }
 
+/** Stops a service while tRPC's clients wait for calls of 3 s on WebSockets, and make others. */
+async function reportSocketCalls(server: string): Promise<boolean> {
+  const failures: object[] = [];
+  let calls = 0;
+  let unavailable = 0;
+  let slowestMs = 0;
+  for (let count = 0; count < rounds; count += 1) {
+    const env = { NOTES: '/dev/null', OPTIONS: JSON.stringify({ server }) };
+    const drained = await withServer({ entry: streamingEntry, env }, (each) => drainSocketCalls(each, 3000));
+    calls += drained.completed;
+    unavailable += drained.unavailable;
+    slowestMs = Math.max(slowestMs, drained.exitMs);
+    const problems = socketProblems(drained);
+    if (problems.length > 0) failures.push(problems);
+  }
+  const verdict = failures.length === 0 ? 'met' : `MISSED ${JSON.stringify(failures)}`;
+  process.stdout.write(
+    `SIGTERM, long calls on WebSockets, ${server}, ${rounds} rounds: ${verdict}; exit after ${slowestMs.toFixed(0)} ms at most; ${calls} calls with a result, ${unavailable} with 503\n`,
+  );
+  return failures.length === 0;
+}
+
 const petStore = (WORKERS: string) => () =>
   withServer({ entry, env: { WORKERS } }, (server, dataDir) =>
     drainCalls({ ...server, apiKey, path: '/v1/pets', procedure: 'createPet' }, () => namesIn(dataDir)),
@@ -102,6 +125,8 @@ const isGood = [
       drainStreams({ ...server, apiKey, procedure: 'wait' }, ['/v1/ticks', '/trpc/ticks']),
     ),
   ),
+  await reportSocketCalls('uws'),
+  await reportSocketCalls('node'),
   await reportKills(),
 ].every(Boolean);
 process.exitCode = isGood ? 0 : 1;

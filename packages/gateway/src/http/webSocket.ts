@@ -39,8 +39,11 @@ export interface SocketHandler {
    * @returns a promise that resolves when the calls in flight, except subscriptions, have ended
    */
   closed(isInOrder?: boolean): Promise<void>;
-  /** Called when the server stops: close the socket after the calls in flight have completed. */
-  drain(): void;
+  /**
+   * Called when the server stops: complete the calls in flight, ask the client to reconnect, and close the socket if the
+   * client does not do so within `graceMs`.
+   */
+  drain(graceMs: number): void;
   /** Number of calls in flight. */
   readonly inFlight: number;
 }

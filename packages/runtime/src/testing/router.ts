@@ -32,8 +32,11 @@ export const router = t.router({
         await sleep(Math.random() * 4, undefined, { signal });
       }
     }),
-  wait: t.procedure.input(z.object({ name: z.string() })).mutation(async ({ input }) => {
-    await sleep(Math.random() * 100);
-    return input.name;
-  }),
+  /** Takes `ms`, by default up to 100. */
+  wait: t.procedure
+    .input(z.object({ name: z.string(), ms: z.int().optional() }))
+    .mutation(async ({ input }) => {
+      await sleep(input.ms ?? Math.random() * 100);
+      return input.name;
+    }),
 });

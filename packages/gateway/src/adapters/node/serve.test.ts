@@ -131,13 +131,13 @@ describe('requests', () => {
     },
   );
 
-  it('a pipelined request with Expect: 100-continue that is answered before its turn gets no 100 Continue, and its connection closes', async () => {
+  it('a pipelined request with Expect: 100-continue whose response is ready before its turn gets no 100 Continue, and its connection closes', async () => {
     const first = Promise.withResolvers<void>();
-    const isAnswered = Promise.withResolvers<void>();
+    const hasResponded = Promise.withResolvers<void>();
     const listening = await listen(async (request) => {
       if (request.path === '/second') {
         void request.body(10).catch(() => {});
-        isAnswered.resolve();
+        hasResponded.resolve();
         return { ...ok('no'), status: 400 };
       }
       await first.promise;
@@ -146,7 +146,7 @@ describe('requests', () => {
     const { socket, text, closed } = await dial(listening);
     const second = 'POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
     socket.write(get('/first') + second);
-    await isAnswered.promise;
+    await hasResponded.promise;
     await new Promise(setImmediate);
     first.resolve();
     await closed;

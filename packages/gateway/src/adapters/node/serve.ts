@@ -176,7 +176,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     // Not `server.close()`, which closes idle connections: a request may already be in transit.
     NetServer.prototype.close.call(server);
     responder.drain();
-    sockets.drain();
+    sockets.drain(closeOptions.graceMs);
     await drain.wait(
       {
         connections: () => tcpConnections - sockets.closingSockets,

@@ -64,7 +64,7 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
   const connections = new Set<Socket>();
 
   server.on('upgrade', (message: Http.IncomingMessage, connection: Socket, head: Buffer) => {
-    // `LeanMessage` ends the parsing of a closed connection in this way.
+    // `LeanMessage` ends the parsing of a closed connection by an upgrade.
     if (connection.destroyed) return;
     const upgrade = { message, connection, head };
     if (!serves(message.url ?? '')) {

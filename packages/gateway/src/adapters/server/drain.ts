@@ -1,5 +1,8 @@
 import type { CloseOptions } from './serveOptions.ts';
 
+/** Default of `CloseOptions.graceMs`. */
+export const defaultGraceMs = 1000;
+
 /** Open connections and calls of a server that is stopping. */
 interface OpenWork {
   /** Returns the number of open connections, including WebSockets. */
@@ -19,7 +22,7 @@ export class Drain {
    * Waits for idle keep-alive connections for `graceMs`, and for calls until the deadline. Before that, the server must
    * stop accepting connections and add `Connection: close` to responses.
    */
-  async wait(work: OpenWork, { deadlineMs = 10_000, graceMs = 1000 }: CloseOptions): Promise<void> {
+  async wait(work: OpenWork, { deadlineMs = 10_000, graceMs = defaultGraceMs }: CloseOptions): Promise<void> {
     const startedAt = performance.now();
     // On an idle connection, a request may be in transit. Its response has `Connection: close`.
     await this.#until(() => work.connections() === 0, Math.min(graceMs, deadlineMs));

@@ -1,4 +1,5 @@
 import type { SocketHandler, SocketLimit } from '../../http/webSocket.ts';
+import { defaultGraceMs } from './drain.ts';
 
 /**
  * Maximum number of protocol pings (RFC 6455 §5.5.2) that a client may send per second. uWebSockets.js replies to each
@@ -40,9 +41,9 @@ export class OpenSockets extends Set<OpenSocket> {
   }
 
   /** Called when the server stops: each socket closes after its calls have completed, and no sockets are opened. */
-  drain(): void {
+  drain(graceMs = defaultGraceMs): void {
     this.isStopping = true;
-    for (const { handler } of this) handler?.drain();
+    for (const { handler } of this) handler?.drain(graceMs);
   }
 
   /** Closes all sockets, as the server is stopping. */

@@ -109,7 +109,7 @@ export interface CloseOptions {
   readonly deadlineMs?: number;
   /**
    * Time in which clients can send one more request on idle keep-alive connections; its response has `Connection:
-   * close`. Default: 1000.
+   * close`. Also the time between the request to reconnect on a WebSocket and its close. Default: 1000.
    */
   readonly graceMs?: number;
 }
@@ -128,9 +128,9 @@ export interface Listening {
   connections(): { readonly http: number; readonly webSockets: number };
   /**
    * Shuts the server down gracefully. It accepts no new connections, every response has `Connection: close`, event
-   * streams end after the current event, and WebSockets close after their calls have completed. It waits for calls in
-   * flight until `deadlineMs` and for idle keep-alive connections until `graceMs`, then closes the remaining
-   * connections.
+   * streams end after the current event, and WebSockets close after their calls have completed; further queries and
+   * mutations on them are answered with 503. It waits for calls in flight until `deadlineMs` and for idle connections
+   * until `graceMs`, then closes the remaining connections.
    * @returns the number of calls that were cut off at the deadline
    */
   close(options?: CloseOptions): Promise<number>;

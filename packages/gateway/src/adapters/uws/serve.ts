@@ -85,7 +85,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   async function stop(closeOptions: CloseOptions): Promise<number> {
     uws.us_listen_socket_close(listenSocket);
     responder.drain();
-    sockets.drain();
+    sockets.drain(closeOptions.graceMs);
     await drain.wait(
       {
         connections: () => connections + sockets.size,

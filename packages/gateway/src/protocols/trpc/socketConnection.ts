@@ -52,6 +52,7 @@ export class SocketConnection extends Socket implements SocketHandler {
   #begun: Promise<void> | undefined;
   #credentialTimer: Timer | undefined;
   #keepAliveTimer: Timer | undefined;
+  #drainTimer: Timer | undefined;
   #endWatch = () => {};
 
   /**
@@ -114,6 +115,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     this.#heldMessages &&= [];
     this.#endWatch();
     clearTimeout(this.#keepAliveTimer);
+    clearTimeout(this.#drainTimer);
     const reason = new DOMException('The client disconnected.', 'AbortError');
     for (const call of [...this.running, ...this.subscriptions.values()]) call.abort(reason);
     this.#closing.abort();
@@ -121,20 +123,18 @@ export class SocketConnection extends Socket implements SocketHandler {
     await this.idle();
   }
 
-  drain(): void {
+  drain(graceMs: number): void {
     this.isDraining = true;
-    void this.#endWhenIdle();
+    void this.#endWhenIdle(graceMs);
   }
 
-  async #endWhenIdle(): Promise<void> {
+  async #endWhenIdle(graceMs: number): Promise<void> {
     if (this.#heldMessages?.length) await this.#begun;
     await this.idle();
-    // In the next turn, so that messages that have arrived are answered.
-    await new Promise<void>(nextTurn);
-    // A rejection that depends on shared state may be pending.
-    await this.idle();
     this.reconnect();
-    this.close(1001, 'The server is stopping.');
+    // Calls that the client sent before it received the request are answered until then.
+    const end = () => this.close(1001, 'The server is stopping.');
+    if (this.isOpen) this.#drainTimer = setTimeout(() => nextTurn(end), graceMs);
   }
 
   #readParameters(message: string | Buffer): void {
