@@ -207,7 +207,7 @@ describe('limits for WebSockets without a credential', () => {
   );
 
   it('1,100 WebSockets without a credential from one address, each reopened when it ends, do not block clients of another address', async () => {
-    const { connectClient, server } = await startSocketGateway({ credentialDeadlineMs: 500 });
+    const { connectClient, server } = await startSocketGateway({ credentialDeadlineMs: 5000 });
     const open = new Set<Socket>();
     let isStopped = false;
     let rejected = 0;

@@ -209,6 +209,17 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     this.#endStopped();
   }
 
+  /** Sends an event. Returns whether the subscription has ended instead. */
+  #sendEvent({ done, value: event }: IteratorResult<unknown>): boolean {
+    if (done || this.signal.aborted) return true;
+    if (!isTrackedEnvelope(event)) this.#socket.sendResult(this, { type: 'data', data: event });
+    else {
+      const [id, data] = event;
+      this.#socket.sendResult(this, { type: 'data', data: { id, data }, id });
+    }
+    return false;
+  }
+
   /**
    * Sends events until the iterator ends or the subscription is stopped, without waiting for a pending `next()` then.
    */
@@ -217,13 +228,8 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       for (;;) {
         await this.#socket.ready();
         if (this.signal.aborted) return;
-        const { done, value: event } = await iterator.next();
-        if (done || this.signal.aborted) return;
-        if (!isTrackedEnvelope(event)) this.#socket.sendResult(this, { type: 'data', data: event });
-        else {
-          const [id, data] = event;
-          this.#socket.sendResult(this, { type: 'data', data: { id, data }, id });
-        }
+        // In a variable, the event would stay in memory until the next one.
+        if (this.#sendEvent(await iterator.next())) return;
       }
     };
     return new Promise((resolve, reject) => {
