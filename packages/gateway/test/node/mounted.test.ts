@@ -236,8 +236,12 @@ describe('nodeHandler after a body parser', () => {
     expect(await postJson(`${base}/v1/texts`, '{"name":"ü"}')).toEqual([200, { name: 'ü' }]);
   });
 
-  it('nodeHandler reads a compressed body that a parser has decompressed', async () => {
-    const base = await listenAfterParsers((app) => app.use(express.json()));
+  it.each<[what: string, parser: RequestHandler]>([
+    ['parsed', express.json()],
+    ['left as text', express.text({ type: 'application/json' })],
+    ['left as bytes', express.raw({ type: 'application/json' })],
+  ])('nodeHandler reads a compressed body that a parser has decompressed and %s', async (_what, parser) => {
+    const base = await listenAfterParsers((app) => app.use(parser));
     const compressed = new Blob(['{"name":"small"}']).stream().pipeThrough(new CompressionStream('gzip'));
     const body = await new Response(compressed).arrayBuffer();
     expect(await postJson(`${base}/v1/texts`, body, { ...json, 'content-encoding': 'gzip' })).toEqual([

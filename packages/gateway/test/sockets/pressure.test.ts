@@ -56,6 +56,27 @@ describe('clients that do not read', () => {
   );
 });
 
+describe('clients that authenticate with connection parameters', () => {
+  it('after its credential was checked, a WebSocket may have more unsent bytes than maxUnauthenticatedBytes', async () => {
+    const { connectClient } = await startSocketGateway({
+      maxUnauthenticatedBytes: 10_000,
+      maxBufferedBytes: 20_000_000,
+    });
+    const client = connectClient('/trpc?connectionParams=1', {});
+    client.send({ method: 'connectionParams', data: { authorization: 'Bearer good-key' } });
+    client.send(call(1, 'query', 'caller'));
+    await until(() => expect(client.messages).toHaveLength(1));
+    client.socket.pause();
+    // 10 MB, more than the buffers of the connection take.
+    for (let id = 2; id <= 21; id += 1) client.send(call(id, 'query', 'large', 512));
+    client.send(call(22, 'query', 'caller'));
+    await sleep(200);
+    client.socket.resume();
+    await until(() => expect(client.messages).toHaveLength(22));
+    expect(client.socket.readyState).toBe(client.socket.OPEN);
+  });
+});
+
 describe('clients that ping', () => {
   it('a WebSocket client that pings and does not read is closed with 1013 when its unsent data, with pongs, exceeds maxBufferedBytes', async () => {
     // A quarter of this may be queued in front of close frames.

@@ -167,6 +167,22 @@ describe('the body of a request', () => {
     expect([pulled, isCancelled]).toEqual([2, true]);
   });
 
+  it.each([
+    ['its reader', 3, 100],
+    ['the service', 100, 3],
+  ])('a body of exactly the limit of %s is accepted', async (_source, max, maxBodyBytes) => {
+    const fetch = echo(max, maxBodyBytes);
+    const headers = { 'content-length': '3' };
+    const withLength = await fetch(origin, { method: 'POST', headers, body: 'abc' });
+    const withoutLength = await fetch(origin, {
+      method: 'POST',
+      body: ReadableStream.from([bytes('ab'), bytes('c')]),
+      duplex: 'half',
+    });
+    for (const response of [withLength, withoutLength])
+      expect([response.status, await response.text()]).toEqual([200, 'abc']);
+  });
+
   it('a body over the limit is rejected by its Content-Length before it is read', async () => {
     const pull = vi.fn();
     const body = new ReadableStream({ pull }, { highWaterMark: 0 });

@@ -1,7 +1,7 @@
 // Hot path: called for every request.
 import { discardStream, isBodyStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
 import { internalErrorResponse, overloadedResponse } from '../server/rejections.ts';
-import { byteLength, headOf, isLarge, bufferedBody } from '../server/responseHead.ts';
+import { bufferedBody, byteLength, hasNoContent, headOf, isLarge } from '../server/responseHead.ts';
 import { httpDate } from './httpDate.ts';
 import { LeanResponse } from './lean.ts';
 import type { NodeRequest } from './request.ts';
@@ -134,7 +134,7 @@ export class Responder {
   /** Writes a whole response. @returns whether the socket has taken all of it */
   #sendWhole(res: LeanResponse, head: string, { status, body }: HttpResponse, isHead: boolean): boolean {
     const start = `HTTP/1.1 ${head}\r\nDate: ${httpDate()}`;
-    if (status === 204 || status === 304) return res.sendWhole(`${start}\r\n\r\n`, undefined);
+    if (hasNoContent(status)) return res.sendWhole(`${start}\r\n\r\n`, undefined);
     const whole = bufferedBody(body);
     const lines = `${start}\r\nContent-Length: ${byteLength(whole)}\r\n\r\n`;
     if (isHead) return res.sendWhole(lines, undefined);
@@ -162,7 +162,7 @@ export class Responder {
     request.keep();
     const { res } = request;
     const { body } = response;
-    const isStream = isBodyStream(body) && !isHead;
+    const isStream = isBodyStream(body) && !isHead && !hasNoContent(response.status);
     if (!request.awaitsContinue && (request.isLast || (request.exceedsDiscardLimit && !isStream))) {
       // The connection closes with the response. A client that is still sending would get a reset instead of the
       // response.

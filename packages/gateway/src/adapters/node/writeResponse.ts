@@ -8,7 +8,7 @@ import {
   type HttpResponse,
 } from '../../http/response.ts';
 import { statusText } from '../../http/statusText.ts';
-import { byteLength, bufferedBody } from '../server/responseHead.ts';
+import { bufferedBody, byteLength, hasNoContent } from '../server/responseHead.ts';
 import type { NodeRequest } from './request.ts';
 
 /** Size of the slices in which a whole body is passed to Node. */
@@ -45,7 +45,7 @@ export function writeHead(
   const { status, body } = response;
   const headers: string[] = [];
   for (const [name, value] of headersOf(response)) headers.push(name, latin1(value));
-  const hasNoLength = status === 204 || status === 304 || isBodyStream(body);
+  const hasNoLength = hasNoContent(status) || isBodyStream(body);
   if (!hasNoLength) headers.push('Content-Length', String(byteLength(bufferedBody(body))));
   // Node closes the connection after a response with this header.
   if (isClosing) headers.push('Connection', 'close');

@@ -58,6 +58,9 @@ export function headOf(response: HttpResponse): string | undefined {
 /** Whether a body must be sent with backpressure. */
 export const isLarge = (body: HttpResponse['body']): boolean => bufferedBody(body).length > largeBodyLength;
 
+/** Whether a response of a status has neither a body nor a length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
+export const hasNoContent = (status: number): boolean => status === 204 || status === 304;
+
 /** Returns the body, or `''` if there is none or it is a stream. */
 export const bufferedBody = (body: HttpResponse['body']): string | Uint8Array =>
   typeof body === 'string' || body instanceof Uint8Array ? body : '';

@@ -5,7 +5,7 @@ import { type BodyStream, type HttpResponse, discardStream, isBodyStream } from 
 import { internalErrorResponse, overloadedResponse } from '../server/rejections.ts';
 import type { UwsRequest } from './request.ts';
 import { pauseReading, streamResponse } from './streamResponse.ts';
-import { headOf, isLarge, bufferedBody } from '../server/responseHead.ts';
+import { bufferedBody, hasNoContent, headOf, isLarge } from '../server/responseHead.ts';
 import { maxRequestsPerTurn, TurnCounter } from '../server/turnCounter.ts';
 import { writeResponse, type Ending } from './writeResponse.ts';
 
@@ -140,7 +140,7 @@ export class Responder {
     request.keep();
     const { body } = response;
     const isHead = request.method === 'HEAD';
-    const isStream = isBodyStream(body) && !isHead;
+    const isStream = isBodyStream(body) && !isHead && !hasNoContent(response.status);
     if (request.isLast || (request.exceedsDiscardLimit && !isStream)) {
       // The connection closes with the response. A client that is still sending would get a reset instead of the
       // response.

@@ -1,7 +1,7 @@
 // Hot path: called for every response.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { isBodyStream, type HttpResponse } from '../../http/response.ts';
-import { byteLength, bufferedBody } from '../server/responseHead.ts';
+import { byteLength, bufferedBody, hasNoContent } from '../server/responseHead.ts';
 
 /** How the connection continues after a response. */
 export type Ending =
@@ -37,7 +37,7 @@ export function writeResponse(
   isHead: boolean,
   ending: Ending,
 ): boolean {
-  const hasNoLength = status === 204 || status === 304;
+  const hasNoLength = hasNoContent(status);
   if (hasNoLength || isHead) {
     if (ending === 'force-close') {
       // Only `end` can close the connection. So this 204 has `Content-Length: 0`, which RFC 9110 §8.6 forbids, but all

@@ -48,9 +48,10 @@ export interface TestConnection {
 /** Connects to a server for the duration of the running test. */
 export async function dial(
   { port }: Listening,
-  options: { allowHalfOpen?: boolean } = {},
+  { encoding, ...options }: { allowHalfOpen?: boolean; encoding?: BufferEncoding } = {},
 ): Promise<TestConnection> {
   const socket = connect({ ...options, port, host: '127.0.0.1' });
+  if (encoding) socket.setEncoding(encoding);
   onTestFinished(() => {
     socket.destroy();
   });

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest';
+import type { HttpResponse } from '../../http/response.ts';
+import type { Handle } from '../../http/service.ts';
+import { createFetch } from '../fetch/fetch.ts';
+import { adapters, dial, get, ok, until } from './testing/dial.ts';
+
+async function* stream() {
+  yield Buffer.from('str');
+  yield Buffer.from('eam');
+}
+
+/** Creates a body, and its text. A body that is created again can be sent again. */
+const bodies: Readonly<Record<string, readonly [create: () => HttpResponse['body'], text: string]>> = {
+  'no body': [() => undefined, ''],
+  'an empty body': [() => '', ''],
+  'ASCII text': [() => 'hello', 'hello'],
+  'text beyond ASCII': [() => 'aä', 'aä'],
+  bytes: [() => new Uint8Array([104, 105]), 'hi'],
+  'large text': [() => 'ä'.repeat(70_000), 'ä'.repeat(70_000)],
+  'a stream': [stream, 'stream'],
+};
+
+const rows = [200, 201, 204, 205, 304, 404].flatMap((status) =>
+  ['GET', 'HEAD', 'POST'].flatMap((method) =>
+    Object.entries(bodies).flatMap(([kind, [create, text]]) => {
+      const isEmpty = status === 204 || status === 304;
+      const isStream = kind === 'a stream';
+      return ['at once', 'later'].map((time) => ({
+        name: `${method} ${status} with ${kind}, ${time}`,
+        method,
+        status,
+        create,
+        isAtOnce: time === 'at once',
+        // RFC 9110 §9.3.2 (HEAD), §15.3.5, §15.4.5
+        body: isEmpty || method === 'HEAD' ? '' : text,
+        // RFC 9110 §8.6. The length of a stream is unknown.
+        length: isEmpty || isStream ? undefined : Buffer.byteLength(text),
+        isChunked: isStream && !isEmpty && method !== 'HEAD',
+      }));
+    }),
+  ),
+);
+
+/** Serves the response of the row in the path. */
+const handle: Handle = ({ path }) => {
+  const row = rows[Number(path.slice(1))];
+  if (!row) return ok('next');
+  const response = { status: row.status, headers: [], body: row.create() };
+  return row.isAtOnce ? response : Promise.resolve(response);
+};
+
+/** Removes the chunk sizes (RFC 9112 §7.1). Returns the body and the bytes after it. */
+function readChunks(text: string): [body: string, rest: string] {
+  let body = '';
+  for (let rest = text; ;) {
+    const [size = ''] = rest.split('\r\n', 1);
+    const start = size.length + 2;
+    const end = start + Number.parseInt(size, 16);
+    if (rest.length < end + 2) return [body, 'incomplete'];
+    if (end === start) return [body, rest.slice(end + 2)];
+    body += rest.slice(start, end);
+    rest = rest.slice(end + 2);
+  }
+}
+
+describe.each(adapters)('on $adapter', ({ listen }) => {
+  it('the framing of a response fits its status, method and body, and the connection serves the next request', async () => {
+    const listening = await listen(handle);
+    for (const [index, { name, method, status, body, length, isChunked }] of rows.entries()) {
+      const { socket, text } = await dial(listening, { encoding: 'latin1' });
+      const framing = method === 'POST' ? 'Content-Length: 0\r\n' : '';
+      socket.write(`${method} /${index} HTTP/1.1\r\nHost: x\r\n${framing}\r\n`);
+      await until(() => expect(text(), name).toContain('\r\n\r\n'));
+      const whole = Buffer.from(body).toString('latin1');
+      await until(() =>
+        expect(text().length, name).toBeGreaterThanOrEqual(text().indexOf('\r\n\r\n') + 4 + whole.length),
+      );
+      if (isChunked) await until(() => expect(text(), name).toContain('\r\n0\r\n\r\n'));
+      socket.write(get('/next'));
+      await until(() => expect(text(), name).toMatch(/next$/));
+      const end = text().indexOf('\r\n\r\n') + 4;
+      const head = text().slice(0, end).toLowerCase();
+      const rest = text().slice(end);
+      const [actual, next] = isChunked
+        ? readChunks(rest)
+        : [rest.slice(0, whole.length), rest.slice(whole.length)];
+      expect({
+        name,
+        status: Number(head.slice(9, 12)),
+        lengths: [...head.matchAll(/\r\ncontent-length: (\d+)/g)].map(([, value]) => Number(value)),
+        isChunked: head.includes('\r\ntransfer-encoding: chunked\r\n'),
+        body: actual === whole,
+        next: /^HTTP\/1\.1 200 .*\r\n\r\nnext$/s.test(next),
+      }).toEqual({
+        name,
+        status,
+        lengths: length === undefined ? [] : [length],
+        isChunked,
+        body: true,
+        next: true,
+      });
+    }
+  }, 60_000);
+});
+
+it('the Response of gateway.fetch fits the status, method and body of its response', async () => {
+  const fetch = createFetch({ handle });
+  for (const [index, { name, method, status, body, length }] of rows.entries()) {
+    const response = await fetch(`http://x/${index}`, { method });
+    // A Response cannot have a body with status 205 (Fetch Standard §2.2.3).
+    const expected = status === 205 ? '' : body;
+    expect([name, response.status, (await response.text()) === expected]).toEqual([name, status, true]);
+    const hasLength = method === 'HEAD' && status !== 205 && length !== undefined;
+    expect([name, response.headers.get('content-length')]).toEqual([name, hasLength ? String(length) : null]);
+  }
+});
