@@ -12,7 +12,7 @@ import { apiErrors } from './openapi/errorFormat.ts';
 import { lazyDocument } from './openapi/lazyDocument.ts';
 import { createOperations } from './openapi/operation.ts';
 import type { GatewayOptions } from './options.ts';
-import { authenticationPolicy, schemeIn, schemesOf } from './policies/authentication.ts';
+import { authenticationPolicy, allowInexactHeaders, schemeIn, schemesOf } from './policies/authentication.ts';
 import { Calls } from './policies/calls.ts';
 import { createClientAddress } from './policies/clientAddress.ts';
 import { clientTimeoutPolicy } from './policies/clientTimeout.ts';
@@ -321,6 +321,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 
   return {
     handle,
+    allowInexactHeaders: () => allowInexactHeaders(schemes),
     serves: (path) => protocolOf(path) !== 'other' || routes.has(path),
     upgrade,
     ...(arrivalPolicies.length > 0 && { shed }),

@@ -27,6 +27,7 @@ export declare const options: GatewayOptions<AnyTRPCRouter, unknown>;
 export const { router, createContext } = options;
 export declare const gateway: Gateway;
 export declare const app: { use(path: string, handler: unknown): void };
+export declare const requireAdmin: unknown;
 export declare const server: Server;
 export declare const png: Uint8Array<ArrayBuffer>;
 export declare const save: (...file: unknown[]) => Promise<void>;

@@ -55,6 +55,11 @@ export interface Service {
    * paths on to that server. Default: all paths.
    */
   readonly serves?: (path: string) => boolean;
+  /**
+   * Called at start by an adapter whose parser removes bytes from headers, before it listens. Throws if the service
+   * would be unsafe. Default: it is safe.
+   */
+  readonly allowInexactHeaders?: () => void;
   /** Default: no WebSockets. */
   readonly upgrade?: Upgrade;
   /** Default: no load shedding. */

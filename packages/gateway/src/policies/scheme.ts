@@ -53,6 +53,13 @@ export interface Scheme<Identity = unknown> {
    * schemes.
    */
   readonly reads?: string | undefined;
+  /** The header that contains the credential, in lower case. A request that has it twice is rejected with 401. */
+  readonly header?: string;
+  /**
+   * Whether the scheme is unsafe with an adapter that removes bytes from headers, as uWebSockets.js does. `serve` of
+   * such an adapter rejects the scheme. Default: false.
+   */
+  readonly needsExactHeaders?: boolean;
   /**
    * Whether browsers send the credential automatically, even with requests from pages of other sites (CSRF). Those
    * requests are rejected with 403 if they can change state.

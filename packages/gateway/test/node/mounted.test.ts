@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { createGateway } from '@petstore/gateway';
 import { nodeHandler } from '@petstore/gateway/node';
 import type { GatewayMeta } from '@petstore/gateway/meta';
@@ -373,3 +374,26 @@ it('nodeHandler does not change a response that another handler has sent', async
   });
   expect(await (await fetch(`${origin}/v1/texts/a`)).text()).toBe('mine');
 });
+
+it.each<[path: string, status: number]>([
+  ['/v1/texts/a', 401],
+  ['/trpc/getText?input=%7B%22name%22%3A%22a%22%7D', 401],
+  ['/v1/te%78ts/a', 200],
+  ['/trpc/getTex%74?input=%7B%22name%22%3A%22a%22%7D', 200],
+  ['/trpc/x/../getText?input=%7B%22name%22%3A%22a%22%7D', 200],
+])(
+  'GET %s is answered with %i behind a middleware of Express for the paths of the procedure (docs/mounting.md)',
+  async (path, status) => {
+    const app = express();
+    app.use(['/v1/texts', '/trpc/getText'], (_request, response) => {
+      response.status(401).send();
+    });
+    app.use(nodeHandler(await createTexts()));
+    const socket = connect(Number(new URL(await listen(app)).port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    // `fetch` would normalize the path.
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const received = await new Response(Readable.toWeb(socket) as ReadableStream<Uint8Array>).text();
+    expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  },
+);

@@ -31,10 +31,12 @@ export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
  * @throws {CertificateError} if the certificate cannot be used
  * @throws {RangeError} for an unknown option, an invalid port, or a limit that is not a positive integer
  * @throws {TypeError} if `service` is not a gateway, such as the promise of one
+ * @throws {GatewayError} for a gateway with `cookie()`, unless a proxy makes it safe (`proxyRejectsNonAscii`)
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   requireService('serve', service);
   checkOptions(options);
+  service.allowInexactHeaders?.();
   const {
     handle,
     shed,

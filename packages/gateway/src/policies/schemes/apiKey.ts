@@ -47,6 +47,7 @@ export function apiKey<Identity>(options: ApiKeyOptions<Identity>): Scheme<Ident
     noun: 'API key',
     usage: `"${header}: <API key>"`,
     reads: `"${lowerCase}"`,
+    header: lowerCase,
     isAmbient: false,
     document,
     read(source) {

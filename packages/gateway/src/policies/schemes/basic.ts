@@ -38,6 +38,7 @@ export function basic<Identity>(options: BasicOptions<Identity>): Scheme<Identit
     noun: 'credential',
     usage: '"Authorization: Basic <user name and password>"',
     reads: '"Authorization: Basic"',
+    header: 'authorization',
     isAmbient: true,
     document,
     read: basicCredential,

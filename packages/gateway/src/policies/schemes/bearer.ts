@@ -44,6 +44,7 @@ export function bearer<Identity>(options: BearerOptions<Identity>): Scheme<Ident
     noun,
     usage: `"Authorization: Bearer <${noun}>"`,
     reads: bearerReads,
+    header: 'authorization',
     isAmbient: false,
     document,
     ...(resource && { protectedResource: resource.served }),

@@ -11,10 +11,17 @@ export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
    * TLS and for all paths, so that a sibling subdomain cannot overwrite it (RFC 6265bis §4.1.3.2).
    */
   readonly cookie: string;
+  /**
+   * Whether a proxy rejects every request whose `Cookie` header contains bytes outside ASCII. Set it to serve with
+   * `@petstore/gateway/uws`, which rejects the scheme otherwise: uWebSockets.js removes such bytes at the start of a
+   * header, so a sibling subdomain could set this cookie by a name that browsers take for another one. Default: false.
+   */
+  readonly proxyRejectsNonAscii?: boolean;
 }
 
 const optionNames = schemeNames<CookieOptions<unknown>>({
   cookie: true,
+  proxyRejectsNonAscii: true,
 });
 
 /**
@@ -33,6 +40,7 @@ export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Ident
     verify,
     scopes,
     cookie: cookieName,
+    proxyRejectsNonAscii = false,
     realm = defaultRealm,
     name = 'cookie',
     document = { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The session.' },
@@ -48,6 +56,8 @@ export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Ident
     noun: 'session',
     usage: `the cookie "${cookieName}"`,
     reads: `the cookie "${cookieName}"`,
+    header: 'cookie',
+    needsExactHeaders: !proxyRejectsNonAscii,
     isAmbient: true,
     document,
     // Connection parameters cannot replace a cookie: a page cannot read an HttpOnly cookie.
@@ -71,16 +81,25 @@ export function cookieValue(header: string | undefined, name: string): string | 
   for (const pair of header.split(';')) {
     const equals = pair.indexOf('=');
     // Names are case-sensitive.
-    if (equals === -1 || cookieName.exec(pair.slice(0, equals))?.[1] !== name) continue;
+    if (equals === -1 || trimBlanks(pair.slice(0, equals)) !== name) continue;
     if (rawValue !== undefined) return null;
     rawValue = pair.slice(equals + 1);
   }
   if (rawValue === undefined) return undefined;
-  const value = cookieOctets.exec(rawValue)?.[2];
+  const value = cookieOctets.exec(trimBlanks(rawValue))?.[2];
   return value === undefined ? null : value || undefined;
 }
 
-const cookieName = /^[ \t]*([^ \t]*)[ \t]*$/;
+/** Trims spaces and tabs. A pattern such as `/[ \t]*$/` would take quadratic time. */
+function trimBlanks(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
+  return text.slice(start, end);
+}
+
+const isBlank = (code: number) => code === 0x20 || code === 0x09;
 
 /** A cookie value (RFC 6265 §4.1.1): no spaces, quotes, commas, semicolons or backslashes, optionally in quotes. */
-const cookieOctets = /^[ \t]*("?)([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\1[ \t]*$/;
+const cookieOctets = /^("?)([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\1$/;

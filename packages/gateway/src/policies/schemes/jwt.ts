@@ -149,6 +149,7 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
     noun: 'access token',
     usage: '"Authorization: Bearer <access token>"',
     reads: bearerReads,
+    header: 'authorization',
     isAmbient: false,
     document,
     ...(resource && { protectedResource: resource.served }),

@@ -90,7 +90,7 @@ describe('a function as cors.origins', () => {
   it('pages cannot use cookies over REST and tRPC if the function in cors.origins throws, and its error is reported', async () => {
     const { records, server } = await startShape(router, {
       cors: { origins: throwing, credentials: true },
-      authentication: cookie({ cookie: 'session', verify: () => ({}) }) as never,
+      authentication: cookie({ cookie: 'session', proxyRejectsNonAscii: true, verify: () => ({}) }) as never,
     });
     const headers = { cookie: 'session=a', origin: 'https://a.example', 'content-type': 'application/json' };
     for (const path of ['/v1/write', '/trpc/write']) {

@@ -132,7 +132,12 @@ export const schemeCases: readonly SchemeCase[] = [
   {
     name: 'cookie',
     make: (callers) =>
-      cookie({ cookie: '__Host-session', verify: async (session) => callers.find(session), scopes }),
+      cookie({
+        cookie: '__Host-session',
+        proxyRejectsNonAscii: true,
+        verify: async (session) => callers.find(session),
+        scopes,
+      }),
     headers: async (name) => ({ cookie: `theme=dark; __Host-session=${name}` }),
     malformed: { cookie: '__Host-session=one; __Host-session=two' },
     isParameter: false,
