@@ -1,5 +1,5 @@
 // The entry point `@petstore/gateway/jwt`. It is separate so that services without JWTs do not need jose.
-import { errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from 'jose';
+import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
 import type { HttpRequest } from '../../http/request.ts';
 import { formatValue } from '../../http/formatValue.ts';
 import { unknownOptions } from '../../http/unknownOptions.ts';
@@ -230,24 +230,37 @@ async function check(
     // A token without `kid` (RFC 7515 §4.1.4) may be signed with a key that is not loaded yet.
     if (error instanceof errors.JWSSignatureVerificationFailed && !namesKey(token)) return 'unknown key';
     if (error instanceof errors.JWKSInvalid) throw keysUnavailable(error);
-    if (error instanceof errors.JOSEError) return undefined;
-    throw error;
+    return undefined;
   }
 }
 
 async function claimsBy(token: string, keys: Keys, checks: JWTVerifyOptions): Promise<JWTPayload> {
   try {
-    return (await jwtVerify(token, keys, checks)).payload;
+    return await claimsByKey(token, keys, checks);
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
     for await (const key of error) {
       try {
-        return (await jwtVerify(token, key, checks)).payload;
+        return await claimsByKey(token, () => key, checks);
       } catch (keyError) {
         if (!(keyError instanceof errors.JWSSignatureVerificationFailed)) throw keyError;
       }
     }
     throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
+/** Verifies a token. A key that cannot be used does not verify it; every error is a `JOSEError`. */
+async function claimsByKey(
+  token: string,
+  key: JWTVerifyGetKey,
+  checks: JWTVerifyOptions,
+): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, key, checks)).payload;
+  } catch (error) {
+    // jose 6: a TypeError for an RSA key of less than 2,048 bits, a DataError for a malformed key.
+    throw error instanceof errors.JOSEError ? error : new errors.JWSSignatureVerificationFailed();
   }
 }
 

@@ -1,7 +1,8 @@
+import { createSign, generateKeyPairSync } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bearer, type HttpRequest } from '@petstore/gateway';
 import { jwt, type JwtOptions } from '@petstore/gateway/jwt';
-import { exportSPKI, generateKeyPair, importJWK, type JWTPayload } from 'jose';
+import { exportSPKI, generateKeyPair, importJWK, type JWK, type JWTPayload } from 'jose';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { audience, type Issuer, type Signing, startIssuer } from './issuer.ts';
 import { openCredentials, schemeCases } from './startCredentials.ts';
@@ -301,6 +302,37 @@ describe('the key endpoint of the issuer', () => {
     await expect.poll(() => subject(token), { timeout: 5000, interval: 100 }).toBeUndefined();
     expect(await subject(await issuer.sign())).toBe('ada');
   });
+
+  const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const weakJwk = weak.publicKey.export({ format: 'jwk' }) as JWK;
+
+  it.each<[what: string, jwk: JWK]>([
+    ['RSA with 1,024 bits', { ...weakJwk, alg: 'RS256' }],
+    ['a modulus that is not base64url', { kty: 'RSA', n: '!', e: 'AQAB', alg: 'RS256' }],
+    ['no modulus', { kty: 'RSA', e: 'AQAB', alg: 'RS256' }],
+    ['a point that is not on its curve', { kty: 'EC', crv: 'P-256', x: 'AAAA', y: 'AAAA', alg: 'RS256' }],
+    ['an unknown type', { kty: 'none', alg: 'RS256' }],
+  ])(
+    'tokens of an unusable key in the key set are rejected, and those of the other keys are accepted: %s',
+    async (_what, jwk) => {
+      const { issuer, subject } = await start();
+      const good = await issuer.sign();
+      const goodWithoutId = await issuer.sign({}, { header: { kid: undefined } });
+      issuer.published.set('unusable', { ...jwk, kid: 'unusable', use: 'sig' });
+      const weakToken = (header: object) => {
+        const signed = `${encode({ alg: 'RS256', ...header })}.${encode({ iss: issuer.issuer, aud: audience, sub: 'ada', exp: inSeconds(60) })}`;
+        return `${signed}.${createSign('sha256').update(signed).sign(weak.privateKey, 'base64url')}`;
+      };
+      expect(await subject(weakToken({ kid: 'unusable' }))).toBeUndefined();
+      expect(await subject(weakToken({}))).toBeUndefined();
+      expect([await subject(good), await subject(goodWithoutId)]).toEqual(['ada', 'ada']);
+      // Beside a usable key of the same type, a token without `kid` is tried with each.
+      await issuer.publish('strong', 'RS256');
+      const strong = await issuer.sign({}, { header: { kid: undefined } });
+      await expect.poll(() => subject(strong), { timeout: 5000 }).toBe('ada');
+      expect(await subject(weakToken({}))).toBeUndefined();
+    },
+  );
 
   it('tokens of two keys without ids are accepted', async () => {
     const { issuer, subject } = await start();
