@@ -269,6 +269,19 @@ it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
   await expect(start(authentication)).rejects.toThrow(message);
 });
 
+it.each(['key2', 'my-key', 'my.key', 'my_key'])(
+  'createGateway accepts a scheme named %s, and the document has its name',
+  async (name) => {
+    const gateway = await createGateway({
+      router,
+      authentication: [bearer({ verify: verify('a') }), apiKey({ verify: verify('b'), name })],
+      createContext: () => ({ who: undefined }),
+      document: { title: 'Who', version: '0.0.0' },
+    });
+    expect((await gateway.document()).components?.securitySchemes).toHaveProperty([name]);
+  },
+);
+
 it('the document lists all schemes in securitySchemes, and as alternatives of each operation', async () => {
   const gateway = await createGateway({
     router,

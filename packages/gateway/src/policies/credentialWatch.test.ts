@@ -109,6 +109,49 @@ describe('createCredentialWatch', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  it('a credential watch verifies and revokes tokens again after no token was in use', async () => {
+    const { good, verified, watch } = start();
+    const onRevoked = vi.fn();
+    watch('a', () => {})();
+    const end = watch('b', () => {});
+    await vi.advanceTimersByTimeAsync(1000);
+    end();
+    await vi.advanceTimersByTimeAsync(2000);
+    watch('a', onRevoked);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(verified).toEqual(['b', 'a']);
+    good.delete('a');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(onRevoked).toHaveBeenCalledOnce();
+  });
+
+  it('a credential watch verifies equal credentials of two schemes separately', async () => {
+    const watch = createCredentialWatch();
+    const revoked: string[] = [];
+    for (const [name, isGood] of [
+      ['first', true],
+      ['second', false],
+    ] as const) {
+      const scheme = bearer({ name, verify: () => isGood });
+      watch({ credential: 'a', request, scheme, identity: true }, () => revoked.push(name));
+    }
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(revoked).toEqual(['second']);
+  });
+
+  it('a credential watch checks a token again while one of its uses is left, by the request of that use', async () => {
+    const requests: unknown[] = [];
+    const watch = createCredentialWatch();
+    const scheme = bearer({ verify: (_token, used) => requests.push(used) });
+    const [first, second] = [{}, {}] as HttpRequest[];
+    const end = watch({ credential: 'a', request: first as HttpRequest, scheme, identity: 1 }, () => {});
+    watch({ credential: 'a', request: second as HttpRequest, scheme, identity: 1 }, () => {});
+    await vi.advanceTimersByTimeAsync(1000);
+    end();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([requests[0] === first, requests[1] === second, requests.length]).toEqual([true, true, 2]);
+  });
+
   it('a credential watch starts no timer without a credential or a scheme', () => {
     start().watch(undefined, () => {});
     createCredentialWatch()({ credential: 'a', request, scheme: undefined, identity: 'a' }, () => {});

@@ -93,6 +93,15 @@ it('rateLimit counts callers by the result of rateLimit.key', () => {
   ]);
 });
 
+it('rateLimit counts all callers together for which rateLimit.key returns the empty string', () => {
+  const rateLimit = create({ calls: 1, key: ({ identity }) => identity?.team ?? '' });
+  const count = (caller: Parameters<typeof scope>[0]) => rateLimit.count(scope(caller), 1) === undefined;
+  expect(count({ address: '192.0.2.1' })).toBe(true);
+  expect(count({ address: '192.0.2.2' })).toBe(false);
+  expect(count({ token: 'a', identity: { team: '' } })).toBe(false);
+  expect(count({ token: 'a', identity: { team: 'red' } })).toBe(true);
+});
+
 it('the policy of rateLimit counts every call of a request', async () => {
   const rateLimit = create();
   const admitted = scope({ token: 'a' });

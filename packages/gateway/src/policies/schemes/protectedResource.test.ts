@@ -59,6 +59,13 @@ it.each([
   },
 );
 
+it('the metadata of a protected resource lists its option scopes instead of those that procedures require', async () => {
+  const scopes = ['notes:read', 'notes:admin'];
+  const gateway = await gatewayOf({ scopes });
+  const response = await gateway.handle(inProcessRequest('GET', '/.well-known/oauth-protected-resource'));
+  expect(JSON.parse(response.body as string)).toMatchObject({ scopes_supported: scopes });
+});
+
 it('the metadata of a protected resource contains its options, and omits empty lists', async () => {
   const gateway = await gatewayOf({
     scopes: [],

@@ -85,6 +85,20 @@ describe('access tokens', () => {
     expect(await subject(token)).toBeUndefined();
   });
 
+  it('a token is accepted until the clock tolerance after its exp has ended, also if it was verified before', async () => {
+    const { issuer, subject } = await start();
+    const exp = inSeconds(60);
+    const [verified, first, second] = await Promise.all(
+      ['ada', 'bob', 'eve'].map((sub) => issuer.sign({ sub, exp })),
+    );
+    expect(await subject(verified ?? '')).toBe('ada');
+    vi.useFakeTimers({ toFake: ['Date'], now: (exp + 5) * 1000 - 1 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect([await subject(verified ?? ''), await subject(first ?? '')]).toEqual(['ada', 'bob']);
+    vi.setSystemTime((exp + 5) * 1000);
+    expect([await subject(verified ?? ''), await subject(second ?? '')]).toEqual([undefined, undefined]);
+  });
+
   it('a verified token is rejected after it expires, also if its issuer is down for more than a day', async () => {
     const { issuer, subject } = await start();
     const token = await issuer.sign();
@@ -238,7 +252,8 @@ describe('the key endpoint of the issuer', () => {
     expect(await subject(await issuer.sign())).toBe(503);
   });
 
-  it.each([404, 500, 503, 204, 302])(
+  // 302 and 307 lead to the same keys: an issuer that redirects could be led anywhere.
+  it.each([404, 500, 503, 201, 204, 302, 307])(
     'a token is answered with 503 if the key endpoint answers with %i',
     async (status) => {
       const { issuer, subject } = await start();

@@ -48,8 +48,9 @@ export async function openIssuer(): Promise<Issuer> {
   let newest: { readonly kid: string; readonly alg: string; readonly key: Key } | undefined;
   const server = createServer((request, response) => {
     requests += 1;
-    if (request.url !== '/jwks') response.statusCode = 404;
-    else response.statusCode = issuer.status;
+    if (request.url === '/jwks') response.statusCode = issuer.status;
+    else if (request.url !== '/moved') response.statusCode = 404;
+    if (response.statusCode >= 300 && response.statusCode < 400) response.setHeader('location', '/moved');
     response.setHeader('content-type', 'application/jwk-set+json');
     response.end(JSON.stringify({ keys: [...published.values()] }));
   }).listen(0, '127.0.0.1');
