@@ -133,6 +133,19 @@ describe('a list of authentication schemes', () => {
     expect((await request('/trpc/read', headers)).challenges).toEqual(challenges);
   });
 
+  it.each([undefined, null, false, '', 0])(
+    'a credential for which verify returns %j is rejected with 401',
+    async (falsy) => {
+      for (const returned of [falsy, Promise.resolve(falsy)]) {
+        const send = await start(bearer({ verify: () => returned as string }));
+        expect((await send('/v1/who', { authorization: 'Bearer good' })).status).toBe(401);
+        expect(await send('/v1/open', { authorization: 'Bearer good' }, 'POST')).toMatchObject({
+          body: 'anonymous',
+        });
+      }
+    },
+  );
+
   it('failedAttempts remembers a rejected credential per scheme, not for the other schemes', async () => {
     const accepts = (name: string, good: string) => async (credential: string) =>
       credential === good ? name : undefined;
@@ -278,7 +291,7 @@ it.each(['key2', 'my-key', 'my.key', 'my_key'])(
       createContext: () => ({ who: undefined }),
       document: { title: 'Who', version: '0.0.0' },
     });
-    expect((await gateway.document()).components?.securitySchemes).toHaveProperty([name]);
+    expect(await gateway.document()).toHaveProperty(['components', 'securitySchemes', name]);
   },
 );
 

@@ -119,6 +119,8 @@ describe('a gateway without onResponse, onError and rpc.onError', () => {
     const path = `/\u001b[31m${'x'.repeat(5000)}` as const;
     const [line = ''] = await printed(path, { routes: { [path]: page } });
     expect(line).toContain(`GET /?[31m${'x'.repeat(250)}… failed`);
+    const longest = `/${'x'.repeat(255)}` as const;
+    expect((await printed(longest, { routes: { [longest]: page } }))[0]).toContain(`GET ${longest} failed`);
   });
 });
 

@@ -63,6 +63,27 @@ it('failedAttempts remembers the latest few hundred long tokens, and thousands o
   expect(failedAttempts.isKnown('0')).toBe(true);
 });
 
+it.each([
+  [128, true],
+  [129, false],
+])('failedAttempts remembers the first of 2,000 tokens of %i characters: %s', (length, isKnown) => {
+  const failedAttempts = create(5000, 60);
+  const token = (count: number) => String(count).padStart(length, 'a');
+  for (let count = 0; count < 2000; count += 1) {
+    void failedAttempts.count(here, token(count), performance.now(), 'API key');
+  }
+  expect([failedAttempts.isKnown(token(0)), failedAttempts.isKnown(token(1999))]).toEqual([isKnown, true]);
+});
+
+it('failedAttempts remembers at most 10,000 short tokens', () => {
+  const failedAttempts = create(30_000, 60);
+  for (let count = 0; count < 25_000; count += 1) {
+    void failedAttempts.count(here, `${count}`, performance.now(), 'API key');
+  }
+  expect(failedAttempts.known()).toBeLessThanOrEqual(10_000);
+  expect(failedAttempts.isKnown('20000')).toBe(true);
+});
+
 it('failedAttempts no longer counts a silent WebSocket after its part of the window has passed', () => {
   const failedAttempts = create(2, 60);
   failedAttempts.countSilent(here);

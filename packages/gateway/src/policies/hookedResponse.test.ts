@@ -14,6 +14,7 @@ describe('HookedResponse.status', () => {
   });
 
   it.each([
+    [200, 'body'],
     [201, 'body'],
     [204, undefined],
     [205, undefined],

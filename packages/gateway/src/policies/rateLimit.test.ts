@@ -1,5 +1,8 @@
+import { TRPCError } from '@trpc/server';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { FetchRequest } from '../adapters/fetch/request.ts';
+import { createFailedAttempts } from './failedAttempts.ts';
+import { memoryState } from './memoryState.ts';
 import { createRateLimit, type RateLimitOptions } from './rateLimit.ts';
 import { RequestScope } from './requestScope.ts';
 
@@ -62,6 +65,8 @@ it('rateLimit admits a batch as large as the limit, and says that a larger one i
   expect(await message('b', 11)).toBe(
     'A batch of 11 calls exceeds the rate limit of 10 calls in 5 s. Send fewer calls in a batch.',
   );
+  // The bucket is full, but Retry-After: 0 would ask the client to retry at once.
+  expect(await rateLimit.count(scope({ token: 'c' }), 11)).toMatchObject({ retryAfterSeconds: 1 });
 });
 
 it('rateLimit counts callers by credential, or by address without one', () => {
@@ -100,6 +105,28 @@ it('rateLimit counts all callers together for which rateLimit.key returns the em
   expect(count({ address: '192.0.2.2' })).toBe(false);
   expect(count({ token: 'a', identity: { team: '' } })).toBe(false);
   expect(count({ token: 'a', identity: { team: 'red' } })).toBe(true);
+});
+
+it.each([
+  [new Error('The teams cannot be read.'), 'INTERNAL_SERVER_ERROR'],
+  [new TRPCError({ code: 'SERVICE_UNAVAILABLE' }), 'SERVICE_UNAVAILABLE'],
+])('rateLimit rejects a call if rateLimit.key throws %s, with the code %s', (error, code) => {
+  const rateLimit = create({
+    key() {
+      throw error;
+    },
+  });
+  expect(rateLimit.count(scope(), 1)).toMatchObject({ code });
+});
+
+it('rateLimit and failedAttempts count separately in one state, also with equal keys', () => {
+  const state = memoryState();
+  const options = { windowSeconds: 60, state };
+  const attempts = createFailedAttempts({ attempts: 1, ...options }, (request) => request.remoteAddress());
+  const rateLimit = create({ calls: 1, ...options, key: ({ request }) => request.remoteAddress() });
+  expect(attempts.count(scope().request, 'a', undefined, 'token')).toBeUndefined();
+  expect(rateLimit.count(scope(), 1)).toBeUndefined();
+  expect(rateLimit.count(scope(), 1)).toMatchObject({ limit: 'rate' });
 });
 
 it('the policy of rateLimit counts every call of a request', async () => {

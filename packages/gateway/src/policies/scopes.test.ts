@@ -29,6 +29,7 @@ const router = t.router({
     .output(z.string())
     .query(() => 'audit'),
   // Only over tRPC.
+  logs: t.procedure.meta({ scopes: ['logs'] }).query(() => 1),
   count: t.procedure.meta({ scopes: ['pets:read'] }).query(() => 1),
 });
 
@@ -98,6 +99,7 @@ describe('a call with a credential that lacks a scope', () => {
       ],
       challenge: challenge('pets:read audit'),
     });
+    expect((await send('GET', '/trpc/count,logs?batch=1', none)).challenge).toBe(challenge('pets:read logs'));
     expect(await send('GET', '/trpc/count,count?batch=1', none)).toMatchObject({
       status: 403,
       challenge: challenge('pets:read'),
@@ -149,6 +151,25 @@ it('a scopes function that throws answers 500 without its message', async () => 
     expect([response.status, response.body]).toEqual([500, expect.not.stringContaining('srv')]);
   }
 });
+
+it.each(['pets:read audit', { 'pets:read': true }, 1])(
+  'a scopes function that returns %j instead of an array answers 500, and the error says so',
+  async (returned) => {
+    const errors: unknown[] = [];
+    const gateway = await createGateway({
+      router,
+      authentication: bearer({ verify: () => 'Ada', scopes: () => returned as never }),
+      createContext: () => ({}),
+      document: { title: 'Pets', version: '0.0.0' },
+      onResponse: ({ error }) => errors.push(error),
+    });
+    const { status } = await gateway.handle(inProcessRequest('GET', '/trpc/logs', none));
+    expect([status, String((errors[0] as Error).cause)]).toEqual([
+      500,
+      expect.stringContaining('scopes of the scheme "bearer" returned'),
+    ]);
+  },
+);
 
 it('the document lists the required scopes, for schemes with scopes only', async () => {
   const authentication = [bearer(options), apiKey({ verify: options.verify })];

@@ -54,7 +54,7 @@ describe('createSharedTokenBuckets', () => {
       // For a second, no other call uses the state.
       expect(state.take).toHaveBeenCalledTimes(1);
       vi.advanceTimersByTime(1000);
-      await first('a', 0);
+      expect(await first('a', 0)).toMatchObject({ left: 1 });
       expect(state.take).toHaveBeenCalledTimes(2);
       vi.advanceTimersByTime(1000);
       vi.mocked(state.take).mockImplementation(shared.take);
@@ -63,6 +63,38 @@ describe('createSharedTokenBuckets', () => {
       expectPrinted([line]);
     },
   );
+
+  it('one call at a time uses a state that did not respond, while the others count in each process', async () => {
+    quiet();
+    const take = vi.fn(async () => new Promise<never>(() => {}));
+    const first = createSharedTokenBuckets('rateLimit', { ...memoryState(), take }, bucket);
+    const unanswered = first('a', 1);
+    await vi.advanceTimersByTimeAsync(2000);
+    const retry = first('a', 1);
+    expect([first('a', 1), first('a', 1)]).toMatchObject([{ isTaken: true }, { isTaken: true }]);
+    expect(take).toHaveBeenCalledTimes(2);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect([await unanswered, await retry]).toMatchObject([{ isTaken: true }, { isTaken: true }]);
+    expectPrinted([line]);
+  });
+
+  it('shared token buckets log a second outage of the state', async () => {
+    quiet();
+    const shared = memoryState();
+    let isDown = true;
+    const state: State = {
+      ...shared,
+      take: async (...args) => (isDown ? Promise.reject(unreachable) : shared.take(...args)),
+    };
+    const take = createSharedTokenBuckets('rateLimit', state, bucket);
+    for (const down of [true, false, true]) {
+      isDown = down;
+      // oxlint-disable-next-line no-await-in-loop -- one outage after the other
+      expect(await take('a', 1)).toMatchObject({ isTaken: true });
+      vi.advanceTimersByTime(1000);
+    }
+    expectPrinted([line, line]);
+  });
 
   it('shared token buckets count in each process if the state does not respond within a second', async () => {
     quiet();

@@ -1,7 +1,10 @@
 import type { Bucket, TakeResult } from './state.ts';
 
-/** The tolerance for floating-point errors, in tokens and in milliseconds. */
-const epsilon = 1e-6;
+/**
+ * The tolerance for floating-point errors, in tokens and in milliseconds. A time of `Date.now()` is exact to 0.0002 ms:
+ * with 1e-6, a shared bucket of 6 calls per second gave 5.
+ */
+const epsilon = 1e-3;
 
 /**
  * Takes tokens from a bucket: all of them or none. Use it to implement `State.take`: a state stores one number per

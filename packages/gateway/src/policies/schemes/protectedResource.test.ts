@@ -10,8 +10,8 @@ import type { ProtectedResourceOptions } from './protectedResource.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const router = t.router({
-  read: t.procedure.meta({ scopes: ['notes:read'] }).query(() => 1),
   write: t.procedure.meta({ scopes: ['notes:write', 'notes:read'] }).mutation(() => 1),
+  read: t.procedure.meta({ scopes: ['notes:read'] }).query(() => 1),
 });
 
 const authorizationServers = ['https://login.example'];

@@ -94,6 +94,7 @@ it.each<[key: string | undefined, expected: string | null | undefined]>([
   [undefined, undefined],
   ['psk_123+/=', 'psk_123+/='],
   ['a b', null],
+  ['', null],
   ['a, b', null],
   ['a,b', null],
   ['é', null],
