@@ -2,7 +2,7 @@ import { createSign, generateKeyPairSync } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bearer, type HttpRequest } from '@petstore/gateway';
 import { jwt, type JwtOptions } from '@petstore/gateway/jwt';
-import { exportSPKI, generateKeyPair, importJWK, type JWK, type JWTPayload } from 'jose';
+import { exportJWK, exportSPKI, generateKeyPair, importJWK, type JWK, type JWTPayload } from 'jose';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { audience, type Issuer, type Signing, startIssuer } from './issuer.ts';
 import { openCredentials, schemeCases } from './startCredentials.ts';
@@ -69,6 +69,31 @@ describe('access tokens', () => {
   ])('a token that %s is rejected', async (_what, claims, signing) => {
     const { issuer, subject } = await start();
     expect(await subject(await issuer.sign(claims(), signing))).toBeUndefined();
+  });
+
+  const algorithms = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
+  it.each(algorithms)('a token that is signed by %s is accepted by default', async (alg) => {
+    const { issuer, subject } = await start();
+    await issuer.publish(alg, alg);
+    expect(await subject(await issuer.sign())).toBe('ada');
+  });
+
+  it('a token for any audience of the option audience is accepted', async () => {
+    const { issuer, subject } = await start({ audience: ['https://first.example', audience] });
+    expect(await subject(await issuer.sign())).toBe('ada');
+    expect(await subject(await issuer.sign({ aud: 'https://first.example' }))).toBe('ada');
+    expect(await subject(await issuer.sign({ aud: 'https://third.example' }))).toBeUndefined();
+  });
+
+  it('verify receives the claims and the request, also for a token that was verified before', async () => {
+    const verify = vi.fn((claims: JWTPayload, _request: HttpRequest) => claims.sub === 'ada' && claims);
+    const { issuer, scheme } = await start({ verify });
+    const requests = [{}, {}] as HttpRequest[];
+    const token = await issuer.sign();
+    for (const each of requests) await scheme.verify(token, each);
+    expect(verify.mock.calls.map(([claims]) => claims.sub)).toEqual(['ada', 'ada']);
+    for (const [at, each] of requests.entries()) expect(verify.mock.calls[at]?.[1]).toBe(each);
+    expect(await scheme.verify(await issuer.sign({ sub: 'eve' }), request)).toBe(false);
   });
 
   it('a token that expired 1 s ago is rejected with clockToleranceSeconds: 0', async () => {
@@ -213,6 +238,13 @@ describe('forged tokens', () => {
     }
   });
 
+  it('a token of 8,192 characters is read, and one of 8,193 is malformed', async () => {
+    const { scheme } = await start();
+    const tokenOf = (length: number) => `a.${'b'.repeat(length - 4)}.c`;
+    const read = (token: string) => scheme.read({ header: () => `Bearer ${token}` }, request);
+    expect([read(tokenOf(8192)), read(tokenOf(8193))]).toEqual([tokenOf(8192), null]);
+  });
+
   it('a token longer than 8,192 characters is rejected before it is decoded', async () => {
     const { issuer, scheme, subject } = await start();
     const token = await issuer.sign({ padding: 'x'.repeat(8192) });
@@ -306,6 +338,61 @@ describe('the key endpoint of the issuer', () => {
     const outcomes = await Promise.all(forged.map(subject));
     expect(outcomes.filter((outcome) => outcome === 503)).toHaveLength(10);
     expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(100);
+    // Those that have waited leave their places to others.
+    expect(new Set(await Promise.all(forged.slice(0, 100).map(subject)))).toEqual(new Set([undefined]));
+  });
+
+  it('keys are used for maxAgeSeconds, 600 by default, and unchanged ones keep their verified tokens', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { issuer, scheme, subject } = await start();
+    const token = await issuer.sign();
+    expect(await subject(token)).toBe('ada');
+    vi.advanceTimersByTime(599_000);
+    expect(await subject(token)).toBe('ada');
+    expect(issuer.requests()).toBe(1);
+    vi.advanceTimersByTime(2000);
+    expect(await subject(token)).toBe('ada');
+    await expect.poll(() => issuer.requests()).toBe(2);
+    // Not a promise, because the signature is not checked again, before and after the response.
+    for (let count = 0; count < 20; count += 1) {
+      expect(scheme.verify(token, request)).toMatchObject({ sub: 'ada' });
+      await sleep(5);
+    }
+    expect(issuer.requests()).toBe(2);
+  });
+
+  it('known keys are used for a day while the issuer is down, and then their tokens are answered with 503', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { issuer, subject } = await start();
+    const token = await issuer.sign();
+    expect(await subject(token)).toBe('ada');
+    await issuer.close();
+    vi.advanceTimersByTime(86_000_000);
+    expect(await subject(token)).toBe('ada');
+    vi.advanceTimersByTime(401_000);
+    expect(await subject(token)).toBe(503);
+  });
+
+  it('a token is answered with 503 if the key endpoint does not answer within 5 s', async () => {
+    const { issuer, subject } = await start();
+    const token = await issuer.sign();
+    issuer.status = 0;
+    const started = performance.now();
+    expect(await subject(token)).toBe(503);
+    expect(performance.now() - started).toBeGreaterThan(4900);
+    issuer.status = 200;
+    expect(await subject(token)).toBe('ada');
+  });
+
+  it('a token is answered with 503 if its key in the key set is not a public key', async () => {
+    const { issuer, subject } = await start();
+    const key = await issuer.publish('private');
+    const token = await issuer.sign();
+    const jwk = { ...issuer.published.get('private'), ...(await exportJWK(key)) };
+    issuer.published.set('private', jwk);
+    expect(await subject(token)).toBe(503);
   });
 
   it('tokens of a withdrawn key are rejected after maxAgeSeconds, also those that were verified', async () => {

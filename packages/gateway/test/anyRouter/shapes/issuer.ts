@@ -22,7 +22,7 @@ export interface Issuer {
   readonly requests: () => number;
   /** The published keys by their ids. */
   readonly published: Map<string, JWK>;
-  /** The status of responses at `jwksUri`. */
+  /** The status of responses at `jwksUri`; 0 for no response. */
   status: number;
   /** Creates a key pair and publishes it. */
   publish(kid: string, alg?: string): Promise<Key>;
@@ -48,6 +48,8 @@ export async function openIssuer(): Promise<Issuer> {
   let newest: { readonly kid: string; readonly alg: string; readonly key: Key } | undefined;
   const server = createServer((request, response) => {
     requests += 1;
+    if (issuer.status === 0) return;
+    if (request.headers.accept !== 'application/jwk-set+json, application/json') issuer.status = 406;
     if (request.url === '/jwks') response.statusCode = issuer.status;
     else if (request.url !== '/moved') response.statusCode = 404;
     if (response.statusCode >= 300 && response.statusCode < 400) response.setHeader('location', '/moved');
