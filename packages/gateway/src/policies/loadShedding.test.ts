@@ -1,6 +1,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
+import { inProcessRequest } from '../testing/inProcessRequest.ts';
+import { loadSheddingPolicy } from './loadShedding.ts';
+import { arrive } from './policy.ts';
+
+const clock = vi.hoisted(() => ({ ms: 1000 }));
+vi.mock('../http/performance.ts', () => ({ performance: { now: () => clock.ms } }));
 
 test('loadSheddingPolicy does not load undici, which takes 6 MB', async () => {
   const from = JSON.stringify(new URL('loadShedding.ts', import.meta.url).href);
@@ -14,4 +20,80 @@ test('loadSheddingPolicy does not load undici, which takes 6 MB', async () => {
   const flags = ['--conditions=@petstore/source', '--input-type=module', '--eval', code];
   const { stdout } = await promisify(execFile)(process.execPath, flags);
   expect(stdout).toBe('undefined []\n');
+});
+
+describe('loadSheddingPolicy', () => {
+  const request = inProcessRequest('GET', '/v1/pets');
+  /** Lets the message of a probe arrive. */
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+  /** Creates the policy, and a function that returns the last rejection after the queue has had a length for a while. */
+  function start() {
+    const policy = loadSheddingPolicy(50);
+    const rejectedAfter = async (queueMs: number, turns: number) => {
+      let rejection: ReturnType<typeof arrive>;
+      for (let count = 0; count < turns; count += 1) {
+        arrive([policy], request);
+        clock.ms += queueMs;
+        rejection = arrive([policy], request);
+        // oxlint-disable-next-line no-await-in-loop -- one turn of the event loop after the other
+        await turn();
+      }
+      return rejection;
+    };
+    return { policy, rejectedAfter };
+  }
+
+  it('requests that have waited longer than maxQueueMs are rejected with 503 after half a second', async () => {
+    const { rejectedAfter } = start();
+    expect(await rejectedAfter(51, 9)).toBeUndefined();
+    expect(await rejectedAfter(51, 1)).toMatchObject({
+      code: 'SERVICE_UNAVAILABLE',
+      limit: 'queue-time',
+      message: 'The server is overloaded. Try again later.',
+      retryAfterSeconds: 1,
+    });
+  });
+
+  it('requests that have waited exactly maxQueueMs are served', async () => {
+    expect(await start().rejectedAfter(50, 40)).toBeUndefined();
+  });
+
+  it('a pause of several seconds rejects nothing', async () => {
+    const { rejectedAfter } = start();
+    expect(await rejectedAfter(5000, 1)).toBeUndefined();
+    expect(await rejectedAfter(20, 5)).toBeUndefined();
+    expect(await rejectedAfter(5000, 1)).toBeUndefined();
+  });
+
+  it('a queue that was shorter than half of maxQueueMs is rejected only after another half second', async () => {
+    const { rejectedAfter } = start();
+    expect(await rejectedAfter(51, 20)).toBeDefined();
+    expect(await rejectedAfter(24, 1)).toBeUndefined();
+    expect(await rejectedAfter(51, 9)).toBeUndefined();
+    expect(await rejectedAfter(51, 2)).toBeDefined();
+  });
+
+  it('a queue that is still longer than half of maxQueueMs is rejected again at once', async () => {
+    const { rejectedAfter } = start();
+    expect(await rejectedAfter(51, 20)).toBeDefined();
+    expect(await rejectedAfter(26, 1)).toBeUndefined();
+    expect(await rejectedAfter(51, 1)).toBeDefined();
+  });
+
+  it('OPTIONS is served while other methods are rejected', async () => {
+    const { policy, rejectedAfter } = start();
+    await rejectedAfter(51, 20);
+    arrive([policy], request);
+    clock.ms += 51;
+    expect(arrive([policy, {}], inProcessRequest('OPTIONS', '/v1/pets'))).toBeUndefined();
+    expect(arrive([policy, {}], request)).toBeDefined();
+  });
+
+  it('an idle second ends a queue that was too long', async () => {
+    const { rejectedAfter } = start();
+    expect(await rejectedAfter(51, 20)).toBeDefined();
+    clock.ms += 1000;
+    expect(await rejectedAfter(51, 9)).toBeUndefined();
+  });
 });
