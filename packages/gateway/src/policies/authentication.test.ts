@@ -21,6 +21,19 @@ const router = t.router({
     .meta({ openapi: { method: 'GET', path: '/who' } })
     .output(z.string())
     .query(({ ctx }) => ctx.who ?? 'anonymous'),
+  find: t.procedure
+    .meta({ openapi: { method: 'QUERY', path: '/who' } })
+    .input(z.object({ name: z.string().optional() }))
+    .output(z.string())
+    .query(({ ctx }) => ctx.who ?? 'anonymous'),
+  replace: t.procedure
+    .meta({ openapi: { method: 'PUT', path: '/who' } })
+    .output(z.string())
+    .mutation(({ ctx }) => ctx.who ?? 'anonymous'),
+  remove: t.procedure
+    .meta({ openapi: { method: 'DELETE', path: '/who' } })
+    .output(z.string())
+    .mutation(({ ctx }) => ctx.who ?? 'anonymous'),
   write: t.procedure
     .meta({ openapi: { method: 'POST', path: '/who' } })
     .output(z.string())
@@ -66,13 +79,13 @@ async function start(authentication: Options['authentication'], options: Options
         method,
         target,
         { host: 'api.example', 'content-type': 'application/json', ...headers },
-        method === 'POST' ? '{}' : '',
+        method === 'GET' ? '' : '{}',
       ),
     );
     const challenges = headersOf(response).filter(([name]) => name === 'www-authenticate');
     return {
       status: response.status,
-      body: JSON.parse(response.body as string) as unknown,
+      body: response.body === undefined ? undefined : (JSON.parse(response.body as string) as unknown),
       challenges: challenges.map(([, value]) => value),
     };
   };
@@ -215,6 +228,19 @@ describe.each([
       expect((await send(target, { ...credential, ...headers })).status).toBe(200);
     }
   });
+});
+
+it.each([
+  ['GET', 200],
+  ['HEAD', 200],
+  ['QUERY', 200],
+  ['POST', 403],
+  ['PUT', 403],
+  ['DELETE', 403],
+])('%s by a page of another site with a cookie is answered with %i', async (method, expected) => {
+  const send = await start(schemes);
+  const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site' };
+  expect((await send('/v1/who', headers, method)).status).toBe(expected);
 });
 
 it('a public procedure runs as anonymous if a page of another site calls it with a cookie', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { initTRPC } from '@trpc/server';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Failure } from '../procedures/execute.ts';
 import { readProcedures } from '../procedures/procedures.ts';
 import { limitsOf } from './limits.ts';
@@ -30,6 +30,40 @@ it('each pending call expires at its own deadline, not at the next sweep after i
   const between = sleep(750).then(() => ended.push('between'));
   await Promise.all([first, second, between]);
   expect(ended).toEqual(['first', 'second', 'between']);
+});
+
+const longestTimer = 2 ** 31 - 1;
+
+it.each([
+  [Infinity, []],
+  [2 ** 31 + 1000, [longestTimer]],
+  [2 ** 53, [longestTimer]],
+])(
+  'a pending call with callTimeoutMs: %d, which is longer than any timer, does not expire, and starts the timers %j',
+  async (callTimeoutMs, expected) => {
+    const calls = new Calls(limitsOf({ callTimeoutMs }));
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const onOutcome = vi.fn();
+    calls.wait(sleep(50, 'done'), new CallScope(inProcessRequest('GET', '/')), onOutcome);
+    await vi.waitFor(() => expect(onOutcome).toHaveBeenCalledOnce());
+    expect(onOutcome).toHaveBeenCalledWith('done');
+    const delays = timers.mock.calls.map(([, ms]) => ms);
+    timers.mockRestore();
+    expect(delays.filter((ms = 0) => ms >= longestTimer)).toEqual(expected);
+  },
+);
+
+it('calls that become pending after all others have expired expire, too', async () => {
+  const calls = new Calls(limitsOf({ callTimeoutMs: 20 }));
+  const wait = () =>
+    new Promise((resolve) => {
+      calls.wait(new Promise<never>(() => {}), new CallScope(inProcessRequest('GET', '/')), resolve);
+    });
+  for (let count = 0; count < 3; count += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect(await wait()).toMatchObject({ error: { code: 'GATEWAY_TIMEOUT', limit: 'call-timeout' } });
+    expect(calls.inFlight).toBe(0);
+  }
 });
 
 it('a minor garbage collection frees completed calls, although other calls were pending at the same time', async () => {

@@ -51,8 +51,9 @@ it.each([undefined, '', 'Bearer YTpi', 'Basics YTpi', 'a Basic YTpi', 'Basic\tYT
 );
 
 it('basic passes the user name before the first colon and the password after it to verify', () => {
-  const scheme = basic({ verify: (user, password) => [user, password] });
-  expect(scheme.verify('ada:a:b', {} as HttpRequest)).toEqual(['ada', 'a:b']);
+  const scheme = basic({ verify: (...passed) => passed });
+  const request = {} as HttpRequest;
+  expect(scheme.verify('ada:a:b', request)).toEqual(['ada', 'a:b', request]);
 });
 
 it.each<[header: string, value: string | null | undefined]>([
