@@ -38,6 +38,10 @@ it.each([
   [apiKey({ verify }), 'ApiKey realm="api", header="X-API-Key"'],
   [cookie({ verify, cookie: '__Host-s' }), 'Cookie realm="api", cookie-name="__Host-s"'],
   [basic({ verify }), 'Basic realm="api", charset="UTF-8"'],
+  [
+    custom({ name: 'a', read: verify, verify, challenge: 'A b="c"', document: { type: 'mutualTLS' } }),
+    'A b="c"',
+  ],
 ])(
   '$name has a challenge with the realm for missing and invalid credentials, and none for a missing scope',
   (scheme, expected) => {
