@@ -97,6 +97,19 @@ describe('createCredentialWatch', () => {
     expect(onRevoked).toHaveBeenCalledOnce();
   });
 
+  it('a credential watch starts no further check when a repeated check still runs and the first one ends', async () => {
+    const ends: ((identity: string) => void)[] = [];
+    watchOf(() => new Promise<string>((resolve) => ends.push(resolve)))('a', () => {});
+    await vi.advanceTimersByTimeAsync(4000);
+    expect(ends).toHaveLength(2);
+    ends[0]?.('a');
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(ends).toHaveLength(2);
+    ends[1]?.('a');
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(ends).toHaveLength(3);
+  });
+
   it('a credential watch stops its timer when no token is in use', async () => {
     const { verified, watch } = start();
     const ends = [watch('a', () => {}), watch('a', () => {})];

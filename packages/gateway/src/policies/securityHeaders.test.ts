@@ -1,0 +1,55 @@
+import { expect, it } from 'vitest';
+import { type Header, headersOf } from '../http/response.ts';
+import { ResponseDraft } from '../http/responseDraft.ts';
+import { inProcessRequest } from '../testing/inProcessRequest.ts';
+import { type ProtocolName, RequestScope } from './requestScope.ts';
+import { securityHeadersPolicy } from './securityHeaders.ts';
+
+/** Returns the security headers of a response. */
+function complete(
+  isProtected: boolean,
+  protocol: ProtocolName,
+  scope: object,
+  draft: ResponseDraft,
+): Header[] {
+  const requestScope = new RequestScope(inProcessRequest('GET', '/'), protocol, 'id', 0);
+  securityHeadersPolicy(isProtected).complete?.(Object.assign(requestScope, scope), draft);
+  return headersOf(draft).filter(([name]) => /^(?:cache-control|x-content-type-options)$/i.test(name));
+}
+
+const draftOf = (own: readonly Header[] = [], shared: readonly Header[] = []) =>
+  new ResponseDraft(200, [...own], '', shared);
+const nosniff: Header = ['x-content-type-options', 'nosniff'];
+const noStore: Header = ['cache-control', 'no-store'];
+const anonymous = { isAnonymous: true };
+const credential = { credential: 'a' };
+
+it.each<[isProtected: boolean, protocol: ProtocolName, scope: object, expected: readonly Header[]]>([
+  [true, 'rest', credential, [nosniff, noStore]],
+  [true, 'rest', {}, [nosniff, noStore]],
+  [true, 'rest', anonymous, [nosniff]],
+  [true, 'rpc', credential, [nosniff, noStore]],
+  [true, 'rpc', {}, [nosniff, noStore]],
+  [true, 'rpc', anonymous, [nosniff]],
+  [true, 'other', {}, [nosniff]],
+  [true, 'other', credential, [nosniff, noStore]],
+  [false, 'rest', {}, [nosniff]],
+  [false, 'rpc', {}, []],
+  [false, 'other', {}, [nosniff]],
+])('with authentication: %s, a response of %s to a request with %j has the headers %j', (...row) => {
+  const [isProtected, protocol, scope, expected] = row;
+  expect(complete(isProtected, protocol, scope, draftOf())).toEqual(expected);
+});
+
+it.each<[own: readonly Header[], shared: readonly Header[], expected: readonly Header[]]>([
+  [[['Cache-Control', 'max-age=1']], [], [nosniff, ['Cache-Control', 'max-age=1']]],
+  [[['X-Content-Type-Options', 'nosniff']], [], [noStore, ['X-Content-Type-Options', 'nosniff']]],
+  [[], [['Cache-Control', 'max-age=1']], [['Cache-Control', 'max-age=1'], nosniff]],
+  [[], [['X-Content-Type-Options', 'nosniff']], [['X-Content-Type-Options', 'nosniff'], noStore]],
+  [[noStore, nosniff], [], [noStore, nosniff]],
+])('a response with the headers %j and the shared headers %j gets each security header once', (...row) => {
+  const [own, shared, expected] = row;
+  expect(complete(true, 'rest', credential, draftOf(own, shared))).toEqual(expected);
+  // The shared list is used by other responses.
+  expect(complete(true, 'rest', credential, draftOf([], shared))).toHaveLength(2);
+});
