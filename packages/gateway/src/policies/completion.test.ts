@@ -6,11 +6,16 @@ import type { Policy } from './policy.ts';
 import { Recorder } from './recorder.ts';
 import { RequestScope } from './requestScope.ts';
 
-function start(...policies: readonly Policy<unknown>[]) {
+type OnSend = Parameters<typeof createCompletion>[0]['onSend'];
+
+const copiesPolicy: OnSend = (_request, { headers }) =>
+  headers.set('x-last', headers.get('x-policy') ?? 'none');
+
+function start(policies: readonly Policy<unknown>[], onSend = copiesPolicy) {
   const records: unknown[] = [];
   const completion = createCompletion({
     policies,
-    onSend: (_request, { headers }) => headers.set('x-last', headers.get('x-policy') ?? 'none'),
+    onSend,
     recorder: new Recorder({ onResponse: ({ status, error }) => records.push([status, error]) }),
     errorResponse: ({ code }) => new ResponseDraft(500, [], code),
   });
@@ -21,7 +26,7 @@ function start(...policies: readonly Policy<unknown>[]) {
 const adds: Policy<unknown> = { complete: (_scope, { headers }) => void headers.push(['x-policy', '1']) };
 
 it('complete runs the policies in order and onSend last, and does not modify a shared response object', () => {
-  const { complete, records, scope } = start(adds);
+  const { complete, records, scope } = start([adds]);
   scope.addHeader('x-scope', '1');
   const page = { status: 200, headers: [['x-own', '1']], body: 'page' } as const;
   expect(complete(scope, page)).toMatchObject({
@@ -48,11 +53,31 @@ it('complete answers 500 if a policy throws, and reports the error of the policy
       throw cause;
     },
   };
-  const { complete, records, scope } = start(throwsOnce, adds);
+  const { complete, records, scope } = start([throwsOnce, adds]);
   expect(complete(scope, { status: 200, headers: [] })).toMatchObject({
     status: 500,
     body: 'INTERNAL_SERVER_ERROR',
     headers: expect.arrayContaining([['x-policy', '1']]),
+  });
+  expect(records).toEqual([[500, cause]]);
+});
+
+it('complete answers 500 with the headers of the scope and of the policies, each once, if onSend throws', () => {
+  const cause = new Error('onSend');
+  const { complete, records, scope } = start([adds], (_request, { headers }) => {
+    headers.set('x-sent', '1');
+    throw cause;
+  });
+  scope.addHeader('ratelimit', '"default";r=1');
+  const response = complete(scope, { status: 200, headers: [['x-own', '1']], body: 'page' });
+  expect(response).toMatchObject({
+    status: 500,
+    headers: [
+      ['ratelimit', '"default";r=1'],
+      ['x-policy', '1'],
+      ['x-request-id', 'id-1'],
+    ],
+    body: 'INTERNAL_SERVER_ERROR',
   });
   expect(records).toEqual([[500, cause]]);
 });

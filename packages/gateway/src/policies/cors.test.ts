@@ -2,6 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
+import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { CorsOptions } from './cors.ts';
 
@@ -142,6 +143,31 @@ it('a preflight for an unknown path answers 204 with CORS headers and without th
     'vary',
     'x-request-id',
   ]);
+  // `fetch` of Node removes the body of a 204 itself.
+  const { handle } = await open();
+  expect((await handle(inProcessRequest('OPTIONS', '/v1/nowhere', headers))).body).toBeUndefined();
+});
+
+it('a preflight for an unknown path allows the methods of operations and routes besides the common ones, each once', async () => {
+  const text = z.object({ text: z.string() });
+  const find = t.procedure
+    .meta({ openapi: { method: 'QUERY', path: '/find' } })
+    .input(text)
+    .output(text)
+    .query(({ input }) => input);
+  const route = () => ({ status: 200, headers: [], body: '' });
+  const { fetch } = await createGateway({
+    router: t.router({ find }),
+    createContext: () => ({}),
+    cors: { origins: ['https://pets.example'] },
+    routes: { 'PURGE /page': route, 'POST /page': route },
+    document: { title: 'Pages', version: '0.0.0' },
+  });
+  const headers = { origin: 'https://pets.example', 'access-control-request-method': 'PURGE' };
+  const response = await fetch('http://localhost/v1/nowhere', { method: 'OPTIONS', headers });
+  expect(response.headers.get('access-control-allow-methods')).toBe(
+    'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, PURGE',
+  );
 });
 
 it.each(['allowHeaders', 'exposeHeaders'] as const)(
