@@ -1,7 +1,7 @@
 import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { adapters, dial } from '../adapters/server/testing/dial.ts';
+import { adapters, dial, until } from '../adapters/server/testing/dial.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Scheme } from './scheme.ts';
@@ -78,6 +78,21 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   it(`${adapter}: a public procedure is called as anonymous if the credential header occurs twice`, async () => {
     const headers = ['X-Pets-Key: good', 'X-Pets-Key: good'];
     expect(await send(await gatewayWith(schemes), headers, '/v1/open')).toMatch(/200 OK.*"anonymous"$/s);
+  });
+
+  it.each([
+    [['Authorization: Bearer good'], 101],
+    [['Authorization: Bearer good', 'Authorization: Bearer good'], 401],
+    [['Cookie: __Host-s=good', 'Cookie: a=b'], 401],
+  ])(`${adapter}: a WebSocket upgrade with the headers %j is answered with %i`, async (headers, status) => {
+    const { socket, text } = await dial(await listen(await gatewayWith(schemes)));
+    const upgrade = ['Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13'];
+    const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==';
+    socket.write(
+      ['GET /trpc HTTP/1.1', 'Host: api.example', ...upgrade, key, ...headers, '', ''].join('\r\n'),
+    );
+    await until(() => expect(text()).toContain('\r\n\r\n'));
+    expect(statusOf(text())).toBe(status);
   });
 
   const isUws = adapter === 'uWebSockets.js';

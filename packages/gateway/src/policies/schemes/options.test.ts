@@ -38,14 +38,24 @@ it.each(schemes)(
   },
 );
 
-it.each([
-  [bearer({ verify, realm: 'pets' }), 'Bearer realm="pets"'],
-  [apiKey({ verify, realm: 'pets', header: 'X-Key' }), 'ApiKey realm="pets", header="X-Key"'],
-  [cookie({ verify, realm: 'pets', cookie: 's' }), 'Cookie realm="pets", cookie-name="s"'],
-  [basic({ verify, realm: 'pets' }), 'Basic realm="pets", charset="UTF-8"'],
-  [jwt({ ...issued, realm: 'pets' }), 'Bearer realm="pets"'],
-])('$name has its option realm in the challenge', (scheme, challenge) => {
+it.each<[name: string, scheme: Scheme, challenge: string]>([
+  ['bearer', bearer({ verify, realm: 'pets' }), 'Bearer realm="pets"'],
+  ['apiKey', apiKey({ verify, realm: 'pets', header: 'X-Key' }), 'ApiKey realm="pets", header="X-Key"'],
+  ['cookie', cookie({ verify, realm: 'pets', cookie: 's' }), 'Cookie realm="pets", cookie-name="s"'],
+  ['basic', basic({ verify, realm: 'pets' }), 'Basic realm="pets", charset="UTF-8"'],
+  ['jwt', jwt({ ...issued, realm: 'pets' }), 'Bearer realm="pets"'],
+])('%s has its option realm in the challenge', (_name, scheme, challenge) => {
   expect(scheme.challenge()).toBe(challenge);
+});
+
+it.each<[name: string, scheme: Scheme, header: string]>([
+  ['bearer', bearer({ verify }), 'authorization'],
+  ['basic', basic({ verify }), 'authorization'],
+  ['jwt', jwt(issued), 'authorization'],
+  ['apiKey', apiKey({ verify, header: 'X-Key' }), 'x-key'],
+  ['cookie', cookie({ verify, cookie: 's' }), 'cookie'],
+])('%s names the header that a request must not have twice', (_name, scheme, header) => {
+  expect(scheme.header).toBe(header);
 });
 
 it('custom has its options usage and isAmbient, and names itself by default', () => {
