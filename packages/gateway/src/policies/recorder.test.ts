@@ -65,22 +65,25 @@ it.each<[method: string, target: string, expected: Partial<RequestRecord>, body?
       error: thrown,
     },
   ],
-])('the record of %s %s has %j', async (method, target, expected, body) => {
-  const records: RequestRecord[] = [];
-  const { fetch } = await createGateway({
-    router,
-    createContext: () => ({}),
-    routes: { '/page': () => ({ status: 200, headers: [], body: 'page' }) },
-    document: { title: 'Pets', version: '1.0.0' },
-    onResponse: (record) => records.push(record),
-  });
-  const response = await fetch(`http://localhost${target}`, {
-    method,
-    headers: { 'x-request-id': id, ...(body !== undefined && json) },
-    ...(body !== undefined && { body }),
-  });
-  await response.text().catch(() => {});
-  await expect.poll(() => records).toHaveLength(1);
-  expect(records).toMatchObject([{ ...rest, method, error: undefined, limit: undefined, ...expected }]);
-  expect(records[0]?.durationMs).toBeGreaterThan(0);
-});
+])(
+  'the record of %s %s has the procedures, calls, status and bytes of the request: case %#',
+  async (method, target, expected, body) => {
+    const records: RequestRecord[] = [];
+    const { fetch } = await createGateway({
+      router,
+      createContext: () => ({}),
+      routes: { '/page': () => ({ status: 200, headers: [], body: 'page' }) },
+      document: { title: 'Pets', version: '1.0.0' },
+      onResponse: (record) => records.push(record),
+    });
+    const response = await fetch(`http://localhost${target}`, {
+      method,
+      headers: { 'x-request-id': id, ...(body !== undefined && json) },
+      ...(body !== undefined && { body }),
+    });
+    await response.text().catch(() => {});
+    await expect.poll(() => records).toHaveLength(1);
+    expect(records).toMatchObject([{ ...rest, method, error: undefined, limit: undefined, ...expected }]);
+    expect(records[0]?.durationMs).toBeGreaterThan(0);
+  },
+);

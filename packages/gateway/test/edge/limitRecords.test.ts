@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { needs } from '../servers.ts';
 import { type Edge, type EdgeOptions, type EdgeRequest, startEdge, validKey } from './startEdge.ts';
 
-// Metrics and logs tell limits apart by `limit`: each has its row, beside a request at the limit that is served.
+// Metrics and logs distinguish limits by `limit`: each has its row, beside a request at the limit that is served.
 
 interface Exceeded {
   readonly options?: EdgeOptions;
