@@ -64,6 +64,7 @@ describe('a gateway without onResponse, onError and rpc.onError', () => {
       `GET ${path} failed unexpectedly (procedure ${called}, request request-7): Error: disk on fire`,
       expect.stringContaining('errorLog.test.ts'),
     ]);
+    expect(line.split('disk on fire')).toHaveLength(2);
   });
 
   it.each([undefined, 'application/jsonl'])(
