@@ -103,7 +103,12 @@ describe.skipIf(commandMissing('strace'))('a process after a fatal error of LMDB
       await createUntil(server.origin, () => workersOf(server).length === 3);
       await vi.waitFor(() => {
         const ended = logLines(server).find(({ msg }) => msg === 'worker exited');
-        expect(ended).toMatchObject({ worker: failing, code: 1, level: 50 });
+        expect(ended).toMatchObject({
+          worker: failing,
+          code: 1,
+          level: 50,
+          reason: expect.stringContaining('LMDB reported a fatal error'),
+        });
       }, 15_000);
       const statuses: number[] = [];
       for (let count = 0; count < 20; count += 1) statuses.push((await create(server.origin)).status);

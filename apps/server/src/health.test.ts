@@ -27,11 +27,13 @@ describe('/readyz of a process that is not ready', () => {
   test.each([
     ['the store is damaged', new StoreError('damaged', 'a page of /data/x is damaged'), false, 'damaged'],
     ['the store is unavailable', new StoreError('unavailable', '10.0.0.1 timed out'), false, 'unavailable'],
+    ['the store does not respond', new Promise<void>(() => {}), false, 'unavailable'],
     ['the store fails unexpectedly', new TypeError('x is not a function'), false, 'unknown'],
     ['the process is stopping', undefined, true, 'draining'],
   ])('/readyz answers 503 with a one-word reason if %s', async (_, storeError, draining, reason) => {
     const ready = () => {
-      if (storeError !== undefined) throw storeError;
+      if (storeError instanceof Error) throw storeError;
+      return storeError;
     };
     const routes = healthRoutes({ checks: storeChecks({ ready }), isDraining: () => draining });
     expect(await routes['/readyz']()).toEqual({

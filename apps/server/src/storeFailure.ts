@@ -3,7 +3,8 @@ import { type Checks, NotReadyError } from '@petstore/runtime/health';
 
 /** Returns the readiness check of the store. The reason is the code of the store's error. */
 export const storeChecks = (store: Pick<Store, 'ready'>): Checks => ({
-  async store() {
+  // Named for the reason if the store does not respond in time.
+  async unavailable() {
     try {
       await store.ready();
     } catch (cause) {

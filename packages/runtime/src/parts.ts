@@ -14,11 +14,17 @@ export interface ServiceLog {
   readonly fatal: LogLine;
 }
 
+/** A completed request. */
+export interface LoggedRequest extends RequestRecord {
+  /** Why `/readyz` answered 503. */
+  readonly reason?: string | undefined;
+}
+
 export interface OpenedLog {
   readonly log: ServiceLog;
   /** Logs requests; `end` writes the pending summaries. */
   readonly requests?:
-    | { readonly onResponse: (record: RequestRecord) => void; readonly end: () => void }
+    | { readonly onResponse: (record: LoggedRequest) => void; readonly end: () => void }
     | undefined;
   /** Flushes pending lines. Nothing may be logged afterwards. */
   readonly end: () => Promise<void>;
@@ -50,6 +56,14 @@ export interface ProcessMetrics {
   readonly metrics: MetricsSnapshot;
 }
 
+/** The numbers of workers of a service that has several. */
+export interface WorkerCounts {
+  /** How many there should be. */
+  readonly count: number;
+  /** Returns how many serve and have responded to the supervisor within the last 10 s. */
+  readonly responding: () => number;
+}
+
 /** The metrics of a service, such as `metrics()` of `@petstore/runtime/metrics`. */
 export interface MetricsPart {
   /** Starts collecting metrics of this process. */
@@ -58,7 +72,13 @@ export interface MetricsPart {
   aggregate(): {
     /** Removes a process that has ended. Its counters stay in the totals. */
     readonly remove: (process: number) => void;
-    /** @param readProcesses reads the metrics of every process; called on each scrape */
-    readonly page: (readProcesses: () => Promise<readonly ProcessMetrics[]>) => MetricsPage;
+    /**
+     * @param readProcesses reads the metrics of every process; called on each scrape
+     * @param workers the workers of a service that has several; their metrics are then exported too
+     */
+    readonly page: (
+      readProcesses: () => Promise<readonly ProcessMetrics[]>,
+      workers?: WorkerCounts,
+    ) => MetricsPage;
   };
 }

@@ -5,10 +5,12 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { drainCalls, drainStreams, problemsOf } from '@petstore/testing/drain';
 import { lives } from '@petstore/testing/lives';
 import { selfSigned } from '@petstore/testing/selfSigned';
+import { logLines, startService } from '@petstore/testing/serviceProcess';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { newFolder, type Notes, sources, startNotes } from './testing/startNotes.ts';
 
@@ -116,6 +118,9 @@ describe.runIf(process.platform === 'linux')('workers: 2', () => {
     );
     expect(new Set(await Promise.all(responses))).toEqual(new Set([200]));
     expect(await total()).toBe(20);
+    const metrics = await (await fetch(`${notes.admin}/metrics`)).text();
+    expect(metrics).toContain('gateway_workers 2\n');
+    expect(metrics).toContain('gateway_workers_responding 2\n');
     const [victim = 0] = workers();
     process.kill(victim, 'SIGKILL');
     await until(() => expect(workers()).toHaveLength(3));
@@ -149,6 +154,46 @@ describe.runIf(process.platform === 'linux')('workers: 2', () => {
     await until(() => expect(notes.logged('certificate reloaded')).toHaveLength(2));
     expect(new Set(await Promise.all(Array.from({ length: 8 }, shown)))).toEqual(new Set(['two']));
   });
+});
+
+describe.runIf(process.platform === 'linux')('SIGTERM during a start with workers: 2', () => {
+  /** Starts the service whose worker hangs in its start, and stops it. @returns the messages of its log */
+  async function stopWhileItHangs(hangs: 'first' | 'second') {
+    const program = fileURLToPath(new URL('testing/hangingService.ts', import.meta.url));
+    const service = startService(process.execPath, [program], {
+      env: { PATH: process.env['PATH'], HANGS: hangs },
+    });
+    onTestFinished(async () => {
+      service.child.kill('SIGKILL');
+      await service.exited;
+    });
+    await until(() => expect(service.stderr()).toBe('hangs\n'));
+    service.child.kill('SIGTERM');
+    const stoppedAt = performance.now();
+    const exit = await service.exited;
+    const exitMs = performance.now() - stoppedAt;
+    const logged = logLines(service).map(
+      ({ pid, msg }) => `${pid === service.child.pid ? 'supervisor' : 'worker'} ${String(msg)}`,
+    );
+    return { exit, exitMs, logged };
+  }
+
+  test(
+    'SIGTERM while the start of a worker hangs stops the service in order within 10 s',
+    { timeout: 60_000 },
+    async () => {
+      const [first, second] = await Promise.all([stopWhileItHangs('first'), stopWhileItHangs('second')]);
+      for (const { exit, exitMs } of [first, second]) {
+        expect(exit).toEqual({ code: 0, signal: null });
+        expect(exitMs).toBeLessThan(10_000);
+      }
+      const ended = ['supervisor stopping', 'supervisor worker exited', 'supervisor stopped'];
+      expect(first.logged).toEqual(ended);
+      expect(second.logged).toEqual(
+        expect.arrayContaining(['worker worker listening', 'worker stopping', 'worker stopped', ...ended]),
+      );
+    },
+  );
 });
 
 /** Runs a script in a process and returns its output and exit code. */

@@ -22,12 +22,18 @@ export async function run(options: RunOptions): Promise<void> {
       return await runWorker(options, role);
     }
     const count = workerCount(options.workers);
-    const starting =
-      count === 1
-        ? startService(options)
-        : import('./workers/supervisor.ts').then(({ startWorkers }) => startWorkers(options, count));
-    stopOnSignals(starting, { expectedErrors });
-    await starting;
+    if (count === 1) {
+      const starting = startService(options);
+      stopOnSignals(starting, { expectedErrors });
+      await starting;
+      return;
+    }
+    const { superviseWorkers } = await import('./workers/supervisor.ts');
+    const supervisor = superviseWorkers(options, count);
+    stopOnSignals(supervisor, { expectedErrors });
+    await (
+      await supervisor
+    ).started;
   } catch (error) {
     endWithError(error, expectedErrors);
   }

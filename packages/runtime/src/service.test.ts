@@ -2,6 +2,8 @@ import { createGateway, memoryState, type State } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { expect, test, vi } from 'vitest';
+import { NotReadyError } from './health/healthRoutes.ts';
+import type { LoggedRequest } from './parts.ts';
 import { startService } from './service.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
@@ -35,4 +37,47 @@ test.each<[what: string, idempotency: { state: State } | undefined, warnings: un
   );
   await service.close();
   expect(warn.mock.calls).toEqual(warnings);
+});
+
+test('/readyz answers 503 within 1.5 s while a check hangs, the record of each such request has the reason, and a stop is one', async () => {
+  const onResponse = vi.fn<(record: LoggedRequest) => void>();
+  let check: () => unknown = () => new Promise(() => {});
+  const log = { info() {}, warn() {}, error() {}, fatal() {} };
+  const service = await startService({
+    server: 'node',
+    log: { open: () => ({ log, requests: { onResponse, end() {} }, end: async () => {} }) },
+    start: async ({ options }) => ({
+      gateway: await createGateway({
+        ...options,
+        router,
+        createContext: () => ({}),
+        document: { title: 'Payments', version: '1.0.0' },
+      }),
+      checks: { database: () => check() },
+    }),
+  });
+  const startedAt = performance.now();
+  const response = await fetch(`${service.origin}/readyz`);
+  expect(performance.now() - startedAt).toBeLessThan(1_500);
+  expect([response.status, await response.json()]).toEqual([
+    503,
+    { status: 'unavailable', reason: 'database' },
+  ]);
+  check = () => {
+    throw new NotReadyError('closed');
+  };
+  await fetch(`${service.origin}/readyz`);
+  check = () => {};
+  await fetch(`${service.origin}/readyz`);
+  await vi.waitFor(() => expect(onResponse).toHaveBeenCalledTimes(3));
+  expect(onResponse.mock.calls.map(([{ status, reason }]) => [status, reason])).toEqual([
+    [503, 'database'],
+    [503, 'closed'],
+    [200, undefined],
+  ]);
+  check = () => {
+    throw new NotReadyError('closed');
+  };
+  await service.close();
+  expect(await service.notReady()).toBe('draining');
 });

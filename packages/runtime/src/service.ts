@@ -4,7 +4,7 @@ import type { Listening } from '@petstore/gateway/listen';
 import { type Adapter, loadAdapter } from './adapter.ts';
 import { checkRunOptions, checkStarted } from './checkRunOptions.ts';
 import { countByExecution } from './countByExecution.ts';
-import { type Checks, failedCheck, healthRoutes } from './health/healthRoutes.ts';
+import { type Checks, notReadyReason, routesOf } from './health/healthRoutes.ts';
 import type { MetricsSnapshot } from './metrics/family.ts';
 import type { MetricsSources } from './metrics/openMetrics.ts';
 import { openAdmin } from './openAdmin.ts';
@@ -69,8 +69,17 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
   const closers: Closer[] = [];
   let checks: Checks = {};
   let listening: Listening | undefined;
-  const health = healthRoutes({ checks: () => checks, isDraining: () => stopping.signal.aborted });
-  const onResponse = callBoth(processMetrics?.onResponse, requests?.onResponse);
+  const notReady = () => notReadyReason({ checks, isDraining: () => stopping.signal.aborted });
+  /** The reason of the latest response of `/readyz`. */
+  let reason: string | undefined;
+  const health = routesOf(async () => (reason = await notReady()));
+  const logRequest = (requestRecord: RequestRecord) =>
+    requests?.onResponse(
+      requestRecord.status === 503 && requestRecord.path === '/readyz'
+        ? { ...requestRecord, reason }
+        : requestRecord,
+    );
+  const onResponse = callBoth(processMetrics?.onResponse, requests && logRequest);
 
   async function closeAll(deadlineMs: () => number): Promise<void> {
     for (const close of closers.toReversed()) await close({ deadlineMs: Math.max(deadlineMs(), 0) });
@@ -150,7 +159,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
       origin,
       server,
       ...(snapshot && { metrics: snapshot }),
-      notReady: () => failedCheck(checks),
+      notReady,
       fatalError,
       async close({ drainMs } = { drainMs: drainDeadlineMs }) {
         const deadline = performance.now() + stopDeadlineMs;

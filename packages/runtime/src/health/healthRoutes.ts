@@ -1,10 +1,10 @@
 import type { HttpResponse } from '@petstore/gateway';
 
 /** Timeout of a check. */
-const checkTimeoutMs = 10_000;
+const checkTimeoutMs = 1_000;
 
 /**
- * Readiness checks by name. If a check throws, rejects or takes longer than 10 s, `/readyz` answers 503.
+ * Readiness checks by name. If a check throws, rejects or takes longer than 1 s, `/readyz` answers 503.
  */
 export type Checks = Readonly<Record<string, () => unknown>>;
 
@@ -30,13 +30,14 @@ export interface HealthOptions {
  * Returns the health routes. `/healthz` answers 200 while the process is alive. `/readyz` answers 200 if every check passes,
  * and otherwise 503 with the reason of the first failing check.
  */
-export function healthRoutes({ checks, isDraining }: HealthOptions) {
+export const healthRoutes = (options: HealthOptions) => routesOf(() => notReadyReason(options));
+
+/** @param notReady resolves with the reason why the service is not ready, or `undefined` */
+export function routesOf(notReady: () => Promise<string | undefined>) {
   return {
     '/healthz': (): HttpResponse => jsonResponse(200, { status: 'ok' }),
     '/readyz': async (): Promise<HttpResponse> => {
-      const reason = isDraining()
-        ? 'draining'
-        : await failedCheck(typeof checks === 'function' ? checks() : checks);
+      const reason = await notReady();
       return reason === undefined
         ? jsonResponse(200, { status: 'ok' })
         : jsonResponse(503, { status: 'unavailable', reason }, ['retry-after', '1']);
@@ -44,8 +45,12 @@ export function healthRoutes({ checks, isDraining }: HealthOptions) {
   };
 }
 
+/** Returns `draining` while the process stops, else the reason of the first failing check; `undefined` if it is ready. */
+export const notReadyReason = async ({ checks, isDraining }: HealthOptions): Promise<string | undefined> =>
+  isDraining() ? 'draining' : failedCheck(typeof checks === 'function' ? checks() : checks);
+
 /** Returns the reason of the first failing check, in definition order, or `undefined` if all pass. */
-export async function failedCheck(checks: Checks): Promise<string | undefined> {
+async function failedCheck(checks: Checks): Promise<string | undefined> {
   const reasons = Object.entries(checks).map(async ([name, check]) => {
     try {
       await withTimeout(check);

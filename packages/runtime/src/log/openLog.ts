@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { destination, type LevelWithSilent, type Logger, pino } from 'pino';
+import { serializeError } from './serializeError.ts';
 
 /** Maximum size of the buffer for a slow reader of stdout. Lines beyond it are dropped. */
 const maxPendingBytes = 8_388_608;
@@ -74,8 +75,9 @@ export function openLog({ fields, level, isShared }: OpenLogOptions): Log {
     stdout.end();
     await Promise.race([ended, sleep(endDeadlineMs)]);
   };
-  return Object.assign(pino({ level, base: baseFields, ...(fields && { mixin: fields }) }, { write }), {
-    line,
-    end,
-  });
+  const serializers = { err: serializeError };
+  return Object.assign(
+    pino({ level, base: baseFields, serializers, ...(fields && { mixin: fields }) }, { write }),
+    { line, end },
+  );
 }

@@ -1,8 +1,9 @@
-import type { RequestRecord } from '@petstore/gateway';
 import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { LoggedRequest } from '../parts.ts';
 import { requestLog, type RequestLogOptions } from './requestLog.ts';
+import { serializeError } from './serializeError.ts';
 
 class AwayError extends Error {}
 
@@ -12,11 +13,13 @@ const kindOf = (error: unknown) => (error instanceof AwayError ? { store: 'unava
 function recordLines(options: RequestLogOptions = { requests: 'errors', kindOf }) {
   const written: string[] = [];
   const write = (text: string) => void written.push(text);
-  const log = Object.assign(pino({ level: 'info' }, { write }), { line: write });
+  const log = Object.assign(pino({ level: 'info', serializers: { err: serializeError } }, { write }), {
+    line: write,
+  });
   const report = requestLog(log, options);
   return {
     end: () => report?.end(),
-    report: (change: Partial<RequestRecord>) =>
+    report: (change: Partial<LoggedRequest>) =>
       report?.onResponse({
         requestId: 'the-id',
         method: 'GET',
@@ -39,17 +42,43 @@ function recordLines(options: RequestLogOptions = { requests: 'errors', kindOf }
   };
 }
 
-test('a request that takes longer than 1 s is logged as slow, a stream that stays open longer is not', () => {
+test.each([
+  ['takes longer than 1 s', { durationMs: 1000.5 }, [{ level: 40, durationMs: 1000.5, msg: 'slow request' }]],
+  ['takes 1 s', { durationMs: 1000 }, []],
+  ['is a stream that stays open longer', { durationMs: 5000, isStream: true }, []],
+])('a request that %s is logged as slow, or not at all', (_, change, expected) => {
   const { report, lines } = recordLines();
+  report(change);
+  expect(lines()).toMatchObject(expected);
+  expect(lines()).toHaveLength(expected.length);
+});
+
+test('requests: all logs a stream that stays open longer than 1 s as a request', () => {
+  const { report, lines } = recordLines({ requests: 'all' });
   report({ durationMs: 5000, isStream: true });
-  report({ durationMs: 5000 });
-  expect(lines()).toMatchObject([{ level: 40, status: 200, durationMs: 5000, msg: 'slow request' }]);
-  expect(lines()).toHaveLength(1);
+  expect(lines()).toMatchObject([{ level: 30, msg: 'request' }]);
+});
+
+test.each([
+  ['a rejected request', { status: 401 }],
+  ['a slow request', {}],
+  ['a failed request', { status: 500, error: new Error('no') }],
+])('the duration of %s is rounded to microseconds', (_, change) => {
+  const { report, lines } = recordLines();
+  report({ ...change, durationMs: 1234.567891 });
+  expect(lines()).toMatchObject([{ durationMs: 1234.568 }]);
 });
 
 const unauthorized = { status: 401, operation: undefined } as const;
 const shed = { status: 503, limit: 'queue-time', operation: undefined } as const;
 const failing = { status: 503, error: new AwayError('no connection') };
+const notReady = {
+  status: 503,
+  path: '/readyz',
+  protocol: 'other',
+  operation: undefined,
+  reason: 'unavailable',
+} as const;
 
 describe('repeated requests of one kind', () => {
   test.each([
@@ -57,6 +86,8 @@ describe('repeated requests of one kind', () => {
     ['same limit of the client', { status: 429, limit: 'rate' } as const, { level: 30, limit: 'rate' }],
     ['same limit of the process', shed, { level: 40, status: 503, limit: 'queue-time' }],
     ['same fields of kindOf', failing, { level: 50, status: 503, store: 'unavailable' }],
+    ['same reason of /readyz', notReady, { level: 50, status: 503, reason: 'unavailable' }],
+    ['same status of 500 and above, without an error', { status: 500 }, { level: 50, status: 500 }],
     ['slow', { durationMs: 5000 }, { level: 40, status: 200 }],
   ] as const)(
     'requests: errors logs the first request of a kind (%s), and the number of further ones a second later',
@@ -89,6 +120,19 @@ describe('repeated requests of one kind', () => {
       { status: 503, limit: 'queue-time', requests: 2 },
     ]);
     expect(lines()).toHaveLength(5);
+  });
+
+  test('each reason of /readyz, and other 503 responses, are kinds of their own, and a line has its reason', () => {
+    const { report, lines } = recordLines();
+    for (const change of [notReady, { ...notReady, reason: 'draining' }, { status: 503 }, notReady])
+      report(change);
+    expect(lines()).toMatchObject([
+      { level: 50, status: 503, reason: 'unavailable' },
+      { level: 50, status: 503, reason: 'draining' },
+      { level: 50, status: 503 },
+    ]);
+    expect(lines()).toHaveLength(3);
+    expect(lines()[2]).not.toHaveProperty('reason');
   });
 
   test('requests: all logs every request', () => {
@@ -153,11 +197,30 @@ describe('an unexpected error', () => {
     ]);
   });
 
-  test('an unexpected error that tRPC has wrapped is logged with its message and stack once', () => {
+  test.each([
+    ['that tRPC has wrapped', (error: Error) => getTRPCErrorFromUnknown(error), ['Error', 'Error']],
+    [
+      'whose causes quote each other',
+      (error: Error) => new TypeError(`the store failed: ${error.message}.`, { cause: error }),
+      ['TypeError', 'Error', 'Error'],
+    ],
+  ])('the line of an unexpected error %s has each text once, and the stacks', (_, wrap, types) => {
+    const { report, lines, written } = recordLines();
+    const cause = new Error("the disk is gone\nat 10 o'clock", { cause: new Error('the disk is gone') });
+    report({ status: 500, error: wrap(cause) });
+    const [{ err }] = lines() as [{ err: { message: string; stack: string } }];
+    expect(written[0]?.split('the disk is gone')).toHaveLength(2);
+    expect(err.message).toContain("the disk is gone\nat 10 o'clock");
+    expect(err.stack.split('\n').filter((line) => !line.startsWith('    at '))).toEqual(
+      types.map((type, index) => (index === 0 ? type : `caused by: ${type}`)),
+    );
+  });
+
+  test('the line of an error whose causes are circular ends', () => {
     const { report, lines } = recordLines();
-    report({ status: 500, error: getTRPCErrorFromUnknown(new Error('the disk is gone')) });
-    const [{ err }] = lines() as [{ err: { message: string; code: string; stack: string } }];
-    expect([err.message, err.code]).toEqual(['the disk is gone', 'INTERNAL_SERVER_ERROR']);
-    expect(err.stack).not.toContain('caused by');
+    const error = new Error('a');
+    error.cause = new Error('b', { cause: error });
+    report({ status: 500, error });
+    expect(lines()).toMatchObject([{ err: { message: 'a: b' } }]);
   });
 });

@@ -1,5 +1,6 @@
 import type { RequestRecord, TraceIds } from '@petstore/gateway';
 import type { Logger } from 'pino';
+import type { LoggedRequest } from '../parts.ts';
 import { baseFieldsJson, type Log } from './openLog.ts';
 
 /** Requests that take longer are logged as slow. */
@@ -12,7 +13,7 @@ const summaryEveryMs = 1_000;
 const maxTextBytes = 256;
 
 export interface RequestLog {
-  readonly onResponse: (record: RequestRecord) => void;
+  readonly onResponse: (record: LoggedRequest) => void;
   /** Writes the pending summaries. */
   readonly end: () => void;
 }
@@ -78,32 +79,44 @@ export function requestLog(
     return true;
   }
 
-  function onResponse(requestRecord: RequestRecord): void {
-    const { error, isStream, limit, status } = requestRecord;
+  function onResponse(requestRecord: LoggedRequest): void {
+    const { error, isStream, limit, reason, status } = requestRecord;
     const isSlow = requestRecord.durationMs > slowMs && !isStream;
     const isFailure = error !== undefined || (status >= 500 && limit === undefined);
     // Hot path: by default most requests end here.
     if (!logsAll && status < 300 && !isFailure && !isSlow) return;
     const level = isFailure ? 'error' : isSlow || status >= 500 ? 'warn' : 'info';
     if (!logsAll) {
-      const kind = isFailure ? kindOf?.(error) : undefined;
-      const key = kind === undefined ? (limit ?? (status < 300 ? 'slow' : status)) : JSON.stringify(kind);
+      const kind = error === undefined ? reasonKind(reason) : kindOf?.(error);
+      const key = kind ? JSON.stringify(kind) : (limit ?? (status < 300 ? 'slow' : status));
       // Unexpected errors are bugs, and each may be a different one.
-      const isCounted = !isFailure || kind !== undefined;
+      const isCounted = error === undefined || kind !== undefined;
       if (isCounted && !isFirst(key, level, { status, limit, ...kind })) return;
     }
     if (level === 'info') {
       if (logsInfo) log.line(requestLine(infoLevel, requestRecord));
       return;
     }
-    const { requestId, protocol, durationMs } = requestRecord;
+    const { requestId, protocol } = requestRecord;
+    const durationMs = roundMs(requestRecord.durationMs);
     const method = truncate(requestRecord.method);
     const path = truncate(requestRecord.path);
     const operation = requestRecord.operation && truncate(requestRecord.operation);
     const trace = requestRecord.trace && traceFields(requestRecord.trace);
-    const request = { requestId, method, path, protocol, operation, status, durationMs, limit, ...trace };
+    const request = {
+      requestId,
+      method,
+      path,
+      protocol,
+      operation,
+      status,
+      durationMs,
+      limit,
+      reason,
+      ...trace,
+    };
     log[level](
-      error === undefined ? request : { ...request, err: withoutDuplicateCause(error) },
+      error === undefined ? request : { ...request, err: error },
       isSlow ? 'slow request' : 'request',
     );
   }
@@ -116,16 +129,7 @@ export function requestLog(
   };
 }
 
-/**
- * Removes tRPC's wrapper from the chain of causes. tRPC wraps an error that a procedure throws and copies its message and
- * stack. pino logs those of an error and of its causes, and would write "disk full: disk full".
- */
-function withoutDuplicateCause(error: unknown): unknown {
-  if (!(error instanceof Error) || !(error.cause instanceof Error)) return error;
-  const { cause, stack } = error;
-  if (stack === undefined || stack !== cause.stack) return error;
-  return Object.create(error, { cause: { value: cause.cause } }) as Error;
-}
+const reasonKind = (reason: string | undefined) => (reason === undefined ? undefined : { reason });
 
 /** Truncates a long text and appends its full length. */
 function truncate(text: string): string {
@@ -137,6 +141,9 @@ function truncate(text: string): string {
   const start = bytes.toString('utf8', 0, maxTextBytes).replace(/\uFFFD+$/, '');
   return `${start}… (${bytes.length} bytes)`;
 }
+
+/** Rounds to microseconds. Formatting all digits costs more than the rest of a line. */
+const roundMs = (ms: number) => Math.round(ms * 1000) / 1000;
 
 /** The field names of OpenTelemetry for logs. */
 const traceFields = ({ spanId, traceId }: TraceIds) => ({ trace_id: traceId, span_id: spanId });
@@ -150,11 +157,9 @@ function requestLine(
   const limitField = limit === undefined ? '' : `,"limit":"${limit}"`;
   const traceFieldsText =
     trace === undefined ? '' : `,"trace_id":"${trace.traceId}","span_id":"${trace.spanId}"`;
-  // Rounded to microseconds: formatting all digits costs more than the rest of the line.
-  const ms = Math.round(durationMs * 1000) / 1000;
   return (
     `{"level":${level},"time":${Date.now()}${baseFieldsJson},"requestId":${JSON.stringify(requestId)},` +
     `"method":${JSON.stringify(truncate(method))},"path":${JSON.stringify(truncate(path))},"protocol":"${protocol}"${operationField},` +
-    `"status":${status},"durationMs":${ms}${limitField}${traceFieldsText},"msg":"request"}\n`
+    `"status":${status},"durationMs":${roundMs(durationMs)}${limitField}${traceFieldsText},"msg":"request"}\n`
   );
 }

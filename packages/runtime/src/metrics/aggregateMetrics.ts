@@ -11,8 +11,11 @@ export interface AggregatedMetrics {
   readonly update: (process: number, snapshot: MetricsSnapshot) => void;
   /** Removes a process that has ended: its counters stay in the totals, so that none decreases; its gauges are dropped. */
   readonly remove: (process: number) => void;
-  /** Formats the aggregated metrics in the Prometheus text format. */
-  readonly text: () => Promise<string>;
+  /**
+   * Formats the aggregated metrics in the Prometheus text format.
+   * @param own metrics of the process that aggregates
+   */
+  readonly text: (own?: MetricsSnapshot) => Promise<string>;
 }
 
 /** Creates an empty aggregate. */
@@ -32,7 +35,7 @@ export function aggregateMetrics(): AggregatedMetrics {
       last.delete(process);
       totals = sumOf(totals, counted);
     },
-    text: async () => metricsText([await totals, ...last.values()]),
+    text: async (own = []) => metricsText([await totals, ...last.values(), own]),
   };
 }
 

@@ -15,12 +15,19 @@ import { createWorkers } from './workers.ts';
  */
 const killDelayMs = 200;
 
+export interface Supervisor extends Stoppable {
+  /**
+   * Resolves once the workers have started, or if the supervisor is stopped before.
+   * @throws {StartError} if the workers cannot start
+   */
+  readonly started: Promise<void>;
+}
+
 /**
  * Starts a supervisor and workers that share one port. The supervisor serves no requests: it reserves the port, starts the
- * workers and replaces those that exit.
- * @throws {StartError} if the workers cannot start
+ * workers and replaces those that exit. It can be stopped while they start.
  */
-export async function startWorkers(options: RunOptions, count: number): Promise<Stoppable> {
+export async function superviseWorkers(options: RunOptions, count: number): Promise<Supervisor> {
   checkRunOptions(options);
   const { admin, explain = (error) => error, preventRestart = () => undefined } = options;
   const { host = '127.0.0.1', port = 0, tls } = options.listen ?? {};
@@ -38,7 +45,11 @@ export async function startWorkers(options: RunOptions, count: number): Promise<
     preventRestart,
   });
   let isDraining = false;
-  const health = healthRoutes({ checks: { workers: () => workers.ready() }, isDraining: () => isDraining });
+  // Named for the reason if the workers take too long.
+  const health = healthRoutes({
+    checks: { unavailable: () => workers.ready() },
+    isDraining: () => isDraining,
+  });
   // Before the first worker: if the admin port is taken, the start must fail before it has one-time effects, such as the first
   // key.
   const adminListener =
@@ -46,23 +57,31 @@ export async function startWorkers(options: RunOptions, count: number): Promise<
     (await openAdmin(
       admin,
       health,
-      aggregated?.page(() => workers.metrics()),
+      aggregated?.page(() => workers.metrics(), { count, responding: () => workers.responding() }),
       options.explain,
     ));
   // Without TLS, SIGHUP keeps its default effect, as in a service without workers.
   if (tls) process.on('SIGHUP', () => workers.reload());
-  const { origin, server } = await workers
-    .start(reserved.release)
-    .catch((error: unknown) => {
+
+  async function start(): Promise<void> {
+    try {
+      const { origin, server } = await workers.start(reserved.release);
+      if (isDraining) return;
+      warnIfRoot(log);
+      log.info(
+        { origin, server, ...(adminListener && { admin: adminListener.origin }), workers: count },
+        'listening',
+      );
+    } catch (error) {
+      if (isDraining) return;
       throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
-    })
-    .finally(reserved.release);
-  warnIfRoot(log);
-  log.info(
-    { origin, server, ...(adminListener && { admin: adminListener.origin }), workers: count },
-    'listening',
-  );
+    } finally {
+      reserved.release();
+    }
+  }
+
   return {
+    started: start(),
     async close() {
       isDraining = true;
       log.info('stopping');

@@ -22,6 +22,9 @@ export async function runWorker(options: RunOptions, role: WorkerRole): Promise<
     await send({ type: 'failed', message: errorText(error, expectedErrors) });
     return endProcess(error);
   }
+  void service.fatalError.then((error) =>
+    send({ type: 'failed', message: errorText(error, expectedErrors) }),
+  );
   // Node does not type messages. The sender is our supervisor, of the same version.
   process.on('message', (message: WorkerRequest) => void respond(service, message));
   await send({ type: 'listening', origin: service.origin, server: service.server });

@@ -4,7 +4,7 @@ import type { MetricsSnapshot } from '../metrics/family.ts';
 export type WorkerMessage =
   /** The worker serves. */
   | { readonly type: 'listening'; readonly origin: string; readonly server: string }
-  /** The worker could not start and exits now. The message is the reason, one sentence. */
+  /** The worker could not start, or can no longer serve, and exits now. The message is the reason, one sentence. */
   | { readonly type: 'failed'; readonly message: string }
   /** The worker is stopping and accepts no new connections. */
   | { readonly type: 'stopping' }

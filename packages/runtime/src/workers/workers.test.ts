@@ -16,7 +16,7 @@ async function scriptedWorkers(script: string, count = 1) {
   const file = join(folder, 'worker.mjs');
   // A message listener keeps the process running while its parent is connected.
   await writeFile(file, `process.on('message', () => {});\n${script}`);
-  const log = { info: vi.fn(), error: vi.fn(), fatal: vi.fn() };
+  const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn(), fatal: vi.fn() };
   const onEnded = vi.fn();
   const workers = createWorkers({ count, port: 1, log, onEnded, preventRestart: () => undefined });
   const [, main = ''] = process.argv;
@@ -75,6 +75,54 @@ test('start resolves within 10 s of the first worker although another worker nei
   expect(origin).toMatch(/^\d+$/);
   expect(performance.now() - listenedAt).toBeLessThan(15_000);
 }, 60_000);
+
+/** Runs the given number of pings, 2 s each, without waiting. */
+function pings() {
+  vi.useFakeTimers({ toFake: ['setInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return (count: number) => void vi.advanceTimersByTime(2_000 * count);
+}
+
+test('a worker that does not respond is logged once after 10 s, counted, not asked, and logged when it responds', async () => {
+  const passPings = pings();
+  const { workers, log } = await scriptedWorkers(`
+    process.on('message', ({ type, id }) => process.send({ type, id, reason: null, metrics: [] }));
+    ${listens}
+  `);
+  const pid = Number((await workers.start(() => {})).origin);
+  const isPinged = { worker: pid };
+  for (let stops = 1; stops <= 2; stops += 1) {
+    expect(workers.responding()).toBe(1);
+    process.kill(pid, 'SIGSTOP');
+    passPings(5);
+    expect([workers.responding(), log.error.mock.calls.length]).toEqual([1, stops - 1]);
+    passPings(10);
+    expect(workers.responding()).toBe(0);
+    expect(log.error).toHaveBeenLastCalledWith(isPinged, 'worker has not responded for 10 s');
+    expect(log.error).toHaveBeenCalledTimes(stops);
+    const askedAt = performance.now();
+    expect(await workers.metrics()).toEqual([]);
+    await expect(workers.ready()).rejects.toMatchObject({ reason: 'unavailable' });
+    expect(performance.now() - askedAt).toBeLessThan(500);
+    process.kill(pid, 'SIGCONT');
+    await until(() => expect(log.info).toHaveBeenCalledTimes(stops));
+    expect(log.info).toHaveBeenLastCalledWith(isPinged, 'worker responds again');
+    expect(await workers.metrics()).toHaveLength(1);
+  }
+});
+
+test('a worker that has not started 10 s after its process is logged, and its start is no response', async () => {
+  const passPings = pings();
+  const { workers, log } = await scriptedWorkers(`setTimeout(() => { ${listens} }, 300);`);
+  const starting = workers.start(() => {});
+  passPings(6);
+  const worker = log.error.mock.lastCall?.[0].worker as number;
+  expect(log.error.mock.calls).toEqual([[{ worker }, 'worker has not started for 10 s']]);
+  expect(workers.responding()).toBe(0);
+  await starting;
+  expect(workers.responding()).toBe(1);
+  expect(log.info).not.toHaveBeenCalled();
+});
 
 test('workers are not ready while the only listening worker is stopping and its replacement is starting', async () => {
   const { workers } = await scriptedWorkers(`

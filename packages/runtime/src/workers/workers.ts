@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { NotReadyError } from '../health/healthRoutes.ts';
 import type { ServiceLog, ProcessMetrics } from '../parts.ts';
 import { StartError } from '../signals/startError.ts';
+import { drainDeadlineMs } from '../signals/stopOnSignals.ts';
 import type { WorkerResponse, WorkerMessage, WorkerRequest } from './workerMessages.ts';
 import { workerEnvironment } from './workerRole.ts';
 
@@ -16,11 +17,20 @@ const responseTimeoutMs = 1_000;
 /** How long a start waits for the workers after the first one. */
 const laterStartMs = 10_000;
 
+/** Interval of the pings of workers. */
+const pingEveryMs = 2_000;
+
+/**
+ * A worker that has sent nothing for this many pings in a row, 10 s, counts as not responding. Pings instead of a time: after
+ * the whole service was suspended, no worker is late.
+ */
+const maxMissedPings = 5;
+
 export interface WorkersOptions {
   readonly count: number;
   /** The port that the workers share. */
   readonly port: number;
-  readonly log: Pick<ServiceLog, 'info' | 'error' | 'fatal'>;
+  readonly log: ServiceLog;
   /** Called with the number of each worker that has ended. */
   readonly onEnded?: (process: number) => void;
   /** Returns the reason why a worker cannot be started again; `undefined` if it can. */
@@ -42,6 +52,8 @@ interface Worker {
   readonly pending: Map<number, (response?: WorkerResponse) => void>;
   isListening: boolean;
   isReplaced: boolean;
+  /** Number of pings since its last message. */
+  missedPings: number;
 }
 
 export interface Workers {
@@ -53,13 +65,15 @@ export interface Workers {
    * @throws {Error} with a message for operators if the first worker cannot start
    */
   start(onFirst: () => void): Promise<WorkerEndpoint>;
+  /** Returns how many workers listen and have responded within the last 10 s. */
+  responding(): number;
   /** Makes each worker reload its certificate. */
   reload(): void;
   /** Kills all workers. */
   kill(): void;
   /**
-   * Stops all workers gracefully and replaces none.
-   * @returns how many workers were killed at the deadline or exited with an error
+   * Stops all workers gracefully and replaces none. A worker that is still starting after `drainDeadlineMs` is killed.
+   * @returns how many workers that listened were killed at the deadline or exited with an error
    */
   stop(deadlineMs: number): Promise<number>;
   /** Reads the metrics of each worker that listens. */
@@ -101,12 +115,16 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
       pending: new Map(),
       isListening: false,
       isReplaced: false,
+      missedPings: 0,
     };
     workers.add(worker);
     const listening = new Promise<WorkerEndpoint>((resolve, reject) => {
       let reason: string | undefined;
       // Node does not type messages. The sender is a worker of the same version.
       child.on('message', (message: WorkerMessage) => {
+        if (worker.isListening && !isResponding(worker))
+          log.info({ worker: child.pid }, 'worker responds again');
+        worker.missedPings = 0;
         switch (message.type) {
           case 'listening':
             worker.isListening = true;
@@ -128,8 +146,10 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
         for (const settle of worker.pending.values()) settle();
         onEnded?.(worker.number);
         const { exitCode: code, signalCode: signal } = child;
-        // A worker that stops gracefully logs that itself, and the start reports a first worker that cannot start.
-        if (hasStarted && (!isStopping || code !== 0)) {
+        // A worker that stops gracefully logs that itself, and one that was starting ends by the signal. The start reports a
+        // first worker that cannot start.
+        const isStopped = isStopping && (code === 0 || signal === 'SIGTERM');
+        if ((hasStarted || isStopping) && !isStopped) {
           const level = code === 0 ? 'info' : 'error';
           log[level]({ worker: child.pid, code, signal, reason }, 'worker exited');
         }
@@ -158,7 +178,25 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
     }, replacementDelayMs(shortLives));
   }
 
+  const isResponding = ({ missedPings }: Worker) => missedPings <= maxMissedPings;
+
+  function ping(): void {
+    if (isStopping) return;
+    for (const worker of workers) {
+      // The first ping stays in the pipe of a worker that hangs: more would only fill it.
+      if (worker.missedPings === 0) send(worker, { type: 'ready', id: ++requestCount });
+      worker.missedPings += 1;
+      if (worker.missedPings !== maxMissedPings + 1) continue;
+      const what = worker.isListening ? 'responded' : 'started';
+      log.error(
+        { worker: worker.child.pid },
+        `worker has not ${what} for ${(maxMissedPings * pingEveryMs) / 1000} s`,
+      );
+    }
+  }
+
   async function start(onFirst: () => void): Promise<WorkerEndpoint> {
+    setInterval(ping, pingEveryMs).unref();
     let first: WorkerEndpoint;
     try {
       first = await launch(0);
@@ -198,13 +236,17 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
   async function stop(deadlineMs: number): Promise<number> {
     isStopping = true;
     const stopped = [...workers];
+    const allEnded = Promise.all(stopped.map(({ ended }) => ended)).then(() => true);
     signal(workers, 'SIGTERM');
-    const haveAllEnded = await Promise.race([
-      Promise.all(stopped.map(({ ended }) => ended)).then(() => true),
-      sleep(deadlineMs, false, { ref: false }),
-    ]);
-    if (!haveAllEnded) await killAll();
-    // A worker that was still starting had no signal listener: its exit status does not count.
+    const starting = setTimeout(() => {
+      signal(
+        stopped.filter(({ isListening }) => !isListening),
+        'SIGKILL',
+      );
+    }, drainDeadlineMs);
+    if (!(await Promise.race([allEnded, sleep(deadlineMs, false, { ref: false })]))) await killAll();
+    clearTimeout(starting);
+    // A worker that was still starting has no calls, and may have had no signal listener: its exit status does not count.
     return stopped.filter(({ child, isListening }) => isListening && child.exitCode !== 0).length;
   }
 
@@ -213,10 +255,8 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
    * worker (V8).
    * @returns `undefined` if the worker does not respond in time or has ended
    */
-  function request(
-    { pending, child }: Worker,
-    type: WorkerRequest['type'],
-  ): Promise<WorkerResponse | undefined> {
+  function request(worker: Worker, type: WorkerRequest['type']): Promise<WorkerResponse | undefined> {
+    const { pending } = worker;
     const id = ++requestCount;
     return new Promise((resolve) => {
       const settle = (received?: WorkerResponse) => {
@@ -226,13 +266,16 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
       };
       const timer = setTimeout(settle, responseTimeoutMs).unref();
       pending.set(id, settle);
-      child.send({ type, id } satisfies WorkerRequest, () => {});
+      send(worker, { type, id });
     });
   }
 
+  // The callback takes the error of a worker that has ended.
+  const send = ({ child }: Worker, message: WorkerRequest) => child.send(message, () => {});
+
   async function metrics(): Promise<ProcessMetrics[]> {
     const reports = [...workers]
-      .filter(({ isListening }) => isListening)
+      .filter((worker) => worker.isListening && isResponding(worker))
       .map(async (worker) => {
         const response = await request(worker, 'metrics');
         return response?.type === 'metrics' && response.metrics !== null
@@ -242,15 +285,19 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
     return (await Promise.all(reports)).flat();
   }
 
+  /** A worker that is being replaced is stopping and accepts no connections. */
+  const serving = () =>
+    [...workers].filter((worker) => worker.isListening && !worker.isReplaced && isResponding(worker));
+
   async function ready(): Promise<void> {
-    // A worker that is being replaced is stopping and accepts no connections.
-    const serving = [...workers].filter(({ isListening, isReplaced }) => isListening && !isReplaced);
-    const responses = await Promise.all(serving.map((worker) => request(worker, 'ready')));
+    const responses = await Promise.all(serving().map((worker) => request(worker, 'ready')));
     const reasons = responses.flatMap((response) => (response?.type === 'ready' ? [response.reason] : []));
     if (!reasons.includes(null)) throw new NotReadyError(reasons[0] ?? 'unavailable');
   }
 
-  return { start, reload, kill, stop, metrics, ready, fatalError };
+  const responding = () => serving().length;
+
+  return { start, responding, reload, kill, stop, metrics, ready, fatalError };
 }
 
 /**
