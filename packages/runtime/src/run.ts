@@ -3,7 +3,7 @@ import type { RunOptions } from './options.ts';
 import { startService } from './service.ts';
 import { endWithError } from './signals/endProcess.ts';
 import { StartError } from './signals/startError.ts';
-import { stopOnSignals } from './signals/stopOnSignals.ts';
+import { type Stoppable, stopOnSignals } from './signals/stopOnSignals.ts';
 import { takeWorkerRole } from './workers/workerRole.ts';
 
 /**
@@ -22,17 +22,13 @@ export async function run(options: RunOptions): Promise<void> {
       return await runWorker(options, role);
     }
     const count = workerCount(options.workers);
-    if (count === 1) {
-      const starting = startService(options);
-      stopOnSignals(starting, { expectedErrors });
-      await starting;
-      return;
-    }
-    const { superviseWorkers } = await import('./workers/supervisor.ts');
-    const supervisor = superviseWorkers(options, count);
-    stopOnSignals(supervisor, { expectedErrors });
+    const starting: Promise<Stoppable> =
+      count === 1
+        ? startService(options)
+        : import('./workers/supervisor.ts').then(({ superviseWorkers }) => superviseWorkers(options, count));
+    stopOnSignals(starting, { expectedErrors });
     await (
-      await supervisor
+      await starting
     ).started;
   } catch (error) {
     endWithError(error, expectedErrors);

@@ -26,6 +26,8 @@ export interface StopOptions {
 
 /** A running service that can be stopped. */
 export interface Stoppable {
+  /** Rejects if the service cannot start. It can be stopped meanwhile. Default: it has started. */
+  readonly started?: Promise<void>;
   /** Stops gracefully. */
   close(options: StopOptions): Promise<void>;
   /** Immediately ends child processes that would outlive this process. */

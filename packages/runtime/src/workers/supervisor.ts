@@ -15,19 +15,11 @@ import { createWorkers } from './workers.ts';
  */
 const killDelayMs = 200;
 
-export interface Supervisor extends Stoppable {
-  /**
-   * Resolves once the workers have started, or if the supervisor is stopped before.
-   * @throws {StartError} if the workers cannot start
-   */
-  readonly started: Promise<void>;
-}
-
 /**
  * Starts a supervisor and workers that share one port. The supervisor serves no requests: it reserves the port, starts the
- * workers and replaces those that exit. It can be stopped while they start.
+ * workers and replaces those that exit. `started` rejects with a `StartError` if the first worker cannot start.
  */
-export async function superviseWorkers(options: RunOptions, count: number): Promise<Supervisor> {
+export async function superviseWorkers(options: RunOptions, count: number): Promise<Stoppable> {
   checkRunOptions(options);
   const { admin, explain = (error) => error, preventRestart = () => undefined } = options;
   const { host = '127.0.0.1', port = 0, tls } = options.listen ?? {};
