@@ -108,6 +108,22 @@ describe.each(servers)('the gateway in %s', (name, start) => {
   });
 });
 
+it.each(['express.ts', 'fastify.ts'])(
+  '%s ends within 8 s of SIGTERM although a client reads a stream of events',
+  async (file) => {
+    const port = await freePort();
+    const stop = await asProcess(file)(port);
+    const events = await fetch(`http://127.0.0.1:${port}/api/v1/news`, {
+      headers: { accept: 'text/event-stream' },
+    });
+    const read = events.text().catch(() => undefined);
+    const stoppedAt = performance.now();
+    await stop();
+    expect(performance.now() - stoppedAt).toBeLessThan(8_000);
+    await read;
+  },
+);
+
 it.each(['express.ts', 'fastify.ts', 'next/route.ts', 'bun.ts'])('%s has at most 25 lines', async (file) => {
   expect((await readFile(pathOf(file), 'utf8')).trimEnd().split('\n').length).toBeLessThanOrEqual(25);
 });

@@ -1,5 +1,6 @@
 import { createGateway } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
@@ -21,6 +22,14 @@ const appRouter = t.router({
       const book = { id: books.length + 1, ...input };
       books.push(book);
       return book;
+    }),
+  news: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/news', event: z.string() } })
+    .subscription(async function* ({ signal }) {
+      for (;;) {
+        yield 'Nothing happened.';
+        await sleep(1_000, undefined, { signal });
+      }
     }),
 });
 export type AppRouter = typeof appRouter;

@@ -15,4 +15,8 @@ app.use((_request, response) => {
 const server = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1');
 // WebSockets, for tRPC's wsLink.
 const upgrades = handleUpgrades(server, gateway);
-process.once('SIGTERM', () => void upgrades.close().then(() => server.close()));
+process.once('SIGTERM', () => {
+  void upgrades.close().then(() => server.close());
+  // Ends what is still open after 5 s, such as streams of events.
+  setTimeout(() => server.closeAllConnections(), 5_000).unref();
+});

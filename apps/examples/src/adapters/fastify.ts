@@ -16,4 +16,8 @@ await app.register(async (scope) => {
 });
 app.setNotFoundHandler((_request, reply) => reply.code(404).send('Fastify has no such page.'));
 await app.listen({ host: '127.0.0.1', port: Number(process.env['PORT'] ?? 3000) });
-process.once('SIGTERM', () => void app.close());
+process.once('SIGTERM', () => {
+  void app.close();
+  // Ends what is still open after 5 s, such as streams of events.
+  setTimeout(() => app.server.closeAllConnections(), 5_000).unref();
+});
