@@ -1,6 +1,7 @@
 # The pet store on the embedded store in /data, or on MongoDB with MONGODB_URI. glibc: uWebSockets.js has no build for musl.
 #
 #   docker build -t petstore .
+#   docker run --rm -v petstore:/data petstore init     # prints the first key
 #   docker run -d --name petstore -p 127.0.0.1:3000:3000 -v petstore:/data petstore
 #   docker logs petstore
 #   docker exec petstore node apps/server/dist/main.js keys list
@@ -45,7 +46,8 @@ RUN mkdir /out \
       -delete
 
 FROM node:22.23.3-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c
-ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
+# A store is created by init only: a volume that is not mounted must not become an empty store.
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data CREATE_STORE=never
 RUN install -d -o node -g node -m 0700 /data
 WORKDIR /app
 COPY --from=build /out ./

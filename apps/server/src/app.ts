@@ -2,7 +2,7 @@ import { type Adapter, type RunOptions, startService } from '@petstore/runtime';
 import { docsPage } from '@petstore/runtime/docs';
 import { log } from '@petstore/runtime/log';
 import { openTelemetry } from '@petstore/runtime/opentelemetry';
-import type { Configuration } from './configuration.ts';
+import { type Configuration, misspelledVariables } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { listenOptions } from './edgeOptions.ts';
 import { explain } from './explain.ts';
@@ -13,6 +13,8 @@ import { storeFailure } from './storeFailure.ts';
 export interface StartOptions {
   /** Opens the store. Tests replace it. Default: `openConfiguredStore`. */
   readonly openStore?: typeof openConfiguredStore;
+  /** Variables of this environment that look misspelled are logged. Default: none. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The server adapter. Tests replace it. Default: chosen by `SERVER`. */
   readonly adapter?: Adapter;
 }
@@ -20,13 +22,16 @@ export interface StartOptions {
 /** Returns the options of `run` for the pet store. */
 export async function serviceOptions(
   configuration: Configuration,
-  { openStore = openConfiguredStore, adapter }: StartOptions = {},
+  { openStore = openConfiguredStore, environment = {}, adapter }: StartOptions = {},
 ): Promise<RunOptions> {
   const { ADMIN_HOST, ADMIN_PORT, LOG_LEVEL, LOG_REQUESTS, SERVER, WORKERS } = configuration;
   return {
     // Imported on demand: the supervisor does not need it.
-    start: async (context) =>
-      (await import('./startPetStore.ts')).startPetStore(configuration, openStore, context),
+    async start(context) {
+      if (context.isFirst) for (const what of misspelledVariables(environment)) context.log.warn(what);
+      const { startPetStore } = await import('./startPetStore.ts');
+      return startPetStore(configuration, openStore, context);
+    },
     server: adapter ?? SERVER,
     listen: listenOptions(configuration),
     log: log({ level: LOG_LEVEL, requests: LOG_REQUESTS, kindOf: storeFailure }),

@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { selfSigned } from '@petstore/testing/selfSigned';
 import { describe, expect, test } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';
+import { logLines } from './testing/petStoreProcess.ts';
 import { unprivilegedUser, canRunUnprivileged } from './testing/unprivilegedUser.ts';
 
 const check = ['--check'];
@@ -21,6 +22,27 @@ describe('--check', () => {
     expect(stdout).toContain('API_KEY=(set, not shown)\n');
     expect(stdout).not.toContain(apiKey);
     expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test('--check and the log of a start name variables that look like known ones, and no others', async () => {
+    const { command, serve } = await newFolder();
+    const misspelled = { CORS_ORIGIN: 'x', MONGO_URI: 'x', PORTS: '1', api_key: 'x', LOGLEVEL: 'debug' };
+    const env = { ...misspelled, HOME: '/', HOSTNAME: 'vm', LANG: 'C', NODE_OPTIONS: '', PATHS: 'x' };
+    const sentences = [
+      'The variable CORS_ORIGIN is not read. Did you mean CORS_ORIGINS?',
+      'The variable MONGO_URI is not read. Did you mean MONGODB_URI?',
+      'The variable PORTS is not read. Did you mean PORT?',
+      'The variable api_key is not read. Did you mean API_KEY?',
+      'The variable LOGLEVEL is not read. Did you mean LOG_LEVEL?',
+    ];
+    const { code, stdout } = await command(check, { env });
+    expect(code).toBe(0);
+    expect(stdout.split('\n').filter((line) => line.startsWith('The variable'))).toEqual(sentences);
+    const server = await serve({ env: { ...env, WORKERS: process.platform === 'linux' ? '2' : '1' } });
+    const warnings = logLines(server).filter(({ msg }) => String(msg).startsWith('The variable'));
+    expect(warnings.map(({ level, msg }) => [level, msg])).toEqual(
+      sentences.map((sentence) => [40, sentence]),
+    );
   });
 
   test('--check opens an existing store, also while a server uses it', async () => {

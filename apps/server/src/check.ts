@@ -5,13 +5,14 @@ import { StoreError } from '@petstore/core';
 import { reservePort } from '@petstore/gateway/listen';
 import { type Adapter, type ListenerAddress, loadAdapter } from '@petstore/runtime';
 import { CommandError } from './commandError.ts';
-import type { Configuration } from './configuration.ts';
+import { type Configuration, ConfigurationError, misspelledVariables } from './configuration.ts';
 import { configurationText } from './configurationText.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { describingGateway } from './describingGateway.ts';
 import { tlsFiles } from './edgeOptions.ts';
 import { explain } from './explain.ts';
 import { formatError } from './formatError.ts';
+import { uncreatedStore } from './missingStore.ts';
 
 /** Display names of the adapters. */
 const serverNames: Readonly<Record<string, string>> = { uws: 'uWebSockets.js', node: 'node:http' };
@@ -38,7 +39,11 @@ export async function runCheck(configuration: Configuration, environment: Enviro
   if (problems.length > 0) throw new CommandError(problems.join('\n'));
   const { server } = await adapter;
   const verdict = `The service would start with this configuration${isOutdated ? ' and migrate the store' : ''}.`;
-  return `${configurationText(environment)}\n${verdict} It would serve on ${serverNames[server]}.`;
+  return [
+    configurationText(environment),
+    ...misspelledVariables(environment),
+    `${verdict} It would serve on ${serverNames[server]}.`,
+  ].join('\n');
 }
 
 /** Checks the limits and the certificate by serving on a free port. */
@@ -51,6 +56,8 @@ async function checkEdge(configuration: Configuration, adapter: Promise<Adapter>
 
 async function checkStore(configuration: Configuration): Promise<void> {
   const { DATA_DIR, MONGODB_URI } = configuration;
+  const uncreated = uncreatedStore(configuration);
+  if (uncreated !== undefined) throw new ConfigurationError(uncreated);
   if (MONGODB_URI === undefined && !(await exists(join(DATA_DIR, 'petstore.mdb')))) {
     return checkFolderCanBeCreated(resolve(DATA_DIR));
   }

@@ -7,6 +7,7 @@ describe('the command line', () => {
     [[], { run: 'serve' }],
     [['serve'], { run: 'serve' }],
     [['openapi'], { run: 'openapi' }],
+    [['init'], { run: 'init' }],
     [['keys', 'list'], { run: 'keys list' }],
     [['keys', 'add', 'ci'], { run: 'keys add', name: 'ci' }],
     [['keys', 'add', 'ci', '--expires', '30d'], { run: 'keys add', name: 'ci', expires: '30d' }],
@@ -27,6 +28,7 @@ describe('the command line', () => {
   test.each([
     [['start'], '"start" is not a command. See --help.'],
     [['serve', 'pets'], '"serve pets" is not a command. See --help.'],
+    [['init', 'x'], '"init x" is not a command. See --help.'],
     [['keys'], 'keys requires one of add, list and revoke. See --help.'],
     [['keys', 'add'], 'keys add requires one NAME. See --help.'],
     [['keys', 'add', 'a', 'b'], 'keys add requires one NAME. See --help.'],

@@ -4,7 +4,7 @@ import { CommandError } from './commandError.ts';
 /** A parsed command line. */
 export type Command =
   | { readonly run: 'help' | 'version' }
-  | { readonly run: 'serve' | 'check' | 'openapi' }
+  | { readonly run: 'serve' | 'check' | 'init' | 'openapi' }
   | { readonly run: 'keys list' }
   | { readonly run: 'keys add'; readonly name: string; readonly expires: string | undefined }
   | { readonly run: 'keys revoke'; readonly name: string }
@@ -18,6 +18,8 @@ const commands = `Usage: petstore [command]
 Commands:
   serve [--check]    Serve the pet store. This is the default command. --check prints the configuration, or what is
                      wrong with it, without serving. Exit code 0 or 1.
+  init               Create the store, and print its first API key, which is shown only once. For CREATE_STORE=never.
+                     Exit code 1 if there is a store.
   keys add NAME [--expires WHEN]
                      Create an API key and print it. It is shown only once. WHEN is a time from now (90m, 12h, 30d), a
                      date or an instant (ISO 8601). Without it, the key is valid until it is revoked.
@@ -67,7 +69,9 @@ export function parseCommandLine(args: readonly string[]): Command {
   }
   if (values.check && command === 'serve' && action === undefined) return { run: 'check' };
   if (values.check) throw new CommandError('--check is only for serve. See --help.');
-  if ((command === 'serve' || command === 'openapi') && action === undefined) return { run: command };
+  if ((command === 'serve' || command === 'init' || command === 'openapi') && action === undefined) {
+    return { run: command };
+  }
   if (command === 'backup') {
     if (action === undefined || name !== undefined)
       throw new CommandError('backup requires one FOLDER. See --help.');

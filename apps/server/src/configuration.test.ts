@@ -18,6 +18,7 @@ describe('the defaults', () => {
     HOST: '127.0.0.1',
     PORT: 3000,
     DATA_DIR: './data',
+    CREATE_STORE: 'auto',
     MONGODB_DB: 'petstore',
     MONGODB_TIMEOUT_MS: 5000,
     MONGODB_POOL_SIZE: 32,

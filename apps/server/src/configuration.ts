@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { editDistance } from '@petstore/gateway/listen';
 import { z } from 'zod';
 
 /** The description of a variable in `--help`, in error messages and in the README's table. */
@@ -135,8 +136,14 @@ export const Configuration = z.object({
     takes: 'origins separated by commas, each only a scheme, a host and a port, such as https://pets.example',
   }),
   DATA_DIR: z.string().default('./data').register(variables, {
-    description: 'The folder of the embedded store. It is created if missing',
+    description:
+      'The folder of the embedded store. It is created if missing, unless `CREATE_STORE` is `never`',
     takes: 'a path',
+  }),
+  CREATE_STORE: z.enum(['auto', 'never']).default('auto').register(variables, {
+    description:
+      'Whether a start, or `keys add`, creates a store where there is none. With `never` only the command `init` does: a lost data folder or a wrong database then ends the start, in place of an empty store',
+    takes: '`auto` or `never`',
   }),
   MONGODB_URI: z.string().regex(mongodbUriPattern).optional().register(variables, {
     description:
@@ -279,6 +286,22 @@ function invalidValueMessage(name: VariableName, value: string | undefined): str
   const { takes, secret } = describeVariable(name);
   const problem = secret ? 'is not valid (its value is not shown)' : `is ${JSON.stringify(value)}`;
   return `${name} ${problem}; it must be ${takes.replaceAll('`', '')}.`;
+}
+
+/** Returns a sentence for each variable whose name is not known and looks like a known one. */
+export function misspelledVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const withoutUnderscores = (name: string) => name.toUpperCase().replaceAll('_', '');
+  return Object.keys(environment).flatMap((name) => {
+    const letters = withoutUnderscores(name);
+    // Few: `HOME` is not a misspelled `HOST`.
+    const maxEdits = letters.length < 8 ? 1 : 2;
+    const known = VariableName.options.find(
+      (each) => each === name || editDistance(letters, withoutUnderscores(each)) <= maxEdits,
+    );
+    return known === undefined || Object.hasOwn(Configuration.shape, name)
+      ? []
+      : [`The variable ${name} is not read. Did you mean ${known}?`];
+  });
 }
 
 export const VariableName = Configuration.keyof();

@@ -2,7 +2,7 @@ import type { Store, StoreError } from '@petstore/core';
 import type { Configuration } from './configuration.ts';
 
 export interface OpenOptions {
-  /** Whether to create a store if the data folder or database has none. Default: true. */
+  /** Whether to create a store if the data folder or database has none and `CREATE_STORE` allows it. Default: true. */
   readonly create?: boolean;
   /** Whether to migrate a store of an earlier version. Default: false, which rejects it. */
   readonly migrate?: boolean;
@@ -18,9 +18,11 @@ export interface OpenOptions {
  * @throws {StoreError} if the data folder cannot be used or the connection string is invalid
  */
 export async function openConfiguredStore(
-  { DATA_DIR, MONGODB_DB, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS, MONGODB_URI }: Configuration,
-  { create = true, migrate = false, onFatal, onMigrated }: OpenOptions = {},
+  configuration: Configuration,
+  { create: mayCreate = true, migrate = false, onFatal, onMigrated }: OpenOptions = {},
 ): Promise<Store> {
+  const { DATA_DIR, MONGODB_DB, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS, MONGODB_URI } = configuration;
+  const create = mayCreate && configuration.CREATE_STORE === 'auto';
   if (MONGODB_URI === undefined) {
     const { openEmbeddedStore } = await import('@petstore/core/store/embedded');
     return openEmbeddedStore({ dataDir: DATA_DIR, create, migrate, onFatal, onMigrated });

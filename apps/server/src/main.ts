@@ -53,9 +53,11 @@ async function runConfigured(
     case 'serve': {
       const { run } = await import('@petstore/runtime');
       const { serviceOptions } = await import('./app.ts');
-      await run(await serviceOptions(configuration));
+      await run(await serviceOptions(configuration, { environment: process.env }));
       return undefined;
     }
+    case 'init':
+      return (await import('./init.ts')).runInit(configuration);
     case 'check':
       return (await import('./check.ts')).runCheck(configuration, process.env);
     case 'openapi':

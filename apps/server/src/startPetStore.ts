@@ -3,10 +3,11 @@ import { createKeyVerifier, type KeyIdentity } from '@petstore/core';
 import { bearer, createGateway } from '@petstore/gateway';
 import type { StartContext, Started } from '@petstore/runtime';
 import { authenticateWith } from './authenticate.ts';
-import type { Configuration } from './configuration.ts';
+import { type Configuration, ConfigurationError } from './configuration.ts';
 import type { openConfiguredStore } from './configuredStore.ts';
 import { edgeOptions } from './edgeOptions.ts';
 import { type FirstKeyOptions, firstKeyNotice, makeFirstKey } from './firstKey.ts';
+import { isStoreMissing, uncreatedStore } from './missingStore.ts';
 import { apiKeyCredential, service } from './service.ts';
 import { storeChecks } from './storeFailure.ts';
 
@@ -18,6 +19,9 @@ export async function startPetStore(
 ): Promise<Started> {
   const { ADMIN_PORT, API_KEY, DATA_DIR, MONGODB_DB, MONGODB_URI } = configuration;
   const { FAILED_ATTEMPTS, RATE_LIMIT, WORKERS } = configuration;
+  const uncreated = isFirst ? uncreatedStore(configuration) : undefined;
+  if (uncreated !== undefined) throw new ConfigurationError(uncreated);
+  const created = isFirst && isStoreMissing(configuration);
   const storeMetrics =
     ADMIN_PORT === undefined ? undefined : (await import('./storeMetrics.ts')).createStoreMetrics();
   const openedStore = await openStore(configuration, {
@@ -60,9 +64,16 @@ export async function startPetStore(
     gateway,
     checks: storeChecks(store),
     metrics: storeMetrics && (() => storeMetrics.families(store, verify.cachedKeys())),
-    startupLogFields: MONGODB_URI === undefined ? { dataDir: resolve(DATA_DIR) } : { database: MONGODB_DB },
+    startupLogFields:
+      MONGODB_URI === undefined ? { dataDir: resolve(DATA_DIR), created } : { database: MONGODB_DB },
     // After the port is open: the key is shown only once, and a start that fails must not use that up.
     async onListening(origin) {
+      if (MONGODB_URI !== undefined && isFirst) {
+        // The start does not wait for the database, so this line is the only one that says why it is not ready.
+        void (async () => openedStore.ready())().catch((error: unknown) => {
+          if (!signal.aborted) log.error(error, 'the store is not ready');
+        });
+      }
       if (API_KEY !== undefined) return;
       if (MONGODB_URI === undefined) return showFirstKey(origin);
       // The start does not wait for the database.

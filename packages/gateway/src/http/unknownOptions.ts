@@ -41,7 +41,7 @@ function mostSimilar(name: string, known: readonly string[]): string | undefined
 }
 
 /** Returns the Levenshtein distance. */
-function editDistance(from: string, to: string): number {
+export function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index);
   for (const [at, letter] of Array.from(from).entries()) {
     const next = [at + 1];

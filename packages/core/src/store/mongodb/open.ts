@@ -53,6 +53,7 @@ export function openDatabase<Tables>(
   }: MongodbStoreOptions,
   openTables: (collections: Collections, label: DatabaseLabel, operations: OperationRunner) => Tables,
 ): Database<Tables> {
+  const createsIndexes = create || migrate;
   const newClient = () => createClient(uri, operationTimeoutMs, maxPoolSize);
   const firstClient = newClient();
   const label = databaseLabel(firstClient, database);
@@ -136,7 +137,7 @@ export function openDatabase<Tables>(
       );
       for (const what of done) onMigrated?.(what);
     }
-    if (!create) return;
+    if (!createsIndexes) return;
     await operations.runInternal(async ({ commandOptions }) => {
       await createIndexes(collections, definitions, commandOptions);
       for (const { name } of definitions)
@@ -201,7 +202,12 @@ export function openDatabase<Tables>(
     ensureIndexes() {
       const now = performance.now();
       const pauseMs = indexError === undefined ? INDEX_CHECK_MS : RETRY_MS;
-      if (create && current !== undefined && indexCheck === undefined && now - indexesCheckedAt >= pauseMs) {
+      if (
+        createsIndexes &&
+        current !== undefined &&
+        indexCheck === undefined &&
+        now - indexesCheckedAt >= pauseMs
+      ) {
         indexesCheckedAt = now;
         indexCheck = recreateIndexes(current).finally(() => {
           indexCheck = undefined;

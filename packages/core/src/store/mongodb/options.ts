@@ -7,7 +7,10 @@ export interface MongodbStoreOptions {
   readonly uri: string;
   /** Name of the database. Default: `petstore`. */
   readonly database?: string | undefined;
-  /** Whether to create a store if the database has none. If false, no collection or index is created. Default: true. */
+  /**
+   * Whether to create a store if the database has none. If false, no collection is created, and indexes only with `migrate`.
+   * Default: true.
+   */
   readonly create?: boolean | undefined;
   /** Collections of the store. Default: those of the pet store. A database with any other collection is rejected. */
   readonly collections?: readonly CollectionDefinition[] | undefined;

@@ -10,4 +10,4 @@ export {
 export { CertificateError, type TlsFiles } from './tlsFiles.ts';
 // For other packages that check options, such as `run` of `@petstore/runtime`.
 export { formatValue } from '../../http/formatValue.ts';
-export { memberNames, unknownOptions } from '../../http/unknownOptions.ts';
+export { editDistance, memberNames, unknownOptions } from '../../http/unknownOptions.ts';

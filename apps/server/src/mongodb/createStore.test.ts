@@ -1,0 +1,57 @@
+import { MongoClient } from 'mongodb';
+import { mongodbUri } from '@petstore/testing/mongodb';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { newDatabase } from '../testing/newDatabase.ts';
+import { logLines, ready } from '../testing/petStoreProcess.ts';
+
+const never = { CREATE_STORE: 'never' };
+
+/** Returns the names of a database's collections, and of the indexes of its animals. */
+async function namesIn(uri: string, database: string) {
+  const client = await MongoClient.connect(uri);
+  onTestFinished(() => client.close());
+  const db = client.db(database);
+  const collections = (await db.listCollections().toArray()).map(({ name }) => name);
+  const hasAnimals = collections.includes('animals');
+  const indexes = hasAnimals ? (await db.collection('animals').indexes()).map(({ name }) => name) : [];
+  return { collections: collections.toSorted(), indexes };
+}
+
+describe.skipIf(mongodbUri === undefined)('CREATE_STORE=never on MongoDB', () => {
+  test('with CREATE_STORE=never a database without a store stays as it is, and the log has the reason until init creates one', async () => {
+    const { uri, database, serve, command } = await newDatabase();
+    const server = await serve({ env: never });
+    const response = await fetch(`${server.origin}/readyz`);
+    expect([response.status, await response.json()]).toMatchObject([503, { reason: 'unavailable' }]);
+    expect(logLines(server)).toContainEqual(
+      expect.objectContaining({
+        level: 50,
+        msg: 'the store is not ready',
+        err: expect.objectContaining({ message: expect.stringMatching(/no store/) }),
+      }),
+    );
+    expect(await namesIn(uri, database)).toEqual({ collections: [], indexes: [] });
+    const { code, stdout } = await command(['init'], { env: never });
+    expect(code).toBe(0);
+    await ready(server);
+    const headers = { authorization: `Bearer ${stdout.trim()}` };
+    expect((await fetch(`${server.origin}/v1/pets`, { headers })).status).toBe(200);
+    expect(server.stderr()).toBe('');
+    expect(await command(['init'], { env: never })).toMatchObject({
+      code: 1,
+      stderr: `There is already a store in the database ${database}. Nothing was changed.\n`,
+    });
+  });
+
+  test('with CREATE_STORE=never a start creates missing indexes of an existing store', async () => {
+    const { uri, database, serve, command } = await newDatabase();
+    await command(['init']);
+    const { indexes } = await namesIn(uri, database);
+    const client = await MongoClient.connect(uri);
+    onTestFinished(() => client.close());
+    await client.db(database).collection('animals').dropIndexes();
+    expect((await namesIn(uri, database)).indexes).not.toEqual(indexes);
+    await ready(await serve({ env: never }));
+    expect((await namesIn(uri, database)).indexes.toSorted()).toEqual(indexes.toSorted());
+  });
+});
