@@ -7,7 +7,8 @@ import { apiKey, newFolder } from './testing/newFolder.ts';
 import { logLines } from './testing/petStoreProcess.ts';
 
 // The long form: `npm run test:long`.
-const rounds = process.env['PETSTORE_TESTS'] === 'long' ? 200 : 6;
+const isLong = process.env['PETSTORE_TESTS'] === 'long';
+const rounds = isLong ? 200 : 6;
 
 /** How long a process may take to start. */
 const startMs = { timeout: 60_000, interval: 5 };
@@ -87,11 +88,12 @@ describe.runIf(process.platform === 'linux')('SIGTERM during a start with WORKER
         results.push(result);
       }
       const serving = [0, 1, 2, 3, 4].map((count) => results.filter((each) => each.serving === count).length);
-      await annotate(
-        `stopped while 0, 1, 2, 3, 4 workers served: ${serving.join()} times; exit after at most ` +
-          `${Math.max(...results.map(({ exitMs }) => exitMs)).toFixed(0)} ms; ` +
-          `${results.reduce((sum, { created }) => sum + created, 0)} creates answered`,
-      );
+      const figures =
+        `${rounds} starts, stopped while 0, 1, 2, 3, 4 workers served: ${serving.join()} times; exit after at most ` +
+        `${Math.max(...results.map(({ exitMs }) => exitMs)).toFixed(0)} ms; ` +
+        `${results.reduce((sum, { created }) => sum + created, 0)} creates answered, all of them stored`;
+      await annotate(figures);
+      if (isLong) process.stdout.write(`${figures}\n`);
     },
   );
 });

@@ -181,7 +181,7 @@ describe('a folder without permissions', () => {
   const forbidden = {
     code: 'forbidden',
     message: expect.stringMatching(
-      /^This user cannot read and write the data folder .* \(E\w+\)\. Grant access,/,
+      /^This user cannot read and write the data folder .* \(E\w+(?:: petstore\.mdb)?\)\. Grant access,/,
     ),
   };
 

@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { constants } from 'node:os';
+import { basename, join } from 'node:path';
 import { getSystemErrorName } from 'node:util';
 import { StoreError, type StoreErrorCode } from '../storeError.ts';
 
@@ -16,7 +17,7 @@ const forbidden: ErrorKind = {
 const full: ErrorKind = {
   code: 'full',
   sentence: (dataDir, why) =>
-    `The disk of the data folder ${dataDir} is full (${why}) and nothing was stored. Free some space; a restart is not needed.`,
+    `The disk of the data folder ${dataDir} is full (${why}) and nothing was stored. Free some space. A running service needs no restart.`,
 };
 const damage: ErrorKind = {
   code: 'damaged',
@@ -91,7 +92,10 @@ export function toStoreError(error: unknown, dataDir: string): StoreError {
   const name = systemErrorName(error);
   const { code, sentence } = ERROR_KINDS[name] ?? unknownError;
   const message = error instanceof Error ? error.message : String(error);
-  return new StoreError(code, sentence(dataDir, name.startsWith('E') ? name : message), { cause: error });
+  const why = name.startsWith('E') ? name : message;
+  return new StoreError(code, sentence(dataDir, code === 'forbidden' ? why + fileOf(error, dataDir) : why), {
+    cause: error,
+  });
 }
 
 /** Maps an error of a read in an open store. */
@@ -128,6 +132,13 @@ async function commitCause(reason: unknown): Promise<unknown> {
   } catch (cause) {
     return cause;
   }
+}
+
+/** Returns the name of the data file that the error names, such as one that root created, to append to the reason. */
+function fileOf(error: unknown, dataDir: string): string {
+  const path = error instanceof Error && 'path' in error ? error.path : undefined;
+  const isDataFile = typeof path === 'string' && path.startsWith(join(dataDir, 'petstore.'));
+  return isDataFile ? `: ${basename(path)}` : '';
 }
 
 /** Returns an error's name. Node's errors have it as `code`; lmdb's have a number: an LMDB code or an errno. */
