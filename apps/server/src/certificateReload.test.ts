@@ -48,14 +48,16 @@ describe('TLS_CERT and TLS_KEY', () => {
       const server = await serve({ env: { ...env, SERVER, WORKERS } });
       expect(new URL(server.origin).protocol).toBe('https:');
       expect(await shownBy(server.origin)).toBe('one');
-      await write('two');
-      server.child.kill('SIGHUP');
-      await vi.waitFor(() => {
-        const reloaded = logLines(server).filter(({ msg }) => msg === 'certificate reloaded');
-        expect(reloaded).toHaveLength(Number(WORKERS));
-      }, 5_000);
-      const shown = await Promise.all(Array.from({ length: 16 }, () => shownBy(server.origin)));
-      expect(new Set(shown)).toEqual(new Set(['two']));
+      for (const [index, name] of ['two', 'three'].entries()) {
+        await write(name);
+        server.child.kill('SIGHUP');
+        await vi.waitFor(() => {
+          const reloaded = logLines(server).filter(({ msg }) => msg === 'certificate reloaded');
+          expect(reloaded).toHaveLength(Number(WORKERS) * (index + 1));
+        }, 15_000);
+        const shown = await Promise.all(Array.from({ length: 16 }, () => shownBy(server.origin)));
+        expect(new Set(shown)).toEqual(new Set([name]));
+      }
       expect(await server.stop()).toEqual({ code: 0, signal: null });
     },
   );
@@ -103,7 +105,7 @@ describe('TLS_CERT and TLS_KEY', () => {
   });
 
   test('an invalid new certificate is logged, and the current one stays in use', async () => {
-    const { serve, env, files } = await newCertificate('one');
+    const { serve, env, files, write } = await newCertificate('one');
     const server = await serve({ env });
     await writeFile(files.certFile, 'no certificate');
     server.child.kill('SIGHUP');
@@ -112,6 +114,9 @@ describe('TLS_CERT and TLS_KEY', () => {
       expect(line).toMatchObject({ err: { message: expect.stringContaining(files.certFile) } });
     }, 5_000);
     expect(await shownBy(server.origin)).toBe('one');
+    await write('two');
+    server.child.kill('SIGHUP');
+    await vi.waitFor(async () => expect(await shownBy(server.origin)).toBe('two'), 15_000);
   });
 });
 

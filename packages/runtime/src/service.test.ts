@@ -49,6 +49,7 @@ test('/readyz answers 503 within 1.5 s while a check hangs, the record of each s
     start: async ({ options }) => ({
       gateway: await createGateway({
         ...options,
+        routes: { ...options.routes, '/other': () => ({ status: 503, headers: [], body: '' }) },
         router,
         createContext: () => ({}),
         document: { title: 'Payments', version: '1.0.0' },
@@ -67,12 +68,16 @@ test('/readyz answers 503 within 1.5 s while a check hangs, the record of each s
     throw new NotReadyError('closed');
   };
   await fetch(`${service.origin}/readyz`);
+  await fetch(`${service.origin}/other`);
+  await fetch(`${service.origin}/readyz`, { method: 'POST' });
   check = () => {};
   await fetch(`${service.origin}/readyz`);
-  await vi.waitFor(() => expect(onResponse).toHaveBeenCalledTimes(3));
+  await vi.waitFor(() => expect(onResponse).toHaveBeenCalledTimes(5));
   expect(onResponse.mock.calls.map(([{ status, reason }]) => [status, reason])).toEqual([
     [503, 'database'],
     [503, 'closed'],
+    [503, undefined],
+    [405, undefined],
     [200, undefined],
   ]);
   check = () => {

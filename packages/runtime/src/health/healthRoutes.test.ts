@@ -1,5 +1,20 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { healthRoutes } from './healthRoutes.ts';
+import { healthRoutes, NotReadyError } from './healthRoutes.ts';
+
+test('/readyz has the reason of the first failing check in the order of their definition', async () => {
+  const checks = {
+    ready: () => 'ready',
+    first: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      throw new NotReadyError('cold');
+    },
+    second() {
+      throw new Error('no');
+    },
+  };
+  const { body } = await healthRoutes({ checks, isDraining: () => false })['/readyz']();
+  expect(body).toBe('{"status":"unavailable","reason":"cold"}');
+});
 
 test('/readyz answers 503 with the name of a check that takes longer than 1 s', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

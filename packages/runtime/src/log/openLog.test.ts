@@ -42,18 +42,42 @@ describe('lines written by pino and by log.line', () => {
     expect(JSON.parse(stdout)).toMatchObject({ msg: '1', trace_id: 'a' });
   });
 
-  test('isShared limits each write to 4096 bytes, also for multi-byte characters', async () => {
-    const line = JSON.stringify(`{"msg":"${'€'.repeat(300)}"}\n`);
-    const sizes = await written(
+  test('isShared fills each write with lines up to 4096 bytes and no more, also of multi-byte characters', async () => {
+    // 1024 bytes.
+    const line = JSON.stringify(`{"msg":"aa${'€'.repeat(337)}"}\n`);
+    const { stderr } = await written(
       `const { default: fs } = await import('node:fs'); const { write } = fs;
        fs.write = (fd, text, ...more) => {
          write(2, String(Buffer.byteLength(text)) + '\\n', () => {});
          write(fd, text, ...more);
        };
-       for (let count = 0; count < 20; count += 1) log.line(${line});
+       for (let count = 0; count < 18; count += 1) log.line(${line});
        await log.end();`,
       { isShared: true },
     );
-    expect(Math.max(...sizes.stderr.split('\n').map(Number))).toBeLessThanOrEqual(4096);
+    expect(stderr.trim().split('\n').map(Number)).toEqual([4096, 4096, 4096, 4096, 2048]);
+  });
+
+  test('a line of an error has its text and the texts of its causes once', async () => {
+    const { stdout } = await written(
+      `log.fatal(new Error('no disk', { cause: new Error('gone') }), 'the end'); await log.end();`,
+    );
+    expect(JSON.parse(stdout)).toMatchObject({
+      level: 60,
+      msg: 'the end',
+      err: { message: 'no disk: gone' },
+    });
+    expect(stdout.split('gone')).toHaveLength(2);
+  });
+
+  test('a log that is opened after another one has ended writes its lines, and neither leaves a listener', async () => {
+    const { stdout, stderr } = await written(
+      `log.line('{"msg":"1"}\\n'); await log.end();
+       const next = openLog({ level: 'info', isShared: false });
+       next.line('{"msg":"2"}\\n'); next.info('3'); await next.end();
+       process.stderr.write(String(process.listeners('exit').filter(({ name }) => name === 'flush').length));`,
+    );
+    expect([...stdout.matchAll(/"msg":"(.*?)"/g)].map(([, msg]) => msg)).toEqual(['1', '2', '3']);
+    expect(stderr).toBe('0');
   });
 });

@@ -10,10 +10,10 @@ class AwayError extends Error {}
 const kindOf = (error: unknown) => (error instanceof AwayError ? { store: 'unavailable' } : undefined);
 
 /** Opens a request log that keeps its lines in memory. `report` logs a GET with status 200 with the given changes. */
-function recordLines(options: RequestLogOptions = { requests: 'errors', kindOf }) {
+function recordLines(options: RequestLogOptions = { requests: 'errors', kindOf }, level = 'info') {
   const written: string[] = [];
   const write = (text: string) => void written.push(text);
-  const log = Object.assign(pino({ level: 'info', serializers: { err: serializeError } }, { write }), {
+  const log = Object.assign(pino({ level, serializers: { err: serializeError } }, { write }), {
     line: write,
   });
   const report = requestLog(log, options);
@@ -60,13 +60,50 @@ test('requests: all logs a stream that stays open longer than 1 s as a request',
 });
 
 test.each([
-  ['a rejected request', { status: 401 }],
-  ['a slow request', {}],
-  ['a failed request', { status: 500, error: new Error('no') }],
-])('the duration of %s is rounded to microseconds', (_, change) => {
+  ['a rejected request', { status: 401, durationMs: 0.567891 }, 0.568],
+  ['a slow request', { durationMs: 1234.567891 }, 1234.568],
+  ['a failed request', { status: 500, error: new Error('no'), durationMs: 0.1 + 0.2 }, 0.3],
+])('the duration of %s is rounded to microseconds', (_, change, durationMs) => {
   const { report, lines } = recordLines();
-  report({ ...change, durationMs: 1234.567891 });
-  expect(lines()).toMatchObject([{ durationMs: 1234.568 }]);
+  report(change);
+  expect(lines()).toMatchObject([{ durationMs }]);
+});
+
+test.each([
+  ['a client error', { status: 413, limit: 'body-bytes' }, { level: 30, msg: 'request' }],
+  ['a limit of the process', { status: 503, limit: 'in-flight' }, { level: 40, msg: 'request' }],
+  ['a slow request', { status: 201, durationMs: 2000 }, { level: 40, msg: 'slow request' }],
+  ['a failed check', { status: 503, reason: 'draining' }, { level: 50, msg: 'request' }],
+] as const)('the line of %s has these fields and no others', (_, change, fields) => {
+  const { report, lines } = recordLines();
+  const request = {
+    requestId: 'r"1',
+    method: 'P\nUT',
+    path: '/v1/"x',
+    protocol: 'rpc',
+    operation: 'a,b',
+    durationMs: 2,
+    ...change,
+  } as const;
+  report({ ...request, procedures: ['a', 'b'], calls: 2, bytesIn: 3, bytesOut: 4 });
+  expect(lines()).toEqual([
+    { ...request, ...fields, time: expect.any(Number), pid: process.pid, hostname: expect.any(String) },
+  ]);
+});
+
+test('requests: none logs no request', () => {
+  const { report, lines } = recordLines({ requests: 'none' });
+  report({ status: 500, error: new Error('no') });
+  expect(lines()).toEqual([]);
+});
+
+test.each(['errors', 'all'] as const)('at level warn, requests: %s logs no client error', (requests) => {
+  const { report, end, lines } = recordLines({ requests }, 'warn');
+  for (let left = 3; left > 0; left -= 1) report({ status: 401 });
+  report({ status: 503, limit: 'in-flight' });
+  end();
+  expect(lines()).toMatchObject([{ status: 503 }]);
+  expect(lines()).toHaveLength(1);
 });
 
 const unauthorized = { status: 401, operation: undefined } as const;
@@ -122,6 +159,13 @@ describe('repeated requests of one kind', () => {
     expect(lines()).toHaveLength(5);
   });
 
+  test('limits with one status are kinds of their own', () => {
+    const { report, lines } = recordLines();
+    for (const limit of ['rate', 'failed-attempts', 'rate'] as const) report({ status: 429, limit });
+    expect(lines()).toMatchObject([{ limit: 'rate' }, { limit: 'failed-attempts' }]);
+    expect(lines()).toHaveLength(2);
+  });
+
   test('each reason of /readyz, and other 503 responses, are kinds of their own, and a line has its reason', () => {
     const { report, lines } = recordLines();
     for (const change of [notReady, { ...notReady, reason: 'draining' }, { status: 503 }, notReady])
@@ -152,11 +196,11 @@ test.each([
   ['/v1/'.padEnd(256, 'x'), '/v1/'.padEnd(256, 'x')],
   ['/v1/'.padEnd(257, 'x'), `${'/v1/'.padEnd(256, 'x')}… (257 bytes)`],
   [`/${'é'.repeat(128)}`, `/${'é'.repeat(127)}… (257 bytes)`],
-])('a log line has at most 256 bytes of a path (%#)', (path, logged) => {
+])('a log line has at most 256 bytes of a path, an operation or a method (%#)', (path, logged) => {
   for (const change of [unauthorized, { status: 500, error: new Error('no') }]) {
     const { report, lines } = recordLines();
-    report({ ...change, path, operation: path });
-    expect(lines()).toMatchObject([{ path: logged, operation: logged }]);
+    report({ ...change, path, operation: path, method: path });
+    expect(lines()).toMatchObject([{ path: logged, operation: logged, method: logged }]);
   }
 });
 
@@ -206,11 +250,12 @@ describe('an unexpected error', () => {
     ],
   ])('the line of an unexpected error %s has each text once, and the stacks', (_, wrap, types) => {
     const { report, lines, written } = recordLines();
-    const cause = new Error("the disk is gone\nat 10 o'clock", { cause: new Error('the disk is gone') });
+    const cause = new Error("the disk is gone\n    at 10 o'clock", { cause: new Error('the disk is gone') });
     report({ status: 500, error: wrap(cause) });
     const [{ err }] = lines() as [{ err: { message: string; stack: string } }];
     expect(written[0]?.split('the disk is gone')).toHaveLength(2);
-    expect(err.message).toContain("the disk is gone\nat 10 o'clock");
+    expect(written[0]?.split("o'clock")).toHaveLength(2);
+    expect(err.message).toContain("the disk is gone\n    at 10 o'clock");
     expect(err.stack.split('\n').filter((line) => !line.startsWith('    at '))).toEqual(
       types.map((type, index) => (index === 0 ? type : `caused by: ${type}`)),
     );

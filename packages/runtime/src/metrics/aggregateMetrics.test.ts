@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { RequestRecord } from '@petstore/gateway';
 import { gauge, type MetricsSnapshot } from './family.ts';
 import { aggregateMetrics } from './aggregateMetrics.ts';
+import { metrics } from './metrics.ts';
 import { type MetricsSources, openMetrics } from './openMetrics.ts';
 
 const sources: MetricsSources = {
@@ -133,6 +134,15 @@ test('a process that does not respond is counted with its last snapshot', async 
   expect((await read(aggregated.text()))(requests)).toBe(5);
   aggregated.update(1, await silent.report());
   expect((await read(aggregated.text()))(requests)).toBe(10);
+});
+
+test('/metrics of several workers has how many there should be, and how many respond', async () => {
+  const page = metrics({ prefix: 'x_' })
+    .aggregate()
+    .page(async () => [], { count: 3, responding: () => 2 });
+  const { body } = await page();
+  const value = await read(Promise.resolve(String(body)));
+  expect([value('x_workers'), value('x_workers_responding')]).toEqual([3, 2]);
 });
 
 test('a process that ends before its first snapshot adds nothing', async () => {

@@ -1,0 +1,112 @@
+import type { RequestRecord } from '@petstore/gateway';
+import { expect, test } from 'vitest';
+import { createRequestMetrics } from './requestMetrics.ts';
+
+const record: RequestRecord = {
+  requestId: '',
+  method: 'GET',
+  path: '/v1/pets',
+  protocol: 'rest',
+  operation: 'listPets',
+  procedures: ['listPets'],
+  calls: 1,
+  status: 200,
+  isStream: false,
+  durationMs: 1,
+  bytesIn: 0,
+  bytesOut: 0,
+  limit: undefined,
+  error: undefined,
+};
+
+/** Counts requests and returns the samples that are not zero, as `name{labels} value`, without buckets. */
+function count(...changes: readonly Partial<RequestRecord>[]): string[] {
+  const { onResponse, families } = createRequestMetrics('x_');
+  for (const change of changes) onResponse({ ...record, ...change });
+  return families().flatMap(({ name, values }) =>
+    values
+      .filter(({ metricName = '', value }) => value !== 0 && !metricName.endsWith('_bucket'))
+      .map(
+        ({ metricName = name, labels, value }) => `${metricName}{${Object.values(labels).join()}} ${value}`,
+      ),
+  );
+}
+
+test.each<[what: string, change: Partial<RequestRecord>, samples: readonly string[]]>([
+  ['REST', {}, ['x_requests_total{rest,listPets,2xx} 1', 'x_calls_total{rest,listPets} 1']],
+  ['tRPC', { protocol: 'rpc' }, ['x_requests_total{rpc,listPets,2xx} 1', 'x_calls_total{rpc,listPets} 1']],
+  [
+    'a call on a WebSocket',
+    { protocol: 'rpc', method: 'WS' },
+    ['x_requests_total{websocket,listPets,2xx} 1', 'x_calls_total{websocket,listPets} 1'],
+  ],
+  [
+    'a batch',
+    { protocol: 'rpc', calls: 3, procedures: ['a', 'b', 'a'] },
+    ['x_requests_total{rpc,batch,2xx} 1', 'x_calls_total{rpc,a} 2', 'x_calls_total{rpc,b} 1'],
+  ],
+  [
+    'a batch of which one procedure exists',
+    { protocol: 'rpc', calls: 2, procedures: ['a'] },
+    ['x_requests_total{rpc,batch,2xx} 1', 'x_calls_total{rpc,a} 1'],
+  ],
+  ['a page', { protocol: 'other', calls: 0, procedures: [] }, ['x_requests_total{other,none,2xx} 1']],
+  ['an unknown path', { status: 404, procedures: [] }, ['x_requests_total{rest,none,4xx} 1']],
+])('%s is counted by protocol, operation and status, and its calls by procedure', (_, change, samples) => {
+  const counted = count(change).filter((sample) => /^x_(?:requests|calls)_total/.test(sample));
+  expect(counted).toEqual(samples);
+});
+
+test.each([101, 200, 299, 304, 400, 499, 500, 599])('status %i is counted by its class', (status) => {
+  expect(count({ status })).toContain(`x_requests_total{rest,listPets,${Math.floor(status / 100)}xx} 1`);
+});
+
+test('2xx, 4xx and 5xx of an operation are exported at 0, and other classes only once they occurred', () => {
+  const { onResponse, families } = createRequestMetrics('x_');
+  onResponse({ ...record, status: 200 });
+  const classes = () => families()[0]?.values.map(({ labels, value }) => [labels['status'], value]);
+  expect(classes()).toEqual([
+    ['2xx', 1],
+    ['4xx', 0],
+    ['5xx', 0],
+  ]);
+  onResponse({ ...record, status: 304 });
+  expect(classes()).toContainEqual(['3xx', 1]);
+});
+
+test('durations are observed in seconds without those of streams, which are counted', () => {
+  const counted = count({ durationMs: 250 }, { durationMs: 500 }, { durationMs: 9000, isStream: true });
+  expect(counted).toContain('x_requests_total{rest,listPets,2xx} 3');
+  expect(counted.filter((sample) => sample.startsWith('x_request_duration'))).toEqual([
+    'x_request_duration_seconds_sum{rest,listPets} 0.75',
+    'x_request_duration_seconds_count{rest,listPets} 2',
+  ]);
+});
+
+test('bytes are summed by protocol, and unknown ones are no bytes', () => {
+  const counted = count(
+    { bytesIn: 1, bytesOut: 10 },
+    { bytesIn: 2, bytesOut: 20, operation: undefined, procedures: [] },
+    { protocol: 'rpc', bytesIn: 4, bytesOut: 40 },
+    { protocol: 'rpc', bytesIn: undefined, bytesOut: undefined },
+  );
+  expect(counted.filter((sample) => sample.includes('_body_bytes_'))).toEqual([
+    'x_request_body_bytes_total{rest} 3',
+    'x_request_body_bytes_total{rpc} 4',
+    'x_response_body_bytes_total{rest} 30',
+    'x_response_body_bytes_total{rpc} 40',
+  ]);
+});
+
+test('requests that exceeded a limit are counted by limit, over all protocols and statuses', () => {
+  const counted = count(
+    { limit: 'rate', status: 429 },
+    { limit: 'rate', status: 429, protocol: 'rpc' },
+    { limit: 'in-flight', status: 503 },
+    {},
+  );
+  expect(counted.filter((sample) => sample.startsWith('x_limited'))).toEqual([
+    'x_limited_requests_total{rate} 2',
+    'x_limited_requests_total{in-flight} 1',
+  ]);
+});
