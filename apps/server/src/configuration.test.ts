@@ -74,6 +74,7 @@ describe('valid values', () => {
     ['WORKERS', '256', 256],
     ['TRUST_PROXY', '10.0.0.0/8, ::1,192.0.2.1', ['10.0.0.0/8', '::1', '192.0.2.1']],
     ['TRUST_PROXY', '2001:db8::/32', ['2001:db8::/32']],
+    ['TRUST_PROXY', '10.0.0.1/32,::1/128,0.0.0.0/0', ['10.0.0.1/32', '::1/128', '0.0.0.0/0']],
     ['CORS_ORIGINS', 'https://pets.example', ['https://pets.example']],
     ['CORS_ORIGINS', ' https://pets.example , http://[::1]:1 ', ['https://pets.example', 'http://[::1]:1']],
     [

@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { memoryState } from '@petstore/gateway';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { readConfiguration } from './configuration.ts';
+import { edgeOptions, listenOptions } from './edgeOptions.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 import { logLines } from './testing/petStoreProcess.ts';
 import { startServerInProcess } from './testing/startServerInProcess.ts';
@@ -17,6 +20,45 @@ const batchOf = (origin: string, size: number) =>
   fetch(`${origin}/trpc/${Array.from({ length: size }, () => 'listPets').join(',')}?batch=1&input={}`, {
     headers: { authorization },
   });
+
+test('each variable of the limits and of the network is passed to the gateway or to the listener', () => {
+  const configuration = readConfiguration({
+    CALL_TIMEOUT_MS: '1',
+    CORS_ORIGINS: 'https://a.example',
+    FAILED_ATTEMPTS: '2/3',
+    HOST: '127.0.0.4',
+    MAX_BATCH_SIZE: '5',
+    MAX_BODY_BYTES: '6',
+    MAX_CONNECTIONS: '7',
+    MAX_IN_FLIGHT: '8',
+    MAX_QUEUE_MS: '9',
+    PORT: '10',
+    PUBLIC_URL: 'https://b.example/',
+    RATE_LIMIT: '11/12',
+    TLS_CERT: 'cert',
+    TLS_KEY: 'key',
+    TRUST_PROXY: '::1',
+  });
+  const state = memoryState();
+  expect(edgeOptions(configuration, { state })).toEqual({
+    callTimeoutMs: 1,
+    cors: { origins: ['https://a.example'] },
+    failedAttempts: { attempts: 2, windowSeconds: 3, state },
+    rpc: { maxBatchSize: 5 },
+    maxBodyBytes: 6,
+    maxInFlight: 8,
+    maxQueueMs: 9,
+    publicUrl: 'https://b.example',
+    rateLimit: { calls: 11, windowSeconds: 12, state },
+    trustProxy: ['::1'],
+  });
+  expect(listenOptions(configuration)).toEqual({
+    host: '127.0.0.4',
+    port: 10,
+    maxConnections: 7,
+    tls: { certFile: 'cert', keyFile: 'key' },
+  });
+});
 
 test('CORS_ORIGINS allows calls from pages of these origins only', async () => {
   const origin = await startOrigin({ CORS_ORIGINS: 'https://a.example,https://b.example' });

@@ -12,6 +12,7 @@ describe('--expires', () => {
     ['2027-01-31T08:00:00Z', '2027-01-31T08:00:00.000Z'],
     ['2027-01-31T08:00:00.5+02:00', '2027-01-31T06:00:00.500Z'],
     ['9999-12-31', '9999-12-31T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
   ])('--expires %s is %s', ([text, instant]) => {
     expect(new Date(keyExpiry(text ?? '', now)).toISOString()).toBe(instant);
   });
@@ -38,6 +39,7 @@ describe('--expires', () => {
     '2027-01-31T08:00:00',
     '2027-01-31T25:00:00Z',
     'tomorrow',
+    '9999-12-31T23:59:59.999-00:01',
     '١d',
   ])('--expires %j is rejected as invalid', (text) => {
     expect(() => keyExpiry(text, now)).toThrow(
