@@ -2,11 +2,12 @@ import { type Adapter, type RunOptions, startService } from '@petstore/runtime';
 import { docsPage } from '@petstore/runtime/docs';
 import { log } from '@petstore/runtime/log';
 import { openTelemetry } from '@petstore/runtime/opentelemetry';
-import { type Configuration, misspelledVariables } from './configuration.ts';
+import type { Configuration } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { listenOptions } from './edgeOptions.ts';
 import { explain } from './explain.ts';
 import { expectedErrors } from './formatError.ts';
+import { misspelledVariables } from './misspelledVariables.ts';
 import { missingStore } from './missingStore.ts';
 import { storeFailure } from './storeFailure.ts';
 

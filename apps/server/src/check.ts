@@ -5,13 +5,14 @@ import { StoreError } from '@petstore/core';
 import { reservePort } from '@petstore/gateway/listen';
 import { type Adapter, type ListenerAddress, loadAdapter } from '@petstore/runtime';
 import { CommandError } from './commandError.ts';
-import { type Configuration, ConfigurationError, misspelledVariables } from './configuration.ts';
+import { type Configuration, ConfigurationError } from './configuration.ts';
 import { configurationText } from './configurationText.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { describingGateway } from './describingGateway.ts';
 import { tlsFiles } from './edgeOptions.ts';
 import { explain } from './explain.ts';
 import { formatError } from './formatError.ts';
+import { misspelledVariables } from './misspelledVariables.ts';
 import { uncreatedStore } from './missingStore.ts';
 
 /** Display names of the adapters. */

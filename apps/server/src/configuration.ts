@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { editDistance } from '@petstore/gateway/listen';
 import { z } from 'zod';
 
 /** The description of a variable in `--help`, in error messages and in the README's table. */
@@ -286,22 +285,6 @@ function invalidValueMessage(name: VariableName, value: string | undefined): str
   const { takes, secret } = describeVariable(name);
   const problem = secret ? 'is not valid (its value is not shown)' : `is ${JSON.stringify(value)}`;
   return `${name} ${problem}; it must be ${takes.replaceAll('`', '')}.`;
-}
-
-/** Returns a sentence for each variable whose name is not known and looks like a known one. */
-export function misspelledVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const withoutUnderscores = (name: string) => name.toUpperCase().replaceAll('_', '');
-  return Object.keys(environment).flatMap((name) => {
-    const letters = withoutUnderscores(name);
-    // Few: `HOME` is not a misspelled `HOST`.
-    const maxEdits = letters.length < 8 ? 1 : 2;
-    const known = VariableName.options.find(
-      (each) => each === name || editDistance(letters, withoutUnderscores(each)) <= maxEdits,
-    );
-    return known === undefined || Object.hasOwn(Configuration.shape, name)
-      ? []
-      : [`The variable ${name} is not read. Did you mean ${known}?`];
-  });
 }
 
 export const VariableName = Configuration.keyof();

@@ -20,7 +20,7 @@ const reportCaught = `process.on('newListener', (name) => name === 'SIGTERM' && 
 interface Calls {
   /** Names of animals whose create was answered. */
   readonly created: string[];
-  /** Calls without an answer on connections on which an earlier call was answered. */
+  /** Calls without a response on connections on which an earlier call had one. */
   unanswered: number;
 }
 

@@ -140,8 +140,7 @@ test('/metrics of several workers has how many there should be, and how many res
   const page = metrics({ prefix: 'x_' })
     .aggregate()
     .page(async () => [], { count: 3, responding: () => 2 });
-  const { body } = await page();
-  const value = await read(Promise.resolve(String(body)));
+  const value = await read(page().then(({ body }) => body as string));
   expect([value('x_workers'), value('x_workers_responding')]).toEqual([3, 2]);
 });
 

@@ -83,7 +83,7 @@ function pings() {
   return (count: number) => void vi.advanceTimersByTime(2_000 * count);
 }
 
-test('a worker that does not respond is logged once after 10 s, counted, not asked, and logged when it responds', async () => {
+test('a worker that does not respond is logged once after 10 s, counted, not requested, and logged when it responds', async () => {
   const passPings = pings();
   const { workers, log } = await scriptedWorkers(`
     let requests = 0;
@@ -101,10 +101,10 @@ test('a worker that does not respond is logged once after 10 s, counted, not ask
     expect(workers.responding()).toBe(0);
     expect(log.error).toHaveBeenLastCalledWith(isPinged, 'worker has not responded for 10 s');
     expect(log.error).toHaveBeenCalledTimes(stops);
-    const askedAt = performance.now();
+    const since = performance.now();
     expect(await workers.metrics()).toEqual([]);
     await expect(workers.ready()).rejects.toMatchObject({ reason: 'unavailable' });
-    expect(performance.now() - askedAt).toBeLessThan(500);
+    expect(performance.now() - since).toBeLessThan(500);
     process.kill(pid, 'SIGCONT');
     await until(() => expect(log.info).toHaveBeenCalledTimes(stops));
     expect(log.info).toHaveBeenLastCalledWith(isPinged, 'worker responds again');
