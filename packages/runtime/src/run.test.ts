@@ -5,14 +5,13 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { drainCalls, drainStreams, problemsOf } from '@petstore/testing/drain';
 import { lives } from '@petstore/testing/lives';
 import { selfSigned } from '@petstore/testing/selfSigned';
 import { logLines, startService } from '@petstore/testing/serviceProcess';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { newFolder, type Notes, sources, startNotes } from './testing/startNotes.ts';
+import { hangingService, newFolder, type Notes, sources, startNotes } from './testing/startNotes.ts';
 
 const severalWorkers = process.platform === 'linux' ? 2 : 1;
 
@@ -159,15 +158,14 @@ describe.runIf(process.platform === 'linux')('workers: 2', () => {
 describe.runIf(process.platform === 'linux')('SIGTERM during a start with workers: 2', () => {
   /** Starts the service whose worker hangs in its start, and stops it. @returns the messages of its log */
   async function stopWhileItHangs(hangs: 'first' | 'second') {
-    const program = fileURLToPath(new URL('testing/hangingService.ts', import.meta.url));
-    const service = startService(process.execPath, [program], {
+    const service = startService(process.execPath, [hangingService()], {
       env: { PATH: process.env['PATH'], HANGS: hangs },
     });
     onTestFinished(async () => {
       service.child.kill('SIGKILL');
       await service.exited;
     });
-    await until(() => expect(service.stderr()).toBe('hangs\n'));
+    await vi.waitFor(() => expect(service.stderr()).toBe('hangs\n'), { timeout: 60_000, interval: 5 });
     service.child.kill('SIGTERM');
     const stoppedAt = performance.now();
     const exit = await service.exited;
@@ -180,7 +178,7 @@ describe.runIf(process.platform === 'linux')('SIGTERM during a start with worker
 
   test(
     'SIGTERM while the start of a worker hangs stops the service in order within 10 s',
-    { timeout: 60_000 },
+    { timeout: 120_000 },
     async () => {
       const [first, second] = await Promise.all([stopWhileItHangs('first'), stopWhileItHangs('second')]);
       for (const { exit, exitMs } of [first, second]) {

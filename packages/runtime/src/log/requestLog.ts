@@ -98,7 +98,7 @@ export function requestLog(
       return;
     }
     const { requestId, protocol } = requestRecord;
-    const durationMs = roundMs(requestRecord.durationMs);
+    const durationMs = roundToMicroseconds(requestRecord.durationMs);
     const method = truncate(requestRecord.method);
     const path = truncate(requestRecord.path);
     const operation = requestRecord.operation && truncate(requestRecord.operation);
@@ -143,7 +143,7 @@ function truncate(text: string): string {
 }
 
 /** Rounds to microseconds. Formatting all digits costs more than the rest of a line. */
-const roundMs = (ms: number) => Math.round(ms * 1000) / 1000;
+const roundToMicroseconds = (ms: number) => Math.round(ms * 1000) / 1000;
 
 /** The field names of OpenTelemetry for logs. */
 const traceFields = ({ spanId, traceId }: TraceIds) => ({ trace_id: traceId, span_id: spanId });
@@ -160,6 +160,6 @@ function requestLine(
   return (
     `{"level":${level},"time":${Date.now()}${baseFieldsJson},"requestId":${JSON.stringify(requestId)},` +
     `"method":${JSON.stringify(truncate(method))},"path":${JSON.stringify(truncate(path))},"protocol":"${protocol}"${operationField},` +
-    `"status":${status},"durationMs":${roundMs(durationMs)}${limitField}${traceFieldsText},"msg":"request"}\n`
+    `"status":${status},"durationMs":${roundToMicroseconds(durationMs)}${limitField}${traceFieldsText},"msg":"request"}\n`
   );
 }

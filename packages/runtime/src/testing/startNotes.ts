@@ -7,13 +7,16 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import type { RunOptions } from '../options.ts';
 
+/** The program of `hangingService.ts`. */
+export const hangingService = () => join(bundle, 'hangingService.mjs');
+
 /** The program's source. It is also bundled, which reduces the CPU time of a start from 600 to 150 ms. */
 export const sources = fileURLToPath(new URL('service.ts', import.meta.url));
 const bundle = fileURLToPath(new URL(`../../dist-test-${process.pid}/`, import.meta.url));
 
 beforeAll(() =>
   build({
-    entryPoints: [sources],
+    entryPoints: [sources, fileURLToPath(new URL('hangingService.ts', import.meta.url))],
     outdir: bundle,
     outExtension: { '.js': '.mjs' },
     bundle: true,

@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { NotReadyError } from '../health/healthRoutes.ts';
 import type { ServiceLog, ProcessMetrics } from '../parts.ts';
 import { StartError } from '../signals/startError.ts';
-import { drainDeadlineMs } from '../signals/stopOnSignals.ts';
 import type { WorkerResponse, WorkerMessage, WorkerRequest } from './workerMessages.ts';
 import { workerEnvironment } from './workerRole.ts';
 
@@ -16,6 +15,9 @@ const responseTimeoutMs = 1_000;
 
 /** How long a start waits for the workers after the first one. */
 const laterStartMs = 10_000;
+
+/** How long a stop waits for workers that are starting. They have no calls. The stop of the service must end within 10 s. */
+const startDeadlineMs = 8_000;
 
 /** Interval of the pings of workers. */
 const pingEveryMs = 2_000;
@@ -72,7 +74,7 @@ export interface Workers {
   /** Kills all workers. */
   kill(): void;
   /**
-   * Stops all workers gracefully and replaces none. A worker that is still starting after `drainDeadlineMs` is killed.
+   * Stops all workers gracefully and replaces none. A worker that is still starting after 8 s is killed.
    * @returns how many workers that listened were killed at the deadline or exited with an error
    */
   stop(deadlineMs: number): Promise<number>;
@@ -243,7 +245,7 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
         stopped.filter(({ isListening }) => !isListening),
         'SIGKILL',
       );
-    }, drainDeadlineMs);
+    }, startDeadlineMs);
     if (!(await Promise.race([allEnded, sleep(deadlineMs, false, { ref: false })]))) await killAll();
     clearTimeout(starting);
     // A worker that was still starting has no calls, and may have had no signal listener: its exit status does not count.
