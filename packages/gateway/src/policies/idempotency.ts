@@ -9,6 +9,7 @@ import { Failure, failureOf } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { Calls } from './calls.ts';
+import { IdempotencyState, type ReservedKey } from './idempotencyState.ts';
 import { requirePositiveIntegers, type Limits } from './limits.ts';
 import { memoryState } from './memoryState.ts';
 import type { Caller } from './rateLimit.ts';
@@ -43,12 +44,14 @@ export interface KeyedCall {
 }
 
 /** The state that is stored under a key. */
-type IdempotencyEntry = { readonly fingerprint: string } & (
-  | { readonly runsUntil: number }
-  | { readonly response: StoredResponse }
-  /** The status of a response that is too large to store. */
-  | { readonly status: number }
-);
+type IdempotencyEntry = { readonly fingerprint: string } &
+  /** `run` distinguishes the entries of two requests. */
+  (
+    | { readonly runsUntil: number; readonly run: string }
+    | { readonly response: StoredResponse }
+    /** The status of a response that is too large to store. */
+    | { readonly status: number }
+  );
 
 interface StoredResponse {
   readonly status: number;
@@ -66,7 +69,7 @@ const unstoredStatuses: ReadonlySet<number> = new Set([400, 401, 403, 408, 425, 
 
 /** Stores the first response to an `Idempotency-Key`, and replays it (IETF httpapi-idempotency-key-header-07). */
 export class Idempotency<Identity> {
-  readonly #state: State;
+  readonly #state: IdempotencyState;
   readonly #ttlMs: number;
   readonly #maxBytes: number;
   readonly #callTimeoutMs: number;
@@ -83,7 +86,7 @@ export class Idempotency<Identity> {
     { callTimeoutMs }: Limits,
   ) {
     requirePositiveIntegers('idempotency', { ttlMs, maxStoredBytes });
-    this.#state = state;
+    this.#state = new IdempotencyState(state, ttlMs, callTimeoutMs);
     this.#ttlMs = ttlMs;
     this.#maxBytes = maxStoredBytes;
     this.#callTimeoutMs = callTimeoutMs;
@@ -104,7 +107,7 @@ export class Idempotency<Identity> {
     calls.wait(reserving, scope, (result) => {
       onBegun(result as IdempotencyReservation | ResponseDraft | Failure);
       // The deadline passed before the state responded: nothing has run.
-      if (result instanceof Failure) void reserving.then(releaseReservation, () => undefined);
+      if (result instanceof Failure) void reserving.then(releaseReservation).catch(() => undefined);
     });
   }
 
@@ -121,17 +124,19 @@ export class Idempotency<Identity> {
     const [stateKey, fingerprint] = await digests;
     const ownMs = (procedure.deadlineMs ?? this.#callTimeoutMs) + leaseMarginMs;
     const leaseMs = ownMs < Infinity ? ownMs : this.#ttlMs;
-    const entry: IdempotencyEntry = { fingerprint, runsUntil: Date.now() + leaseMs };
+    const runsUntil = Date.now() + leaseMs;
+    const entry: IdempotencyEntry = { fingerprint, runsUntil, run: crypto.randomUUID() };
+    const reserved: ReservedKey = { key: stateKey, value: JSON.stringify(entry), caller, runsUntil };
     let existingEntry: string | undefined;
     try {
       // The key must not expire while the call runs, or a repeat would run too.
-      existingEntry = await this.#state.add(stateKey, JSON.stringify(entry), Math.max(leaseMs, this.#ttlMs));
+      existingEntry = await this.#state.reserve(reserved, Math.max(leaseMs, this.#ttlMs));
     } catch (cause) {
       throw stateUnavailable(cause);
     }
     if (existingEntry !== undefined)
       return replayOf(JSON.parse(existingEntry) as IdempotencyEntry, fingerprint);
-    return new IdempotencyReservation(this.#state, stateKey, fingerprint, this.#ttlMs, this.#maxBytes);
+    return new IdempotencyReservation(this.#state, reserved, fingerprint, this.#maxBytes);
   }
 
   #nameOf({ credential, identity, request, scheme }: RequestScope<Identity>): string {
@@ -146,18 +151,16 @@ export class Idempotency<Identity> {
 
 /** A reserved key: the call with this key is running. */
 export class IdempotencyReservation {
-  readonly #state: State;
-  readonly #key: string;
+  readonly #state: IdempotencyState;
+  readonly #reserved: ReservedKey;
   readonly #fingerprint: string;
-  readonly #ttlMs: number;
   readonly #maxBytes: number;
   #outcome: unknown = undefined;
 
-  constructor(state: State, key: string, fingerprint: string, ttlMs: number, maxStoredBytes: number) {
+  constructor(state: IdempotencyState, reserved: ReservedKey, fingerprint: string, maxStoredBytes: number) {
     this.#state = state;
-    this.#key = key;
+    this.#reserved = reserved;
     this.#fingerprint = fingerprint;
-    this.#ttlMs = ttlMs;
     this.#maxBytes = maxStoredBytes;
   }
 
@@ -167,7 +170,8 @@ export class IdempotencyReservation {
   }
 
   /**
-   * Stores the response of the call before it is sent. It never rejects; an error of the state becomes `scope.error`.
+   * Stores the response of the call before it is sent, unless the state takes too long. It never rejects; an error of
+   * the state becomes `scope.error`.
    */
   async complete(response: ResponseDraft, scope: RequestScope): Promise<void> {
     // The call may still be running; `completeLate` stores its response when it ends.
@@ -188,7 +192,7 @@ export class IdempotencyReservation {
     const hasRun = (status === 500 || status === 499) && hasReturned(this.#outcome);
     try {
       if (!hasRun && (status >= 500 || unstoredStatuses.has(status))) await this.release();
-      else if (response) await this.#state.set(this.#key, this.#entryOf(response), this.#ttlMs);
+      else if (response) await this.#state.store(this.#reserved, this.#entryOf(response));
     } catch (cause) {
       scope.error ??= cause;
     }
@@ -196,7 +200,7 @@ export class IdempotencyReservation {
 
   /** Releases the key, so that a repeat runs. */
   async release(): Promise<void> {
-    await this.#state.delete(this.#key);
+    await this.#state.release(this.#reserved);
   }
 
   #entryOf(response: ResponseDraft): string {

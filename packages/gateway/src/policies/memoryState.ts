@@ -6,8 +6,9 @@ import { createTokenBuckets, type TokenBuckets } from './tokenBuckets.ts';
 /** Options of `memoryState()`. */
 export interface MemoryStateOptions {
   /**
-   * The approximate memory limit for stored values, in bytes. Over the limit, the oldest values are removed as if they
-   * had expired. Default: 67108864 (64 MiB).
+   * The approximate memory limit for stored values, in bytes. Over the limit, the oldest responses of the caller with
+   * the most are removed as if they had expired. Calls that are running are never removed: if they fill the memory,
+   * further calls with a key are rejected with 503. Default: 67108864 (64 MiB).
    */
   readonly maxBytes?: number;
 }
@@ -16,9 +17,20 @@ interface StoredValue {
   readonly value: string;
   /** A time of `performance.now()`. */
   readonly expiresAt: number;
+  readonly bytes: number;
+  /** `undefined` for a value that `add` stored, which is not removed before it expires. */
+  readonly share: Share | undefined;
 }
 
-/** The overhead of an entry besides its key and value, in bytes (Node 22). */
+/** The values of one caller that may be removed. */
+interface Share {
+  readonly caller: string;
+  /** From the oldest to the newest. */
+  readonly keys: Set<string>;
+  bytes: number;
+}
+
+/** The overhead of an entry besides its key and value, and that of a share, in bytes (Node 22). */
 const entryBytes = 200;
 
 /**
@@ -31,41 +43,86 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
   }
   // In insertion order, which is also the order of expiry if all entries have the same lifetime.
   const entries = new Map<string, StoredValue>();
+  const shares = new Map<string, Share>();
+  /** The shares by the binary logarithm of their bytes: finds one of the largest, up to a factor of 2, at once. */
+  const ranks: Set<Share>[] = [];
   const buckets = new Map<string, TokenBuckets>();
   let bytes = 0;
-  const sizeOf = (key: string, { value }: StoredValue) => entryBytes + 2 * (key.length + value.length);
 
-  function remove(key: string): void {
-    const entry = entries.get(key);
-    if (entry === undefined) return;
-    entries.delete(key);
-    bytes -= sizeOf(key, entry);
+  /** @param by the change of the share's bytes */
+  function resize(share: Share, by: number): void {
+    ranks[rankOf(share)]?.delete(share);
+    share.bytes += by;
+    bytes += by;
+    if (share.keys.size > 0) (ranks[rankOf(share)] ??= new Set()).add(share);
+    else if (shares.delete(share.caller)) bytes -= share.bytes;
   }
 
-  function store(key: string, entry: StoredValue): void {
-    remove(key);
-    const now = performance.now();
-    const size = sizeOf(key, entry);
-    for (const [oldest, { expiresAt }] of entries) {
-      if (expiresAt > now && bytes + size <= maxBytes) break;
-      remove(oldest);
+  function shareOf(caller: string): Share {
+    let share = shares.get(caller);
+    if (share === undefined) {
+      share = { caller, keys: new Set(), bytes: entryBytes + 2 * caller.length };
+      shares.set(caller, share);
+      bytes += share.bytes;
     }
-    entries.set(key, entry);
-    bytes += size;
+    return share;
+  }
+
+  function remove(key: string, entry: StoredValue): void {
+    entries.delete(key);
+    if (entry.share === undefined) bytes -= entry.bytes;
+    else {
+      entry.share.keys.delete(key);
+      resize(entry.share, -entry.bytes);
+    }
+  }
+
+  function makeRoom(size: number): void {
+    const now = performance.now();
+    for (const [oldest, entry] of entries) {
+      if (entry.expiresAt > now) break;
+      remove(oldest, entry);
+    }
+    while (bytes + size > maxBytes) {
+      const [share] = ranks.findLast((each) => each !== undefined && each.size > 0) ?? [];
+      const [oldest = ''] = share?.keys ?? [];
+      const entry = entries.get(oldest);
+      if (entry === undefined) {
+        throw new Error(`memoryState: the calls that are running fill maxBytes (${maxBytes}).`);
+      }
+      remove(oldest, entry);
+    }
+  }
+
+  function store(key: string, value: string, ttlMs: number, caller?: string): void {
+    const size = entryBytes + 2 * (key.length + value.length);
+    // Before the value is replaced: if there is no room, the key must stay reserved.
+    makeRoom(size + (caller === undefined || shares.has(caller) ? 0 : entryBytes + 2 * caller.length));
+    const existing = entries.get(key);
+    if (existing !== undefined) remove(key, existing);
+    const share = caller === undefined ? undefined : shareOf(caller);
+    entries.set(key, { value, expiresAt: performance.now() + ttlMs, bytes: size, share });
+    if (share === undefined) bytes += size;
+    else {
+      share.keys.add(key);
+      resize(share, size);
+    }
   }
 
   return {
     add(key, value, ttlMs) {
-      const now = performance.now();
       const existing = entries.get(key);
-      if (existing !== undefined && existing.expiresAt > now) return existing.value;
-      store(key, { value, expiresAt: now + ttlMs });
+      if (existing !== undefined && existing.expiresAt > performance.now()) return existing.value;
+      store(key, value, ttlMs);
       return undefined;
     },
-    set(key, value, ttlMs) {
-      store(key, { value, expiresAt: performance.now() + ttlMs });
+    set(key, value, ttlMs, caller = '') {
+      store(key, value, ttlMs, caller);
     },
-    delete: remove,
+    delete(key, value) {
+      const existing = entries.get(key);
+      if (existing?.value === value) remove(key, existing);
+    },
     take(key, count, { size, windowMs }) {
       const bucketKind = `${size} ${windowMs}`;
       let take = buckets.get(bucketKind);
@@ -77,3 +134,5 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
     },
   };
 }
+
+const rankOf = ({ bytes }: Share): number => Math.floor(Math.log2(bytes));

@@ -29,14 +29,19 @@ export interface TakeResult {
 export interface State {
   /**
    * Stores a value for `ttlMs` milliseconds, unless the key already has one. It is atomic: if several processes call it
-   * at once, exactly one stores its value.
-   * @returns the existing value of the key; `undefined` if the new value was stored
+   * at once, exactly one stores its value. Until it expires, only `set` and `delete` may remove the value: the call with
+   * this key is running.
+   * @returns the existing value of the key; `undefined` if the new value was stored. Each call of the gateway has a
+   *   different value, so an implementation that repeats a write whose reply was lost may return `value` itself
    */
   readonly add: (key: string, value: string, ttlMs: number) => MaybePromise<string | undefined>;
-  /** Stores a value for `ttlMs` milliseconds, replacing any existing value. */
-  readonly set: (key: string, value: string, ttlMs: number) => MaybePromise<void>;
-  /** Removes a key. */
-  readonly delete: (key: string) => MaybePromise<void>;
+  /**
+   * Stores a value for `ttlMs` milliseconds, replacing any existing value.
+   * @param caller whose value it is. A state with a limit should remove values of the caller with the most
+   */
+  readonly set: (key: string, value: string, ttlMs: number, caller: string) => MaybePromise<void>;
+  /** Removes a key if it has this value. The gateway may repeat it after the key was stored again. */
+  readonly delete: (key: string, value: string) => MaybePromise<void>;
   /** Takes `count` tokens from the bucket of a key: all of them or none. A `count` of 0 reads the bucket. */
   readonly take: (key: string, count: number, bucket: Bucket) => MaybePromise<TakeResult>;
 }

@@ -1,7 +1,7 @@
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
-import { unref } from '../http/eventLoop.ts';
 import { RecentMap } from './recentMap.ts';
 import type { Bucket, State, TakeResult } from './state.ts';
+import { withinStateTimeout } from './stateTimeout.ts';
 import { takeTokens } from './takeTokens.ts';
 
 /** Takes `count` tokens from the bucket of a key: all of them or none. */
@@ -72,7 +72,7 @@ export function createSharedTokenBuckets(
     try {
       const result = state.take(`${name} ${key}`, count, bucket);
       return isThenable(result)
-        ? rejectAfterTimeout(result).then(takeSucceeded, (cause: unknown) =>
+        ? withinStateTimeout(result, stateTimeoutMs).then(takeSucceeded, (cause: unknown) =>
             takeAfterError(key, count, cause),
           )
         : takeSucceeded(result);
@@ -80,26 +80,4 @@ export function createSharedTokenBuckets(
       return takeAfterError(key, count, cause);
     }
   };
-}
-
-/** Rejects if a state does not respond in time. */
-function rejectAfterTimeout(result: PromiseLike<TakeResult>): Promise<TakeResult> {
-  return new Promise((resolve, reject) => {
-    const timer = unref(
-      setTimeout(
-        () => reject(new Error(`The shared state did not respond within ${stateTimeoutMs} ms.`)),
-        stateTimeoutMs,
-      ),
-    );
-    result.then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (cause: unknown) => {
-        clearTimeout(timer);
-        reject(cause);
-      },
-    );
-  });
 }

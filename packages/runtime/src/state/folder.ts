@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type State, takeTokens } from '@petstore/gateway';
-import { type Database, open, type RootDatabase, type RootDatabaseOptions } from 'lmdb';
+import type { Database, RootDatabase } from 'lmdb';
 import { StartError } from '../signals/startError.ts';
 import { bucketEpoch } from './bucketEpoch.ts';
+import { GroupCommit } from './groupCommit.ts';
+import { LmdbFile } from './lmdbFile.ts';
+import { prepareFolder } from './stateFolder.ts';
 
 export interface FolderStateOptions {
   /** A dedicated folder on a local disk. It is created with mode 0700 if it does not exist. */
@@ -13,7 +16,7 @@ export interface FolderStateOptions {
 
 /** State shared by the processes of one machine. */
 export interface FolderState extends State {
-  /** Waits for pending writes and closes the files. */
+  /** Waits for pending writes and closes the files. @throws if the writes do not end within 2 s: the disk hangs */
   close(): Promise<void>;
 }
 
@@ -25,8 +28,8 @@ interface ValueRow {
 /** How many expired entries each insert removes: more than one, so that expired entries cannot accumulate. */
 const sweepLimit = 4;
 
-/** Options of lmdb 3.5.6, including `permissionsMode`, which its declarations lack. */
-type LmdbOptions = RootDatabaseOptions & { path: string; permissionsMode: number };
+/** How long `close` waits for pending writes, in milliseconds. */
+const closeTimeoutMs = 2000;
 
 /**
  * Opens state in a folder (LMDB) that is shared by the processes of one machine. Values are on disk when `add` and `set`
@@ -37,12 +40,22 @@ type LmdbOptions = RootDatabaseOptions & { path: string; permissionsMode: number
  * @throws {StartError} if the folder cannot be opened
  */
 export function folderState({ path }: FolderStateOptions): FolderState {
-  const { values, buckets } = openFolder(resolve(path));
+  const folder = resolve(path);
+  const { values, buckets } = openFolder(folder);
   return {
     ...values.state,
     take: buckets.take,
     async close() {
-      await Promise.all([values.root.close(), buckets.root.close()]);
+      const isInTime = await Promise.race([
+        values.idle().then(() => true),
+        sleep(closeTimeoutMs, false, { ref: false }),
+      ]);
+      if (!isInTime) {
+        throw new Error(
+          `The state folder ${folder} has not completed a write for ${closeTimeoutMs / 1000} s: its disk hangs, or a process that shares it is suspended.`,
+        );
+      }
+      await Promise.all([values.file.close(), buckets.file.close()]);
     },
   };
 }
@@ -50,9 +63,10 @@ export function folderState({ path }: FolderStateOptions): FolderState {
 /** @throws {StartError} if the folder cannot be opened */
 function openFolder(path: string) {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    prepareFolder(path);
     return { values: openValues(join(path, 'values.mdb')), buckets: openBuckets(join(path, 'buckets.mdb')) };
   } catch (error) {
+    if (error instanceof StartError) throw error;
     const why = error instanceof Error ? error.message : String(error);
     throw new StartError(
       `The state folder ${path} cannot be opened: ${why}. This process must be able to write to the folder and to the files in it.`,
@@ -61,36 +75,25 @@ function openFolder(path: string) {
   }
 }
 
-function openLmdbFile(path: string, options: Partial<LmdbOptions>): RootDatabase<Buffer, Uint8Array> {
-  const file: LmdbOptions = {
-    path,
-    noSubdir: true,
-    permissionsMode: 0o600,
-    encoding: 'binary',
-    keyEncoding: 'binary',
-    // With batching, a failed commit in lmdb 3.5.6 causes an unhandled rejection.
-    eventTurnBatching: false,
-    ...options,
-  };
-  return open<Buffer, Uint8Array>(file);
+interface ValueTables {
+  readonly root: RootDatabase<Buffer, Uint8Array>;
+  readonly rows: Database<ValueRow, Uint8Array>;
+  /** Ordered by expiry: the entries to remove are first. */
+  readonly expiries: Database<Buffer, Uint8Array>;
 }
 
 function openValues(path: string) {
   // Without `overlappingSync`, promises resolve when the commit is on disk.
-  const root = openLmdbFile(path, { overlappingSync: false, maxDbs: 2 });
-  const { ino } = statSync(path);
-  const rows: Database<ValueRow, Uint8Array> = root.openDB('values', {
-    encoding: 'json',
-    keyEncoding: 'binary',
-  });
-  // Ordered by expiry: the entries to remove are first.
-  const expiries: Database<Buffer, Uint8Array> = root.openDB('expiries', {
-    encoding: 'binary',
-    keyEncoding: 'binary',
-  });
+  const options = { overlappingSync: false, maxDbs: 2 };
+  const file = new LmdbFile<ValueTables>(path, options, (root) => ({
+    root,
+    rows: root.openDB('values', { encoding: 'json', keyEncoding: 'binary' }),
+    expiries: root.openDB('expiries', { encoding: 'binary', keyEncoding: 'binary' }),
+  }));
+  const commits = new GroupCommit(file);
 
   /** Stores a value and removes expired ones. Must run inside a write transaction. */
-  function put(digest: Uint8Array, value: string, ttlMs: number): void {
+  function put({ expiries, rows }: ValueTables, digest: Uint8Array, value: string, ttlMs: number): void {
     const now = Date.now();
     // Copied: buffers from lmdb are valid until its next read only.
     for (const key of Array.from(expiries.getKeys({ end: numberBytes(now), limit: sweepLimit }), toBuffer)) {
@@ -107,34 +110,36 @@ function openValues(path: string) {
   const state: Omit<State, 'take'> = {
     async add(key, value, ttlMs) {
       // Processes that start later would not see the keys of this file, and would run their calls again.
-      if (statSync(path, { throwIfNoEntry: false })?.ino !== ino) {
-        throw new Error(`The file ${path} was removed or replaced. Restart all processes of the service.`);
-      }
+      file.rejectReplaced();
       const digest = hashStateKey(key);
-      return root.transaction(() => {
-        const row = rows.get(digest);
+      return commits.write((tables) => {
+        const row = tables.rows.get(digest);
         if (row && row.expiresAt > Date.now()) return row.value;
-        put(digest, value, ttlMs);
+        put(tables, digest, value, ttlMs);
         return undefined;
       });
     },
     set(key, value, ttlMs) {
-      return root.transaction(() => put(hashStateKey(key), value, ttlMs));
+      const digest = hashStateKey(key);
+      return commits.write((tables) => put(tables, digest, value, ttlMs));
     },
-    async delete(key) {
-      await root.transaction(() => rows.removeSync(hashStateKey(key)));
+    delete(key, value) {
+      const digest = hashStateKey(key);
+      return commits.write(({ rows }) => {
+        if (rows.get(digest)?.value === value) rows.removeSync(digest);
+      });
     },
   };
-  return { root, state };
+  return { file, idle: () => commits.idle(), state };
 }
 
 function openBuckets(path: string) {
   // No sync: the page cache outlives the process.
-  const root = openLmdbFile(path, { noSync: true });
+  const file = new LmdbFile(path, { noSync: true }, (root) => root);
   /** Where the next sweep continues. A sweep removes full buckets, which are equivalent to missing ones. */
   let sweepsFrom: Uint8Array = emptyBuffer;
 
-  function sweep(now: number): void {
+  function sweep(root: RootDatabase<Buffer, Uint8Array>, now: number): void {
     const keys = Array.from(root.getKeys({ start: sweepsFrom, limit: sweepLimit }), toBuffer);
     sweepsFrom = keys.length < sweepLimit ? emptyBuffer : (keys.at(-1) ?? emptyBuffer);
     for (const key of keys) if ((root.get(key)?.readDoubleBE(0) ?? 0) <= now) root.removeSync(key);
@@ -142,17 +147,24 @@ function openBuckets(path: string) {
 
   const take: State['take'] = (key, count, bucket) => {
     const digest = hashStateKey(key);
-    return root.transactionSync(() => {
-      const now = Date.now() - bucketEpoch;
-      const row = root.get(digest);
-      const { fullAt, taken } = takeTokens(row?.readDoubleBE(0), count, bucket, now);
-      if (!taken.isTaken || count === 0) return taken;
-      if (row === undefined) sweep(now);
-      root.putSync(digest, numberBytes(fullAt));
-      return taken;
-    });
+    try {
+      const root = file.tables;
+      return root.transactionSync(() => {
+        const now = Date.now() - bucketEpoch;
+        const row = root.get(digest);
+        const { fullAt, taken } = takeTokens(row?.readDoubleBE(0), count, bucket, now);
+        if (!taken.isTaken || count === 0) return taken;
+        if (row === undefined) sweep(root, now);
+        root.putSync(digest, numberBytes(fullAt));
+        return taken;
+      });
+    } catch (error) {
+      // The gateway calls `take` again after a second.
+      void file.check();
+      throw error;
+    }
   };
-  return { root, take };
+  return { file, take };
 }
 
 const emptyBuffer = Buffer.alloc(0);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Bucket, type State, type TakeResult, takeTokens } from '@petstore/gateway';
-import type { Collection, Db } from 'mongodb';
+import type { Collection, CommandOperationOptions, Db } from 'mongodb';
 import { bucketEpoch } from './bucketEpoch.ts';
 
 export interface MongodbStateOptions {
@@ -12,7 +12,7 @@ export interface MongodbStateOptions {
 
 /** State shared by processes on several machines. */
 export interface MongodbState extends State {
-  /** Returns unused tokens to their buckets. Call it before you close the client. */
+  /** Returns unused tokens to their buckets. It waits at most 2 s. Call it before you close the client. */
   close(): Promise<void>;
 }
 
@@ -26,6 +26,22 @@ interface StateRow {
 }
 
 type StateCollection = Collection<StateRow>;
+
+/** How long an operation may take, in milliseconds. Requests stop waiting earlier. */
+const operationTimeoutMs = 5000;
+
+/** How long `close` waits for the database, in milliseconds. */
+const closeTimeoutMs = 2000;
+
+/**
+ * Options of an operation that ends, and closes its connection, if the database does not respond. The driver's types allow
+ * a signal for reads only, but 7.8.0 accepts it for writes too; `comment` makes the type assignable.
+ */
+const within = (
+  ms = operationTimeoutMs,
+): Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal } => ({
+  signal: AbortSignal.timeout(ms),
+});
 
 /**
  * Opens state in a MongoDB collection. Values are on a majority of the servers when `add` and `set` resolve.
@@ -61,20 +77,20 @@ function valueMethods(rows: StateCollection): Omit<State, 'take'> {
       for (;;) {
         const row = { _id, value, expiresAt: new Date(Date.now() + ttlMs) };
         if (await isInserted(rows, row)) return undefined;
-        const existing = await rows.findOne({ _id });
+        const existing = await rows.findOne({ _id }, within());
         if (existing === null) continue;
         const { expiresAt } = existing;
         if (expiresAt.getTime() > Date.now()) return existing.value;
-        const { modifiedCount } = await rows.replaceOne({ _id, expiresAt }, row);
+        const { modifiedCount } = await rows.replaceOne({ _id, expiresAt }, row, within());
         if (modifiedCount === 1) return undefined;
       }
     },
     async set(key, value, ttlMs) {
       const row = { value, expiresAt: new Date(Date.now() + ttlMs) };
-      await rows.replaceOne({ _id: idOf(key) }, row, { upsert: true });
+      await rows.replaceOne({ _id: idOf(key) }, row, { ...within(), upsert: true });
     },
-    async delete(key) {
-      await rows.deleteOne({ _id: idOf(key) });
+    async delete(key, value) {
+      await rows.deleteOne({ _id: idOf(key), value }, within());
     },
   };
 }
@@ -186,7 +202,7 @@ class Leases {
     for (let attempt = 0; attempt < maxLeaseAttempts; attempt += 1) {
       // Uses a recent value without reading it again: the update fails if it has changed.
       const isKnown = attempt === 0 && lease.fullAt !== undefined && Date.now() - lease.knownAt < leaseIdleMs;
-      const before = isKnown ? lease.fullAt : (await rows.findOne({ _id }))?.fullAt;
+      const before = isKnown ? lease.fullAt : (await rows.findOne({ _id }, within()))?.fullAt;
       const now = Date.now() - bucketEpoch;
       const { left } = takeTokens(before, 0, bucket, now).taken;
       const block = blockOf(lease, left);
@@ -196,7 +212,7 @@ class Leases {
         const isStored =
           before === undefined
             ? await isInserted(rows, { _id, ...row })
-            : (await rows.updateOne({ _id, fullAt: before }, { $set: row })).modifiedCount === 1;
+            : (await rows.updateOne({ _id, fullAt: before }, { $set: row }, within())).modifiedCount === 1;
         if (!isStored) continue;
       }
       lease.tokens += block;
@@ -226,7 +242,7 @@ class Leases {
     lease.tokens = 0;
     if (refillMs === 0) return;
     try {
-      await this.#rows.updateOne({ _id }, { $inc: { fullAt: -refillMs } });
+      await this.#rows.updateOne({ _id }, { $inc: { fullAt: -refillMs } }, within(closeTimeoutMs));
     } catch {
       // The bucket refills anyway as the window passes.
     }
@@ -242,7 +258,7 @@ function blockOf({ tokens, waiting }: Lease, left: number): number {
 
 async function isInserted(rows: StateCollection, row: StateRow): Promise<boolean> {
   try {
-    await rows.insertOne(row);
+    await rows.insertOne(row, within());
     return true;
   } catch (error) {
     // Duplicate key error.

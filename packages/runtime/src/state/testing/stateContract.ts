@@ -30,22 +30,24 @@ export function describeState(name: string, openState: OpenState, { tolerance = 
       expect(new Set(existing.filter((value) => value !== undefined))).toEqual(new Set(stored));
     });
 
-    it('set replaces a value, and delete removes it', async () => {
+    it('set replaces a value, and delete removes a key only if it has the given value', async () => {
       const { state, reopen } = await openState();
       const other = await reopen();
       await state.add('key', 'first', 60_000);
-      await state.set('key', 'second', 60_000);
+      await state.set('key', 'second', 60_000, 'ada');
       expect(await other.add('key', 'third', 60_000)).toBe('second');
-      await other.delete('key');
+      await other.delete('key', 'first');
+      expect(await state.add('key', 'fourth', 60_000)).toBe('second');
+      await other.delete('key', 'second');
       expect(await state.add('key', 'fourth', 60_000)).toBeUndefined();
-      await state.delete('never-there');
+      await state.delete('never-there', 'value');
     });
 
     it('a value expires after its TTL, and set replaces the TTL', async () => {
       const { state } = await openState();
       await state.add('short', 'first', 20);
       await state.add('kept', 'first', 20);
-      await state.set('kept', 'second', 60_000);
+      await state.set('kept', 'second', 60_000, 'ada');
       await sleep(30);
       for (const key of ['a', 'b', 'c']) await state.add(key, key, 60_000);
       expect(await state.add('short', 'second', 60_000)).toBeUndefined();

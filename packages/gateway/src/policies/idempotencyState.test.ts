@@ -1,0 +1,234 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { createGateway, memoryState, type State } from '../index.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+/** A gateway whose state has faults, with a payment that fails with 503 for an amount of 0. */
+async function start(faults: (state: State) => Partial<State>, callTimeoutMs = 30_000) {
+  let runs = 0;
+  const errors: unknown[] = [];
+  const state = memoryState();
+  const router = t.router({
+    pay: t.procedure
+      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/payments' } })
+      .input(z.object({ amount: z.int() }))
+      .output(z.int())
+      .mutation(({ input: { amount } }) => {
+        runs += 1;
+        if (amount === 0) throw new TRPCError({ code: 'SERVICE_UNAVAILABLE' });
+        return runs;
+      }),
+  });
+  const { fetch } = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Payments', version: '0.0.0' },
+    idempotency: { state: { ...state, ...faults(state) } },
+    callTimeoutMs,
+    onResponse: ({ error }) => error !== undefined && errors.push(error),
+  });
+  const pay = async (key?: string, amount = 1, timeout = {}) => {
+    const startedAt = performance.now();
+    const { headers, status } = await fetch('http://localhost/v1/payments', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(key !== undefined && { 'idempotency-key': key }),
+        ...timeout,
+      },
+      body: JSON.stringify({ amount }),
+    });
+    const isReplayed = headers.has('idempotent-replayed');
+    return { status, isReplayed, ms: performance.now() - startedAt };
+  };
+  return { errors, runs: () => runs, pay };
+}
+
+const never = () => new Promise<never>(() => {});
+const lost = () => new Error('The reply was lost.');
+
+describe('a state that does not respond', () => {
+  it('a call with a key answers 503 within 2 s and does not run, the next ones at once, and calls without a key run', async () => {
+    let hangs = true;
+    const { errors, pay, runs } = await start(({ add }) => ({
+      add: (...entry) => (hangs ? never() : add(...entry)),
+    }));
+    const first = await pay('key-1');
+    expect(first.status).toBe(503);
+    expect(first.ms).toBeLessThan(2000);
+    expect(errors).toEqual([
+      expect.objectContaining({
+        cause: expect.objectContaining({ message: 'The state did not respond within 1500 ms.' }),
+      }),
+    ]);
+    const second = await pay('key-2');
+    expect(second.status).toBe(503);
+    expect(second.ms).toBeLessThan(500);
+    expect([(await pay()).status, runs()]).toEqual([200, 1]);
+    hangs = false;
+    await vi.waitFor(async () => expect((await pay('key-1')).status).toBe(200), { timeout: 5000 });
+    expect(await pay('key-1')).toMatchObject({ status: 200, isReplayed: true });
+    expect(runs()).toBe(2);
+  });
+
+  it('a call with a key waits no longer than callTimeoutMs', async () => {
+    const { pay, runs } = await start(() => ({ add: never }), 200);
+    const { ms, status } = await pay('key-1');
+    expect([503, 504]).toContain(status);
+    expect(ms).toBeLessThan(1000);
+    expect(runs()).toBe(0);
+  });
+
+  it('a response that is not stored within 1.5 s is sent and reported, and replayed once it is stored', async () => {
+    const gate = Promise.withResolvers<void>();
+    const { errors, pay, runs } = await start(({ set }) => ({
+      set: async (...entry) => {
+        await gate.promise;
+        return set(...entry);
+      },
+    }));
+    const first = await pay('key-1');
+    expect(first.status).toBe(200);
+    expect(first.ms).toBeLessThan(2000);
+    expect(errors).toEqual([
+      new Error(
+        'Idempotency-Key: the state has not stored the response after 1500 ms. The response was sent, and the attempts go on in the background.',
+      ),
+    ]);
+    expect(await pay('key-1')).toMatchObject({ status: 409 });
+    gate.resolve();
+    await vi.waitFor(async () => expect(await pay('key-1')).toMatchObject({ isReplayed: true }));
+    expect(runs()).toBe(1);
+  });
+});
+
+describe('a state that fails', () => {
+  it('a response is stored before it is sent if the state fails for a moment', async () => {
+    let failures = 2;
+    const { errors, pay, runs } = await start(({ set }) => ({
+      set(...entry) {
+        failures -= 1;
+        if (failures >= 0) throw lost();
+        return set(...entry);
+      },
+    }));
+    expect((await pay('key-1')).status).toBe(200);
+    expect(await pay('key-1')).toMatchObject({ status: 200, isReplayed: true });
+    expect([runs(), errors]).toEqual([1, []]);
+  });
+
+  it('a response is stored in the background if the state fails for longer, and the last error is reported', async () => {
+    let isAway = true;
+    const { errors, pay, runs } = await start(({ set }) => ({
+      set(...entry) {
+        if (isAway) throw lost();
+        return set(...entry);
+      },
+    }));
+    expect((await pay('key-1')).status).toBe(200);
+    expect(errors).toEqual([expect.objectContaining({ cause: lost() })]);
+    isAway = false;
+    await vi.waitFor(async () => expect(await pay('key-1')).toMatchObject({ isReplayed: true }), 10_000);
+    expect(runs()).toBe(1);
+  });
+
+  it('a key whose reply was lost when it was reserved answers 503, and a retry runs the call', async () => {
+    let losses = 1;
+    const { pay, runs } = await start(({ add }) => ({
+      async add(...entry) {
+        const existing = await add(...entry);
+        losses -= 1;
+        if (losses >= 0) throw lost();
+        return existing;
+      },
+    }));
+    expect([(await pay('key-1')).status, runs()]).toEqual([503, 0]);
+    await vi.waitFor(async () => expect((await pay('key-1')).status).toBe(200));
+    expect(runs()).toBe(1);
+  });
+
+  it('a key that was reserved after its request was answered with 503 is released again', async () => {
+    const gate = Promise.withResolvers<void>();
+    let hangs = true;
+    const { pay, runs } = await start(({ add }) => ({
+      async add(...entry) {
+        if (!hangs) return add(...entry);
+        hangs = false;
+        await gate.promise;
+        await add(...entry);
+        throw lost();
+      },
+    }));
+    expect((await pay('key-1')).status).toBe(503);
+    // The entry was not there when the gateway first tried to remove it.
+    gate.resolve();
+    await vi.waitFor(async () => expect((await pay('key-1')).status).toBe(200), 10_000);
+    expect(runs()).toBe(1);
+  });
+
+  it('a key is reserved if the state returns the value that was just added, as after a repeated write', async () => {
+    const { pay, runs } = await start(({ add }) => ({
+      add: async (key, value, ttlMs) => (await add(key, value, ttlMs)) ?? value,
+    }));
+    expect((await pay('key-1')).status).toBe(200);
+    expect(await pay('key-1')).toMatchObject({ status: 200, isReplayed: true });
+    expect(runs()).toBe(1);
+  });
+
+  it('a key is released again if the state failed to remove it, and a retry runs', async () => {
+    let failures = 3;
+    const { pay, runs } = await start((state) => ({
+      delete(...entry) {
+        failures -= 1;
+        if (failures >= 0) throw lost();
+        return state.delete(...entry);
+      },
+    }));
+    expect((await pay('key-1', 0)).status).toBe(503);
+    expect((await pay('key-1', 0)).status).toBe(503);
+    expect(runs()).toBe(2);
+  });
+
+  it('a key that is reserved after the timeout of its client is released, even if the state fails to remove it for seconds', async () => {
+    // They last longer than a request waits.
+    let failures = 6;
+    const { pay, runs } = await start((state) => ({
+      async add(...entry) {
+        await sleep(200);
+        return state.add(...entry);
+      },
+      async delete(...entry) {
+        failures -= 1;
+        if (failures >= 0) throw lost();
+        return state.delete(...entry);
+      },
+    }));
+    expect([(await pay('key-1', 1, { 'grpc-timeout': '50m' })).status, runs()]).toEqual([504, 0]);
+    await vi.waitFor(async () => expect((await pay('key-1')).status).toBe(200), 10_000);
+    expect(runs()).toBe(1);
+  });
+
+  it('a repeated removal of a key, whose reply was lost, does not remove the key of a retry', async () => {
+    let losses = 1;
+    const { pay, runs } = await start((state) => ({
+      async delete(...entry) {
+        await state.delete(...entry);
+        losses -= 1;
+        if (losses < 0) return;
+        // The retry is stored before the removal is repeated.
+        expect((await pay('key-1', 1)).status).toBe(200);
+        throw lost();
+      },
+    }));
+    // The first attempt fails with 503, and its key is released.
+    const first = pay('key-1', 0);
+    await first;
+    await sleep(500);
+    expect(await pay('key-1', 1)).toMatchObject({ isReplayed: true });
+    expect(runs()).toBe(2);
+  });
+});

@@ -1,0 +1,129 @@
+import { unref } from '../http/eventLoop.ts';
+import type { MaybePromise } from '../http/maybePromise.ts';
+import { performance } from '../http/performance.ts';
+import type { State } from './state.ts';
+import { StateTimeoutError, withinStateTimeout } from './stateTimeout.ts';
+
+/** How long a request waits for the state, in milliseconds, unless `callTimeoutMs` is shorter. */
+const maxWaitMs = 1500;
+
+/** How long the state may take to store or remove a value in the background, in milliseconds. */
+const attemptTimeoutMs = 10_000;
+
+/** The pauses between attempts, in milliseconds: doubled after each. */
+const firstPauseMs = 50;
+const longestPauseMs = 10_000;
+
+/** How many values are stored or removed in the background before further keys are rejected, to bound the memory. */
+const maxInBackground = 10_000;
+
+/** A reserved key in the state. */
+export interface ReservedKey {
+  readonly key: string;
+  /** Different for each request. */
+  readonly value: string;
+  readonly caller: string;
+  /** When the call has ended (milliseconds since the epoch). */
+  readonly runsUntil: number;
+}
+
+/**
+ * The state as requests with an idempotency key use it. A request waits for the state until a deadline. What the state
+ * must store or remove is repeated in the background until it succeeds or the key expires.
+ */
+export class IdempotencyState {
+  readonly #state: State;
+  readonly #ttlMs: number;
+  readonly #waitMs: number;
+  #inBackground = 0;
+  /** While the state does not respond, when the next request tries it (`performance.now()`). */
+  #retriesAt: number | undefined = undefined;
+
+  constructor(state: State, ttlMs: number, callTimeoutMs: number) {
+    this.#state = state;
+    this.#ttlMs = ttlMs;
+    this.#waitMs = Math.min(maxWaitMs, callTimeoutMs);
+  }
+
+  /**
+   * Reserves a key.
+   * @returns the existing value; `undefined` if the key is reserved
+   * @throws the state's error, or a `StateTimeoutError`; the key is not reserved, or will be released
+   */
+  async reserve(reserved: ReservedKey, ttlMs: number): Promise<string | undefined> {
+    const { key, value } = reserved;
+    const now = performance.now();
+    if (this.#inBackground >= maxInBackground || (this.#retriesAt ?? 0) > now) {
+      throw new Error('The state did not respond to earlier requests.');
+    }
+    // One request tries a state that did not respond; until it responds, the others are rejected at once.
+    if (this.#retriesAt !== undefined) this.#retriesAt = now + this.#waitMs;
+    try {
+      const adding = (async () => this.#state.add(key, value, ttlMs))();
+      const existing = await withinStateTimeout(adding, this.#waitMs);
+      this.#retriesAt = undefined;
+      // A write that the state repeated after its reply was lost.
+      return existing === value ? undefined : existing;
+    } catch (cause) {
+      this.#retriesAt = cause instanceof StateTimeoutError ? performance.now() + this.#waitMs : undefined;
+      // The value may have been stored, or may be stored later: it is removed until its lease ends.
+      void this.#repeat(() => this.#state.delete(key, value), reserved.runsUntil).catch(() => {});
+      throw cause;
+    }
+  }
+
+  /** Stores a response under a reserved key. @throws if it is not stored in time; then storing goes on */
+  async store({ key, caller }: ReservedKey, response: string): Promise<void> {
+    await this.#inTime('stored the response', () => this.#state.set(key, response, this.#ttlMs, caller));
+  }
+
+  /** Releases a reserved key. @throws if it is not released in time; then releasing goes on */
+  async release({ key, value }: ReservedKey): Promise<void> {
+    await this.#inTime('released the key', () => this.#state.delete(key, value));
+  }
+
+  async #inTime(what: string, action: () => MaybePromise<void>): Promise<void> {
+    let lastError: unknown;
+    const done = this.#repeat(async () => {
+      try {
+        await action();
+      } catch (cause) {
+        lastError = cause;
+        throw cause;
+      }
+    });
+    try {
+      await withinStateTimeout(done, this.#waitMs);
+    } catch {
+      throw new Error(
+        `Idempotency-Key: the state has not ${what} after ${this.#waitMs} ms. The response was sent, and the attempts go on in the background.`,
+        lastError === undefined ? undefined : { cause: lastError },
+      );
+    }
+  }
+
+  /**
+   * Repeats an action until it succeeds.
+   * @param notBefore it is repeated at least until then (milliseconds since the epoch)
+   * @throws its last error if the key has expired
+   */
+  async #repeat(action: () => MaybePromise<void>, notBefore = 0): Promise<void> {
+    const expiresAt = Date.now() + this.#ttlMs;
+    this.#inBackground += 1;
+    try {
+      for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+        try {
+          await withinStateTimeout((async () => action())(), attemptTimeoutMs);
+          if (Date.now() >= notBefore) return;
+        } catch (cause) {
+          if (Date.now() >= expiresAt) throw cause;
+        }
+        await pause(pauseMs);
+      }
+    } finally {
+      this.#inBackground -= 1;
+    }
+  }
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => void unref(setTimeout(resolve, ms)));

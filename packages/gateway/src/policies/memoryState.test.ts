@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
+import { bearer, createGateway, memoryState, type State } from '../index.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+
+describe('memoryState', () => {
+  it('memoryState keeps its values when the system clock is changed', () => {
+    const state = memoryState();
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    void state.add('key', 'value', 86_400_000);
+    vi.setSystemTime(Date.now() + 2 * 86_400_000);
+    expect(state.add('key', 'other', 86_400_000)).toBe('value');
+  });
+
+  const has = (state: State, key: string) => state.add(key, 'probe', 1000) !== undefined;
+
+  it('memoryState keeps values up to maxBytes exactly, and removes the oldest response of a caller beyond it', () => {
+    const store = (maxBytes: number) => {
+      const state = memoryState({ maxBytes });
+      for (const key of ['a', 'b', 'c', 'd']) void state.set(key, 'value', 1000, 'ada');
+      return state;
+    };
+    // A value and a caller take 200 bytes each, and two for each character.
+    const exact = 4 * (200 + 2 * 6) + 200 + 2 * 3;
+    expect(has(store(exact), 'a')).toBe(true);
+    expect(has(store(exact - 1), 'a')).toBe(false);
+    expect(has(store(exact - 1), 'b')).toBe(true);
+  });
+
+  it('memoryState removes responses of the caller with the most, not of other callers', () => {
+    const state = memoryState({ maxBytes: 20_000 });
+    void state.set('payment of ada', 'paid', 1000, 'ada');
+    const flood = Array.from({ length: 200 }, (_, at) => `flood ${at}`);
+    for (const key of flood) void state.set(key, 'x'.repeat(500), 1000, 'eve');
+    expect(has(state, 'payment of ada')).toBe(true);
+    for (const key of flood.slice(-10)) expect(has(state, key)).toBe(true);
+    expect(has(state, 'flood 0')).toBe(false);
+  });
+
+  it('memoryState keeps a value that was added until set replaces it, and throws if such values fill maxBytes', () => {
+    const state = memoryState({ maxBytes: 2000 });
+    void state.add('running', 'call', 1000);
+    for (let at = 0; at < 100; at += 1) void state.set(`key ${at}`, 'value', 1000, 'ada');
+    expect(state.add('running', 'again', 1000)).toBe('call');
+    expect(() => {
+      for (let at = 0; at < 100; at += 1) void state.add(`running ${at}`, 'call', 1000);
+    }).toThrow('memoryState: the calls that are running fill maxBytes (2000).');
+    expect(state.add('running', 'again', 1000)).toBe('call');
+    // A response that does not fit does not release its key.
+    expect(() => state.set('running', 'x'.repeat(1000), 1000, 'ada')).toThrow('fill maxBytes');
+    expect(state.add('running', 'again', 1000)).toBe('call');
+  });
+
+  it('memoryState uses the room of expired and deleted values again', async () => {
+    const state = memoryState({ maxBytes: 1200 });
+    for (let round = 0; round < 20; round += 1) {
+      for (const key of ['a', 'b', 'c']) expect(state.add(key, 'call', 1000)).toBeUndefined();
+      void state.set('a', 'response', 1, 'ada');
+      void state.delete('b', 'call');
+      await sleep(2);
+      expect([has(state, 'a'), has(state, 'b'), has(state, 'c')]).toEqual([false, false, true]);
+      for (const key of ['a', 'b']) void state.delete(key, 'probe');
+      void state.delete('c', 'call');
+    }
+  });
+
+  it('memoryState deletes a key only if it has the given value', () => {
+    const state = memoryState();
+    void state.add('key', 'first', 1000);
+    void state.delete('key', 'second');
+    expect(state.add('key', 'third', 1000)).toBe('first');
+    void state.delete('key', 'first');
+    expect(state.add('key', 'third', 1000)).toBeUndefined();
+  });
+
+  it.each([0, -1, NaN])('memoryState rejects maxBytes %d', (maxBytes) => {
+    expect(() => memoryState({ maxBytes })).toThrow(
+      `maxBytes is ${maxBytes}; it must be a positive number of bytes.`,
+    );
+  });
+
+  const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+  /** A gateway with a payment for callers with a credential, and an echo for everyone. */
+  async function startPayments() {
+    const gates = new Map<string, Promise<unknown>>();
+    let payments = 0;
+    const router = t.router({
+      pay: t.procedure
+        .meta({ idempotencyKey: 'required' })
+        .input(z.string())
+        .mutation(async ({ input }) => {
+          const payment = (payments += 1);
+          await gates.get(input);
+          return payment;
+        }),
+      echo: t.procedure
+        .meta({
+          idempotencyKey: true,
+          openapi: { method: 'POST', path: '/echo', protect: false },
+        })
+        .output(z.string())
+        .input(z.object({ text: z.string() }))
+        .mutation(({ input }) => input.text),
+    });
+    const { fetch } = await createGateway({
+      router,
+      authentication: bearer({ verify: (token) => token }),
+      createContext: () => ({}),
+      document: { title: 'Payments', version: '0.0.0' },
+      idempotency: { state: memoryState({ maxBytes: 100_000 }) },
+    });
+    const post = (path: string, input: unknown, key: string, headers: Record<string, string> = {}) =>
+      fetch(`http://localhost${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'idempotency-key': key, ...headers },
+        body: JSON.stringify(input),
+      });
+    const pay = (input: string) => post('/trpc/pay', input, 'key', { authorization: 'Bearer ada' });
+    const flood = async () => {
+      for (let at = 0; at < 100; at += 1) {
+        const { status } = await post('/v1/echo', { text: 'x'.repeat(5000) }, `flood-${at}`);
+        expect(status).toBe(200);
+      }
+    };
+    return { gates, payments: () => payments, pay, flood };
+  }
+
+  it('calls without a credential cannot remove the response of another caller from the default state', async () => {
+    const { flood, pay, payments } = await startPayments();
+    await pay('rent');
+    await flood();
+    expect((await pay('rent')).headers.get('idempotent-replayed')).toBe('true');
+    expect(payments()).toBe(1);
+  });
+
+  it('calls without a credential cannot make a mutation that still runs run again', async () => {
+    const { flood, gates, pay, payments } = await startPayments();
+    const gate = Promise.withResolvers<void>();
+    gates.set('rent', gate.promise);
+    const first = pay('rent');
+    await vi.waitFor(() => expect(payments()).toBe(1));
+    await flood();
+    expect((await pay('rent')).status).toBe(409);
+    gate.resolve();
+    await first;
+    expect(payments()).toBe(1);
+  });
+});
