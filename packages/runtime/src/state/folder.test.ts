@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { memoryState } from '@petstore/gateway';
@@ -60,6 +60,60 @@ it('folderState rejects a path that cannot be opened, with the absolute path and
       message: expect.stringContaining(`The state folder ${path} cannot be opened: EEXIST`),
     }),
   );
+});
+
+it.each([0o777, 0o775, 0o722])(
+  'folderState rejects a folder of mode %o, because other users can write to it',
+  async (mode) => {
+    const path = await newPath();
+    await mkdir(path);
+    await chmod(path, mode);
+    expect(() => folderState({ path })).toThrow(
+      expect.objectContaining({
+        name: 'StartError',
+        message: `Other users can write to the state folder ${path} (mode ${mode.toString(8)}). Choose a folder that only this user can write to.`,
+      }),
+    );
+    expect(await readdir(path)).toEqual([]);
+  },
+);
+
+it('folderState accepts a folder that other users can only read', async () => {
+  const path = await newPath();
+  await mkdir(path);
+  await chmod(path, 0o755);
+  expect(await openFolder(path).add('key', 'value', 60_000)).toBeUndefined();
+});
+
+it.each(['values.mdb', 'values.mdb-lock', 'buckets.mdb', 'buckets.mdb-lock'])(
+  'folderState rejects a symbolic link %s, and writes nothing to its target',
+  async (name) => {
+    const path = await newPath();
+    await mkdir(path, { mode: 0o700 });
+    const victim = `${path}-victim`;
+    await writeFile(victim, 'important');
+    await symlink(victim, join(path, name));
+    expect(() => folderState({ path })).toThrow(
+      expect.objectContaining({
+        name: 'StartError',
+        message: `${join(path, name)} is a symbolic link; it must be a regular file. Remove it.`,
+      }),
+    );
+    expect(await readFile(victim, 'utf8')).toBe('important');
+  },
+);
+
+it('folderState rejects a folder in place of a file', async () => {
+  const path = await newPath();
+  await mkdir(join(path, 'buckets.mdb'), { recursive: true, mode: 0o700 });
+  expect(() => folderState({ path })).toThrow('buckets.mdb is not a file; it must be a regular file.');
+});
+
+it('add rejects after the folder was closed', async () => {
+  const path = await newPath();
+  const state = folderState({ path });
+  await state.close();
+  await expect(state.add('a', 'value', 60_000)).rejects.toThrow('is closed.');
 });
 
 it('add rejects after the folder was removed, because a process that recreates it would run calls twice', async () => {
