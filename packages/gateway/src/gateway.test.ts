@@ -98,6 +98,32 @@ describe('createGateway at start', () => {
   });
 
   it.each([
+    ['https://pets.example/api', '/api/v1', '/api', '/v1', 'https://pets.example'],
+    ['https://pets.example/a/b/', '/a/b/v1', '/a/b', '/v1', 'https://pets.example'],
+    ['/api', '/api/v1', '/api', '/v1', '/'],
+  ] as const)(
+    'createGateway rejects the publicUrl %s with the restBasePath %s, which begins with its path',
+    async (publicUrl, restBasePath, path, shorter, origin) => {
+      await expect(gatewayOf({}, { publicUrl, restBasePath })).rejects.toThrow(
+        new GatewayError(
+          `publicUrl is ${publicUrl}, and restBasePath is "${restBasePath}", which begins with "${path}" too: links would begin with "${path}${restBasePath}". If the proxy or the framework removes ${path}, set restBasePath to "${shorter}"; if it does not, set publicUrl to ${origin}.`,
+        ),
+      );
+    },
+  );
+
+  it.each([
+    ['https://pets.example/api', '/apis/v1'],
+    ['https://pets.example/api', '/v1/api/x'],
+    ['/', '/api/v1'],
+  ] as const)(
+    'createGateway accepts the publicUrl %s with the restBasePath %s',
+    async (publicUrl, restBasePath) => {
+      await expect(gatewayOf({}, { publicUrl, restBasePath })).resolves.toBeDefined();
+    },
+  );
+
+  it.each([
     ['https://pets.example/v1', undefined, 'https://pets.example', '/v1'],
     ['https://pets.example/store/v1/', undefined, 'https://pets.example/store', '/v1'],
     ['https://pets.example/api', '/api', 'https://pets.example', '/api'],

@@ -1,7 +1,7 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { fileStream, type GatewayMeta } from '@petstore/gateway/meta';
 import { generateTypes } from './generateTypes.ts';
 import * as example from './testing/exampleRouter.ts';
 
@@ -181,6 +181,85 @@ describe('types that do not exist at run time', () => {
   });
 });
 
+describe('dates', () => {
+  const Post = z.object({ id: z.int(), createdAt: z.date(), seen: z.array(z.date()).optional() });
+  const named = Post.meta({ id: 'Post' });
+  const textOf = (options: Parameters<typeof initTRPC.create>[0]) => {
+    const { procedure, router } = initTRPC.create(options);
+    return generateTypes(router({ add: procedure.input(named).output(named).mutation(notCalled) }));
+  };
+  const posts = (date: string, name = 'Post', seen = `${date}[]`) =>
+    `export type ${name} = { id: number; createdAt: ${date}; seen?: ${seen} };`;
+
+  it('a date is printed as a string in outputs of a router without a transformer, and as a Date in inputs', async () => {
+    const text = await textOf({});
+    expect(text).toContain('add: MutationProcedure<PostInput, Post>;');
+    expect(text).toContain(posts('string'));
+    expect(text).toContain(posts('Date', 'PostInput', 'Date[] | undefined'));
+  });
+
+  it('a date is printed as a Date if the router has a transformer', async () => {
+    const transformer = { serialize: (value: unknown) => value, deserialize: (value: unknown) => value };
+    const text = await textOf({ transformer });
+    expect(text).toContain('add: MutationProcedure<Post, Post>;');
+    expect(text).toContain(posts('Date', 'Post', 'Date[] | undefined'));
+  });
+});
+
+describe('procedures whose types need not be known', () => {
+  const router = t.router({
+    comments: t.router({
+      add: t.procedure
+        .input((value: unknown) => String(value))
+        .output(z.object({ id: z.int() }))
+        .mutation(notCalled),
+      list: t.procedure.query(notCalled),
+      half: t.procedure
+        .input(z.object({ tree: z.object({ a: z.string() }).meta({ id: 'Tree' }), b: z.custom<'b'>() }))
+        .output(z.string())
+        .query(notCalled),
+      hinted: t.procedure
+        .errors(({ shape }) => ({ ...shape, data: { hint: 'x' } }))
+        .output(z.string())
+        .query(notCalled),
+    }),
+  });
+
+  it('unknown prints unknown for the inputs and outputs of the listed procedures whose type is not known', async () => {
+    const unknown = ['comments.add', 'comments.list', 'comments.half', 'comments.hinted'];
+    const text = await generateTypes(router, { unknown });
+    expect(text).toContain('add: MutationProcedure<unknown, { id: number }>;');
+    expect(text).toContain('list: QueryProcedure<void, unknown>;');
+    expect(text).toContain('half: QueryProcedure<unknown, string>;');
+    expect(text).toContain('hinted: QueryProcedure<void, string>;');
+    expect(text).not.toContain('Tree');
+  });
+
+  it('unknown does not apply to other procedures', async () => {
+    await expect(
+      generateTypes(router, { unknown: ['comments.list', 'comments.half', 'comments.hinted'] }),
+    ).rejects.toThrow('Procedure "comments.add": the type of its input is not known');
+  });
+
+  it('unknown rejects the path of a procedure that the router does not have', async () => {
+    await expect(generateTypes(router, { unknown: ['comment.add'] })).rejects.toThrow(
+      'The router has no procedure "comment.add". Write the path as clients do, such as posts.list, or remove it (--unknown).',
+    );
+  });
+});
+
+describe('the schemas of the gateway', () => {
+  it('fileStream() is printed as never, because no tRPC client can send it', async () => {
+    expect(await inputOf(z.object({ title: z.string(), photos: fileStream() }))).toBe(
+      '{ title: string; photos: never }',
+    );
+    // The metadata of a schema is inherited.
+    expect(await inputOf(z.object({ photos: fileStream().meta({ title: 'Photos' }) }))).toBe(
+      '{ photos: never }',
+    );
+  });
+});
+
 describe('types that are not known at run time', () => {
   class Money {
     readonly cents = 0;
@@ -236,19 +315,19 @@ describe('types that are not known at run time', () => {
         .input((value: unknown) => String(value))
         .output(z.string())
         .query(notCalled),
-      'Procedure "read": the type of its input is not known: its parser is not a zod 4 schema.',
+      'Procedure "read": the type of its input is not known: its parser is not a zod 4 schema. Write it in zod, or print it as unknown: --unknown read.',
     ],
     [
       'an output that is not a zod schema',
       t.procedure.output((value: unknown) => String(value)).query(notCalled),
-      'Procedure "read": the type of its output is not known: its parser is not a zod 4 schema.',
+      'Procedure "read": the type of its output is not known: its parser is not a zod 4 schema. Write it in zod, or print it as unknown: --unknown read.',
     ],
     [
       'an event that is not a zod schema',
       t.procedure
         .meta({ openapi: { method: 'GET', path: '/a', event: otherSchema } })
         .subscription(notCalled),
-      'Procedure "read": the type of its events is not known: its parser is not a zod 4 schema.',
+      'Procedure "read": the type of its events is not known: its parser is not a zod 4 schema. Write it in zod, or print it as unknown: --unknown read.',
     ],
     [
       'an error formatter without metadata',

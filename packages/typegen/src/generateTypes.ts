@@ -20,6 +20,11 @@ export interface TypesOptions {
    * a formatter.
    */
   readonly errorShape?: 'default' | ZodSchema;
+  /**
+   * The paths of procedures, such as `comments.add`, whose types need not be known: an input or an output whose type is not known at run
+   * time is printed as `unknown`, and errors that are not declared are left out. Default: none, so that the router is rejected.
+   */
+  readonly unknown?: readonly string[];
 }
 
 /**
@@ -29,7 +34,8 @@ export interface TypesOptions {
  * @throws {TypegenError} if a type is not known at run time; the message names the procedure, the field and the fix
  */
 export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions = {}): Promise<string> {
-  const definitions = await loadProcedures(router);
+  const unknown = new Set(options.unknown);
+  const definitions = await loadProcedures(router, unknown);
   const { transformer, errorFormatter } = router._def._config;
   const defaultConfig = initTRPC.create()._config;
   const exported = Object.entries(options.exports ?? {}).filter((entry): entry is [string, ZodSchema] =>
@@ -40,7 +46,9 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
   const convertAll = () => {
     const names = createNames(new Map(exported.map(([name, schema]) => [schema, name])));
     const typeOptions: TypeOptions = { names, isJson, verbatim };
-    const procedures = new Map(definitions.map((each) => [each.path, procedureToTypes(each, typeOptions)]));
+    const procedures = new Map(
+      definitions.map((each) => [each.path, procedureToTypes(each, typeOptions, unknown.has(each.path))]),
+    );
     for (const [name, schema] of exported) {
       if (metadataOf(schema).id === undefined || names.isUsed(schema)) continue;
       schemaToType(schema, { owner: `The schema ${name}`, path: 'it', side: 'output' }, typeOptions);

@@ -2,10 +2,11 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { literalType } from './literalType.ts';
 import { isZodSchema } from './isZodSchema.ts';
+import { createNames } from './names.ts';
 import type { ProcedureInfo } from './procedures.ts';
 import type { SchemaLocation } from './schemaLocation.ts';
 import { schemaToType, type TypeOptions } from './schemaToType.ts';
-import { contains, generic, typeToken, type Member, type TypeNode } from './typeNode.ts';
+import { contains, generic, typeToken, unknownType, type Member, type TypeNode } from './typeNode.ts';
 import { TypegenError } from './typegenError.ts';
 import { zodDefinitionOf, type ZodSchema } from './zodDefinition.ts';
 
@@ -20,26 +21,53 @@ export interface ProcedureTypes {
 
 /**
  * Converts the schemas of a procedure to types.
+ * @param allowsUnknown whether an input or output whose type is not known becomes `unknown`
  * @throws {TypegenError} if a schema is missing or its type is not known at run time
  */
-export function procedureToTypes(procedure: ProcedureInfo, options: TypeOptions): ProcedureTypes {
+export function procedureToTypes(
+  procedure: ProcedureInfo,
+  options: TypeOptions,
+  allowsUnknown: boolean,
+): ProcedureTypes {
+  const convert = (toType: typeof inputToType) =>
+    allowsUnknown && !isKnown(() => toType(procedure, forTrial(options)))
+      ? unknownType
+      : toType(procedure, options);
   return {
     kind: ({ query: 'Query', mutation: 'Mutation', subscription: 'Subscription' } as const)[procedure.type],
-    input: inputToType(procedure, options),
-    output: outputToType(procedure, options),
+    input: convert(inputToType),
+    output: convert(outputToType),
     errors: errorsToTypes(procedure, options),
   };
 }
 
+/** Options for a conversion whose result is not used: a conversion that fails leaves unfinished names. */
+const forTrial = (options: TypeOptions): TypeOptions => ({
+  ...options,
+  names: createNames(new Map()),
+  verbatim: new Set(options.verbatim),
+});
+
+function isKnown(convert: () => TypeNode): boolean {
+  try {
+    convert();
+    return true;
+  } catch (error) {
+    if (error instanceof TypegenError) return false;
+    throw error;
+  }
+}
+
 /** JSON Schema of other libraries would not suffice: it has no dates and no transforms. */
-const notZodReason = 'its parser is not a zod 4 schema.';
+const notZod = (path: string) =>
+  `its parser is not a zod 4 schema. Write it in zod, or print it as unknown: --unknown ${path}.`;
 
 function inputToType({ path, inputs }: ProcedureInfo, options: TypeOptions): TypeNode {
   const owner = `Procedure "${path}"`;
   const types = inputs.map((parser) => {
     if (parser === octetInputParser) return typeToken('OctetInput');
     if (isZodSchema(parser)) return schemaToType(parser, { owner, path: 'input', side: 'input' }, options);
-    throw new TypegenError(`${owner}: the type of its input is not known: ${notZodReason}`);
+    throw new TypegenError(`${owner}: the type of its input is not known: ${notZod(path)}`);
   });
   const [only = typeToken('void')] = types;
   return types.length > 1 ? mergeInputs(types) : only;
@@ -63,7 +91,7 @@ function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode 
   const owner = `Procedure "${path}"`;
   if (isZodSchema(output)) return resultToType(output, { owner, path: 'output', side: 'output' }, options);
   if (output !== undefined) {
-    throw new TypegenError(`${owner}: the type of its output is not known: ${notZodReason}`);
+    throw new TypegenError(`${owner}: the type of its output is not known: ${notZod(path)}`);
   }
   if (type !== 'subscription') {
     throw new TypegenError(
@@ -76,7 +104,7 @@ function outputToType(procedure: ProcedureInfo, options: TypeOptions): TypeNode 
     );
   }
   if (!isZodSchema(rest.event)) {
-    throw new TypegenError(`${owner}: the type of its events is not known: ${notZodReason}`);
+    throw new TypegenError(`${owner}: the type of its events is not known: ${notZod(path)}`);
   }
   const event = resultToType(rest.event, { owner, path: 'event', side: 'output' }, options);
   const yielded: TypeNode = isTracked(procedure)

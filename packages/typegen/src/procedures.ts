@@ -16,11 +16,25 @@ export interface ProcedureInfo {
   readonly errors: ErrorDefinitions | undefined;
 }
 
-/** Returns every procedure of a router in the router's order. Loads lazy routers. */
-export async function loadProcedures(router: AnyTRPCRouter): Promise<readonly ProcedureInfo[]> {
+/**
+ * Returns every procedure of a router in the router's order. Loads lazy routers.
+ * @param unknown the procedures whose errors need not be known
+ * @throws {TypegenError}
+ */
+export async function loadProcedures(
+  router: AnyTRPCRouter,
+  unknown: ReadonlySet<string>,
+): Promise<readonly ProcedureInfo[]> {
   // A loaded router may contain more lazy routers.
   for (let lazy = Object.values(router._def.lazy); lazy.length > 0; lazy = Object.values(router._def.lazy)) {
     await Promise.all(lazy.map((loader) => loader.load()));
+  }
+  for (const path of unknown) {
+    if (!Object.hasOwn(router._def.procedures as object, path)) {
+      throw new TypegenError(
+        `The router has no procedure "${path}". Write the path as clients do, such as posts.list, or remove it (--unknown).`,
+      );
+    }
   }
   const procedures: ProcedureInfo[] = [];
   for (const [path, procedure] of Object.entries(
@@ -40,7 +54,10 @@ export async function loadProcedures(router: AnyTRPCRouter): Promise<readonly Pr
       rest: openapi?.enabled === false ? undefined : openapi,
       inputs: def.inputs,
       output: def.output,
-      errors: await readDeclaredErrors(path, procedure),
+      errors: await readDeclaredErrors(path, procedure).catch((error: unknown) => {
+        if (unknown.has(path) && error instanceof TypegenError) return undefined;
+        throw error;
+      }),
     });
   }
   return procedures;

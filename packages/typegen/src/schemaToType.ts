@@ -30,8 +30,8 @@ import {
 export interface TypeOptions {
   readonly names: SchemaNames;
   /**
-   * Whether outputs are serialized as JSON, which has no `undefined`. The types of optional output fields then exclude
-   * `undefined`, so that tRPC's `Serialize` keeps the named type.
+   * Whether outputs are serialized as JSON, which has no `undefined` and no dates. The types of optional output fields then
+   * exclude `undefined`, so that tRPC's `Serialize` keeps the named type, and dates are strings.
    */
   readonly isJson: boolean;
   /**
@@ -72,7 +72,9 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
     case 'bigint':
       return isInput && definition.coerce ? unknownType : typeToken(definition.type);
     case 'date':
-      return isInput && definition.coerce ? unknownType : typeToken('Date');
+      if (isInput) return definition.coerce ? unknownType : typeToken('Date');
+      // JSON has no dates: without a transformer, a client receives what `Date.prototype.toJSON` returns.
+      return typeToken(options.isJson ? 'string' : 'Date');
     case 'nan':
       return typeToken('number');
     case 'symbol':

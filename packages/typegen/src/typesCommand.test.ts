@@ -58,6 +58,23 @@ describe('petstore-typegen', () => {
     expect(code).toBe(1);
   });
 
+  it('petstore-typegen --unknown prints unknown for each listed procedure', async () => {
+    const file = join(folder, 'partly.ts');
+    const trpc = JSON.stringify(import.meta.resolve('@trpc/server'));
+    await writeFile(
+      file,
+      `import { initTRPC } from ${trpc};\nconst t = initTRPC.create();\nexport const router = t.router({ a: t.procedure.query(() => 1), b: t.procedure.query(() => 2) });\n`,
+    );
+    const command = ['--router', file, '--unknown', 'a'];
+    const { code, stderr } = await typesCommand(command);
+    expect([code, stderr]).toEqual([
+      1,
+      'Procedure "b": the type of its output is not known at run time. Add an output schema: .output(…).\n',
+    ]);
+    const { stdout } = await typesCommand([...command, '--unknown', 'b']);
+    expect(stdout).toContain('a: QueryProcedure<void, unknown>;\n    b: QueryProcedure<void, unknown>;');
+  });
+
   it('petstore-typegen --error-shape default uses tRPC’s own error shape', async () => {
     const command = ['--router', router, '--export', 'bookRouter', '--error-shape', 'default'];
     const { stdout } = await typesCommand(command);

@@ -19,6 +19,8 @@ Clients need neither the server's code nor zod.
   --check              Write nothing, and exit with 1 if FILE is out of date.
   --error-shape NAME   The shape of the errorFormatter's output: an exported zod schema, or 'default' if it keeps the
                        shape of tRPC.
+  --unknown PATH       Print unknown for an input or output of this procedure, such as comments.add, whose type is not
+                       known at run time. May be repeated. Default: such a procedure is an error.
 `;
 
 /** The output and exit code of a command. */
@@ -48,6 +50,7 @@ async function runTypegen(argv: readonly string[]): Promise<CommandResult> {
       out: { type: 'string' },
       check: { type: 'boolean', default: false },
       'error-shape': { type: 'string' },
+      unknown: { type: 'string', multiple: true },
       help: { type: 'boolean', default: false },
     },
   });
@@ -57,6 +60,7 @@ async function runTypegen(argv: readonly string[]): Promise<CommandResult> {
   const exports = await importModule(file);
   const text = await generateTypes(findRouter(exports, file, values.export), {
     exports,
+    ...(values.unknown && { unknown: values.unknown }),
     ...findErrorShape(exports, file, values['error-shape']),
   });
   if (out === undefined) return { stdout: text, code: 0 };

@@ -1,3 +1,4 @@
+import { browserMissing, startBrowser } from '@petstore/testing/browser';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startPetStore } from '../petStore/startPetStore.ts';
 import {
@@ -111,30 +112,87 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
   );
 });
 
+/** Renders the example in Chromium with a valid API key, then with one that is not. */
+async function tryInBrowser(
+  folder: string,
+  write: (files: Record<string, string>) => Promise<void>,
+  { origin, key }: { readonly origin: string; readonly key: string },
+): Promise<void> {
+  await write({
+    'page.tsx': `
+      import { useState } from 'react';
+      import { createRoot } from 'react-dom/client';
+      import { PetStore } from './pets.tsx';
+
+      function Page() {
+        const [apiKey, setApiKey] = useState('${key}');
+        return <><PetStore apiKey={apiKey} /><button onClick={() => setApiKey('not-a-key')}>Other key</button></>;
+      }
+      createRoot(document.body).render(<Page />);
+    `,
+  });
+  const { outputFiles } = await build({
+    absWorkingDir: folder,
+    entryPoints: ['page.tsx'],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"production"' },
+  });
+  const browser = await startBrowser();
+  onTestFinished(() => browser.close());
+  const tab = await browser.newPage();
+  const calls: [method: string, idempotencyKey: string | undefined][] = [];
+  // The page has the origin of the service, so that CORS needs no option.
+  await tab.route(`${origin}/page`, (route) =>
+    route.fulfill({ contentType: 'text/html', body: '<!doctype html><body></body>' }),
+  );
+  tab.on('request', (request) => {
+    if (!request.url().startsWith(`${origin}/trpc`)) return;
+    calls.push([request.method(), request.headers()['idempotency-key']]);
+  });
+  await tab.goto(`${origin}/page`);
+  await tab.addScriptTag({ content: outputFiles[0]?.text ?? '' });
+  await tab.getByRole('listitem').filter({ hasText: 'Rex' }).waitFor();
+  for (const count of [1, 2]) {
+    await tab.getByRole('button', { name: 'Add Bella' }).click();
+    await expect.poll(() => tab.getByRole('listitem').filter({ hasText: 'Bella' }).count()).toBe(count);
+  }
+  const keys = calls.flatMap(([method, idempotencyKey]) => (method === 'POST' ? [idempotencyKey] : []));
+  expect(new Set(keys).size).toBe(2);
+  expect(keys.every((each) => each !== undefined && each.length === 36)).toBe(true);
+  const before = calls.length;
+  await tab.getByRole('button', { name: 'Other key' }).click();
+  await tab.getByText('The API key is not valid.').waitFor({ timeout: 5000 });
+  expect(await tab.getByRole('listitem').count()).toBe(0);
+  expect(calls.length - before).toBe(1);
+}
+
 describe('the React Query example in the README of @petstore/types', () => {
   it('the React Query example installs without --force, compiles, and renders the animals', async () => {
     const { origin, key, close } = await startPetStore();
     onTestFinished(close);
     const readme = await readReadme('packages/types/README.md');
     const [, install = ''] = /^npm install (.*react-query.*)$/m.exec(readme.blocks('sh').join('')) ?? [];
-    const { folder, write, run } = await project(...install.split(' '), 'typescript', '@types/node');
+    const packages = install
+      .replace('--save-exact ', '')
+      .replace(/\.\/petstore-types-[\d.]+\.tgz/, '@petstore/types')
+      .split(' ');
+    const { folder, write, run } = await project(...packages, 'typescript', '@types/node');
     const [program = ''] = readme.blocks('tsx');
     const main = `
       import { QueryClientProvider } from '@tanstack/react-query';
-      import type { AppRouter } from '@petstore/types';
-      import { createTRPCClient, httpBatchLink } from '@trpc/client';
-      import { createTRPCOptionsProxy } from '@trpc/tanstack-react-query';
       import { renderToStaticMarkup } from 'react-dom/server';
-      import { Pets, queryClient } from './pets.tsx';
+      import { Pets, petStore } from './pets.tsx';
 
-      const apiKey = '${key}';
-      const headers = { authorization: \`Bearer \${apiKey}\` };
-      const client = createTRPCClient<AppRouter>({ links: [httpBatchLink({ url: '${origin}/trpc', headers })] });
       // Rendered once, as on a server, the component fetches nothing.
-      const trpc = createTRPCOptionsProxy<AppRouter>({ client, queryClient });
-      await queryClient.fetchInfiniteQuery(trpc.listPets.infiniteQueryOptions({ limit: 20 }, { getNextPageParam: () => undefined }));
+      const store = petStore('${key}');
+      await store.queryClient.fetchInfiniteQuery(
+        store.trpc.listPets.infiniteQueryOptions({ limit: 20 }, { getNextPageParam: () => undefined }),
+      );
       console.log(renderToStaticMarkup(
-        <QueryClientProvider client={queryClient}><Pets key={apiKey} apiKey={apiKey} /></QueryClientProvider>,
+        <QueryClientProvider client={store.queryClient}><Pets {...store} /></QueryClientProvider>,
       ));
     `;
     await write({
@@ -159,7 +217,8 @@ describe('the React Query example in the README of @petstore/types', () => {
       jsx: 'automatic',
     });
     expect((await run('node', 'main.mjs')).stdout).toContain('<ul><li>Rex</li></ul>');
-  }, 120_000);
+    if (!browserMissing()) await tryInBrowser(folder, write, { origin, key });
+  }, 240_000);
 });
 
 describe('with @petstore/runtime', () => {

@@ -6,13 +6,19 @@ import type { oas31, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zo
 import { idempotencyKeyPattern } from '../policies/idempotencyKey.ts';
 import type { Scheme, SecurityScheme } from '../policies/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
-import { documentedResponses, schemesFor, type DocumentedService } from './documentedResponses.ts';
+import {
+  bytesContent,
+  documentedResponses,
+  schemesFor,
+  type DocumentedService,
+} from './documentedResponses.ts';
 import { moveErrors } from './errorComponents.ts';
 import type { OpenApiDocument } from './openApiDocument.ts';
 import type { Operation } from './operation.ts';
 import type { OperationBody } from './operationBody.ts';
 import { operationDescription } from './deprecation.ts';
 import { toOpenApi32 } from './openApi32.ts';
+import { simplifySchema } from './simplifySchema.ts';
 import { transformDocument } from './transformDocument.ts';
 import type { Parameter } from './parameter.ts';
 import { completeParts } from './partEncoding.ts';
@@ -54,7 +60,7 @@ export interface CreateDocumentOptions extends DocumentedService {
  */
 export function createDocument(router: AnyTRPCRouter, options: CreateDocumentOptions): OpenApiDocument {
   const { title, version, description, license, tags } = options.document;
-  const document = withDateFormat(() =>
+  const document = withTypeMetadata(() =>
     generateOpenApiDocument(router, {
       title,
       version,
@@ -138,22 +144,39 @@ function completeOperation(
 }
 
 /**
- * Runs `generate` with a patched zod registry that gives each date the format `date-time` (RFC 3339), unless its
- * metadata has another format. zod-openapi describes dates as strings without a format, and trpc-to-openapi 3.3 cannot
- * pass it `override`.
+ * Runs `generate` with a patched zod registry, because trpc-to-openapi 3.3 cannot pass `override` to zod-openapi:
+ * - A date has the format `date-time` (RFC 3339), unless its metadata has another. zod-openapi gives it none.
+ * - Tuples and constants are simplified for client generators.
+ * - `typescript`, which is for petstore-typegen, is not in the document.
  */
-function withDateFormat<Generated>(generate: () => Generated): Generated {
+function withTypeMetadata<Generated>(generate: () => Generated): Generated {
   const registry = z.globalRegistry;
   const get = registry.get.bind(registry);
   registry.get = (schema) => {
-    const metadata = get(schema);
-    return schema._zod.def.type === 'date' ? { format: 'date-time', ...metadata } : metadata;
+    const metadata = withoutTypescript(get(schema));
+    const { type } = schema._zod.def;
+    if (type === 'date') return { format: 'date-time', ...metadata };
+    return simplifiedTypes.has(type) ? { override: simplify, ...metadata } : metadata;
   };
   try {
     return generate();
   } finally {
     Reflect.deleteProperty(registry, 'get');
   }
+}
+
+function withoutTypescript<Metadata extends object>(metadata: Metadata | undefined): Metadata | undefined {
+  if (metadata === undefined || !('typescript' in metadata)) return metadata;
+  const { typescript: _typescript, ...others } = metadata;
+  return others as unknown as Metadata;
+}
+
+const simplifiedTypes: ReadonlySet<string> = new Set(['tuple', 'literal', 'enum']);
+
+function simplify({ jsonSchema }: { readonly jsonSchema: Record<string, unknown> }): void {
+  const simplified = simplifySchema(jsonSchema);
+  for (const keyword of Object.keys(jsonSchema)) if (!(keyword in simplified)) delete jsonSchema[keyword];
+  Object.assign(jsonSchema, simplified);
 }
 
 function describeOperation(operation: Operation, service: DocumentedService): ZodOpenApiOperationObject {
@@ -191,8 +214,10 @@ function describeOperation(operation: Operation, service: DocumentedService): Zo
         }),
         required: body.required,
         content: Object.fromEntries(
-          // OpenAPI 3.1 §4.8.14.4: binary content has no schema.
-          body.contentTypes.map((type) => [type, isBytes(body) ? {} : { schema: bodySchema(operation) }]),
+          body.contentTypes.map((type) => [
+            type,
+            isBytes(body) ? bytesContent : { schema: bodySchema(operation) },
+          ]),
         ),
       },
     }),

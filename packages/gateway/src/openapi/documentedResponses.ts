@@ -96,19 +96,25 @@ function documentedHeaders(
 }
 
 function responseContent(output: OperationOutput, status: number): ZodOpenApiContentObject {
-  // OpenAPI 3.1 §4.8.14.3: binary content has no schema.
-  if (output.kind === 'bytes') return { [output.contentType]: {} };
+  if (output.kind === 'bytes') return { [output.contentType]: bytesContent };
   // OpenAPI 3.1 cannot describe the items of a stream. By convention, the schema describes the data of one event.
   if (output.kind === 'events') return { 'text/event-stream': { schema: output.schema } };
   const schema = output.responses?.get(status)?.schema ?? output.schema;
-  const json = schema ? { schema } : {};
+  // An empty schema, because generated clients return no value for a body without one.
+  const json = { schema: schema ?? {} };
   if (output.kind === 'json') return { 'application/json': json };
   const types = [...output.types].map(([type, writer]) => {
-    const other = type.startsWith('text/') ? { schema: { type: 'string' as const } } : {};
+    const other = type.startsWith('text/') ? { schema: { type: 'string' as const } } : bytesContent;
     return [type, writer === true ? json : other] as const;
   });
   return Object.fromEntries(types);
 }
+
+/**
+ * The content of a body of bytes. OpenAPI 3.1 (§4.8.14.4) lets it be without a schema, but openapi-generator 7.26 (`typescript-fetch`)
+ * then generates no client of the whole document, and openapi-python-client 0.29 leaves the operation out.
+ */
+export const bytesContent = { schema: { type: 'string', format: 'binary' } } as const;
 
 const isUndescribed = (output: OperationOutput, status: number): boolean =>
   (output.kind === 'json' || output.kind === 'media') &&

@@ -28,15 +28,14 @@ describe('zodOfJsonSchema', () => {
     ['number', { type: 'number', multipleOf: 5 }],
     ['boolean', { type: 'boolean', description: 'Whether.' }],
     ['null', { type: 'null' }],
-    ['null', { const: null }],
-    ['literal', { enum: ['a', 1, true] }],
-    ['literal', { const: 'a' }],
+    ['null', { type: 'null', const: null }],
+    ['union', { anyOf: [{ type: 'string', enum: ['a'] }, { type: 'number' }] }],
+    ['literal', { type: 'string', const: 'a' }],
     ['nullable', { type: ['string', 'null'], minLength: 1 }],
     ['nullable', { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'null' }] }],
-    ['nullable', { enum: ['a', null] }],
     ['union', { oneOf: [{ type: 'string' }, { type: 'number' }] }],
     ['array', { type: 'array', items: { type: 'string' }, maxItems: 3 }],
-    ['tuple', { type: 'array', prefixItems: [{ type: 'string' }], items: false }],
+    ['tuple', { type: 'array', prefixItems: [{ type: 'string' }], maxItems: 1 }],
     ['record', { type: 'object', additionalProperties: { type: 'number' } }],
     ['object', { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] }],
     ['object', { properties: { a: {} }, additionalProperties: false }],
@@ -44,10 +43,39 @@ describe('zodOfJsonSchema', () => {
     ['string', { allOf: [{ type: 'string', pattern: 'a' }, { pattern: 'b' }] }],
     ['unknown', {}],
     ['unknown', { const: { a: 1 } }],
+    ['unknown', { enum: [{ a: 1 }, 'a'] }],
   ])('zodOfJsonSchema returns the type %s, and the document keeps the JSON Schema: %j', (kind, json) => {
     expect(zodOfJsonSchema(json).def.type).toBe(kind);
     expect(documented(json)).toEqual(json);
     expect(documented(json, 'output')).toEqual(json);
+  });
+
+  it.each<[json: JsonSchema, expected: JsonSchema]>([
+    [{ const: 'a' }, { type: 'string', const: 'a' }],
+    [{ const: true }, { type: 'boolean', const: true }],
+    [{ const: null }, { type: 'null', const: null }],
+    [{ enum: ['a', null] }, { anyOf: [{ type: 'string', enum: ['a'] }, { type: 'null' }] }],
+    [
+      { description: 'A.', enum: ['a', 1, 2] },
+      {
+        description: 'A.',
+        anyOf: [
+          { type: 'string', enum: ['a'] },
+          { type: 'number', enum: [1, 2] },
+        ],
+      },
+    ],
+    [{ enum: [1, 2.5] }, { type: 'number', enum: [1, 2.5] }],
+    [
+      { properties: { kind: { enum: ['a', 'b'] } } },
+      { properties: { kind: { type: 'string', enum: ['a', 'b'] } } },
+    ],
+    [
+      { type: 'array', prefixItems: [{ const: 'a' }, {}], items: false },
+      { type: 'array', prefixItems: [{ type: 'string', const: 'a' }, {}], maxItems: 2 },
+    ],
+  ])('the document has %j as %j, which more client generators read', (json, expected) => {
+    expect(documented(json)).toEqual(expected);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../http/isObject.ts';
 import { typeKey, type JsonSchema, type NativeType } from './libraryJsonSchema.ts';
+import { simplifySchema } from './simplifySchema.ts';
 
 /**
  * Converts a JSON Schema to a zod schema with the same structure. The gateway uses it to convert parameters, to locate
@@ -200,14 +201,17 @@ function hasReference(json: unknown): boolean {
   return typeof json['$ref'] === 'string' || Object.values(json).some(hasReference);
 }
 
-/** Replaces native types (`typeKey`) by their JSON Schemas. */
+/** Replaces native types (`typeKey`) by their JSON Schemas, and simplifies the schemas for client generators. */
 function documentedJson(json: unknown): unknown {
   if (Array.isArray(json)) return (json as unknown[]).map(documentedJson);
   if (!isObject(json)) return json;
-  const type = nativeType(json);
-  if (type !== undefined) return nativesInJson[type];
+  const native = nativeType(json);
+  if (native !== undefined) return nativesInJson[native];
   const members = [json['anyOf'], json['oneOf']].find(Array.isArray) as readonly unknown[] | undefined;
   if (members?.some((member) => nativeType(member) === 'undefined'))
     return documentedJson(withoutUndefinedMembers(json));
-  return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, documentedJson(value)]));
+  const documented = Object.fromEntries(
+    Object.entries(json).map(([key, value]) => [key, documentedJson(value)]),
+  );
+  return simplifySchema(documented);
 }

@@ -18,6 +18,8 @@ const isFileStreamValue = (value: unknown): value is AsyncIterable<UploadedFile>
 export const fileStream = () =>
   z.custom<AsyncIterable<UploadedFile>>(isFileStreamValue).meta({
     override: { type: 'array', items: { type: 'string', format: 'binary' } },
+    // For petstore-typegen: no tRPC client can send it.
+    typescript: 'never',
   });
 
 /** Whether a schema was created by `fileStream()`, even if `.meta()` was called on it. */

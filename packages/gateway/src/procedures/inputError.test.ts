@@ -20,7 +20,11 @@ describe('formatIssues', () => {
     ['a: is required.', {}, z.object({ a: z.string() })],
     ['a: must be an integer.', { a: 5.5 }, z.object({ a: z.int() })],
     ['a: must be of the type number, not string.', { a: '5' }, z.object({ a: z.int() })],
-    ['a: must be a date-time (RFC 3339).', { a: 'x' }, z.object({ a: z.date() })],
+    [
+      'a: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
+      { a: 'x' },
+      z.object({ a: z.date() }),
+    ],
     ['a: must be one of "b", "c".', { a: 'd' }, z.object({ a: z.enum(['b', 'c']) })],
     ['input: must be at least 1.', 0, z.int().min(1)],
     ['a.1: must be at most 1.', { a: [0, 2] }, z.object({ a: z.array(z.int().max(1)) })],

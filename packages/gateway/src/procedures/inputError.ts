@@ -82,7 +82,7 @@ function issueMessage(issue: InputIssue): string {
     if (received === undefined) return message;
     if (received === 'undefined') return 'is required';
     if (expected === 'int' && received === 'number') return 'must be an integer';
-    if (expected === 'date') return 'must be a date-time (RFC 3339)';
+    if (expected === 'date') return 'must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z';
     return `must be of the type ${String(expected)}, not ${received}`;
   }
   if (englishMessage(issue) !== message) return message;

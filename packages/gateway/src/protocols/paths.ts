@@ -76,8 +76,8 @@ const anyOrigin = 'http://path.invalid';
 /**
  * Returns the prefixes of paths in links and in the document: `publicUrl` without a trailing slash (`origin`), and the
  * same with the REST base path (`rest`).
- * @throws {GatewayError} for a `publicUrl` that is neither an absolute URL nor a path, and for one that ends in the
- *   REST base path
+ * @throws {GatewayError} for a `publicUrl` that is neither an absolute URL nor a path, and for one that overlaps
+ *   with the REST base path
  */
 export function createLinkBase(publicUrl: string | undefined, restBasePath: string): LinkBase {
   const origin = publicUrl === undefined ? '' : publicOrigin(publicUrl, restBasePath);
@@ -94,7 +94,13 @@ function publicOrigin(publicUrl: string, restBasePath: string): string {
     );
   }
   const origin = trimTrailingSlashes(publicUrl);
-  if (restBasePath !== '' && trimTrailingSlashes(url.pathname).endsWith(restBasePath)) {
+  const publicPath = trimTrailingSlashes(url.pathname);
+  if (publicPath !== '' && restBasePath.startsWith(`${publicPath}/`)) {
+    throw new GatewayError(
+      `publicUrl is ${publicUrl}, and restBasePath is "${restBasePath}", which begins with "${publicPath}" too: links would begin with "${publicPath}${restBasePath}". If the proxy or the framework removes ${publicPath}, set restBasePath to "${restBasePath.slice(publicPath.length)}"; if it does not, set publicUrl to ${origin.slice(0, -publicPath.length) || '/'}.`,
+    );
+  }
+  if (restBasePath !== '' && publicPath.endsWith(restBasePath)) {
     throw new GatewayError(
       `publicUrl is ${publicUrl}; it must not end in the REST base path "${restBasePath}", which links and the document add to it. Use ${origin.slice(0, -restBasePath.length)}.`,
     );

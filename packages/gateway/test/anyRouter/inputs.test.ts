@@ -257,20 +257,20 @@ describe('a date in a JSON body', () => {
   });
 
   it.each<[body: object, message: string]>([
-    [{ at: '2026-02-28' }, 'at: must be a date-time (RFC 3339).'],
-    [{ at: '2026-02-30T00:00:00Z' }, 'at: must be a date-time (RFC 3339).'],
-    [{ at: 1772000000000 }, 'at: must be a date-time (RFC 3339).'],
-    [{ at: 'Sat, 28 Feb 2026 10:00:00 GMT' }, 'at: must be a date-time (RFC 3339).'],
-    [{ nested: { at: 'x' } }, 'nested.at: must be a date-time (RFC 3339).'],
+    [{ at: '2026-02-28' }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [{ at: '2026-02-30T00:00:00Z' }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [{ at: 1772000000000 }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [{ at: 'Sat, 28 Feb 2026 10:00:00 GMT' }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [{ nested: { at: 'x' } }, 'nested.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
     [{ nested: {} }, 'nested.at: is required.'],
-    [{ list: [{}, { at: 'x' }] }, 'list.1.at: must be a date-time (RFC 3339).'],
-    [{ byName: { a: 'x' } }, 'byName.a: must be a date-time (RFC 3339).'],
-    [{ event: { kind: 'timed', at: 'x' } }, 'event.at: must be a date-time (RFC 3339).'],
+    [{ list: [{}, { at: 'x' }] }, 'list.1.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [{ byName: { a: 'x' } }, 'byName.a: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [{ event: { kind: 'timed', at: 'x' } }, 'event.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
     [{ dateOrNumber: 'x' }, 'dateOrNumber: must be a date-time (RFC 3339) or a number.'],
     [{ event: { kind: 'timed', at: text, n: 'x' } }, 'event.n: must be of the type number, not string.'],
     [
       { at: 'x', pair: ['x', 'y'] },
-      'at: must be a date-time (RFC 3339); pair.1: must be a date-time (RFC 3339).',
+      'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z; pair.1: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
     ],
   ])('POST /v1/plans with %j is rejected with 400: %s', async (body, message) => {
     const response = await client.send('POST', '/v1/plans', { body });

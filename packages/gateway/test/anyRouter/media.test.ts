@@ -200,7 +200,9 @@ describe('a response of bytes', () => {
   });
 
   it('the document describes a response of bytes by its media type', () => {
-    expect(document.paths['/bytes/array']?.['get']?.responses['200']?.content).toEqual({ 'image/png': {} });
+    expect(document.paths['/bytes/array']?.['get']?.responses['200']?.content).toEqual({
+      'image/png': { schema: { type: 'string', format: 'binary' } },
+    });
   });
 });
 

@@ -53,6 +53,23 @@ describe.skipIf(browserMissing())('a page of another origin, in Chromium', () =>
     await expect(message.waitFor()).resolves.toBeUndefined();
   });
 
+  it('the page shows no animals of the first key after another key is entered, and calls once with it', async () => {
+    const { tab } = await open();
+    const calls: string[] = [];
+    tab.on('request', (request) => {
+      if (request.method() === 'GET' && request.url().includes('/trpc/listPets')) calls.push(request.url());
+    });
+    await useKey(tab, store.key);
+    await tab.getByLabel('Name').fill('Max');
+    await tab.getByRole('button', { name: 'Add' }).click();
+    await tab.getByRole('listitem').filter({ hasText: 'Max' }).waitFor();
+    calls.length = 0;
+    await useKey(tab, 'not-a-key');
+    await tab.getByRole('status').filter({ hasText: 'This key is not valid.' }).waitFor({ timeout: 5000 });
+    expect(await tab.getByRole('listitem').count()).toBe(0);
+    expect(calls).toHaveLength(1);
+  });
+
   it('the page gets no response if CORS_ORIGINS lacks its origin', async () => {
     // The same page at another origin.
     const { tab, errors } = await open(page.origin.replace('127.0.0.1', 'localhost'));

@@ -33,6 +33,7 @@ import {
   selfReferences,
   t,
   trimmed,
+  tuples,
 } from './inputs.ts';
 
 const error400 = (message: string | RegExp) => [
@@ -382,6 +383,29 @@ describe('a query over REST', () => {
       200,
       { filter: { and: [{ is: 'a' }, { and: [{ is: 'b' }] }] } },
     ]);
+  });
+
+  it('the document has a tuple without `items: false`, and constants of several types as anyOf, for client generators', async () => {
+    const { document, restJson } = await startShape(tuples);
+    const body = { pair: ['a', 1], most: [1, 2], mixed: 1 };
+    const put = (value: object) => restJson('/tuples', { ...post(value), method: 'PUT' });
+    expect(await put(body)).toEqual([200, body]);
+    expect((await put({ ...body, pair: ['a', 1, 2] }))[0]).toBe(400);
+    const content = document.paths['/tuples']?.['put']?.requestBody?.content;
+    const integer = { type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991 };
+    expect(content?.[json]?.schema).toMatchObject({
+      properties: {
+        pair: { type: 'array', prefixItems: [{ type: 'string' }, integer], minItems: 2, maxItems: 2 },
+        most: { type: 'array', prefixItems: [integer, integer], minItems: 1, maxItems: 2 },
+        mixed: {
+          anyOf: [
+            { type: 'string', enum: ['a'] },
+            { type: 'number', enum: [1] },
+          ],
+        },
+      },
+    });
+    expect(JSON.stringify(content)).not.toContain('"items":false');
   });
 
   it('the Link to the next page keeps query parameters of every style', async () => {

@@ -58,6 +58,17 @@ export const scalars = t.router({
   set: change({ method: 'PUT', path: '/level' }, z.int().nullable().optional()),
 });
 
+export const tuples = t.router({
+  put: change(
+    { method: 'PUT', path: '/tuples' },
+    z.object({
+      pair: z.tuple([z.string(), z.int()]),
+      most: z.tuple([z.int(), z.int().optional()]),
+      mixed: z.literal(['a', 1]),
+    }),
+  ),
+});
+
 export const records = t.router({
   translate: change({ method: 'PUT', path: '/texts' }, z.record(z.string(), z.string())),
   store: change(

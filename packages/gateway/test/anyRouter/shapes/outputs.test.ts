@@ -21,9 +21,9 @@ it('a procedure without .output() is served, and its description in the document
   const responses = document.paths['/pets']?.['get']?.responses as unknown as Record<string, Documented>;
   expect(responses['200']).toMatchObject({
     description: 'OK. JSON of the value that the procedure returns. No output schema describes it.',
-    content: { 'application/json': {} },
+    content: { 'application/json': { schema: {} } },
   });
-  expect(responses['200']?.content?.['application/json']?.schema).toBeUndefined();
+  expect(responses['200']?.content?.['application/json']?.schema).toEqual({});
   expect(responses['204']).not.toHaveProperty('content');
 });
 
@@ -147,7 +147,7 @@ it('an error of a procedure with several media types is JSON with Vary: Accept, 
       'application/json': { schema: pets },
       'text/csv; charset=utf-8': { schema: { type: 'string' } },
       'application/vnd.pets+json': { schema: pets },
-      'application/octet-stream': {},
+      'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
     },
   });
   expect(responses['406']?.description).toMatch(/^Accept allows none of application\/json, text\/csv/);

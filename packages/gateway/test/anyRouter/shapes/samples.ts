@@ -93,6 +93,10 @@ export const samples: Readonly<Record<string, Sample>> = {
     query: { sort: { name: 'asc' }, filter: { is: 'a' } },
     value: { sort: { name: 'asc' }, filter: { is: 'a' } },
   },
+  'inputs.tuples.put': {
+    body: { pair: ['a', 1], most: [1, 2], mixed: 1 },
+    value: { pair: ['a', 1], most: [1, 2], mixed: 1 },
+  },
   'inputs.trimmed.greet': { body: 'abc', value: 'abc' },
   'outputs.exportRouter.pets': { value: [{ id: 1, name: 'Rex' }] },
   'outputs.exportRouter.remove': {},

@@ -56,7 +56,7 @@ describe('application/octet-stream', () => {
     });
     expect(document.paths['/file']?.['put']?.requestBody).toEqual({
       required: true,
-      content: { [octets]: {} },
+      content: { [octets]: { schema: { type: 'string', format: 'binary' } } },
     });
     expect((await restJson('/file', send('{}', { 'content-type': 'application/json' })))[0]).toBe(415);
   });
@@ -75,7 +75,7 @@ describe('application/octet-stream', () => {
     expect(document.paths['/files/{name}']?.['put']?.parameters).toHaveLength(3);
     expect(document.paths['/files/{name}']?.['put']?.requestBody).toEqual({
       required: true,
-      content: { [octets]: {} },
+      content: { [octets]: { schema: { type: 'string', format: 'binary' } } },
     });
   });
 
@@ -104,7 +104,10 @@ describe('application/octet-stream', () => {
     ]);
     expect(document.paths['/photo']?.['put']?.requestBody).toEqual({
       required: true,
-      content: { 'image/png': {}, 'image/jpeg': {} },
+      content: {
+        'image/png': { schema: { type: 'string', format: 'binary' } },
+        'image/jpeg': { schema: { type: 'string', format: 'binary' } },
+      },
     });
   });
 
