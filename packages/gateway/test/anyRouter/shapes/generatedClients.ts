@@ -128,8 +128,10 @@ async function outcomesInPython(
     report.matchAll(/parsing (\w+) (\S+) within \w+\. Endpoint will not be/g),
     ([, method, path]) => `${method} ${path}`,
   );
-  const known = calls.filter(({ id }) => id in limits).map(({ method, path }) => `${method} ${path}`);
-  const unexpected = left.filter((each) => !known.includes(each));
+  const known = new Set(
+    calls.filter(({ id }) => id in limits).map(({ method, path }) => `${method} ${path}`),
+  );
+  const unexpected = left.filter((each) => !known.has(each));
   if (unexpected.length > 0) throw new Error(`${name} left out ${unexpected.join(', ')}:\n${report}`);
   const possible = calls.filter(({ id }) => !(id in limits || id in malformed));
   const calling = run(join(python as string, 'bin/python'), [
@@ -140,7 +142,8 @@ async function outcomesInPython(
   calling.child.stdin?.end(
     JSON.stringify(
       possible.map(({ id, sample }) => ({ id, sample })),
-      (_name, value: unknown) => (value instanceof FileSample ? { file: { ...value } } : value),
+      (_name, value: unknown) =>
+        value instanceof FileSample ? { file: { text: value.text, name: value.name } } : value,
     ),
   );
   const results = JSON.parse((await calling).stdout) as Record<

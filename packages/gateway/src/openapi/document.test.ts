@@ -1,0 +1,129 @@
+import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../gateway.ts';
+import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const Out = z.object({ id: z.int() });
+
+interface Parameter {
+  readonly name: string;
+  readonly required?: boolean;
+  readonly schema: Readonly<Record<string, unknown>>;
+}
+
+interface Documented {
+  readonly parameters?: readonly Parameter[];
+  readonly responses: Readonly<Record<string, { readonly headers: Readonly<Record<string, object>> }>>;
+}
+
+const gatewayOf = (router: AnyTRPCRouter) =>
+  createGateway({ router, createContext: () => ({}), document: { title: 'Pets', version: '1.0.0' } });
+
+async function operationOf(router: AnyTRPCRouter, path: string, method = 'get'): Promise<Documented> {
+  const document = await (await gatewayOf(router)).document();
+  const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Documented>>>>;
+  const operation = paths[path]?.[method];
+  if (operation === undefined) throw new Error(`The document has no ${method} ${path}.`);
+  return operation;
+}
+
+const find = (input: z.ZodType, rest: Partial<RestMeta> = {}) =>
+  t.procedure
+    .meta({ openapi: { method: 'GET', path: '/pets/{id}', ...rest } })
+    .input(input)
+    .output(Out)
+    .query(() => ({ id: 1 }));
+
+const since = new Date('2026-01-01T00:00:00Z');
+const sunset = new Date('2030-01-01T00:00:00Z');
+
+describe('the headers of a deprecated operation', () => {
+  it.each<[string, RestMeta['deprecation'] & {}, readonly string[]]>([
+    ['since', { since }, ['Deprecation']],
+    ['sunset', { since, sunset }, ['Deprecation', 'Sunset']],
+    ['successor', { since, successor: '/pets' }, ['Deprecation', 'Link']],
+    ['documentation', { since, documentation: '/docs' }, ['Deprecation', 'Link']],
+  ])('deprecation.%s is documented on 200 and 404, and sent with both', async (_, deprecation, expected) => {
+    const procedure = t.procedure
+      .meta({ openapi: { method: 'GET', path: '/pets/{id}', deprecation } })
+      .input(z.object({ id: z.int() }))
+      .output(Out)
+      .query(({ input: { id } }) => ({ id }));
+    const { responses } = await operationOf(t.router({ find: procedure }), '/pets/{id}');
+    for (const status of ['200', '404']) {
+      const names = Object.keys(responses[status]?.headers ?? {});
+      expect([status, names.filter((name) => name !== 'X-Request-Id').toSorted()]).toEqual([
+        status,
+        expected,
+      ]);
+    }
+    expect(Object.keys(responses['500']?.headers ?? {})).toEqual(['X-Request-Id']);
+  });
+
+  it('a deprecated GET beside a QUERY at the same path sends the headers of both', async () => {
+    const input = z.object({ name: z.string().optional() });
+    const deprecation = { since, sunset, successor: '/animals' } as const;
+    const gateway = await gatewayOf(
+      t.router({
+        list: find(input, { path: '/pets', deprecation }),
+        search: find(input, { path: '/pets', method: 'QUERY' }),
+      }),
+    );
+    const { headers } = await gateway.fetch(new Request('http://pets.example/v1/pets'));
+    expect([headers.get('deprecation'), headers.get('sunset'), headers.get('link')]).toEqual([
+      '@1767225600',
+      'Tue, 01 Jan 2030 00:00:00 GMT',
+      '</v1/animals>; rel="successor-version"',
+    ]);
+    expect(headers.get('accept-query')).toBe('application/json');
+  });
+});
+
+describe('a parameter of a query that cannot be empty', () => {
+  const id = { id: z.int() };
+  const strings = z.array(z.string());
+  it.each<[string, z.ZodType, RestMeta['queryStyle'], object]>([
+    ['a required list', strings, undefined, { minItems: 1 }],
+    ['a required list with a minimum', strings.min(2), undefined, { minItems: 2 }],
+    ['a list with commas and a minimum', strings.min(2), 'comma', { minItems: 2 }],
+    ['a list in brackets and a minimum', strings.min(2), 'brackets', { minItems: 2 }],
+    ['an optional list', strings.optional(), undefined, {}],
+    ['a required object', z.object({ a: z.string().optional() }), undefined, { minProperties: 1 }],
+  ])('%s is documented with its minimum', async (_, schema, queryStyle, expected) => {
+    const procedure = find(z.object({ ...id, list: schema }), queryStyle ? { queryStyle } : {});
+    const { parameters } = await operationOf(t.router({ find: procedure }), '/pets/{id}');
+    const documented = parameters?.find(({ name }) => name.startsWith('list'))?.schema ?? {};
+    const { minItems, minProperties } = documented;
+    expect({
+      ...(minItems !== undefined && { minItems }),
+      ...(minProperties !== undefined && { minProperties }),
+    }).toEqual(expected);
+  });
+});
+
+describe('the media types of an output', () => {
+  it.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/vnd.pets+json',
+    'application/json ;a=b',
+  ])('produces: { "%s": true } is accepted, because the type is JSON', async (type) => {
+    const router = t.router({ find: find(z.object({ id: z.int() }), { produces: { [type]: true } }) });
+    await expect(gatewayOf(router)).resolves.toBeDefined();
+  });
+
+  it.each([
+    'application/jsonl',
+    'application/json-seq',
+    'application/x-json',
+    'text/json',
+    'application/vnd.json.pets',
+  ])('produces: { "%s": true } is rejected, because the type is not JSON', async (type) => {
+    const router = t.router({ find: find(z.object({ id: z.int() }), { produces: { [type]: true } }) });
+    await expect(gatewayOf(router)).rejects.toThrow(
+      `its produces has ${type}: true, but the type is not JSON; use a function of the output instead of true`,
+    );
+  });
+});
