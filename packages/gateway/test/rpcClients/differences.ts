@@ -14,8 +14,8 @@ interface Behavior {
 }
 
 /**
- * A difference between the gateway and tRPC's own adapters, tested on both. This list and the close codes of
- * `malformedFrames` are complete.
+ * A known difference between the gateway and tRPC's own adapters, tested on both. `malformedFrames` has the close codes, and
+ * docs/gateway/trpc.md also lists headers and options that these tests do not use.
  */
 export interface Difference {
   /** Why the gateway differs. */
