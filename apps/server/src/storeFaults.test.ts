@@ -13,6 +13,7 @@ const responses: Partial<Record<StoreFault, readonly [status: number, code: stri
   forbidden: [503, 'SERVICE_UNAVAILABLE'],
   'outcome-unknown': [504, 'GATEWAY_TIMEOUT'],
   damaged: [500, 'INTERNAL_SERVER_ERROR'],
+  incompatible: [500, 'INTERNAL_SERVER_ERROR'],
   bug: [500, 'INTERNAL_SERVER_ERROR'],
 };
 /** The response to each fault of a key lookup: while keys cannot be read, a key cannot be verified. */
@@ -20,6 +21,7 @@ const keyResponses = {
   ...responses,
   'outcome-unknown': [503, 'SERVICE_UNAVAILABLE'],
   damaged: [503, 'SERVICE_UNAVAILABLE'],
+  incompatible: [503, 'SERVICE_UNAVAILABLE'],
 } as typeof responses;
 
 const pet = { name: 'Rex', categoryId: 1 };

@@ -109,6 +109,20 @@ test('verify reports an id counter that is behind the animals', async () => {
   });
 });
 
+test('verify does not call a record damaged that the schema of this version rejects', async () => {
+  const folder = await newFolder();
+  const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
+  await transfer.collections[0]?.raiseLastId(7);
+  const withoutCategory = { id: 7, name: 'Rex' };
+  await transfer.collections[0]?.put([withoutCategory]);
+  await transfer.close();
+  const { code, stderr } = await folder.command(['verify']);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `The data in ${folder.dataDir} is intact, but this version cannot read all of it. Start the version that stored it.\n  animals: animal 7: the schema of animals in this version rejects it (categoryId: Invalid input: expected number, received undefined).\n`,
+  });
+});
+
 test('verify rejects a folder without a store, and a configuration with MONGODB_URI', async () => {
   const folder = await newFolder();
   expect(await folder.command(['verify'])).toMatchObject({

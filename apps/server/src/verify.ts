@@ -42,9 +42,10 @@ export async function runVerify(
     ...(errorCount > errors.length ? [`  ${table}: ${formatNumber(errorCount - errors.length)} more.`] : []),
   ]);
   if (problems.length > 0) {
-    throw new CommandError(
-      [`The data in ${dataDir} is damaged. Restore it from a backup.`, ...problems].join('\n'),
-    );
+    const summary = reports.some(({ isDamaged }) => isDamaged)
+      ? `The data in ${dataDir} is damaged. Restore it from a backup.`
+      : `The data in ${dataDir} is intact, but this version cannot read all of it. Start the version that stored it.`;
+    throw new CommandError([summary, ...problems].join('\n'));
   }
   const entries = new Map(reports.map((report) => [report.table, report.entries]));
   const records = collections.map((each) => formatRecordCount(entries.get(each.name) ?? 0, each));
@@ -87,7 +88,7 @@ async function readTables(dataDir: string, tables: readonly string[]): Promise<T
   const where = last === undefined ? 'from its first entries on' : `beyond ${last}`;
   const how = child.signalCode ?? `code ${child.exitCode}`;
   const problem = `reading it ${where} crashes LMDB (${how}${lastLine === '' ? '' : `: ${lastLine}`})`;
-  return [...reports, { table, entries: 0, errors: [problem], errorCount: 1 }];
+  return [...reports, { table, entries: 0, errors: [problem], errorCount: 1, isDamaged: true }];
 }
 
 /** Reads tables. Runs in the child process of `verify`. */

@@ -17,7 +17,6 @@ export {
   type RecordChange,
   type StoredRecord,
 } from './store/collection.ts';
-export type { RowCodec } from './store/rowCodec.ts';
 export type {
   CallOptions,
   ChangeOptions,

@@ -10,6 +10,7 @@ export const storeFaults = [
   'forbidden',
   'outcome-unknown',
   'damaged',
+  'incompatible',
   'bug',
 ] as const satisfies readonly StoreFault[];
 

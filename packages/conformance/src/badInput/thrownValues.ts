@@ -58,6 +58,7 @@ const storeErrors: Readonly<Record<StoreErrorCode, ClientError>> = {
   'version-mismatch': { code: 'CONFLICT', status: 409 },
   'migration-needed': { code: 'SERVICE_UNAVAILABLE', status: 503 },
   damaged: unexpected,
+  incompatible: unexpected,
 };
 
 const newError = () => new Error(message, { cause: new Error(`Topology is closed: ${message}`) });

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { defineCollection } from '../store/collection.ts';
 import { procedure } from '../trpc.ts';
-import { animalRow } from './animalRow.ts';
 import { createRecord, getRecord, listRecords } from './records.ts';
 
 /** An int64 that JSON represents exactly: ±(2^53−1). */
@@ -90,7 +89,6 @@ export const animals = defineCollection({
   schema: Animal,
   id: 'sequence',
   indexes: ['status'],
-  row: animalRow,
 });
 
 const tags = ['pets'];

@@ -31,6 +31,7 @@ const clientErrors: Record<StoreErrorCode, readonly [code: TRPCError['code'], me
     'The store is unavailable; nothing was stored. Try again later.',
   ],
   damaged: ['INTERNAL_SERVER_ERROR', 'Internal server error'],
+  incompatible: ['INTERNAL_SERVER_ERROR', 'Internal server error'],
 };
 
 /** Part of the context that procedures of a stored resource need. */
@@ -57,14 +58,21 @@ export function listRecords<Stored extends StoredRecord, Indexed extends string>
   );
 }
 
+/** Does not compile with a field that the schema of the collection lacks: the store would drop it. */
+type OnlyFieldsOf<Stored, Values> = Values & Readonly<Record<Exclude<keyof Values, keyof Stored>, never>>;
+
 /**
  * Creates a record. Retries with the same `Idempotency-Key` return the record that the first request created.
  * @throws {TRPCError}
  */
-export function createRecord<Stored extends StoredRecord, Indexed extends string>(
+export function createRecord<
+  Stored extends StoredRecord,
+  Indexed extends string,
+  Values extends NewRecord<Stored>,
+>(
   { store, response, caller = '', idempotencyKey }: CreateContext,
   definition: CollectionDefinition<Stored, Indexed>,
-  values: NewRecord<Stored>,
+  values: OnlyFieldsOf<Stored, Values>,
   signal: Signal,
 ): Stored | Promise<Stored> {
   if (idempotencyKey === undefined) {
@@ -97,11 +105,15 @@ export function getRecord<Stored extends StoredRecord, Indexed extends string>(
 }
 
 /** Changes fields of a record. @throws {TRPCError} NOT_FOUND; CONFLICT if the record does not have the version `ifVersion` */
-export function updateRecord<Stored extends StoredRecord, Indexed extends string>(
+export function updateRecord<
+  Stored extends StoredRecord,
+  Indexed extends string,
+  Change extends RecordChange<Stored>,
+>(
   { store }: Pick<RecordContext, 'store'>,
   definition: CollectionDefinition<Stored, Indexed>,
   id: number,
-  change: RecordChange<Stored>,
+  change: OnlyFieldsOf<Stored, Change>,
   options: ChangeOptions<Stored>,
 ): Stored | Promise<Stored> {
   return storeCall(

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type Animal, animals, type NewPet, PetStatus } from '../procedures/animals.ts';
-import { defineCollection } from './collection.ts';
+import { collections } from '../collections.ts';
+import { Animal, animals, type NewPet, PetStatus } from '../procedures/animals.ts';
+import { type CollectionDefinition, defineCollection, type StoredRecord } from './collection.ts';
+import { newRecords } from './contractValues.ts';
 import type { MaybePromise, Collection, KeyRecord, ListQuery, Reservation, Store } from './store.ts';
 
 /** Value of `maxReservations` for each store under test. */
@@ -28,14 +30,22 @@ const categories = defineCollection({
   indexes: [{ field: 'name', unique: true }, 'kind', 'size'],
 });
 
-/** Value of `collections` for each store under test. */
-export const contractCollections = [animals, categories];
+/** The first value of `collections` for each store under test. */
+export const contractCollections: readonly CollectionDefinition[] = [...collections, categories];
+
+/** The animals of a later version, with another optional field and its index. */
+const animalsWithShelter = defineCollection({
+  name: 'animals',
+  schema: Animal.extend({ shelterId: z.int().exactOptional() }),
+  id: 'sequence',
+  indexes: ['status', 'shelterId'],
+});
 
 /** An empty store with separate data. */
 export interface StoreUnderTest {
   readonly store: Store;
-  /** Opens the same data in another store. Close the first store before. */
-  reopen(): Promise<Store>;
+  /** Opens the same data in another store. Close the first store before. @param collections default: those of before */
+  reopen(collections?: readonly CollectionDefinition[]): Promise<Store>;
   /** Closes all stores and removes the data. */
   cleanup(): Promise<void>;
 }
@@ -215,6 +225,94 @@ export function storeContract(
           expect(await pets.get(id)).toBeUndefined();
         },
       );
+    });
+
+    describe('a field', () => {
+      // Of each collection, so that a new field or collection is tested without a new case.
+      test.for(contractCollections.map((definition) => [definition.name, definition] as const))(
+        'every field of %s is read as it was written, by get and list, also after reopening',
+        async ([, definition]) => {
+          const [values = []] = fc.sample(newRecords(definition, 50), 1);
+          const assigned = definition.fields.filter((field) => field === 'id' || field === 'version');
+          const present = new Set([...assigned, ...values.flatMap((each) => Object.keys(each))]);
+          expect(present).toEqual(new Set(definition.fields));
+          const stored: StoredRecord[] = [];
+          for (const each of values) {
+            const record = await store.collection(definition).create(each);
+            expect(record).toMatchObject(each);
+            expect(new Set(Object.keys(record))).toEqual(new Set([...assigned, ...Object.keys(each)]));
+            stored.push(record);
+          }
+          for (let round = 0; round < 2; round++) {
+            const records = store.collection(definition);
+            for (const record of stored) expect(await records.get(record.id)).toEqual(record);
+            expect((await records.list({ limit: 100 })).records).toEqual(stored);
+            await reopen();
+          }
+        },
+      );
+
+      test('an optional field and its index can be added: earlier records and idempotency keys stay valid', async () => {
+        const reservation = { caller: 'caller', key: 'key' };
+        const earlier = [
+          await pets.create(petWith({ status: 'sold' })),
+          (await pets.createOnce(petWith(), reservation)).record,
+        ];
+        await store.close();
+        const later = [
+          animalsWithShelter,
+          ...contractCollections.filter(({ name: each }) => each !== 'animals'),
+        ];
+        store = await subject.reopen(later);
+        let records = store.collection(animalsWithShelter);
+        expect((await records.list({ limit: 10 })).records).toEqual(earlier);
+        expect(await records.createOnce(petWith(), reservation)).toEqual({
+          record: earlier[1],
+          isReplay: true,
+        });
+        const other = records.createOnce({ ...petWith(), shelterId: 1 }, reservation);
+        await expect(other).rejects.toEqual(storeErrorWith('key-reused'));
+
+        const created = await records.create({ ...petWith(), shelterId: 1 });
+        const moved = await records.update(earlier[0]?.id ?? 0, { shelterId: 1 });
+        expect([created, moved]).toMatchObject([{ shelterId: 1 }, { shelterId: 1, status: 'sold' }]);
+        await store.close();
+        store = await subject.reopen(later);
+        records = store.collection(animalsWithShelter);
+        expect(await records.get(created.id)).toEqual(created);
+        const list = async (shelterId: number) =>
+          (await records.list({ limit: 10, where: { shelterId } })).records;
+        expect([await list(1), await list(2)]).toEqual([[moved, created], []]);
+      });
+    });
+
+    test('a record that a later schema rejects cannot be read by it, and is kept', async () => {
+      const kinds = store.collection(categories);
+      const dogs = await kinds.create({ name: 'Dogs', kind: 'pet' });
+      const lions = await kinds.create({ name: 'Lions' });
+      await store.close();
+      const stricter = defineCollection({
+        name: 'categories',
+        schema: Category.extend({ kind: z.literal('wild').exactOptional() }),
+        id: 'sequence',
+        indexes: [{ field: 'name', unique: true }, 'kind', 'size'],
+      });
+      const later = [...collections, stricter];
+      store = await subject.reopen(later);
+      const records = store.collection(stricter);
+      const incompatible = expect.objectContaining({
+        code: 'incompatible',
+        message: expect.stringMatching(
+          /^The category 1 in the .* cannot be read: the schema of categories in this version rejects it \(kind: .*\)\. Start the version that stored it, or let the schema accept it\.$/,
+        ),
+      });
+      await expect(promiseOf(() => records.get(dogs.id))).rejects.toEqual(incompatible);
+      await expect(promiseOf(() => records.list({ limit: 10 }))).rejects.toEqual(incompatible);
+      await expect(records.update(dogs.id, { name: 'Cats' })).rejects.toEqual(incompatible);
+      await expect(records.delete(dogs.id)).rejects.toEqual(incompatible);
+      expect(await records.get(lions.id)).toEqual(lions);
+      const stored = (await reopen()).collection(categories);
+      expect((await stored.list({ limit: 10 })).records).toEqual([dogs, lions]);
     });
 
     describe('createOnce', () => {

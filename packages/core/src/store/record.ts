@@ -55,6 +55,24 @@ function validate<Stored extends StoredRecord>(
   );
 }
 
+/** Returns why the schema rejects a stored record, as a clause. */
+export const mismatch = ({ schema, name }: CollectionDefinition, record: unknown): string => {
+  const issue = schema.safeParse(record).error?.issues[0];
+  return `the schema of ${name} in this version rejects it (${issue?.path.join('.')}: ${issue?.message})`;
+};
+
+/** Throws for a stored record that the schema rejects: it has changed since. @param store such as "the database pets" */
+export function throwIncompatible(
+  definition: CollectionDefinition,
+  record: StoredRecord,
+  store: string,
+): never {
+  throw new StoreError(
+    'incompatible',
+    `The ${definition.recordName} ${record.id} in ${store} cannot be read: ${mismatch(definition, record)}. Start the version that stored it, or let the schema accept it.`,
+  );
+}
+
 /** Returns `ifVersion`. @throws {TypeError} if the collection has no field `version` */
 export function expectedVersion(
   { isVersioned, name }: CollectionDefinition,
@@ -78,19 +96,61 @@ export function checkVersion(
 }
 
 /**
- * Returns the SHA-256 of the values of a create as base64url. The order of the properties does not matter. The hash covers
- * the fields in the order of the schema, so adding a field changes it: a retry of a create from before the upgrade is then
- * rejected with `key-reused`.
+ * Returns the SHA-256 of the values of a create as base64url. It covers the fields that are present, by name and in any
+ * order, so an optional field that is added to the schema changes no fingerprint.
  */
 export function fingerprint<Stored extends StoredRecord>(
   { fields }: CollectionDefinition<Stored>,
   values: NewRecord<Stored>,
 ): string {
-  const ordered = fields.flatMap((field) => {
-    if (field === 'id' || field === 'version') return [];
-    const value = (values as Fields)[field];
-    // `null` encodes an absent field, so a null value is encoded as an object.
-    return [value === null ? { isNull: true } : (value ?? null)];
-  });
-  return hash('sha256', JSON.stringify(ordered), 'base64url');
+  const entries = fields
+    .filter((field) => !isAssigned(field))
+    .map((field) => [field, (values as Fields)[field]]);
+  return sha256(JSON.stringify(Object.fromEntries(entries), sortProperties));
 }
+
+/** Whether a stored fingerprint is that of these values, of this version or of an earlier one. */
+export function matchesFingerprint<Stored extends StoredRecord>(
+  definition: CollectionDefinition<Stored>,
+  values: NewRecord<Stored>,
+  stored: string,
+): boolean {
+  return (
+    stored === fingerprint(definition, values) || earlierFingerprints(definition, values).includes(stored)
+  );
+}
+
+/** Maximum number of absent fields that may be newer than a fingerprint of an earlier version. */
+const MAX_NEWER_FIELDS = 8;
+
+/**
+ * Returns the fingerprints that versions before idempotency keys outlived a new field may have stored for these values: an
+ * array of all fields in the order of the schema, with `null` for absent ones. Any of the absent fields may be newer than
+ * the fingerprint. They can go a release later, because a reservation expires after a day.
+ */
+function earlierFingerprints<Stored extends StoredRecord>(
+  { fields }: CollectionDefinition<Stored>,
+  values: NewRecord<Stored>,
+): string[] {
+  const entries = fields
+    .filter((field) => !isAssigned(field))
+    .map((field) => {
+      const value = (values as Fields)[field];
+      return value === null ? { isNull: true } : (value ?? null);
+    });
+  const absent = entries.flatMap((entry, index) => (entry === null ? [index] : [])).slice(-MAX_NEWER_FIELDS);
+  return Array.from({ length: 2 ** absent.length }, (_, subset) => {
+    const newer = new Set(absent.filter((_index, bit) => (subset & (1 << bit)) !== 0));
+    return sha256(JSON.stringify(entries.filter((_entry, index) => !newer.has(index))));
+  });
+}
+
+const isAssigned = (field: string) => field === 'id' || field === 'version';
+
+const sha256 = (text: string) => hash('sha256', text, 'base64url');
+
+/** A replacer for `JSON.stringify` that writes the properties of objects in alphabetical order. */
+const sortProperties = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    : value;

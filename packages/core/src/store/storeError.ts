@@ -5,6 +5,7 @@
  * - `outcome-unknown`: a write was sent, and it is unknown whether it was stored.
  * - `full`: the disk or the LMDB map is full; nothing was stored.
  * - `damaged`: stored data cannot be read. A retry does not help.
+ * - `incompatible`: a stored record is intact, but the schema of this version rejects it. A retry does not help.
  * - `forbidden`: the process may not read or write the store's files, or the database rejects its user.
  * - `conflict`: a record with this key or unique value already exists; nothing was stored.
  * - `invalid`: the schema of the collection rejects the record; nothing was stored.
@@ -22,6 +23,7 @@ export type StoreErrorCode =
   | 'outcome-unknown'
   | 'full'
   | 'damaged'
+  | 'incompatible'
   | 'forbidden'
   | 'conflict'
   | 'invalid'

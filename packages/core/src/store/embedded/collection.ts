@@ -7,8 +7,7 @@ import {
   type RecordChange,
   type StoredRecord,
 } from '../collection.ts';
-import { applyChange, checkVersion, buildRecord } from '../record.ts';
-import type { Decoded } from '../rowCodec.ts';
+import { applyChange, buildRecord, checkVersion, throwIncompatible } from '../record.ts';
 import type { ListQuery, Page } from '../store.ts';
 import { StoreError } from '../storeError.ts';
 import { openCounter, recordCounter } from './counter.ts';
@@ -16,7 +15,7 @@ import { damaged } from './errors.ts';
 import { idKey } from './idKey.ts';
 import { encodeIndexValue, indexKey, type IndexKey } from './indexKey.ts';
 import type { DataFolder } from './folder.ts';
-import { recordRow } from './rows.ts';
+import { type Decoded, jsonRow } from './rows.ts';
 import { collect, EMPTY_VALUE, openTable, put, type TableRoot } from './table.ts';
 
 /** Maximum number of cached encoded values per index. Most indexed fields have few distinct values. */
@@ -62,18 +61,12 @@ function openIndex({ root }: TableRoot, collection: string, field: string, kind:
 }
 
 /** Opens the rows of a collection, by id, and a table for each of its indexes. */
-export function openCollectionTables<Stored extends StoredRecord>(
-  folder: TableRoot,
-  definition: CollectionDefinition<Stored>,
-) {
-  const { name } = definition;
-  const rows: Database<Decoded<Stored>, number> = openTable(folder.root, name, {
-    encoder: recordRow(definition),
+export function openCollectionTables(folder: TableRoot, { name, indexes: kinds }: CollectionDefinition) {
+  const rows: Database<Decoded<StoredRecord>, number> = openTable(folder.root, name, {
+    encoder: jsonRow<StoredRecord>(),
     keyEncoder: idKey,
   });
-  const indexes = Object.entries(definition.indexes).map(([field, kind]) =>
-    openIndex(folder, name, field, kind),
-  );
+  const indexes = Object.entries(kinds).map(([field, kind]) => openIndex(folder, name, field, kind));
   return { rows, indexes };
 }
 
@@ -102,20 +95,23 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
   const { path } = folder;
   const { recordName, name } = definition;
   const counter = openCounter(folder, recordCounter(name));
-  const { rows, indexes } = openCollectionTables<Stored>(folder, definition);
+  const { rows, indexes } = openCollectionTables(folder, definition);
   const uniques = indexes.filter(({ kind }) => kind === 'unique');
 
   const damagedRecord = (id: number) => damaged(path, `the record of ${recordName} ${id} is invalid`);
 
-  /** Returns the record. @throws {StoreError} `damaged` if it is not the record that was stored under this id */
-  function checked(id: number, record: Decoded<Stored> | undefined): Stored {
-    if (record?.id === id) return record;
-    throw damagedRecord(id);
+  /**
+   * Returns the record of a row.
+   * @throws {StoreError} `damaged` if it is not what was stored under this id; `incompatible` if the schema rejects it
+   */
+  function checked(id: number, row: Decoded<StoredRecord> | undefined): Stored {
+    if (row?.id !== id) throw damagedRecord(id);
+    return definition.check(row) ?? throwIncompatible(definition, row, `the data folder ${path}`);
   }
 
   function find(id: number): Stored | undefined {
-    const record = rows.get(id);
-    return record === undefined ? undefined : checked(id, record);
+    const row = rows.get(id);
+    return row === undefined ? undefined : checked(id, row);
   }
 
   /** @throws {StoreError} `conflict` */

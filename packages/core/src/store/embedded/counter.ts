@@ -6,7 +6,7 @@ import { put } from './table.ts';
 export const KEY_COUNTER = 'lastKeyNumber';
 
 /** Returns the name of the id counter of a collection. */
-export const recordCounter = (collection: string) => `${collection}.lastId`;
+export const recordCounter = (collection: string) => `${collection}.lastRecordId`;
 
 /** Opens a durable counter. It assigns each number once. */
 export function openCounter({ path, meta }: DataFolder, name: string) {

@@ -128,16 +128,16 @@ describe('a damaged data file', () => {
 
   test('openEmbeddedStore rejects a newer format', async () => {
     await createData();
-    await setMeta('format', 3);
+    await setMeta('format', 4);
     await expect(openEmbeddedStore({ dataDir })).rejects.toMatchObject({
       code: 'damaged',
-      message: `The data in ${dataDir} has format 3, but this version supports formats up to 2. Start a newer version, or choose another folder.`,
+      message: `The data in ${dataDir} has format 4, but this version supports formats up to 3. Start a newer version, or choose another folder.`,
     });
   });
 
   test('create with a counter that is too low fails and overwrites no animal', async () => {
     await createData();
-    await setMeta('animals.lastId', 1);
+    await setMeta('animals.lastRecordId', 1);
     const store = await openEmbeddedStore({ dataDir });
     await expect(store.collection(animals).create({ name: 'Waldi', categoryId: 1 })).rejects.toMatchObject({
       code: 'damaged',
@@ -174,7 +174,7 @@ describe('verifyFolder', () => {
       'an idempotency key without its record',
       'reservations',
       /^an idempotency key names animal 4, which was never created$/,
-      () => setMeta('animals.lastId', 3),
+      () => setMeta('animals.lastRecordId', 3),
     ],
     [
       'an idempotency key without its expiry',

@@ -1,7 +1,7 @@
 import type { Database, RootDatabase } from 'lmdb';
 import type { IndexKind } from '../collection.ts';
-import type { Decoded } from '../rowCodec.ts';
 import type { FolderWatch } from './folderWatch.ts';
+import type { Decoded } from './rows.ts';
 
 /** The collections of a folder and their indexes. Code that opens the folder must know them. */
 export type Layout = Readonly<Record<string, Readonly<Record<string, IndexKind>>>>;

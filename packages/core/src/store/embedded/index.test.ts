@@ -10,10 +10,10 @@ storeContract(
   async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
     const opened: Store[] = [];
-    const reopen = async () => {
+    const reopen = async (collections = contractCollections) => {
       const store = await openEmbeddedStore({
         dataDir,
-        collections: contractCollections,
+        collections,
         maxReservations: contractReservations,
       });
       opened.push(store);

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { collections as petStoreCollections } from '../../collections.ts';
 import { type CollectionDefinition, unknownCollection, type StoredRecord } from '../collection.ts';
-import { expectedVersion, fingerprint, buildRecord } from '../record.ts';
+import { buildRecord, expectedVersion, fingerprint, matchesFingerprint } from '../record.ts';
 import type { CallOptions, StoreCloseOptions, Collection, Store } from '../store.ts';
 import { openCollection } from './collection.ts';
 import { closed, toReadError, toStoreError } from './errors.ts';
@@ -81,14 +81,18 @@ function createStore(
       createOnce: (values, reservation, callOptions) =>
         write(() => {
           const now = Date.now();
-          const valuesFingerprint = fingerprint(definition, values);
-          const id = reservations.find(reservation, name, valuesFingerprint, now);
+          const isSameInput = (stored: string) => matchesFingerprint(definition, values, stored);
+          const id = reservations.find(reservation, name, isSameInput, now);
           // The fingerprint ensures that a retry has the values of the first call.
           if (id !== undefined) return { record: buildRecord(definition, id, values), isReplay: true };
           const callerRow = reservations.checkLimit(reservation, now);
           const record = records.insert(values);
-          const created = { collection: name, recordId: record.id, fingerprint: valuesFingerprint };
-          reservations.add(reservation, created, now, callerRow);
+          const reserved = {
+            collection: name,
+            recordId: record.id,
+            fingerprint: fingerprint(definition, values),
+          };
+          reservations.add(reservation, reserved, now, callerRow);
           return { record, isReplay: false };
         }, callOptions),
       get: (id, callOptions) => read(() => records.get(id), callOptions),

@@ -1,11 +1,10 @@
 import type { Database } from 'lmdb';
-import type { Decoded } from '../rowCodec.ts';
 import type { KeyRecord } from '../store.ts';
 import { StoreError } from '../storeError.ts';
 import { KEY_COUNTER, openCounter } from './counter.ts';
 import { damaged } from './errors.ts';
 import type { DataFolder } from './folder.ts';
-import { jsonRow } from './rows.ts';
+import { type Decoded, jsonRow } from './rows.ts';
 import { collect, openTable, put } from './table.ts';
 
 interface StoredKey {

@@ -1,12 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Database, open as openLmdb } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
 import { Animal, animals, PetStatus } from '../../procedures/animals.ts';
 import { type CollectionDefinition, defineCollection } from '../collection.ts';
-import type { Store } from '../store.ts';
-import { backupFolder, openEmbeddedStore, verifiedTables, verifyFolder } from './index.ts';
+import type { Created, Store } from '../store.ts';
+import { backupFolder, openEmbeddedStore, type TableReport, verifiedTables, verifyFolder } from './index.ts';
+import { jsonRow } from './rows.ts';
+import { openTable } from './table.ts';
 import {
   formatOneAnimals,
   formatOneKeys,
@@ -14,6 +17,7 @@ import {
   furtherAnimal,
   createFormatOne,
 } from './testing/formatOne.ts';
+import { createFormatTwo, formatTwoAnimals, formatTwoCreates } from './testing/formatTwo.ts';
 import { startStoreProcess } from './testing/startStoreProcess.ts';
 
 let folder: string;
@@ -61,7 +65,156 @@ async function verificationErrors(collections?: readonly CollectionDefinition[])
   return errors;
 }
 
-const migrated = () => `Migrated the data in ${dataDir} from format 1 to 2.`;
+const migrated = (from: number) => `Migrated the data in ${dataDir} from format ${from} to ${from + 1}.`;
+
+/** The sentences of a migration from format 1. Collections and indexes that are newer than the folder add further ones. */
+const reportedFromOne = (count: number) =>
+  expect.arrayContaining([migrated(1), migrated(2), `Indexed animals by status: ${count} records.`]);
+
+/** Uses the keys of creates for other inputs, then retries the creates. */
+async function retry(
+  store: Store,
+  definition: CollectionDefinition<Animal>,
+  created: readonly Animal[],
+): Promise<Created<Animal>[]> {
+  const replays: Created<Animal>[] = [];
+  const pets = store.collection(definition);
+  for (const [index, { id: _id, ...values }] of created.entries()) {
+    const reservation = { caller: 'caller', key: `key ${index + 1}` };
+    for (const other of [
+      { name: 'other' },
+      { categoryId: 0 },
+      { status: values.status ? undefined : 'sold' },
+    ]) {
+      const changed = pets.createOnce({ ...values, ...other } as Animal, reservation);
+      await expect(changed).rejects.toMatchObject({ code: 'key-reused' });
+    }
+    replays.push(await pets.createOnce(values, reservation));
+  }
+  return replays;
+}
+
+const replaysOf = (created: readonly Animal[]) => created.map((record) => ({ record, isReplay: true }));
+
+const Category = z.object({ id: z.int(), name: z.string(), kind: z.string().exactOptional() });
+const categories = defineCollection({ name: 'categories', schema: Category, id: 'sequence' });
+
+const animalsWithMore = defineCollection({
+  name: 'animals',
+  schema: z.object({
+    shelterId: z.int().exactOptional(),
+    ...Animal.shape,
+    note: z.string().nullable().exactOptional(),
+  }),
+  id: 'sequence',
+  indexes: ['status', 'shelterId'],
+});
+
+describe('a data folder of format 2', () => {
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: formatOneCreatedAt + 3_600_000 });
+    await createFormatTwo(dataDir);
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  test('opening a folder of format 2 migrates its animals, and keeps indexes, API keys and ids', async () => {
+    const { store, reported } = await open();
+    expect(reported[0]).toBe(migrated(2));
+    expect(await listAll(store)).toEqual(formatTwoAnimals);
+    for (const status of PetStatus.options) {
+      expect(await listAll(store, status)).toEqual(formatTwoAnimals.filter((each) => each.status === status));
+    }
+    expect(await store.keys.list()).toEqual(formatOneKeys);
+    expect(await store.collection(animals).create({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 31 });
+    expect(await verificationErrors()).toEqual([]);
+    await store.close();
+    expect((await open()).reported).toEqual([]);
+  });
+
+  test('idempotency keys of format 2 work after the migration, also those of changed and deleted animals', async () => {
+    const replays = await retry((await open()).store, animals, formatTwoCreates);
+    expect(replays).toEqual(replaysOf(formatTwoCreates));
+  });
+
+  test('animals and idempotency keys of format 2 stay valid in a version with further optional fields', async () => {
+    const later = [animalsWithMore];
+    const { store, reported } = await open(later);
+    expect(reported).toContain('Indexed animals by shelterId: 29 records.');
+    const replays = await retry(store, animalsWithMore, formatTwoCreates);
+    expect(replays).toEqual(replaysOf(formatTwoCreates));
+    const pets = store.collection(animalsWithMore);
+    expect((await pets.list({ limit: 100 })).records).toEqual(formatTwoAnimals);
+    const created = await pets.create({ name: 'Rex', categoryId: 1, shelterId: 7, note: null });
+    await store.close();
+    expect(await verificationErrors(later)).toEqual([]);
+    const to = join(folder, 'backup');
+    await backupFolder({ dataDir, to });
+    dataDir = to;
+    const backup = (await open(later)).store.collection(animalsWithMore);
+    expect(await backup.list({ limit: 9, where: { shelterId: 7 } })).toEqual({
+      records: [created],
+      hasNext: false,
+    });
+    expect(await verificationErrors(later)).toEqual([]);
+  });
+
+  test('a running process of format 2 cannot create animals after the migration, because their counter is gone', async () => {
+    await (await open()).store.close();
+    expect(await readMeta('animals.lastId')).toBeUndefined();
+    expect(await readMeta('animals.lastRecordId')).toBe(30);
+  });
+
+  test('opening a folder of format 2 keeps animals that are JSON already, of another service', async () => {
+    dataDir = join(folder, 'other');
+    const { store } = await open([animalsWithMore, categories]);
+    const animal = await store
+      .collection(animalsWithMore)
+      .create({ name: '\u0000', categoryId: 1, note: 'x' });
+    const dogs = await store.collection(categories).create({ name: 'Dogs' });
+    await store.close();
+    await asFormatTwo(['animals', 'categories']);
+    const again = await open([animalsWithMore, categories]);
+    expect(again.reported).toEqual([migrated(2)]);
+    expect(await again.store.collection(animalsWithMore).get(1)).toEqual(animal);
+    expect(await again.store.collection(categories).get(1)).toEqual(dogs);
+    expect(await again.store.collection(categories).create({ name: 'Cats' })).toMatchObject({ id: 2 });
+  });
+
+  test('the migration keeps a damaged row, and verifyFolder reports it', async () => {
+    const file = join(dataDir, 'petstore.mdb');
+    const bytes = await readFile(file);
+    for (let at = bytes.indexOf('animal 12'); at !== -1; at = bytes.indexOf('animal 12', at + 1))
+      bytes[at] = 0;
+    await writeFile(file, bytes);
+    const { store } = await open();
+    expect(() => store.collection(animals).get(12)).toThrow('the record of animal 12 is invalid');
+    expect(await store.collection(animals).get(13)).toEqual(formatTwoAnimals[12]);
+    expect(await verificationErrors()).toEqual(['animals: the record of animal 12 is invalid']);
+  });
+});
+
+/** Opens the table of counters without the store. */
+async function useMeta<T>(use: (meta: Database<number | null, string>) => T): Promise<T> {
+  const root = openLmdb({ path: join(dataDir, 'petstore.mdb'), noSubdir: true, overlappingSync: false });
+  const meta = openTable<number | null, string>(root, 'meta', { encoder: jsonRow<number>() });
+  const result = root.transactionSync(() => use(meta));
+  await root.close();
+  return result;
+}
+
+const readMeta = (key: string) => useMeta((meta) => meta.get(key));
+
+/** Turns a folder of JSON rows into one of format 2. */
+const asFormatTwo = (names: readonly string[]) =>
+  useMeta((meta) => {
+    meta.putSync('format', 2);
+    for (const name of names) {
+      meta.putSync(`${name}.lastId`, meta.get(`${name}.lastRecordId`) ?? 0);
+      meta.removeSync(`${name}.lastRecordId`);
+    }
+  });
 
 describe('a data folder of format 1', () => {
   beforeEach(() => {
@@ -74,7 +227,7 @@ describe('a data folder of format 1', () => {
   test('opening a folder of format 1 migrates its animals, indexes, API keys and ids', async () => {
     await createFormatOne(dataDir);
     const { store, reported } = await open();
-    expect(reported).toEqual([migrated(), 'Indexed animals by status: 28 records.']);
+    expect(reported).toEqual(reportedFromOne(28));
     expect(await listAll(store)).toEqual(formatOneAnimals);
     for (const status of PetStatus.options) {
       expect(await listAll(store, status)).toEqual(formatOneAnimals.filter((each) => each.status === status));
@@ -88,15 +241,8 @@ describe('a data folder of format 1', () => {
   test('idempotency keys of format 1 work after the migration', async () => {
     await createFormatOne(dataDir);
     const { store } = await open();
-    for (const [index, { id, ...values }] of formatOneAnimals.slice(25).entries()) {
-      const reservation = { caller: 'caller', key: `key ${index + 1}` };
-      expect(await store.collection(animals).createOnce(values, reservation)).toEqual({
-        record: { id, ...values },
-        isReplay: true,
-      });
-      const other = store.collection(animals).createOnce({ ...values, name: 'other' }, reservation);
-      await expect(other).rejects.toMatchObject({ code: 'key-reused' });
-    }
+    const created = formatOneAnimals.slice(25);
+    expect(await retry(store, animals, created)).toEqual(replaysOf(created));
   });
 
   test('opening a migrated folder again migrates nothing', async () => {
@@ -142,7 +288,7 @@ describe('a data folder of format 1', () => {
       expect(signal).toBe('SIGKILL');
     }
     const { store, reported } = await open();
-    expect(reported).toEqual([migrated(), 'Indexed animals by status: 10000 records.']);
+    expect(reported).toEqual(reportedFromOne(10_000));
     expect(await listAll(store)).toHaveLength(10_000);
     expect(await listAll(store, 'sold')).toHaveLength(2_500);
     expect(await verificationErrors()).toEqual([]);
@@ -154,7 +300,7 @@ describe('a data folder of format 1', () => {
       code: 'migration-needed',
       message: `The data in ${dataDir} was created by an earlier version. Start the service, which migrates it.`,
     });
-    expect((await open()).reported).toContain(migrated());
+    expect((await open()).reported).toContain(migrated(2));
   });
 
   test('backupFolder copies a folder of format 1 without migrating it', async () => {
@@ -166,17 +312,14 @@ describe('a data folder of format 1', () => {
     });
     dataDir = to;
     const { store, reported } = await open();
-    expect(reported).toContain(migrated());
+    expect(reported).toContain(migrated(2));
     expect(await listAll(store)).toEqual(formatOneAnimals);
   });
 });
 
-const Category = z.object({ id: z.int(), name: z.string(), kind: z.string().exactOptional() });
-const categories = defineCollection({ name: 'categories', schema: Category, id: 'sequence' });
-
 describe('a data folder with other collections than the code', () => {
   test('opening a folder adds a missing collection and reports it', async () => {
-    await (await open()).store.close();
+    await (await open([animals])).store.close();
     const { store, reported } = await open([animals, categories]);
     expect(reported).toEqual([`Added the collection categories to the data in ${dataDir}.`]);
     expect(await store.collection(categories).create({ name: 'Dogs' })).toEqual({ id: 1, name: 'Dogs' });
@@ -187,7 +330,7 @@ describe('a data folder with other collections than the code', () => {
     const { store } = await open([animals, categories]);
     const dogs = await store.collection(categories).create({ name: 'Dogs' });
     await store.close();
-    await expect(open()).rejects.toMatchObject({
+    await expect(open([animals])).rejects.toMatchObject({
       code: 'damaged',
       message: `The data in ${dataDir} has a collection "categories" that this version does not know. Start the version that created it, or choose another folder.`,
     });
@@ -251,5 +394,47 @@ describe('a data folder with other collections than the code', () => {
     });
     const again = await open([animals, categories]);
     expect((await again.store.collection(categories).list({ limit: 10 })).records).toHaveLength(3);
+  });
+
+  test('opening a folder fails if a new index has a record that the schema rejects, and changes nothing', async () => {
+    const { store } = await open([animals, categories]);
+    const dogs = await store.collection(categories).create({ name: 'Dogs', kind: 'pet' });
+    await store.close();
+    const schema = Category.extend({ kind: z.literal('wild').exactOptional() });
+    const stricter = defineCollection({ name: 'categories', schema, id: 'sequence', indexes: ['name'] });
+    await expect(open([animals, stricter])).rejects.toMatchObject({
+      code: 'incompatible',
+      message: expect.stringContaining('The category 1 in the data folder'),
+    });
+    expect(await (await open([animals, categories])).store.collection(categories).get(1)).toEqual(dogs);
+  });
+
+  test('verifyFolder does not call a record damaged that the schema of this version rejects', async () => {
+    const { store } = await open([animals, categories]);
+    await store.collection(categories).create({ name: 'Dogs', kind: 'pet' });
+    await store.close();
+    const schema = Category.extend({ kind: z.literal('wild').exactOptional() });
+    const stricter = defineCollection({ name: 'categories', schema, id: 'sequence' });
+    const reports: TableReport[] = [];
+    await verifyFolder({
+      dataDir,
+      tables: verifiedTables([animals, stricter]),
+      collections: [animals, stricter],
+      onProgress: () => {},
+      onTable: (report) => reports.push(report),
+    });
+    expect(reports.filter(({ errorCount }) => errorCount > 0)).toEqual([
+      {
+        table: 'categories',
+        entries: 1,
+        errors: [
+          expect.stringMatching(
+            /^category 1: the schema of categories in this version rejects it \(kind: Invalid input.*\)$/,
+          ),
+        ],
+        errorCount: 1,
+        isDamaged: false,
+      },
+    ]);
   });
 });

@@ -1,17 +1,19 @@
 import type { RootDatabase } from 'lmdb';
-import { type CollectionDefinition, singular } from '../collection.ts';
-import type { Decoded } from '../rowCodec.ts';
+import type { CollectionDefinition, StoredRecord } from '../collection.ts';
+import { throwIncompatible } from '../record.ts';
 import { StoreError } from '../storeError.ts';
 import { addToIndex, indexName, type IndexTable, openCollectionTables, findDuplicate } from './collection.ts';
+import { decodeCompactAnimal } from './compactAnimal.ts';
 import { recordCounter } from './counter.ts';
 import { damaged } from './errors.ts';
 import type { Layout, MetaTable } from './folder.ts';
+import { idKey } from './idKey.ts';
 import { openReservationTables } from './reservations.ts';
-import type { ReservationRow } from './rows.ts';
+import { type Decoded, jsonRow, type ReservationRow } from './rows.ts';
 import { collect, openTable, put } from './table.ts';
 
 /** Version of the storage format. Increment it for a change that older code cannot read, and add a migration to `MIGRATIONS`. */
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 interface OpenedFolder {
   readonly path: string;
@@ -46,6 +48,26 @@ const MIGRATIONS: Readonly<Record<number, Migration>> = {
           if (value !== null) put(reservations, key, toFormat2(value));
         }
         for (const status of statuses) status.dropSync();
+      };
+    },
+  },
+  /** In format 2, animals had a binary layout that could not store further fields. Counters had another name. */
+  2: {
+    prepare(folder) {
+      const { root, meta } = folder;
+      const rows = openTable<Decoded<StoredRecord>, number>(root, 'animals', {
+        encoder: { ...jsonRow<StoredRecord>(), decode: decodeCompactAnimal },
+        keyEncoder: idKey,
+      });
+      return () => {
+        // Processes of the earlier version that still run fail to create from here on. They would store the earlier layout.
+        for (const name of Object.keys(layoutOf(folder))) {
+          const last = meta.get(`${name}.lastId`);
+          if (last === undefined) continue;
+          put(meta, recordCounter(name), last);
+          meta.removeSync(`${name}.lastId`);
+        }
+        for (const { key, value } of batches(rows)) if (value?.id === key) put(rows, key, value);
       };
     },
   },
@@ -183,33 +205,43 @@ const BATCH = 1_000;
  * Adds all rows to an index.
  * @param isFilled whether the entries exist already, and only their uniqueness is checked
  * @returns the number of intact rows
- * @throws {StoreError} `conflict` if a unique index would have a duplicate
+ * @throws {StoreError} `conflict` if a unique index would have a duplicate; `incompatible` if the schema rejects a row
  */
 function fillIndex(
   path: string,
-  { name }: CollectionDefinition,
-  rows: ReturnType<typeof openCollectionTables>['rows'],
+  definition: CollectionDefinition,
+  rows: Rows,
   index: IndexTable,
   isFilled: boolean,
 ): number {
+  const { name, recordName } = definition;
   let count = 0;
+  for (const { key, value } of batches(rows)) {
+    // A damaged row is not indexed: reading it reports the damage.
+    if (value?.id !== key) continue;
+    const record = definition.check(value) ?? throwIncompatible(definition, value, `the data folder ${path}`);
+    const other = index.kind === 'unique' ? findDuplicate(index, record) : undefined;
+    if (other !== undefined) {
+      throw new StoreError(
+        'conflict',
+        `The data in ${path} cannot have a unique index of ${name} by ${index.field}: ${recordName} ${other} and ${key} have the same value. Start the earlier version and change one of them.`,
+      );
+    }
+    if (!isFilled) addToIndex(index, record);
+    count += 1;
+  }
+  return count;
+}
+
+type Rows = ReturnType<typeof openCollectionTables>['rows'];
+
+/** Yields all rows in ascending order of id, also while they are written. */
+function* batches(rows: Rows) {
   for (let after = 0; ;) {
     const page = collect(rows.getRange({ start: after + 1, limit: BATCH }));
-    for (const { key, value } of page) {
-      // A damaged row is not indexed: reading it reports the damage.
-      if (value?.id !== key) continue;
-      const other = index.kind === 'unique' ? findDuplicate(index, value) : undefined;
-      if (other !== undefined) {
-        throw new StoreError(
-          'conflict',
-          `The data in ${path} cannot have a unique index of ${name} by ${index.field}: ${singular(name)} ${other} and ${key} have the same value. Start the earlier version and change one of them.`,
-        );
-      }
-      if (!isFilled) addToIndex(index, value);
-      count += 1;
-    }
+    yield* page;
     const last = page.at(-1);
-    if (last === undefined) return count;
+    if (last === undefined) return;
     after = last.key;
   }
 }

@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Database } from 'lmdb';
-import type { Decoded } from '../rowCodec.ts';
 import type { Reservation } from '../store.ts';
 import { MAX_RESERVATIONS, RESERVATION_MS, tooManyReservations } from '../reservationLimit.ts';
 import { StoreError } from '../storeError.ts';
 import { type StoredReservation, shouldPutReservation } from '../transfer.ts';
 import { damaged } from './errors.ts';
 import type { DataFolder } from './folder.ts';
-import { jsonRow, type ReservationRow } from './rows.ts';
+import { type Decoded, jsonRow, type ReservationRow } from './rows.ts';
 import { collect, EMPTY_VALUE, openTable, put, type TableRoot } from './table.ts';
 
 /** Number of expired reservations that each new one removes: more than one, so that none accumulate. */
@@ -75,10 +74,15 @@ export function openReservations(folder: DataFolder, maxReservations = MAX_RESER
      * Returns the id of the record that was created under a reservation; `undefined` if it is new or has expired.
      * @throws {StoreError} `key-reused` if the key was used with other values or for another collection
      */
-    find(reservation: Reservation, collection: string, fingerprint: string, now: number): number | undefined {
+    find(
+      reservation: Reservation,
+      collection: string,
+      isSameInput: (fingerprint: string) => boolean,
+      now: number,
+    ): number | undefined {
       const stored = checked(reservations.get(reservationKey(reservation)));
       if (stored === undefined || stored.expiresAt <= now) return undefined;
-      if (stored.fingerprint === fingerprint && stored.collection === collection) return stored.recordId;
+      if (stored.collection === collection && isSameInput(stored.fingerprint)) return stored.recordId;
       throw new StoreError('key-reused', 'The idempotency key was used with another input.');
     },
 

@@ -1,7 +1,15 @@
-import type { CollectionDefinition, StoredRecord } from '../collection.ts';
-import type { RowCodec } from '../rowCodec.ts';
 import type { StoredReservation } from '../transfer.ts';
 import { CHECKSUM_BYTES, isIntact, seal } from './checksum.ts';
+
+/** A decoded value, or `null` for damaged bytes. Decoders must not throw: lmdb would leave its cursors open. */
+export type Decoded<T> = T | null;
+
+/** Encodes and decodes a row. Has the shape of lmdb's `encoder` option. */
+export interface RowCodec<T> {
+  encode(value: T): Buffer;
+  /** @param row its content and length are valid only until the next read */
+  decode(row: Uint8Array): Decoded<T>;
+}
 
 /** Stored reservation. Its key is the digest. */
 export type ReservationRow = Omit<StoredReservation, 'digest'>;
@@ -20,21 +28,13 @@ export function jsonRow<T>(): RowCodec<T> {
     },
     decode(row) {
       if (!isIntact(row)) return null;
-      // The checksum is correct, so `encode` wrote the row.
-      const value: T = JSON.parse(utf8Slice.call(row, CHECKSUM_BYTES, row.length));
-      return value;
+      try {
+        // The checksum is correct, so `encode` wrote the row.
+        const value: T = JSON.parse(utf8Slice.call(row, CHECKSUM_BYTES, row.length));
+        return value;
+      } catch {
+        return null;
+      }
     },
-  };
-}
-
-/** Returns the codec of a collection's rows: the one of its definition, or JSON that is validated with its schema. */
-export function recordRow<Stored extends StoredRecord>(
-  definition: CollectionDefinition<Stored>,
-): RowCodec<Stored> {
-  if (definition.row !== undefined) return definition.row;
-  const json = jsonRow<Stored>();
-  return {
-    encode: (record) => json.encode(record),
-    decode: (row) => definition.check(json.decode(row)) ?? null,
   };
 }

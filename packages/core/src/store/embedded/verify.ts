@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { collections as petStoreCollections } from '../../collections.ts';
 import { type CollectionDefinition, singular } from '../collection.ts';
+import { mismatch } from '../record.ts';
 import { indexName, type IndexTable, openCollectionTables } from './collection.ts';
 import { KEY_COUNTER, openCounter, recordCounter } from './counter.ts';
 import { toStoreError } from './errors.ts';
@@ -32,6 +33,8 @@ export interface TableReport {
   readonly errors: readonly string[];
   /** Total number of errors. */
   readonly errorCount: number;
+  /** Whether data is damaged. `false` if the only errors are intact records that the schemas of this version reject. */
+  readonly isDamaged: boolean;
 }
 
 export interface VerifyOptions {
@@ -78,8 +81,10 @@ export async function verifyFolder({
       onProgress(table);
       const reported: string[] = [];
       let errorCount = 0;
-      const report = (clause: string) => {
+      let isDamaged = false;
+      const report: Report = (clause, isIntact = false) => {
         errorCount += 1;
+        isDamaged ||= !isIntact;
         if (reported.length < MAX_REPORTED) reported.push(clause);
       };
       let entries = 0;
@@ -93,7 +98,7 @@ export async function verifyFolder({
       } catch (error) {
         report(`LMDB cannot read it beyond entry ${entries} (${String(error)})`);
       }
-      onTable({ table, entries, errors: reported, errorCount });
+      onTable({ table, entries, errors: reported, errorCount, isDamaged });
     }
   } finally {
     await folder.close();
@@ -101,7 +106,10 @@ export async function verifyFolder({
 }
 
 /** Reads a table. Calls `onEntry` with a label of each entry, and `report` with a description of each error. */
-type Walk = (onEntry: (key: string) => void, report: (clause: string) => void) => void;
+type Walk = (onEntry: (key: string) => void, report: Report) => void;
+
+/** Reports an error as a clause. `isIntact`: the data is what was stored. */
+type Report = (clause: string, isIntact?: boolean) => void;
 
 interface VerifiedTable {
   readonly walk: Walk;
@@ -136,10 +144,12 @@ function collectionTables(
   const walkRows: Walk = (onEntry, report) => {
     let last = 0;
     for (const { key, value } of rows.getRange()) {
+      const record = definition.check(value);
       if (value?.id !== key) report(`the record of ${recordName} ${key} is invalid`);
+      else if (record === undefined) report(`${recordName} ${key}: ${mismatch(definition, value)}`, true);
       else {
         for (const { field, ids, valueOf } of indexes) {
-          const indexed = valueOf(value);
+          const indexed = valueOf(record);
           if (indexed !== undefined && !ids.doesExist([indexed, key])) {
             report(`${recordName} ${key} is not in the index of ${field}`);
           }
@@ -158,10 +168,12 @@ function collectionTables(
       for (const [value, id] of ids.getKeys()) {
         // Copied, because lmdb's buffers are valid only until its next read.
         const indexed = Buffer.from(value);
-        const record = rows.get(id);
-        const stored = record ? valueOf(record) : undefined;
-        // A damaged record was reported for the collection's table.
-        if (record !== null && (stored === undefined || Buffer.compare(stored, indexed) !== 0)) {
+        const row = rows.get(id);
+        const record = row ? definition.check(row) : undefined;
+        const stored = record && valueOf(record);
+        // A record that cannot be read was reported for the collection's table.
+        const isReadable = row === undefined || record !== undefined;
+        if (isReadable && (stored === undefined || Buffer.compare(stored, indexed) !== 0)) {
           report(`it names ${recordName} ${id}, which has another ${field}`);
         }
         onEntry(`${recordName} ${id}`);

@@ -6,13 +6,21 @@ import {
   type RecordChange,
   type StoredRecord,
 } from '../collection.ts';
-import { applyChange, checkVersion, buildRecord } from '../record.ts';
+import { applyChange, buildRecord, checkVersion, throwIncompatible } from '../record.ts';
 import type { ListQuery, Page } from '../store.ts';
 import { StoreError } from '../storeError.ts';
 import type { Counter } from './counter.ts';
 import { isDuplicate, type DatabaseLabel, storeError } from './errors.ts';
 import type { StoreOperation, OperationRunner } from './operation.ts';
-import { decodeRecord, encodeRecord, type Int64, int64, isSameRecord, type RecordRow } from './rows.ts';
+import {
+  decodeRecord,
+  decodeRow,
+  encodeRecord,
+  type Int64,
+  int64,
+  isSameRecord,
+  type RecordRow,
+} from './rows.ts';
 
 /** How long the tombstone of an idempotently created record keeps its id, in seconds. Longer than a reservation is valid. */
 const TOMBSTONE_SECONDS = 90_000;
@@ -235,19 +243,14 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
   };
 }
 
-/** Decodes a row. @throws {StoreError} `damaged` if something else wrote the document */
+/** Decodes a row. @throws {StoreError} `incompatible` if the schema rejects it */
 export function checkedRecord<Stored extends StoredRecord>(
   row: RecordRow,
   definition: CollectionDefinition<Stored>,
   label: DatabaseLabel,
 ): Stored {
-  const record = decodeRecord(row, definition);
-  if (record !== undefined) return record;
-  throw storeError(
-    'damaged',
-    label,
-    `the document of ${definition.recordName} ${String(row._id)} is invalid`,
-  );
+  const record = decodeRow(row);
+  return definition.check(record) ?? throwIncompatible(definition, record, `the database ${label.name}`);
 }
 
 export type OpenCollection<Stored extends StoredRecord> = ReturnType<typeof openCollection<Stored, string>>;

@@ -16,7 +16,7 @@ export interface DatabaseLabel {
  */
 type Code = Exclude<
   StoreErrorCode,
-  'fatal' | 'invalid' | 'migration-needed' | 'too-many-reservations' | 'version-mismatch'
+  'fatal' | 'incompatible' | 'invalid' | 'migration-needed' | 'too-many-reservations' | 'version-mismatch'
 >;
 
 /**

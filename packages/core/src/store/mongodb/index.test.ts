@@ -10,12 +10,14 @@ describe.skipIf(mongodbUri === undefined)('on a server', () => {
     async () => {
       const { uri, database, drop } = testDatabase();
       const opened: Store[] = [];
-      const reopen = async () => {
+      const reopen = async (collections = contractCollections) => {
         const store = await openMongodbStore({
           uri,
           database,
-          collections: contractCollections,
+          collections,
           maxReservations: contractReservations,
+          // Other tests share the machine.
+          operationTimeoutMs: 20_000,
         });
         opened.push(store);
         return store;

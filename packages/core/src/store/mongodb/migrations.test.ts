@@ -3,7 +3,7 @@ import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 import { BSON, type Db, Long, MongoClient } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { type Animal, animals } from '../../procedures/animals.ts';
+import { Animal, animals } from '../../procedures/animals.ts';
 import { type CollectionDefinition, defineCollection } from '../collection.ts';
 import { formatOneAnimals, formatOneKeys, formatOneCreatedAt } from '../embedded/testing/formatOne.ts';
 import type { Store } from '../store.ts';
@@ -71,6 +71,13 @@ const once = (store: Store, key: number, change: Partial<Animal> = {}) => {
   return store.collection(animals).createOnce(values, { caller: 'caller', key: `key ${key}` });
 };
 
+const animalsWithShelter = defineCollection({
+  name: 'animals',
+  schema: z.object({ shelterId: z.int().exactOptional(), ...Animal.shape }),
+  id: 'sequence',
+  indexes: ['status', 'shelterId'],
+});
+
 async function checkMigrated(store: Store): Promise<void> {
   await store.ready();
   expect(await listAll(store)).toEqual(formatOneAnimals);
@@ -102,6 +109,26 @@ describe.skipIf(mongodbUri === undefined)('a database of format 1', () => {
     const again = await open();
     await again.store.ready();
     expect(again.reported).toEqual([]);
+  });
+
+  test('animals and idempotency keys of format 1 stay valid in a version with a further optional field', async () => {
+    const { db, open } = await newDatabase();
+    await fillFormatOne(db);
+    const { store } = await open([animalsWithShelter]);
+    const pets = store.collection(animalsWithShelter);
+    await store.ready();
+    expect((await pets.list({ limit: 100 })).records).toEqual(formatOneAnimals);
+    for (const [index, { id, ...values }] of formatOneAnimals.slice(25).entries()) {
+      const reservation = { caller: 'caller', key: `key ${index + 1}` };
+      expect(await pets.createOnce(values, reservation)).toEqual({
+        record: { id, ...values },
+        isReplay: true,
+      });
+      const other = pets.createOnce({ ...values, shelterId: 1 }, reservation);
+      await expect(other).rejects.toMatchObject({ code: 'key-reused' });
+    }
+    const created = await pets.create({ name: 'Rex', categoryId: 1, shelterId: 1 });
+    expect(await pets.list({ limit: 9, where: { shelterId: 1 } })).toMatchObject({ records: [created] });
   });
 
   test('stores that open a database concurrently migrate it', async () => {
@@ -199,7 +226,7 @@ describe.skipIf(mongodbUri === undefined)('a database', () => {
 
   test('opening a database adds a missing collection and reports it', async () => {
     const { open } = await newDatabase();
-    await (await open()).store.ready();
+    await (await open([animals])).store.ready();
     const { store, reported } = await open([animals, categories]);
     await store.ready();
     expect(reported).toEqual([
@@ -212,7 +239,7 @@ describe.skipIf(mongodbUri === undefined)('a database', () => {
     const { open } = await newDatabase();
     const { store } = await open([animals, categories]);
     const dogs = await store.collection(categories).create({ name: 'Dogs' });
-    const other = await open();
+    const other = await open([animals]);
     await expect(async () => other.store.ready()).rejects.toMatchObject({
       code: 'damaged',
       message: expect.stringContaining('has a collection "categories" that this version does not know'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Collection } from 'mongodb';
 import type { NewRecord, StoredRecord } from '../collection.ts';
-import { fingerprint, buildRecord } from '../record.ts';
+import { buildRecord, fingerprint, matchesFingerprint } from '../record.ts';
 import { MAX_RESERVATIONS, RESERVATION_MS, tooManyReservations } from '../reservationLimit.ts';
 import type { Created, Reservation } from '../store.ts';
 import type { OpenCollection } from './collection.ts';
@@ -228,7 +228,10 @@ export function openReservations(
       // From here on other calls may store the record, even if this one fails.
       operation.writeOutcome = 'unknown';
       if (existing !== undefined) {
-        if (existing.fingerprint !== row.fingerprint || existing.collection !== row.collection) {
+        if (
+          existing.collection !== row.collection ||
+          !matchesFingerprint(definition, values, existing.fingerprint)
+        ) {
           throw storeError('key-reused', label);
         }
         return replay(operation, records, values, existing);

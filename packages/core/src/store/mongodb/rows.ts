@@ -72,14 +72,16 @@ export function encodeRecord(record: StoredRecord): RecordRow {
   return row as unknown as RecordRow;
 }
 
-/** Decodes a row. @returns `undefined` if the document does not match the schema, because something else wrote it */
-export function decodeRecord<Stored extends StoredRecord>(
+/** Decodes a row without its internal fields. */
+export function decodeRow({ _id, _reservation, _deletedAt, ...fields }: RecordRow): StoredRecord {
+  return { id: Number(_id), ...fields };
+}
+
+/** Decodes a row. @returns `undefined` if the schema rejects it */
+export const decodeRecord = <Stored extends StoredRecord>(
   row: RecordRow,
   definition: CollectionDefinition<Stored>,
-): Stored | undefined {
-  const { _id: id, _reservation, _deletedAt, ...fields } = row;
-  return definition.check({ id, ...fields });
-}
+): Stored | undefined => definition.check(decodeRow(row));
 
 /** Whether two records have equal fields. 0 equals -0, which clients may send and the database stores as 0. */
 export function isSameRecord<Stored extends StoredRecord>(

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { open as openLmdb } from 'lmdb';
 import { type Animal, PetStatus } from '../../../procedures/animals.ts';
-import { animalRow } from '../../../procedures/animalRow.ts';
+import type { StoredRecord } from '../../collection.ts';
 import { idKey } from '../idKey.ts';
-import { jsonRow } from '../rows.ts';
+import { seal } from '../checksum.ts';
+import { decodeCompactAnimal } from '../compactAnimal.ts';
+import { type Decoded, jsonRow } from '../rows.ts';
 import { openTable, put } from '../table.ts';
 
 /** Creation time of the fixture. Its idempotency keys expire 24 hours later. */
@@ -47,15 +49,26 @@ export const formatOneKeys = [
   },
 ];
 
+/** Encodes an animal in the layout of formats 1 and 2, which `compactAnimal.ts` describes. */
+export function encodeCompactAnimal({ id, name, categoryId, status }: Animal): Buffer {
+  const row = Buffer.alloc(21 + Buffer.byteLength(name));
+  row[4] = statuses.indexOf(status);
+  row.writeDoubleLE(id, 5);
+  row.writeDoubleLE(categoryId, 13);
+  row.write(name, 21);
+  return seal(row);
+}
+
 /** Creates a data folder of version 1.0.0: the file that it wrote, and additional animals in its format. */
 export async function createFormatOne(dataDir: string, animals = formatOneAnimals.length): Promise<void> {
-  const fixture = new URL('fixtures/format1.mdb.gz', import.meta.url);
-  await mkdir(dataDir, { mode: 0o700 });
-  await writeFile(join(dataDir, 'petstore.mdb'), gunzipSync(await readFile(fixture)), { mode: 0o600 });
+  await writeFixture(dataDir, 'format1.mdb.gz');
   if (animals === formatOneAnimals.length) return;
   const root = openLmdb({ path: join(dataDir, 'petstore.mdb'), noSubdir: true, overlappingSync: false });
   const meta = openTable<number | null, string>(root, 'meta', { encoder: jsonRow<number>() });
-  const rows = openTable<Animal | null, number>(root, 'animals', { encoder: animalRow, keyEncoder: idKey });
+  const rows = openTable<Decoded<StoredRecord>, number>(root, 'animals', {
+    encoder: { encode: encodeCompactAnimal, decode: decodeCompactAnimal },
+    keyEncoder: idKey,
+  });
   const ids = new Map(
     PetStatus.options.map((status) => [
       status,
@@ -71,6 +84,13 @@ export async function createFormatOne(dataDir: string, animals = formatOneAnimal
     put(meta, 'lastAnimalId', animals);
   });
   await root.close();
+}
+
+/** Creates a data folder with a file that an earlier version wrote. */
+export async function writeFixture(dataDir: string, name: string): Promise<void> {
+  const fixture = new URL(`fixtures/${name}`, import.meta.url);
+  await mkdir(dataDir, { mode: 0o700 });
+  await writeFile(join(dataDir, 'petstore.mdb'), gunzipSync(await readFile(fixture)), { mode: 0o600 });
 }
 
 /** Returns an animal that `createFormatOne` adds. */

@@ -6,10 +6,8 @@
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { open as openLmdb } from 'lmdb';
-import { type Animal, animals, type NewPet } from '../../../procedures/animals.ts';
+import { animals, type NewPet } from '../../../procedures/animals.ts';
 import type { Store } from '../../store.ts';
-import { animalRow } from '../../../procedures/animalRow.ts';
-import type { RowCodec } from '../../rowCodec.ts';
 import { StoreError } from '../../storeError.ts';
 import { openEmbeddedStore } from '../index.ts';
 
@@ -127,15 +125,12 @@ function holdLock(folder: string) {
 /** Kills this process during the migration of a folder, after it has read a number of animals. */
 async function dieMigrating(folder: string, rows: string) {
   let left = Number(rows);
-  const row: RowCodec<Animal> = {
-    encode: (animal) => animalRow.encode(animal),
-    decode(bytes) {
-      left -= 1;
-      if (left === 0) process.kill(process.pid, 'SIGKILL');
-      return animalRow.decode(bytes);
-    },
+  const check = (value: unknown) => {
+    left -= 1;
+    if (left === 0) process.kill(process.pid, 'SIGKILL');
+    return animals.check(value);
   };
-  await openEmbeddedStore({ dataDir: folder, collections: [{ ...animals, row }] });
+  await openEmbeddedStore({ dataDir: folder, collections: [{ ...animals, check }] });
 }
 
 const [action = '', dataDir = '', argument = ''] = process.argv.slice(2);
