@@ -65,7 +65,7 @@ describe.skipIf(mongodbUri === undefined)('ids', () => {
   });
 
   test('creates continue with a new block after the response to a lease was lost', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open();
     await store.ready();
     proxy.set({ kind: 'cutResponses', percent: 100, only: 'counters' });
@@ -166,7 +166,7 @@ describe.skipIf(mongodbUri === undefined)(
 
     test('concurrent creates of several stores on such a counter are all stored', async () => {
       const proxied = await proxiedDatabase();
-      const stores = await Promise.all(idsUpTo(4).map(() => proxied.open({ operationTimeoutMs: 20_000 })));
+      const stores = await Promise.all(idsUpTo(4).map(() => proxied.open()));
       // Each store has leased ids already, which the restored animals take.
       const before = await Promise.all(stores.map((store, index) => createBoth(store, 2, `before ${index}`)));
       const { restore, emptyCounters, names } = await directAccess(proxied);

@@ -98,7 +98,7 @@ describe('an unreachable database', () => {
 
 describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
   test('a store connects to a database that starts later', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     proxy.set({ kind: 'reject' });
     const store = await open();
     await expect(store.collection(animals).create(pet)).rejects.toMatchObject({ code: 'unavailable' });
@@ -108,7 +108,7 @@ describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
   });
 
   test('a store reconnects within 5 s after the database was unavailable', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open();
     const { id } = await store.collection(animals).create(pet);
     for (const kind of ['reject', 'freeze'] as const) {
@@ -122,7 +122,7 @@ describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
   });
 
   test('a store under load reconnects after each of ten disconnections', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open();
     await store.ready();
     const stopped = new AbortController();
@@ -225,7 +225,7 @@ describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
   });
 
   test('close() rejects at its deadline if the database does not confirm a write', async () => {
-    const { uri, database, proxy } = await proxiedDatabase();
+    const { uri, database, proxy } = await proxiedDatabase(1000);
     const store = await openMongodbStore({ uri, database, operationTimeoutMs: 20_000 });
     await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
@@ -258,7 +258,7 @@ describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
     { name: 'Rex', categoryId: 1.5 },
     { name: 'Rex' },
     { name: 'Rex', categoryId: 1, status: 'lost' },
-  ])('get fails with damaged for the foreign document %j', async (row) => {
+  ])('get fails with incompatible for the foreign document %j', async (row) => {
     const { uri, database, open } = await proxiedDatabase();
     const store = await open();
     const client = new MongoClient(uri);
@@ -268,7 +268,7 @@ describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
       .collection<{ _id: number }>('animals')
       .insertOne({ _id: 7, ...row });
     await expect(async () => store.collection(animals).get(7)).rejects.toMatchObject({
-      code: 'damaged',
+      code: 'incompatible',
       message: expect.stringContaining('animal 7'),
     });
   });

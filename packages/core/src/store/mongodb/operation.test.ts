@@ -21,7 +21,7 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
   test.for(['cutResponses', 'cutMessages'] as const)(
     'a create with a lost response (%s) fails with outcome-unknown and may be stored',
     async (kind) => {
-      const { proxy, open } = await proxiedDatabase();
+      const { proxy, open } = await proxiedDatabase(1000);
       const store = await open();
       await store.collection(animals).create(pet);
       proxy.set({ kind, percent: 100, only: 'insert' });
@@ -33,7 +33,7 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
   );
 
   test('at its timeout a sent create fails with outcome-unknown and a sent read with unavailable', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open();
     const { id } = await store.collection(animals).create(pet);
     // Opens enough connections, because a command that waits for one is not sent.
@@ -51,7 +51,7 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
   });
 
   test('a create that was not sent fails with unavailable and is not stored', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open();
     await store.collection(animals).create(pet);
     proxy.set({ kind: 'reject' });
@@ -66,7 +66,7 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
   });
 
   test('a create that times out while waiting for a connection fails with unavailable and is not stored', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open({ maxPoolSize: 1 });
     await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
@@ -83,7 +83,7 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
   });
 
   test('calls over maxWaiting fail immediately with unavailable', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open({ maxPoolSize: 1, maxWaiting: 2 });
     await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
@@ -98,7 +98,7 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
   });
 
   test('keys.find fails at half the timeout, because the authenticated call follows', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open();
     await store.ready();
     proxy.set({ kind: 'freeze' });
@@ -108,7 +108,7 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
   });
 
   test('ready resolves at the limit of waiting calls if the database responds', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open({ maxPoolSize: 1, maxWaiting: 20 });
     await store.ready();
     proxy.set({ kind: 'delay', ms: 100 });
@@ -123,7 +123,7 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
   });
 
   test('ready rejects at the limit of waiting calls if the database does not respond', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open({ maxPoolSize: 1, maxWaiting: 2 });
     await store.ready();
     proxy.set({ kind: 'freeze' });
@@ -133,7 +133,7 @@ describe.skipIf(mongodbUri === undefined)('a database that does not respond', ()
   });
 
   test('close waits for unfinished calls until their timeout', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open();
     await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
@@ -149,7 +149,7 @@ describe.skipIf(mongodbUri === undefined)('an aborted call', () => {
   const reason = new Error('aborted');
 
   test('an abort rejects the call immediately, and the sent command completes on its connection', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open();
     await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
@@ -171,7 +171,7 @@ describe.skipIf(mongodbUri === undefined)('an aborted call', () => {
   });
 
   test('an abort skips a command that was not sent', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const store = await open({ maxPoolSize: 1 });
     await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });

@@ -134,7 +134,7 @@ describe.skipIf(mongodbUri === undefined)('createOnce', () => {
   });
 
   test('createOnce stores one record per key if responses are lost and several stores retry', async () => {
-    const { proxy, open } = await proxiedDatabase();
+    const { proxy, open } = await proxiedDatabase(1000);
     const stores = await Promise.all([open(), open()]);
     proxy.set({ kind: 'cutResponses', percent: 30, only: 'insert' });
     const keys = Array.from({ length: 8 }, (_, index) => `key ${index}`);
@@ -173,7 +173,7 @@ describe.skipIf(mongodbUri === undefined)("the count of a caller's idempotency k
 
   test('100 concurrent creates of one caller count its keys once, and again a minute later', async () => {
     const { open } = await proxiedDatabase();
-    const store = await open({ operationTimeoutMs: 20_000 });
+    const store = await open();
     const counts = untilTestEnds(vi.spyOn(Collection.prototype, 'countDocuments'));
     await Promise.all(
       keysUpTo(100).map((key) => store.collection(animals).createOnce(pet, reservation(key))),
@@ -188,7 +188,7 @@ describe.skipIf(mongodbUri === undefined)("the count of a caller's idempotency k
 
   test('the count includes creates that end while it is read', async () => {
     const { open } = await proxiedDatabase();
-    const store = await open({ operationTimeoutMs: 20_000, maxReservations: 1 });
+    const store = await open({ maxReservations: 1 });
     const [insert, count] = [gate(), gate()];
     untilTestEnds(vi.spyOn(Collection.prototype, 'insertOne')).mockImplementationOnce(async function held(
       this: Collection,
@@ -218,7 +218,7 @@ describe.skipIf(mongodbUri === undefined)("the count of a caller's idempotency k
 
   test('the count completes if the call that started it is aborted', async () => {
     const { open } = await proxiedDatabase();
-    const store = await open({ operationTimeoutMs: 20_000 });
+    const store = await open();
     await store.ready();
     const counts = untilTestEnds(vi.spyOn(Collection.prototype, 'countDocuments'));
     const client = new AbortController();

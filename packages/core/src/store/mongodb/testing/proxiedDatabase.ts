@@ -9,11 +9,14 @@ export interface ProxiedDatabase {
   readonly uri: string;
   readonly database: string;
   readonly proxy: FaultProxy;
-  /** Opens a store on the database. Default timeout: one second. */
+  /** Opens a store on the database. */
   readonly open: (options?: Partial<MongodbStoreOptions>) => Promise<Store>;
 }
 
-export async function proxiedDatabase(): Promise<ProxiedDatabase> {
+/**
+ * @param operationTimeoutMs default: longer than a busy machine needs. Set it only for operations that shall time out
+ */
+export async function proxiedDatabase(operationTimeoutMs = 20_000): Promise<ProxiedDatabase> {
   const { uri: direct, database, drop } = testDatabase();
   const proxy = await startFaultProxy(direct);
   const { uri } = proxy;
@@ -28,7 +31,7 @@ export async function proxiedDatabase(): Promise<ProxiedDatabase> {
     database,
     proxy,
     async open(options) {
-      const store = await openMongodbStore({ uri, database, operationTimeoutMs: 1000, ...options });
+      const store = await openMongodbStore({ uri, database, operationTimeoutMs, ...options });
       stores.push(store);
       return store;
     },
