@@ -1,4 +1,4 @@
-import type { Animal } from '@petstore/core';
+import type { Animal, NewPet } from '@petstore/core';
 import {
   connect as connectHttp,
   type TestResponse,
@@ -25,11 +25,7 @@ export interface Client extends HttpClient {
   /** Sends `POST /v1/pets`. */
   post(body: unknown, sending?: SendOptions): Promise<ReceivedResponse>;
   /** Creates an animal by `POST /v1/pets` and asserts 201; the default is the name Rex and the category 1. */
-  create(pet: {
-    readonly name?: string;
-    readonly categoryId?: number;
-    readonly status?: string;
-  }): Promise<Animal>;
+  create(pet: { readonly [Field in keyof NewPet]?: unknown }): Promise<Animal>;
   /** Returns the animals of `GET /v1/pets` with this query, such as `?limit=1`, and asserts 200. */
   list(query?: string): Promise<Animal[]>;
 }
