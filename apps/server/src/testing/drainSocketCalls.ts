@@ -39,7 +39,7 @@ export async function drainSocketCalls(
     let isStopping = false;
     /** Sees the request to reconnect, which the link does not report. */
     class ObservedSocket extends WebSocket {
-      constructor(url: string) {
+      constructor(url: string | URL) {
         super(url);
         this.addEventListener('message', ({ data }) => {
           isStopping ||= String(data).includes('"method":"reconnect"');
