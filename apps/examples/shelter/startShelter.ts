@@ -32,6 +32,7 @@ export async function startShelter(options: ShelterOptions): Promise<Shelter> {
     const store = relatedStore(openedStore, relations);
     const gateway = await createGateway({
       router: shelterRouter,
+      maskUnexpectedErrors: true,
       document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
       authentication: bearer({ noun: 'API key', verify: createKeyVerifier({ keys: store.keys, apiKey }) }),
       createContext: ({ response, identity, idempotencyKey }) => ({

@@ -1,15 +1,9 @@
 import type { Context } from '@petstore/core';
-import { clientMessage, type GatewayMeta } from '@petstore/gateway/meta';
+import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
-export const { router, procedure } = initTRPC
-  .context<Context>()
-  .meta<GatewayMeta>()
-  .create({
-    isDev: false,
-    errorFormatter: ({ shape, error }) => ({ ...shape, message: clientMessage(error) }),
-  });
+export const { router, procedure } = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
 
 /** The id of a record. */
 export const Id = z.int().min(1);

@@ -6,6 +6,7 @@ export const apiKeyCredential = { realm: 'petstore', noun: 'API key' } as const;
 /** The gateway options shared by serving the pet store and printing its document. */
 export const service = {
   router: appRouter,
+  maskUnexpectedErrors: true,
   document: {
     title: 'Pet Store',
     version: '1.0.0',

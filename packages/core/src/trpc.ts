@@ -1,4 +1,4 @@
-import { clientMessage, type GatewayMeta, type ResponseControls } from '@petstore/gateway/meta';
+import type { GatewayMeta, ResponseControls } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import type { Store } from './store/store.ts';
 
@@ -11,11 +11,7 @@ export interface Context {
   readonly idempotencyKey: string | undefined;
 }
 
-export const { router, procedure } = initTRPC
-  .context<Context>()
-  .meta<GatewayMeta>()
-  .create({
-    // By default error responses contain the stack unless NODE_ENV is `production` (@trpc/server 11.25).
-    isDev: false,
-    errorFormatter: ({ shape, error }) => ({ ...shape, message: clientMessage(error) }),
-  });
+export const { router, procedure } = initTRPC.context<Context>().meta<GatewayMeta>().create({
+  // By default error responses contain the stack unless NODE_ENV is `production` (@trpc/server 11.25).
+  isDev: false,
+});

@@ -50,6 +50,7 @@ import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteServer } from './protocols/rest/serveRoutes.ts';
 import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
+import { createShapeOf } from './protocols/trpc/errorShape.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
 import { rpcSettings, withSocketLimits, type TrpcSettings } from './protocols/trpc/options.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
@@ -96,13 +97,13 @@ export interface Gateway extends Service {
  *   router,
  *   createContext: () => ({}),
  *   document: { title: 'Pets', version: '1.0.0' },
+ *   maskUnexpectedErrors: true,
  * });
  * await serve(gateway, { port: 3000 });
  * ```
  *
- * Unexpected errors are reported to `onResponse`; without it, they are written to stderr. Over tRPC, the router's own
- * `errorFormatter` and `isDev` decide what a client sees of an error: set `isDev: false`, and use `clientMessage` of
- * `@petstore/gateway/meta`.
+ * Unexpected errors are reported to `onResponse`; without it, they are written to stderr. Over tRPC, clients receive
+ * their messages, as from tRPC, unless `maskUnexpectedErrors` is set; set `isDev: false` in the router to hide stacks.
  * @throws {GatewayError} for invalid options, and with one line for each procedure that cannot be served: its name, the
  * reason and the fix
  */
@@ -153,7 +154,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const idempotency = isIdempotent ? new Idempotency(options.idempotency ?? {}, limits) : undefined;
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
   const reporter = onError && new ErrorReporter(onError);
-  const errorResponse = createErrorResponse(errorFormat, reporter, definitions);
+  const isMasked = options.maskUnexpectedErrors ?? false;
+  const errorResponse = createErrorResponse(errorFormat, reporter, definitions, limits.maxResponseBytes);
   const recorder = new Recorder(options);
   const document = lazyDocument(router, {
     operations,
@@ -212,7 +214,11 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
       definitions.filter(({ idempotencyKey, rest: meta }) => idempotencyKey ?? meta?.idempotencyKey),
     ),
     idempotency,
-    errorResponse: createTrpcErrorResponse(router, reporter),
+    errorResponse: createTrpcErrorResponse(router, reporter, {
+      maxResponseBytes: limits.maxResponseBytes,
+      isMasked,
+    }),
+    shapeOf: createShapeOf(router._def._config, isMasked),
     createContext,
   };
   const trpc = new TrpcProtocol(trpcSettings);

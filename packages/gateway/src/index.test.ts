@@ -25,6 +25,6 @@ it('the entry points export exactly these values', () => {
     'trpcToOpenApiErrors',
   ]);
   expect(Object.keys(client)).toEqual(['callHeaders', 'hasIdempotencyKey', 'safeRetryLink']);
-  expect(Object.keys(meta)).toEqual(['ApiError', 'clientMessage', 'declareErrors', 'fileStream']);
+  expect(Object.keys(meta)).toEqual(['ApiError', 'declareErrors', 'fileStream']);
   expect(Object.keys(uws).toSorted()).toEqual(['CertificateError', 'ListenError', 'reservePort', 'serve']);
 });

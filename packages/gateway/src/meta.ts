@@ -2,7 +2,6 @@
 // the declarations (TypeScript 7.0). zod-openapi (5.4) augments `zod/v4`.
 /// <reference types="zod-openapi" preserve="true" />
 export { ApiError } from './openapi/errorFormat.ts';
-export { clientMessage } from './procedures/clientError.ts';
 export {
   declareErrors,
   type DeclaredErrors,

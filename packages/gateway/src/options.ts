@@ -117,6 +117,13 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    */
   readonly errorFormat?: ErrorFormat;
   /**
+   * Hides the messages of unexpected errors from clients of tRPC, over HTTP and WebSocket: of whatever a procedure or
+   * `createContext` throws that is not a `TRPCError`, and of output validation. Clients receive "Internal server error",
+   * and no stack; `onError`, `onResponse` and the `error` of an `errorFormatter` keep the original. REST always hides
+   * them. Default: false, as in tRPC, which sends these messages. Set it to true in production.
+   */
+  readonly maskUnexpectedErrors?: boolean;
+  /**
    * Functions that convert the schemas of a library to JSON Schema, by the name of the library (`~standard.vendor`).
    * zod, ArkType, and other libraries whose schemas have `~standard.jsonSchema`, need none. Default: none.
    * @example
@@ -155,7 +162,7 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
 type AnyOptions = GatewayOptions<AnyTRPCRouter, unknown>;
 
 /** Type that `requireOptions` checks an option for. `checked`: the code that reads the option checks it. */
-export type OptionType = 'checked' | 'function' | 'object' | 'string';
+export type OptionType = 'boolean' | 'checked' | 'function' | 'object' | 'string';
 
 /** The options of `createGateway`, with the type that each must have. */
 export const gatewayOptions = {
@@ -176,6 +183,7 @@ export const gatewayOptions = {
   cors: 'object',
   telemetry: 'object',
   errorFormat: 'object',
+  maskUnexpectedErrors: 'boolean',
   jsonSchema: 'object',
   routes: 'object',
   spool: 'function',

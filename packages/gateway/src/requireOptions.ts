@@ -12,6 +12,7 @@ const requiredOptions: Readonly<Record<string, string>> = {
 };
 
 const typeNames: Readonly<Record<OptionType, string>> = {
+  boolean: 'true or false',
   checked: '',
   function: 'a function',
   object: 'an object',

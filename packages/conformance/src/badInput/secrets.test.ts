@@ -99,6 +99,7 @@ describe('secrets in errors', () => {
         throwAt('createContext throws');
         return { store, response, caller: identity?.name, idempotencyKey };
       },
+      maskUnexpectedErrors: true,
       document: { title: 'Pet Store', version: '1.0.0' },
       // The failures are intended: log nothing.
       onResponse: () => {},

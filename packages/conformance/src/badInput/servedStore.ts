@@ -37,6 +37,7 @@ export async function serveStore(): Promise<ServedStore> {
       idempotencyKey,
     }),
     document: { title: 'Pet Store', version: '1.0.0' },
+    maskUnexpectedErrors: true,
     routes: { '/healthz': healthy },
   });
   const listening = await serve(gateway);

@@ -30,6 +30,7 @@ async function petGateway() {
       idempotencyKey,
     }),
     document: { title: 'Pet Store', version: '1.0.0' },
+    maskUnexpectedErrors: true,
   });
   return { gateway, clear };
 }

@@ -9,8 +9,9 @@ export interface Limits {
    * The largest JSON response, in bytes. A larger one is replaced by a 413; its call has already run.
    * - In a tRPC batch the limit applies to all results together. The result that exceeds it, and every later one, is a
    *   413.
-   * - JSON lines, server-sent events and WebSocket messages are limited one by one, because clients read them one by
-   *   one.
+   * - So it does to the results of a WebSocket message, which may be a batch.
+   * - JSON lines and events are limited one by one, because clients read them one by one.
+   * - Errors count too. One that is too large is a 413; those of up to 1,000 bytes are always sent.
    * - Byte responses (`produces`) and `routes` are not limited.
    *
    * Default: 16777216 (16 MiB), far above any page of a list. Serializing more blocks the event loop for a tenth of a

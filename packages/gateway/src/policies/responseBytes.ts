@@ -19,12 +19,17 @@ const isTooLongForString = (cause: unknown): boolean =>
 
 /**
  * Serializes a response as JSON; `undefined` for values that JSON does not have.
+ * @param replacer as that of `JSON.stringify`
  * @throws {LimitError} `response-bytes` if the text is too large
  */
-export function boundedJson(value: unknown, maxBytes: number): string | undefined {
+export function boundedJson(
+  value: unknown,
+  maxBytes: number,
+  replacer?: (name: string, value: unknown) => unknown,
+): string | undefined {
   try {
     // TypeScript types the result as `string`, but it may be undefined.
-    const text = JSON.stringify(value) as string | undefined;
+    const text = JSON.stringify(value, replacer) as string | undefined;
     if (text === undefined || !isLarger(text, effectiveLimit(maxBytes))) return text;
   } catch (cause) {
     if (!isTooLongForString(cause)) throw cause;
@@ -41,6 +46,16 @@ export const responseTooLarge = (maxBytes: number): LimitError =>
   tooLarge(
     `The response is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseBytes). The call has completed; request less data, such as a smaller page.`,
   );
+
+/** Size of an error up to which it is not replaced, in bytes: its replacement would not be smaller. */
+const smallErrorBytes = 1000;
+
+/** Returns the largest size of an error, in bytes. */
+export const maxErrorBytes = (maxBytes: number): number => Math.max(maxBytes, smallErrorBytes);
+
+/** Creates the error that replaces one whose text is too large. */
+export const errorTooLarge = (maxBytes: number): LimitError =>
+  tooLarge(`The error of this call is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseBytes).`);
 
 /** Creates the error for a call of a batch that is too large. */
 export const batchTooLarge = (maxBytes: number): LimitError =>

@@ -5,8 +5,6 @@ import { issuesOf } from './inputError.ts';
  * Returns an error's message if clients may see it, or else its code as text, such as "Internal server error". A
  * message that comes from the cause is hidden, since it may hold a driver's text, a path or a connection string: tRPC
  * copies the message of the cause into an error without a message.
- * @example
- * errorFormatter: ({ shape, error }) => ({ ...shape, message: clientMessage(error) })
  */
 export function clientMessage(error: TRPCError): string {
   const { code, message, cause } = error;

@@ -1,7 +1,9 @@
-import { getTRPCErrorFromUnknown, TRPCError, type AnyTRPCProcedure } from '@trpc/server';
+import { TRPCError, type AnyTRPCProcedure } from '@trpc/server';
 import { isObject } from '../http/isObject.ts';
+import { boundIssues } from './boundedIssues.ts';
 import {
   Failure,
+  failureOf,
   marker,
   createStepOptions,
   type Executable,
@@ -9,6 +11,7 @@ import {
   type StageRun,
   type CallStep,
 } from './execute.ts';
+import { inputFailure } from './inputError.ts';
 import { parseFunction, type Parser } from './parseFunction.ts';
 import { readDefinition, isTrpcParser, isTrpcProcedure } from './trpcProcedure.ts';
 
@@ -74,8 +77,6 @@ function parseStep(parser: Parser): CallStep['run'] {
   return (_run, value) => parse(value);
 }
 
-const inputFailure = (cause: unknown) => new TRPCError({ code: 'BAD_REQUEST', cause });
-
 /** Merges the parsed input with the earlier ones if both are objects; otherwise replaces them. */
 function mergeInput(run: StageRun, parsed: unknown): void {
   run.input = isObject(run.input) && isObject(parsed) ? { ...run.input, ...parsed } : parsed;
@@ -86,8 +87,10 @@ const outputStep = (parser: Parser): CallStep => ({ run: parseStep(parser), onEr
 /** tRPC's message for an invalid output. */
 export const outputErrorMessage = 'Output validation failed';
 
-export const invalidOutput = (cause: unknown) =>
-  new TRPCError({ message: outputErrorMessage, code: 'INTERNAL_SERVER_ERROR', cause });
+export function invalidOutput(cause: unknown): TRPCError {
+  boundIssues(cause);
+  return new TRPCError({ message: outputErrorMessage, code: 'INTERNAL_SERVER_ERROR', cause });
+}
 
 /** Like `outputStep`, for the data of a middleware's result. */
 function resultSteps(parser: Parser): readonly CallStep[] {
@@ -125,5 +128,5 @@ function resultToOutcome(_run: StageRun, value: unknown): unknown {
       }),
     );
   }
-  return result.ok ? result.data : new Failure(getTRPCErrorFromUnknown(result.error));
+  return result.ok ? result.data : failureOf(result.error);
 }

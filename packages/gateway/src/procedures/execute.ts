@@ -2,6 +2,7 @@
 // once per step, which took 42% of a GET of one animal (`npm run bench`, case get).
 import { getTRPCErrorFromUnknown, type AnyTRPCProcedure, type TRPCError } from '@trpc/server';
 import { isThenable } from '../http/maybePromise.ts';
+import { boundIssues } from './boundedIssues.ts';
 
 /** The unparsed inputs of a request's calls. */
 export interface RawInputs {
@@ -114,11 +115,16 @@ async function callProcedure(
   }
 }
 
+/** Converts anything thrown to a `TRPCError`, as tRPC does, and bounds the issues of a schema's error. */
+function toTrpcError(cause: unknown): TRPCError {
+  boundIssues(cause);
+  // A `TRPCError` that a procedure threw may have a schema's error as its cause.
+  if (cause instanceof Error) boundIssues(cause.cause);
+  return getTRPCErrorFromUnknown(cause);
+}
+
 /** Converts anything thrown to a `Failure`. It never throws. */
-export function failureOf(
-  cause: unknown,
-  toError: (cause: unknown) => TRPCError = getTRPCErrorFromUnknown,
-): Failure {
+export function failureOf(cause: unknown, toError: (cause: unknown) => TRPCError = toTrpcError): Failure {
   try {
     const error = toError(cause);
     // A getter of a custom error may throw: make it throw here, and not when the response is written.

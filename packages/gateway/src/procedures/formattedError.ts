@@ -83,5 +83,8 @@ function formattedShape(error: TRPCError): FormattedShape | undefined {
   >[0]) as FormattedShape | undefined;
 }
 
+/** Whether a formatter of `.errors()` has shaped an error. */
+export const isFormatted = (error: TRPCError): boolean => formattedShape(error) !== undefined;
+
 /** The context of an error that belongs to no call. */
 export const unknownCall = { type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;

@@ -1,6 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { util } from 'zod/v4/core';
 import english from 'zod/v4/locales/en.js';
+import { boundIssues, namedIssues, omittedFrom } from './boundedIssues.ts';
 import { isZod } from './isZod.ts';
 import type { StandardIssue } from './standardSchema.ts';
 
@@ -17,8 +18,6 @@ export interface InputIssue {
   readonly [detail: string]: unknown;
 }
 
-const maxIssues = 20;
-
 /** Issues that the gateway detected in an input. They are reported like those of a procedure's schema. */
 class InputIssues extends Error {
   readonly issues: readonly InputIssue[];
@@ -31,6 +30,25 @@ class InputIssues extends Error {
 /** Creates a `BAD_REQUEST` error that names each invalid field. */
 export function inputError(issues: readonly InputIssue[]): TRPCError {
   return new TRPCError({ code: 'BAD_REQUEST', cause: new InputIssues(issues) });
+}
+
+/** Largest number of issues that are converted from another library's. */
+const maxConverted = 1001;
+
+/** Longest message that a schema library may give an error, in characters. */
+const maxMessageLength = 65_536;
+
+/**
+ * Converts the error of an input parser to the error of the call. As in tRPC, its message is that of the cause, for zod
+ * the JSON of all issues; if that is too large, a sentence that names the first issues.
+ */
+export function inputFailure(cause: unknown): TRPCError {
+  const isCut = boundIssues(cause);
+  const error = new TRPCError({ code: 'BAD_REQUEST', cause });
+  if (!isCut && error.message.length <= maxMessageLength) return error;
+  const issues = issuesOf(error);
+  const message = issues.length > 0 ? formatIssues(issues) : `${error.message.slice(0, maxMessageLength)}…`;
+  return new TRPCError({ code: 'BAD_REQUEST', message, cause });
 }
 
 /**
@@ -47,7 +65,9 @@ export function issuesOf(error: TRPCError): readonly InputIssue[] {
   return cause instanceof InputIssues || isZod(cause)
     ? (issues as readonly InputIssue[])
     : // Not `map`: ArkType's issues are a subclass of Array, whose `map` would create another instance of it.
-      Array.from(issues as readonly StandardIssue[], toIssue);
+      Array.from({ length: Math.min(issues.length, maxConverted) }, (_, index) =>
+        toIssue(issues[index] as StandardIssue),
+      );
 }
 
 /** Converts an issue of any Standard Schema library. */
@@ -61,13 +81,14 @@ export function toIssue(issue: StandardIssue): InputIssue {
 
 /** Formats issues as a sentence with each field and its problem. */
 export function formatIssues(issues: readonly InputIssue[]): string {
-  const named = issues.slice(0, maxIssues).map((issue) => {
+  const named = issues.slice(0, namedIssues).map((issue) => {
     const field = issue.path.length === 0 ? 'input' : issue.path.map(String).join('.');
     const { place } = issue;
     const name = place && place.name !== issue.path[0] ? ` ${place.name}` : '';
     return `${field}${place ? ` (${place.in}${name})` : ''}: ${issueMessage(issue)}`;
   });
-  const rest = issues.length - named.length;
+  const omitted = omittedFrom(issues);
+  const rest = issues.length - named.length + (omitted === undefined ? 0 : omitted - 1);
   return `${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
 }
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 // Not public, but without a public equivalent: tRPC's conversion of a parser of any library to a function.
 import { getParseFn } from '@trpc/server/unstable-core-do-not-import';
+import { boundedSchema } from './boundedSchema.ts';
 import { isZod } from './isZod.ts';
+import { nestedSchemas } from './nestedSchemas.ts';
 
 export type Parser = Parameters<typeof getParseFn>[0];
 type Parse = (value: unknown) => unknown;
@@ -17,9 +19,18 @@ type Parse = (value: unknown) => unknown;
 export function parseFunction(parser: Parser): Parse {
   let parse: Parse | undefined;
   return (value) => {
-    parse ??= getParseFn(isZod(parser) && !hasTransform(parser) ? (z.compile(parser) as Parser) : parser);
+    parse ??= isZod(parser) ? zodParseFunction(parser) : getParseFn(parser);
     return parse(value);
   };
+}
+
+function zodParseFunction(schema: z.core.$ZodType): Parse {
+  if (hasTransform(schema)) return getParseFn(boundedSchema(schema, () => false) as Parser);
+  // The copy is only used if the compiled code has rejected the input, which is a proof unless it calls user code.
+  const compiled: z.core.$ZodType = z.compile(boundedSchema(schema, () => isDefinite));
+  const isDefinite =
+    (compiled._zod.bag['validator'] as { definite?: boolean } | undefined)?.definite === true;
+  return getParseFn(compiled as Parser);
 }
 
 /** Whether a schema, or one nested in it, calls a user-defined function that changes values. */
@@ -33,11 +44,4 @@ function hasTransform(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()
   // A codec is a pipe with its own functions.
   if (def.type === 'pipe' && def.transform !== undefined) return true;
   return nestedSchemas(def).some((part) => hasTransform(part, seen));
-}
-
-/** Lists the nested schemas. Getters are not read: the default value is a getter that calls a user-defined function. */
-function nestedSchemas(def: z.core.$ZodTypes['_zod']['def']): readonly z.core.$ZodType[] {
-  if (def.type === 'object') return [...Object.values(def.shape), def.catchall].filter(isZod);
-  const properties: readonly PropertyDescriptor[] = Object.values(Object.getOwnPropertyDescriptors(def));
-  return properties.flatMap(({ value }) => value as unknown).filter(isZod);
 }

@@ -145,6 +145,19 @@ describe('rpc.responseMeta', () => {
     },
   );
 
+  it.each([
+    ['/v1/set', 202],
+    ['/trpc/set', 202],
+    ['/trpc/set?batch=1', 200],
+    ['/v1/conflict', 409],
+    ['/v1/ticks', 200],
+  ])(
+    'GET %s is answered with %i if rpc.responseMeta returns nothing, as over tRPC',
+    async (target, status) => {
+      expect((await send(target, { responseMeta: () => undefined as never })).status).toBe(status);
+    },
+  );
+
   it.each(['/v1/conflict', '/trpc/conflict'])(
     'rpc.responseMeta receives the error of GET %s',
     async (target) => {

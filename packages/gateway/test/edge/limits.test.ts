@@ -310,6 +310,9 @@ describe('Retry-After', () => {
     ['/trpc/list,teapot?batch=1', 207, '1'],
     ['/trpc/list,%74eapot?batch=1', 207, '1'],
     ['/trpc/list,broken?batch=1', 207, null],
+    ['/trpc/busy?input=7', 503, '7'],
+    ['/trpc/busy,busy,busy?batch=1&input={"0":3,"1":7,"2":5}', 503, '7'],
+    ['/trpc/teapot,busy?batch=1&input={"1":7}', 503, '7'],
     ['/trpc/list,list,list,list,list,list?batch=1', 429, '1'],
   ])('GET %s, where a call fails, is answered with %i and Retry-After: %s', async (target, ...expected) => {
     expect(await statusAndRetryAfter(target)).toEqual(expected);

@@ -33,6 +33,13 @@ describe('rateLimit', () => {
     });
   });
 
+  it('rateLimit counts calls of unknown procedures, alone, in a batch and with a known one', async () => {
+    const { send } = await startLimited(10);
+    expect(policyOf(await send('/trpc/nowhere'))[1]).toBe('"default";r=9;t=6');
+    expect(policyOf(await send(batchTarget('nowhere', 3)))[1]).toBe('"default";r=6;t=24');
+    expect(policyOf(await send('/trpc/nowhere,list?batch=1'))[1]).toBe('"default";r=4;t=36');
+  });
+
   it('a call over rateLimit is answered with 429 and Retry-After, in the error format of its protocol', async () => {
     const { send, dial, records, counters } = await startLimited(2);
     await send(batchTarget('list', 2));

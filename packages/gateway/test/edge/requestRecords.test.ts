@@ -159,18 +159,20 @@ describe('request records', () => {
     ]);
   });
 
-  it('rejectHttp answers a request that the adapter rejects in the error format, and records it', async () => {
-    const { gateway, records } = await startEdge();
-    const request = { method: 'GET', path: '/v1/list', header: () => undefined } as unknown as Parameters<
-      typeof gateway.rejectHttp
-    >[0];
-    const rejection = { status: 414, code: 'URI_TOO_LONG', message: 'The target is too long.' };
-    const response = gateway.rejectHttp(request, rejection);
-    expect(JSON.parse(response.body as string)).toEqual({
-      code: 'URI_TOO_LONG',
-      message: 'The target is too long.',
-      status: 414,
-    });
-    expect(records).toMatchObject([{ status: 414, limit: 'url-bytes', operation: undefined }]);
-  });
+  it.each([
+    [414, 'URI_TOO_LONG', 'The target is too long.', 'url-bytes'],
+    [431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'The headers are too large.', 'header-bytes'],
+    [400, 'BAD_REQUEST', 'The request is malformed.', undefined],
+  ])(
+    'rejectHttp answers %i in the error format, and records it with its limit',
+    async (status, code, message, limit) => {
+      const { gateway, records } = await startEdge();
+      const request = { method: 'GET', path: '/v1/list', header: () => undefined } as unknown as Parameters<
+        typeof gateway.rejectHttp
+      >[0];
+      const response = gateway.rejectHttp(request, { status, code, message });
+      expect(JSON.parse(response.body as string)).toEqual({ code, message, status });
+      expect(records).toMatchObject([{ status, limit, operation: undefined }]);
+    },
+  );
 });

@@ -134,6 +134,11 @@ function createRouter(counters: Counters) {
       .query(() => {
         throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The kettle is cold.' });
       }),
+    /** Fails with its own `Retry-After`. */
+    busy: t.procedure.input(z.int()).query(({ input }) => {
+      const cause = Object.assign(new Error('busy'), { retryAfterSeconds: input });
+      throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Busy.', cause });
+    }),
     /** Streams bytes for 300 ms, which is longer than `callTimeoutMs` of the tests. */
     drip: t.procedure
       .meta({ openapi: { method: 'GET', path: '/drip', produces: 'text/plain' } })

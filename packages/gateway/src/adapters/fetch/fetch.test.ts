@@ -241,6 +241,22 @@ describe('the body of a request', () => {
     );
   });
 
+  it.each(['ftp://localhost/a', 'file:///a', 'blob:http://localhost/a', 'data:,a'])(
+    'fetch rejects %s with a TypeError, as a URL that is neither http: nor https:',
+    async (url) => {
+      await expect(received(new Request(url))).rejects.toThrow(
+        new TypeError(`gateway.fetch needs an http: or https: URL, not "${url}".`),
+      );
+      await expect(received(url)).rejects.toThrow(TypeError);
+    },
+  );
+
+  it.each([null, 5, {}])('fetch rejects the remoteAddress %j with a TypeError', async (remoteAddress) => {
+    await expect(received('http://localhost/', { remoteAddress: remoteAddress as never })).rejects.toThrow(
+      new TypeError('remoteAddress must be a string: the IP address of the client.'),
+    );
+  });
+
   it('fetch rejects a Request whose body was already read with a TypeError', async () => {
     const request = new Request(origin, { method: 'POST', body: 'x' });
     await request.text();

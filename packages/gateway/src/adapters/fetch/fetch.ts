@@ -22,7 +22,8 @@ export interface FetchInit {
 /**
  * Handles a `Request` in this process. You can pass it to a tRPC client as its `fetch`: with a URL it creates the
  * `Request` as the global `fetch` does, and it rejects when the signal of `init` aborts. Otherwise it rejects only if
- * the request cannot be created or its body was already read; all other errors are responses.
+ * the request cannot be created or read: its URL is not `http:` or `https:`, its body was already read, `remoteAddress`
+ * is not a string, or a member of an object in place of a `Request` throws. All other errors are responses.
  */
 export type Fetch = (input: Request | URL | string, init?: FetchInit) => Promise<Response>;
 
@@ -32,7 +33,10 @@ export function createFetch({
   maxBodyBytes = defaultBodyBytes,
   maxStreamBytes = maxBodyBytes,
 }: Service): Fetch {
-  async function respond(request: Request, remoteAddress = ''): Promise<Response> {
+  async function respond(request: Request, remoteAddress: unknown = ''): Promise<Response> {
+    if (typeof remoteAddress !== 'string') {
+      throw new TypeError('remoteAddress must be a string: the IP address of the client.');
+    }
     if (request.bodyUsed) {
       throw new TypeError(
         'The body of this Request was already read. Call fetch before you read it, or with a clone of the Request.',

@@ -17,6 +17,7 @@ export class FetchRequest implements HttpRequest {
   /**
    * @param maxBodyBytes maximum size of a body that is read into memory, regardless of the limit of its reader
    * @param maxStreamBytes maximum size of a body that is read in chunks
+   * @throws {TypeError} for a URL of another scheme
    */
   constructor(request: Request, maxBodyBytes: number, remoteAddress: string, maxStreamBytes = maxBodyBytes) {
     this.#request = request;
@@ -28,6 +29,9 @@ export class FetchRequest implements HttpRequest {
     // The URL is serialized (URL Standard §4.5): a scheme, an authority, and a path that starts with a slash. `new URL`
     // would take 2 µs.
     const { url } = request;
+    if (!url.startsWith('http:') && !url.startsWith('https:')) {
+      throw new TypeError(`gateway.fetch needs an http: or https: URL, not "${url.slice(0, 100)}".`);
+    }
     const fragment = url.indexOf('#');
     const end = fragment === -1 ? url.length : fragment;
     const start = url.indexOf('/', url.indexOf('://') + 3);

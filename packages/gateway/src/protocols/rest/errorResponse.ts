@@ -6,6 +6,7 @@ import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../openapi/errorFormat.ts';
 import type { PropertyPlace } from '../../openapi/propertyPlaces.ts';
 import type { ErrorReporter } from '../../policies/hooks.ts';
+import { boundedJson, errorTooLarge, maxErrorBytes } from '../../policies/responseBytes.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { clientMessage, codeMessage } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
@@ -26,8 +27,9 @@ export function createErrorResponse(
   format: ErrorFormat,
   reporter: ErrorReporter | undefined,
   procedures: readonly Procedure[],
+  maxResponseBytes: number,
 ): ErrorResponse {
-  const errorResponse = errorResponseOf(format);
+  const errorResponse = errorResponseOf(format, maxResponseBytes);
   if (reporter === undefined) return errorResponse;
   const types = new Map(procedures.map(({ path, type }) => [path, type]));
   return (error, scope, ...others) => {
@@ -43,7 +45,7 @@ export function createErrorResponse(
  * Converts an error to a REST response. The status is that of the declared error or of tRPC's code, the body that of
  * the format. Unexpected errors (5xx) and limits are recorded in the scope.
  */
-function errorResponseOf(format: ErrorFormat) {
+function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
   const shared: readonly Header[] = [['content-type', format.contentType]];
   /**
    * @param declared the declared errors of the procedure
@@ -60,13 +62,22 @@ function errorResponseOf(format: ErrorFormat) {
     let body: string;
     try {
       shown = restError(error, declared, places);
-      body = JSON.stringify(format.body(shown), shown.issues.length > 0 ? bigintsAsText : undefined);
+      const replacer = shown.issues.length > 0 ? bigintsAsText : undefined;
+      body = boundedJson(format.body(shown), maxErrorBytes(maxResponseBytes), replacer) as string;
     } catch (cause) {
+      if (cause instanceof LimitError) {
+        scope.limit = cause.limit;
+        const { code, message } = errorTooLarge(maxResponseBytes);
+        return new ResponseDraft(
+          413,
+          headers.slice(),
+          JSON.stringify({ code, message, status: 413 }),
+          plainType,
+        );
+      }
       // A custom format has thrown, or the data of an error does not match its declaration.
       scope.error = cause;
-      return new ResponseDraft(500, headers.slice(), internalErrorBody, [
-        ['content-type', 'application/json'],
-      ]);
+      return new ResponseDraft(500, headers.slice(), internalErrorBody, plainType);
     }
     const response = new ResponseDraft(shown.status, headers.slice(), body, shared);
     const retryAfterSeconds = retryAfterSecondsOf(error, shown.status);
@@ -133,6 +144,9 @@ const withPlaces = (issues: readonly InputIssue[], places: Places | undefined) =
   places === undefined || places.size === 0
     ? issues
     : issues.map((issue) => ({ ...issue, place: places.get(issue.path[0] ?? '') }));
+
+/** The type of an error that is not in the gateway's `errorFormat`. */
+const plainType: readonly Header[] = [['content-type', 'application/json']];
 
 const internalErrorCode = 'INTERNAL_SERVER_ERROR';
 const internalErrorBody = JSON.stringify({

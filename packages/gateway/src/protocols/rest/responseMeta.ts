@@ -24,7 +24,7 @@ export function createRestResponseMeta<Router extends AnyTRPCRouter>(
     const result = error
       ? { error: getErrorShape({ config, ctx: ctx as never, error, input: undefined, path, type }) }
       : { result: { data: outcome?.output } };
-    const meta = responseMeta({
+    const returned = responseMeta({
       ctx,
       paths: [path],
       info: undefined,
@@ -33,6 +33,8 @@ export function createRestResponseMeta<Router extends AnyTRPCRouter>(
       errors: error ? [error] : [],
       eagerGeneration: outcome === undefined,
     });
+    // As in tRPC, it may return nothing, contrary to its type: untyped code and mocks do.
+    const meta = (returned as typeof returned | undefined) ?? {};
     // Checked here, since an adapter would respond with 500 after another status has been recorded.
     const invalid = (what: string, remedy: string) =>
       new TypeError(`rpc.responseMeta returned an invalid ${what} for procedure "${path}". ${remedy}`);

@@ -1,4 +1,4 @@
-import { getTRPCErrorFromUnknown, isTrackedEnvelope, type TRPCError } from '@trpc/server';
+import { isTrackedEnvelope, type TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { unref, type Timer } from '../../http/eventLoop.ts';
@@ -6,6 +6,7 @@ import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
 import type { CallScope } from '../../policies/callScope.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
+import { failureOf } from '../../procedures/execute.ts';
 import type { ResponseContent } from './successResponse.ts';
 
 export interface EventContentOptions extends Omit<EventStreamOptions, 'abort'> {
@@ -98,5 +99,5 @@ const eventFormat = (
       return `data: ${json}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
     });
   },
-  error: (cause) => `event: error\ndata: ${reportError(getTRPCErrorFromUnknown(cause))}\n\n`,
+  error: (cause) => `event: error\ndata: ${reportError(failureOf(cause).error)}\n\n`,
 });

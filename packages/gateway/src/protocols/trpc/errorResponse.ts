@@ -1,4 +1,4 @@
-import { getErrorShape, transformTRPCResponse, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
+import { transformTRPCResponse, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
@@ -6,6 +6,7 @@ import type { ErrorReporter } from '../../policies/hooks.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 import { unknownCall } from '../../procedures/formattedError.ts';
+import { createShapeOf, encodeError } from './errorShape.ts';
 
 export const jsonType: Header = ['content-type', 'application/json'];
 
@@ -26,8 +27,9 @@ export type TrpcErrorResponse = (
 export function createTrpcErrorResponse(
   router: AnyTRPCRouter,
   reporter: ErrorReporter | undefined,
+  options: TrpcErrorOptions,
 ): TrpcErrorResponse {
-  const errorResponse = errorResponseOf(router);
+  const errorResponse = errorResponseOf(router, options);
   if (reporter === undefined) return errorResponse;
   return (error, scope, headers) => {
     reporter.reportOnce({ error, request: scope.request, ...unknownCall });
@@ -35,28 +37,44 @@ export function createTrpcErrorResponse(
   };
 }
 
+export interface TrpcErrorOptions {
+  readonly maxResponseBytes: number;
+  /** Whether the messages of unexpected errors are hidden. */
+  readonly isMasked: boolean;
+}
+
 /** Encodes a single error, not a batch: every link of the tRPC client accepts it. */
-function errorResponseOf(router: AnyTRPCRouter): TrpcErrorResponse {
+function errorResponseOf(
+  router: AnyTRPCRouter,
+  { isMasked, maxResponseBytes }: TrpcErrorOptions,
+): TrpcErrorResponse {
   // Never with stack traces, which would be the gateway's.
   const config = { ...router._def._config, isDev: false };
+  const shapeOf = createShapeOf(config, isMasked);
   const bodyOf = (shape: object) => JSON.stringify(transformTRPCResponse(config, { error: shape } as never));
   return (error, scope, headers = [jsonType]) => {
     let status = 500;
     let body: string;
+    let shown = error;
     try {
-      const shape = getErrorShape({ config, error, ...unknownCall });
-      body = bodyOf(shape);
-      status = getHTTPStatusCode({ error: shape }, [error]);
+      const { replacement, shape, text } = encodeError(
+        shapeOf({ error, ...unknownCall }),
+        config,
+        maxResponseBytes,
+      );
+      shown = replacement ?? error;
+      body = text;
+      status = getHTTPStatusCode({ error: shape } as never, [shown]);
     } catch {
       // The router's `errorFormatter` has thrown, or its result cannot be encoded.
       body = genericErrorBody(bodyOf);
     }
-    if (error instanceof LimitError) scope.limit = error.limit;
+    if (shown instanceof LimitError) scope.limit = shown.limit;
     else if (status >= 500) {
       scope.error = error;
       scope.failedCalls = [{ error, path: undefined }];
     }
-    return new ResponseDraft(status, [...headers, ...retryAfterHeader([error])], body);
+    return new ResponseDraft(status, [...headers, ...retryAfterHeader([shown])], body);
   };
 }
 

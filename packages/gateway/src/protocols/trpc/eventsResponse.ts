@@ -1,12 +1,14 @@
-import { getTRPCErrorFromUnknown, isTrackedEnvelope, TRPCError } from '@trpc/server';
+import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import type { ResponseDraft } from '../../http/responseDraft.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../../http/serverSentEvents.ts';
-import { boundedJson } from '../../policies/responseBytes.ts';
-import { Failure } from '../../procedures/execute.ts';
+import { boundedJson, errorTooLarge, maxErrorBytes } from '../../policies/responseBytes.ts';
+import { Failure, failureOf } from '../../procedures/execute.ts';
+import { LimitError } from '../../procedures/limitError.ts';
+import { plainShape } from './errorShape.ts';
 import type { TrpcSettings } from './options.ts';
 import { RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 
@@ -43,7 +45,7 @@ export class EventsResponse extends RequestCalls {
       },
       request.lastEventId,
       (cause) => {
-        const error = getTRPCErrorFromUnknown(cause);
+        const error = failureOf(cause).error;
         this.report(error, this.callOf(0));
         return this.shapeOf(error, this.callOf(0));
       },
@@ -159,7 +161,16 @@ export class RpcEventFormat implements EventFormat {
 
   error(cause: unknown): string {
     if (isObject(cause) && cause['name'] === 'AbortError') return '';
-    const shape = this.#options.serialize(this.#reportError(cause) ?? null);
-    return `event: serialized-error\ndata: ${JSON.stringify(shape)}\n\n\n`;
+    return `event: serialized-error\ndata: ${this.#errorJson(this.#reportError(cause) ?? null)}\n\n\n`;
+  }
+
+  #errorJson(shape: unknown): string {
+    const { maxEventBytes, serialize } = this.#options;
+    try {
+      return boundedJson(serialize(shape), maxErrorBytes(maxEventBytes)) ?? 'null';
+    } catch (cause) {
+      if (!(cause instanceof LimitError)) throw cause;
+      return JSON.stringify(serialize(plainShape(errorTooLarge(maxEventBytes))));
+    }
   }
 }

@@ -17,7 +17,13 @@ const turn = Promise.resolve();
 /** Creates the JSON lines of a number of calls, and records the callbacks. */
 function linesOf(calls: number, options: Partial<JsonLinesOptions & JsonLinesFormat> = {}) {
   const { serialize, maxLineBytes = 100, ...others } = options;
-  const seen = { aborted: 0, watched: 0, revoke: () => {}, errors: [] as unknown[] };
+  const seen = {
+    aborted: 0,
+    watched: 0,
+    revoke: () => {},
+    errors: [] as unknown[],
+    streamErrors: [] as unknown[],
+  };
   const lines = new JsonLines(
     { serialize, maxLineBytes },
     {
@@ -29,6 +35,7 @@ function linesOf(calls: number, options: Partial<JsonLinesOptions & JsonLinesFor
         seen.errors.push(cause);
         return shapeOf(cause, call);
       },
+      streamError: (cause) => seen.streamErrors.push(cause),
       watch: (onRevoked) => {
         seen.watched += 1;
         seen.revoke = onRevoked;
@@ -139,7 +146,7 @@ describe('JSON lines', () => {
     expect(await next()).toMatch(/\[2,0,\[\[\{"data":0\}\],\["data",0,4\]\]\]\n$/);
     await expect(next()).rejects.toThrow('BigInt');
     lines.settle(1, 1);
-    expect(seen).toMatchObject({ aborted: 1, watched: 0, errors: [] });
+    expect(seen).toMatchObject({ aborted: 1, watched: 0, errors: [], streamErrors: [expect.any(TypeError)] });
   });
 
   it('an output that is too large is replaced by an error of its call', async () => {

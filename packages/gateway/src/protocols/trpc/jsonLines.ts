@@ -7,9 +7,10 @@ import { isObject } from '../../http/isObject.ts';
 import type { BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../policies/calls.ts';
-import { boundedJson } from '../../policies/responseBytes.ts';
+import { boundedJson, errorTooLarge, maxErrorBytes } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
+import { plainShape } from './errorShape.ts';
 
 /** Settings shared by all responses of a router. */
 export interface JsonLinesFormat {
@@ -30,6 +31,8 @@ export interface JsonLinesOptions extends TextStreamOptions {
    * Reports an error of a promise or an iterable in an output, and returns its shape. The stream fails if it throws.
    */
   readonly outputError: (cause: unknown, call: number) => unknown;
+  /** Reports the error of a line that cannot be encoded, which ends the stream. It does not throw. */
+  readonly streamError: (cause: unknown) => void;
   /** Aborts the calls. Called when the stream ends before its lines are complete. */
   readonly abort: () => void;
 }
@@ -290,18 +293,22 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   #write(id: number, status: number, value: unknown, call: number, source: IterableSource | undefined): void {
     const { maxLineBytes, serialize } = this.#format;
     const isError = status === (source ? statusError : statusRejected);
+    const encode = (line: unknown, maxBytes: number) =>
+      boundedJson(serialize ? serialize(line) : line, maxBytes);
     try {
-      const line = [id, status, value];
-      const json = boundedJson(serialize ? serialize(line) : line, isError ? Infinity : maxLineBytes);
+      const json = encode([id, status, value], isError ? maxErrorBytes(maxLineBytes) : maxLineBytes);
       this.text += `${json}\n`;
       if (source && status === statusYield) this.#sourcesInText.push(source);
     } catch (cause) {
-      if (!isError && cause instanceof LimitError) {
+      if (cause instanceof LimitError && isError) {
+        this.text += `${encode([id, status, plainShape(errorTooLarge(maxLineBytes))], Infinity)}\n`;
+      } else if (cause instanceof LimitError) {
         this.#reject(id, cause, call, source);
         if (source) this.#endSource(source);
       } else {
-        // As in tRPC, the stream fails.
+        // As in tRPC, the stream fails. Here it is cut, so that no client takes it for complete.
         this.#queue.length = 0;
+        this.#options.streamError(cause);
         this.cutAfterText(cause);
       }
     }

@@ -6,9 +6,10 @@ import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import { utf8Length } from '../../http/utf8.ts';
 import type { CallScope } from '../../policies/callScope.ts';
-import { batchTooLarge, boundedJson, effectiveLimit } from '../../policies/responseBytes.ts';
+import { batchTooLarge, boundedJson, effectiveLimit, maxErrorBytes } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
+import { plainShape, type EncodedError } from './errorShape.ts';
 import { hasAsyncMember } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, type ResultItem } from './requestCalls.ts';
 
@@ -83,16 +84,29 @@ export class JsonResponse extends RequestCalls {
     }
     const call = this.callOf(index);
     if (written instanceof LimitError && !(outcome instanceof Failure)) this.report(written, call);
-    const item = { error: this.shapeOf(written, isBatchCall ? call : { ...call, type }) };
-    this.#errors.push(written);
-    this.#items.push(item);
-    this.#addStatus(getHTTPStatusCode(item as never, [written]));
+    const shape = this.shapeOf(written, isBatchCall ? call : { ...call, type });
+    let encoded: EncodedError = { text: '', shape, replacement: undefined };
     try {
-      return this.errorText(item.error);
+      encoded = this.#encodeError(shape, before);
     } catch (cause) {
       this.deferredError ??= { cause };
-      return '';
     }
+    const error = encoded.replacement ?? written;
+    const item = { error: encoded.shape };
+    this.#errors.push(error);
+    this.#items.push(item);
+    this.#addStatus(getHTTPStatusCode(item as never, [error]));
+    return encoded.text;
+  }
+
+  /** Encodes the shape of an error, which counts for the limit of a batch like an output. */
+  #encodeError(shape: object, before: string): EncodedError {
+    const encoded = this.encodeError(shape);
+    if (!this.request.isBatchCall || this.#isWithinLimit(encoded.text, before)) return encoded;
+    if (utf8Length(encoded.text) <= maxErrorBytes(0)) return encoded;
+    const replacement = batchTooLarge(this.settings.limits.maxResponseBytes);
+    this.scope.limit = replacement.limit;
+    return { ...this.encodeError(plainShape(replacement)), replacement };
   }
 
   /** Encodes an output as JSON. Returns an error if it is too large, or a stream in a batch. */

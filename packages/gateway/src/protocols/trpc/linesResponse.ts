@@ -1,8 +1,9 @@
-import { getTRPCErrorFromUnknown, initTRPC } from '@trpc/server';
+import { initTRPC } from '@trpc/server';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import type { ResponseDraft } from '../../http/responseDraft.ts';
 import type { BodyStream } from '../../http/response.ts';
 import type { CallScope } from '../../policies/callScope.ts';
+import { failureOf } from '../../procedures/execute.ts';
 import { JsonLines } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 
@@ -42,9 +43,16 @@ export class LinesResponse extends RequestCalls {
         return this.shapeOf(error, this.callOf(index));
       },
       outputError: (cause, index) => {
-        const error = getTRPCErrorFromUnknown(cause);
+        const error = failureOf(cause).error;
         this.report(error);
         return this.shapeOf(error, this.callOf(index));
+      },
+      streamError: (cause) => {
+        try {
+          this.report(failureOf(cause).error);
+        } catch {
+          // `onError` has thrown: the stream ends anyway.
+        }
       },
       watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => {

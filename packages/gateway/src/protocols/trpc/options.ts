@@ -18,6 +18,7 @@ import type { SocketOrigins } from '../../policies/socketOrigins.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { TrpcErrorResponse } from './errorResponse.ts';
+import type { ShapeOf } from './errorShape.ts';
 
 /**
  * Options of tRPC over HTTP, with the meaning they have in tRPC's own adapters. Two differ: `onError` receives the
@@ -71,6 +72,7 @@ export interface TrpcSettings {
   /** `undefined` if no procedure takes a key. */
   readonly idempotency: Pick<Idempotency<unknown>, 'begin'> | undefined;
   readonly errorResponse: TrpcErrorResponse;
+  readonly shapeOf: ShapeOf;
   // A method, since its parameter is bivariant: functions for any type of identity are assignable.
   createContext(options: ContextOptions<unknown>): unknown;
 }

@@ -1,5 +1,5 @@
 // Hot path: one object per request, and no closure per call.
-import { getErrorShape, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { isThenable } from '../../http/maybePromise.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
@@ -17,6 +17,7 @@ import type { ResponseControls } from '../../procedures/responseControls.ts';
 import { bodilessStatuses, metaHeaders } from '../../procedures/responseMeta.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { jsonType, retryAfterHeader } from './errorResponse.ts';
+import { encodeError, type EncodedError } from './errorShape.ts';
 import type { TrpcSettings } from './options.ts';
 import type { TrpcRequest } from './request.ts';
 
@@ -175,13 +176,15 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Formats an error for clients with the router's `errorFormatter`. */
   protected shapeOf(error: TRPCError, call = this.callOf()): object {
-    return getErrorShape({ config: this.settings.config, error, ctx: this.#context as never, ...call });
+    return this.settings.shapeOf({ error, ctx: this.#context as never, ...call });
   }
 
-  /** Encodes the shape of an error as JSON. */
-  protected errorText(shape: object): string {
-    // Same as `transformTRPCResponse`, which takes 0.6 µs more: 5% of a failed call.
-    return JSON.stringify({ error: this.settings.config.transformer.output.serialize(shape) as unknown });
+  /** Encodes the shape of an error as JSON. One that is too large is replaced, and recorded as a limit. */
+  protected encodeError(shape: object): EncodedError {
+    const { config, limits } = this.settings;
+    const encoded = encodeError(shape, config, limits.maxResponseBytes);
+    if (encoded.replacement) this.scope.limit = encoded.replacement.limit;
+    return encoded;
   }
 
   /**
@@ -309,9 +312,10 @@ export abstract class RequestCalls implements OutcomeReceiver {
     this.deferredError = undefined;
     try {
       this.report(error);
-      const item = { error: this.shapeOf(error) };
-      const status = getHTTPStatusCode(item as never, [error]);
-      return this.response(this.errorText(item.error), status, [item], [error]);
+      const { replacement, shape, text } = this.encodeError(this.shapeOf(error));
+      const item = { error: shape };
+      const errors = [replacement ?? error];
+      return this.response(text, getHTTPStatusCode(item as never, errors), [item], errors);
     } catch (cause) {
       return this.#adapterError(failureOf(cause).error);
     }

@@ -1,5 +1,5 @@
 // Hot path: every message on a WebSocket is read here, and every frame is encoded here.
-import { getErrorShape, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { parseTRPCMessage, type TRPCClientOutgoingMessage } from '@trpc/server/rpc';
 import { isObject } from '../../http/isObject.ts';
 import { performance } from '../../http/performance.ts';
@@ -8,12 +8,19 @@ import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import type { TraceIds } from '../../policies/requestRecord.ts';
 import type { CallScope } from '../../policies/callScope.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
-import { responseTooLarge, boundedJson } from '../../policies/responseBytes.ts';
+import {
+  batchTooLarge,
+  boundedJson,
+  errorTooLarge,
+  maxErrorBytes,
+  responseTooLarge,
+} from '../../policies/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { genericErrorShape } from './errorResponse.ts';
+import { plainShape } from './errorShape.ts';
 import type { SocketSettings } from './options.ts';
 
 /** The properties of a call that an error message has; `noCall` for an error outside of a call. */
@@ -23,6 +30,8 @@ export interface CallInfo {
   readonly path?: string;
   readonly type: 'query' | 'mutation' | 'subscription' | 'unknown';
   readonly input?: unknown;
+  /** The size of the results so far of the message that the call came with, if that is a batch. */
+  readonly batch?: { bytes: number } | undefined;
 }
 
 export const noCall: CallInfo = { id: null, type: 'unknown' };
@@ -121,8 +130,13 @@ export class Socket {
    * Sends a result.
    * @throws {LimitError} `response-bytes`; also the error of a transformer or an encoder
    */
-  sendResult({ id, jsonrpc }: CallInfo, result: ResultMessage): void {
-    this.#send({ id, jsonrpc, result });
+  sendResult({ batch, id, jsonrpc }: CallInfo, result: ResultMessage): void {
+    try {
+      this.#send({ id, jsonrpc, result }, batch);
+    } catch (cause) {
+      if (!batch || !(cause instanceof LimitError)) throw cause;
+      throw batchTooLarge(this.settings.limits.maxResponseBytes);
+    }
   }
 
   /** Sends the client a request to reconnect. */
@@ -145,7 +159,7 @@ export class Socket {
   /** Reports an error and sends it to the client. Throws if it cannot be encoded. */
   sendError(call: CallInfo, cause: unknown): void {
     const error = this.#shapeOf(call, this.reportError(call, cause));
-    this.#send({ id: call.id, jsonrpc: call.jsonrpc, error });
+    this.#sendError(call, error);
   }
 
   /** Calls `onError`. Errors that it throws or rejects with are ignored. */
@@ -278,7 +292,7 @@ export class Socket {
     const { path, type, input } = call;
     const ctx = this.context as never;
     try {
-      return getErrorShape({ config: this.settings.config, ctx, error, type, path, input });
+      return this.settings.shapeOf({ ctx, error, type, path, input });
     } catch (cause) {
       this.reportError(call, cause);
       return genericErrorShape;
@@ -287,28 +301,45 @@ export class Socket {
 
   #sendShape(call: CallInfo, shape: object): void {
     try {
-      this.#send({ id: call.id, jsonrpc: call.jsonrpc, error: shape });
+      this.#sendError(call, shape);
     } catch (cause) {
       this.reportError(call, cause);
       if (shape !== genericErrorShape) this.#sendShape(call, genericErrorShape);
     }
   }
 
-  #send(message: OutgoingMessage): void {
+  /** Sends an error. One that is too large is replaced, as over HTTP. */
+  #sendError({ batch, id, jsonrpc }: CallInfo, error: object): void {
+    try {
+      this.#send({ id, jsonrpc, error }, batch);
+    } catch (cause) {
+      if (!(cause instanceof LimitError)) throw cause;
+      this.#send({ id, jsonrpc, error: plainShape(errorTooLarge(this.settings.limits.maxResponseBytes)) });
+    }
+  }
+
+  /** @param batch the results of a batch count together, except for events, of which there may be any number */
+  #send(message: OutgoingMessage, batch?: CallInfo['batch']): void {
     if (!this.isOpen) return;
     const { limits, sockets } = this.settings;
     const { output } = this.settings.config.transformer;
     const { result } = message;
+    const left = limits.maxResponseBytes - (batch?.bytes ?? 0);
     let maxBytes = Infinity;
-    if ('error' in message) message.error = output.serialize(message.error);
-    else if (result?.type === 'data') {
+    if ('error' in message) {
+      message.error = output.serialize(message.error);
+      maxBytes = maxErrorBytes(left);
+    } else if (result?.type === 'data') {
+      // Once the limit is exceeded, later outputs are not encoded.
+      if (left <= 0) throw responseTooLarge(left);
       result.data = output.serialize(result.data);
-      maxBytes = limits.maxResponseBytes;
+      maxBytes = left;
     }
     const encoder = sockets.experimental_encoder;
     // Encoded with its envelope, since `toJSON` receives the name of its member.
     const frame = encoder ? encoder.encode(message) : (boundedJson(message, maxBytes) as string);
     if (encoder && encodedBytes(frame) > maxBytes) throw responseTooLarge(maxBytes);
+    if (batch) batch.bytes += encodedBytes(frame);
     this.send(frame);
   }
 }

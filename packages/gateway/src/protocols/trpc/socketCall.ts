@@ -15,7 +15,7 @@ import { scopeRejection } from '../../policies/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { noCall, type OpenCall, type Socket } from './socket.ts';
+import { noCall, type CallInfo, type OpenCall, type Socket } from './socket.ts';
 
 /** One call on a WebSocket. Its messages are those of tRPC's connection handler (@trpc/server 11.25). */
 export class SocketCall extends CallScope implements OpenCall, RawInputs, OutcomeReceiver {
@@ -26,6 +26,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   readonly input: unknown;
   /** `undefined` if there is no procedure of this type at the path. */
   readonly procedure: Procedure | undefined;
+  readonly batch: CallInfo['batch'];
   readonly startedAt = performance.now();
   runningIndex: number | undefined = undefined;
   readonly #socket: Socket;
@@ -38,13 +39,17 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** Ends a subscription's wait for its next event. */
   #stopWaiting: (() => void) | undefined = undefined;
 
-  /** @param rejection the error of a policy that rejects the call */
+  /**
+   * @param rejection the error of a policy that rejects the call
+   * @param batch the size of the results of its message, if that is a batch
+   */
   constructor(
     socket: Socket,
     id: string | number,
     { jsonrpc, method, params }: TRPCRequestMessage,
     index: number,
     rejection: MaybePromise<TRPCError | undefined>,
+    batch: CallInfo['batch'],
   ) {
     super(socket.scope.request);
     const { telemetry } = socket.scope;
@@ -60,6 +65,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     this.jsonrpc = jsonrpc;
     this.path = path;
     this.type = method;
+    this.batch = method === 'subscription' ? undefined : batch;
     this.input = lastEventId === undefined ? input : withLastEventId(input, lastEventId);
     this.procedure = procedure?.type === method ? procedure : undefined;
     this.#socket = socket;

@@ -214,6 +214,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     const calls: SocketCall[] = [];
     let isAllCalls = parts !== undefined;
     if (!parts) this.record(new TRPCError({ code: 'BAD_REQUEST' }));
+    const batch = parts && parts.length > 1 ? { bytes: 0 } : undefined;
     let index = -1;
     // Not with `entries()`, which costs 3% of a query.
     for (const part of parts ?? []) {
@@ -226,7 +227,8 @@ export class SocketConnection extends Socket implements SocketHandler {
       } else if (method === 'subscription.stop') {
         this.subscriptions.get(id)?.abort();
       } else {
-        const call = new SocketCall(this, id, part, index, part === charged ? exceeded : this.#charge(part));
+        const rejection = part === charged ? exceeded : this.#charge(part);
+        const call = new SocketCall(this, id, part, index, rejection, batch);
         isAllCalls &&= call.procedure !== undefined;
         const isSubscription = method === 'subscription';
         if (isSubscription && this.subscriptions.has(id)) {

@@ -888,13 +888,6 @@ const rows: readonly Row[] = [
     headers: [...lines, ...json],
     body: '{"0":1}',
   },
-  {
-    name: 'lines of which one cannot be encoded',
-    method: 'GET',
-    target: '/big,hello?batch=1',
-    headers: lines,
-    settings: ['default', 'transformer'],
-  },
   { name: 'lines of mutations by GET', method: 'GET', target: '/write,touch?batch=1', headers: lines },
   { name: 'lines for one call', method: 'GET', target: '/hello', headers: lines, settings: all },
   {

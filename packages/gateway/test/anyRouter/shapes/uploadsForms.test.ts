@@ -126,6 +126,25 @@ describe('a form with fileStream()', () => {
     expect(records.at(-1)?.limit).toBe('body-bytes');
   });
 
+  it.each([
+    ['files of exactly maxFileBytes', { maxFileBytes: 5 }],
+    ['exactly maxFiles files', { maxFiles: 2 }],
+  ])('a form with fileStream() and %s is accepted', async (_name, upload) => {
+    const { restJson } = await startShape(albumOf(upload));
+    const sent = form(
+      ['title', 'x'],
+      ['photos', new File(['hello'], 'a')],
+      ['photos', new File(['hello'], 'b')],
+    );
+    expect((await restJson('/album', sent))[0]).toBe(200);
+  });
+
+  it('a form with fileStream() ignores unknown fields, before a file and after it', async () => {
+    const { restJson } = await startShape(album);
+    const sent = form(['token', 'x'], ['title', 'x'], ['photos', new File(['x'], 'a')], ['button', 'send']);
+    expect((await restJson('/album', sent))[0]).toBe(200);
+  });
+
   it('a form with fileStream() and fields over maxBodyBytes is rejected with 413, and with more than maxQueryParameters fields with 400', async () => {
     const { restJson } = await startShape(albumOf({ maxBytes: mebibyte }), {
       maxBodyBytes: 1000,

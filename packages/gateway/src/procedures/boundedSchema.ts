@@ -1,0 +1,131 @@
+// zod (4.6.7) finds every issue of an input at some 2 µs each: 500,000 wrong items in a body of 1 MB take a second, and
+// several in a list of unions or of objects with many fields. It has no limit, and its `abortEarly` stops at the first
+// issue. So while a large input is parsed, the schemas that take part are wrapped: a list with too many issues is
+// invalid, whatever its remaining items are, and these are skipped.
+import { z } from 'zod';
+import { nestedSchemas } from './nestedSchemas.ts';
+
+/** Number of issues of a list, record or tuple above which its remaining items are skipped. */
+const maxIssuesOfContainer = 1000;
+
+/** Number of issues of a whole input, with those inside unions, above which one issue of a container suffices. */
+const maxIssuesOfInput = 10_000;
+
+/** Number of values in an input above which it is large. With fewer, a schema must be huge to be slow. */
+const largeInput = 200;
+
+/** Number of issues of an input that is known to be invalid above which nothing else is checked. */
+const maxIssuesOfInvalidInput = 50_000;
+
+type Internals = z.core.$ZodTypeInternals;
+type Run = Internals['run'];
+type Issues = Parameters<Run>[0]['issues'];
+
+/**
+ * Returns a copy of a schema that stops to search for issues in a large input that is invalid. Valid inputs, and issues
+ * within the limits, are the same as those of the schema.
+ * @param isInvalid whether an input that the copy parses is known to be invalid
+ */
+export function boundedSchema<Schema extends z.core.$ZodType>(
+  schema: Schema,
+  isInvalid: () => boolean,
+): Schema {
+  const copy = z.core.clone(schema);
+  let nodes: readonly Internals[] | undefined;
+  copy._zod.run = (payload, context) => {
+    if (!isLarge(payload.value, largeInput)) return schema._zod.run(payload, context);
+    nodes ??= internalsOf(schema);
+    const runs = nodes.map(({ run }) => run);
+    const limit = new IssueLimit(isInvalid());
+    for (const node of nodes) node.run = limit.wrap(node);
+    try {
+      const result = schema._zod.run(payload, context);
+      if (limit.hasStopped && !(result instanceof Promise)) result.issues.push({ ...skippedIssue });
+      // An asynchronous parse has started with all items by now.
+      return result;
+    } finally {
+      for (const [index, node] of nodes.entries()) node.run = runs[index] as Run;
+    }
+  };
+  return copy;
+}
+
+/** Limits the issues of one parse. */
+class IssueLimit {
+  /** Whether items outside of an invalid container were skipped too. */
+  hasStopped = false;
+  readonly #isInvalid: boolean;
+  /** The issues of the container whose item is parsed next; `none` inside an item. */
+  #container: Issues = none;
+  #count = 0;
+
+  constructor(isInvalid: boolean) {
+    this.#isInvalid = isInvalid;
+  }
+
+  wrap({ def, run }: Internals): Run {
+    const isContainer =
+      containers.has(def.type) || (def as { readonly catchall?: unknown }).catchall !== undefined;
+    return (payload, context) => {
+      const container = this.#container;
+      const isOver = this.#count > maxIssuesOfInput;
+      if (container.length > (isOver ? 0 : maxIssuesOfContainer)) {
+        // An issue without `continue`: zod then calls no refinement with the skipped items.
+        if (container.at(-1)?.message !== skipped) container.push({ ...skippedIssue });
+        return payload;
+      }
+      if (this.#count > maxIssuesOfInvalidInput && this.#isInvalid) {
+        this.hasStopped = true;
+        return payload;
+      }
+      this.#container = isContainer ? payload.issues : none;
+      const result = run(payload, context);
+      this.#container = container;
+      if (!(result instanceof Promise)) this.#count += result.issues.length;
+      return result;
+    };
+  }
+}
+
+const none: Issues = [];
+
+const containers: ReadonlySet<string> = new Set(['array', 'record', 'tuple', 'map', 'set']);
+
+const skipped = 'Too many issues: further items were not checked';
+const skippedIssue = { code: 'custom', message: skipped, input: undefined } as const;
+
+/** Whether an input has more than `most` values. It stops to count there. */
+function isLarge(value: unknown, most: number): boolean {
+  const waiting = [value];
+  let count = 1;
+  for (const next of waiting) {
+    if (typeof next !== 'object' || next === null) continue;
+    if (Array.isArray(next)) {
+      count += next.length;
+      if (count > most) return true;
+      waiting.push(...(next as unknown[]));
+    } else {
+      for (const name in next) {
+        count += 1;
+        if (count > most) return true;
+        waiting.push((next as Readonly<Record<string, unknown>>)[name]);
+      }
+    }
+  }
+  return false;
+}
+
+/**
+ * Returns the schemas that take part in a parse. None if one is an intersection, which accepts a key that is an issue of
+ * one side and valid for the other.
+ */
+function internalsOf(root: z.core.$ZodType): readonly Internals[] {
+  const found = new Set<z.core.$ZodType>([root]);
+  for (const schema of found) {
+    const { def, innerType } = schema._zod as Internals & { readonly innerType?: z.core.$ZodType };
+    if (def.type === 'intersection') return [];
+    for (const nested of nestedSchemas(def)) found.add(nested);
+    if (def.type === 'lazy' && innerType) found.add(innerType);
+  }
+  return [...found].map(({ _zod }) => _zod);
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Random } from '../rpcClients/random.ts';
+import { has } from '../servers.ts';
+import { seedMessage, testSeed } from '../testSeed.ts';
+import { extraBytes, maxResponseBytes, randomInput, startErrorCost } from './errorCost.ts';
+
+/** Number of inputs: `npm run test:errors` sends 10,000. */
+const inputs = Number(process.env['ERROR_INPUTS'] ?? 150);
+
+/** Maximum processor time of a request, in milliseconds, with its client, which runs in the same process. */
+const maxMs = 250;
+
+describe('errors of inputs', () => {
+  it(
+    `no request with one of ${inputs} random inputs takes more than ${maxMs} ms of processor time or gets more than maxResponseBytes, over REST, tRPC, batches, JSON lines, server-sent events and WebSockets`,
+    { timeout: 30_000 + inputs * 1000 },
+    async () => {
+      const random = new Random(testSeed);
+      const { close, describe: nameOf, maxBytes, procedures, send } = await startErrorCost(testSeed);
+      onTestFinished(() => void close());
+      const protocols = Object.keys(send).filter((name) => has('WebSockets') || name !== 'sockets');
+      let worstMs = 0;
+      for (let index = 0; index < inputs; index += 1) {
+        const protocol = protocols[index % protocols.length] ?? '';
+        const most = maxBytes[protocol] ?? 0;
+        const size = Math.round(200 * (most / 200) ** random.fraction());
+        const json = JSON.stringify(randomInput(random, size)).slice(0, 1_040_000);
+        const procedure = random.pick(procedures);
+        const what = `${protocol}, ${json.length} bytes (${json.slice(0, 60)}…) to ${nameOf(procedure)}. ${seedMessage}`;
+        let ms = Infinity;
+        // Processor time includes that of the garbage collector and of cores shared with others: the least of 4 counts.
+        for (let attempt = 0; attempt < 4 && ms > maxMs; attempt += 1) {
+          const before = process.cpuUsage();
+          // oxlint-disable-next-line no-await-in-loop -- one request at a time is measured
+          const { bytes, status } = (await send[protocol]?.(procedure, json)) ?? { bytes: 0, status: 0 };
+          const { system, user } = process.cpuUsage(before);
+          ms = Math.min(ms, (system + user) / 1000);
+          expect(bytes, what).toBeLessThanOrEqual(maxResponseBytes + extraBytes);
+          expect(status, what).toBeLessThan(500);
+        }
+        expect(ms, what).toBeLessThanOrEqual(maxMs);
+        worstMs = Math.max(worstMs, ms);
+      }
+      if (process.env['ERROR_INPUTS'] !== undefined)
+        process.stdout.write(`The slowest took ${Math.round(worstMs)} ms.\n`);
+    },
+  );
+});
