@@ -49,8 +49,12 @@ export const exceptions = {
   'names its subject, and does not begin with "It"': {},
   'has no word of the glossary': {},
   'has at most 35 words': {
-    'No uWebSockets.js binary is installed for Node {version} on {platform}-{arch}. Serve with "@petstore/gateway/node", run Node 22 on Linux (glibc), macOS or Windows, or install the official build, which has binaries for Node 22, 24 and 26: add "overrides": { "uWebSockets.js": "github:uNetworking/uWebSockets.js#v20.69.0" } to package.json and, for npm 12 or newer, allow-git=all to .npmrc.':
-      'Three fixes, two of them with lines to copy.',
+    'No uWebSockets.js binary is installed for Node {version} on {platform}-{arch}. If this is Node 22 and npm ran on an older Node, which leaves the binaries out, run npm install again with this one. Otherwise, serve with "@petstore/gateway/node", run Node 22 on Linux (glibc), macOS or Windows, or install the official build, which has binaries for Node 22, 24 and 26: add "overrides": { "uWebSockets.js": "github:uNetworking/uWebSockets.js#v20.69.0" } to package.json and, for npm 12 or newer, allow-git=all to .npmrc.':
+      'Four fixes, two of them with lines to copy.',
+    'The scheme "{name}" reads {reads}, but uWebSockets.js removes bytes outside ASCII at the start of a header, so a sibling subdomain could set this cookie by another name. Serve the gateway with @petstore/gateway/node, or let a proxy reject such Cookie headers and set proxyRejectsNonAscii: true in cookie().':
+      'An attack that few readers know, and two fixes.',
+    'publicUrl is {publicUrl}, and restBasePath is "{restBasePath}", which begins with "{publicPath}" too: links would begin with "{publicPath}{restBasePath}". If the proxy or the framework removes {publicPath}, set restBasePath to "{restBasePath}"; if it does not, set publicUrl to {origin}.':
+      'Two options, and the fix of either.',
   },
   'is written in one file': {
     'The message is larger than {maxMessageBytes} bytes.': 'Each adapter closes its sockets with it.',

@@ -37,6 +37,16 @@ export const sharedNames = [
       'The type generator reads a router without importing the gateway. Both use the same global symbol.',
   },
   {
+    names: ['GroupCommit', 'Job', 'commitCause'],
+    folders: ['packages/core/src/store/embedded', 'packages/runtime/src/state'],
+    reason: 'Both packages write LMDB files, and neither imports the other.',
+  },
+  {
+    names: ['closeTimeoutMs'],
+    folders: ['packages/runtime/src/state'],
+    reason: 'Two states, each with its own time.',
+  },
+  {
     names: ['optionNames'],
     folders: ['packages/gateway/src/policies/schemes'],
     reason: 'Every scheme of authentication checks its options against a list.',

@@ -141,7 +141,7 @@ export const Configuration = z.object({
   }),
   CREATE_STORE: z.enum(['auto', 'never']).default('auto').register(variables, {
     description:
-      'Whether a start, or `keys add`, creates a store where there is none. With `never` only the command `init` does: a lost data folder or a wrong database then ends the start, in place of an empty store',
+      'Whether a start or `keys add` creates a missing store. With `never` only `init` does: a start without its store ends with an error',
     takes: '`auto` or `never`',
   }),
   MONGODB_URI: z.string().regex(mongodbUriPattern).optional().register(variables, {

@@ -13,8 +13,8 @@ const store = {
 } as unknown as Store;
 
 /** Returns the labels of the operations that were measured, and how often. */
-async function measured({ families }: ReturnType<typeof createStoreMetrics>) {
-  const [durations] = await families(store, 0);
+async function measured(metrics: ReturnType<typeof createStoreMetrics>) {
+  const [durations] = await metrics.families(store, 0);
   return (durations?.values ?? [])
     .filter(({ metricName }) => metricName?.endsWith('_count'))
     .map(({ labels, value }) => [labels['collection'], labels['operation'], value]);

@@ -36,13 +36,13 @@ export async function drainSocketCalls(
   const counts = { completed: 0, unavailable: 0 };
   const unanswered: string[] = [];
   async function start() {
-    let isStopping = false;
+    const server = { isStopping: false };
     /** Sees the request to reconnect, which the link does not report. */
     class ObservedSocket extends WebSocket {
       constructor(url: string | URL) {
         super(url);
         this.addEventListener('message', ({ data }) => {
-          isStopping ||= String(data).includes('"method":"reconnect"');
+          server.isStopping ||= String(data).includes('"method":"reconnect"');
         });
       }
     }
@@ -61,7 +61,7 @@ export async function drainSocketCalls(
       }
     };
     const callInSuccession = async () => {
-      while (!isStopping) {
+      while (!server.isStopping) {
         await call('createNote', { name: 'short' });
         await sleep(Math.random() * 20);
       }

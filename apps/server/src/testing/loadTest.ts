@@ -28,8 +28,8 @@ const measurements: Readonly<Record<string, () => Promise<Measured>>> = {
 const measure = measurements[process.argv[2] ?? ''];
 if (measure === undefined)
   throw new Error(`Name one of the measurements: ${Object.keys(measurements).join(', ')}`);
-const { measured, problems } = await measure();
-finish(measured, problems);
+const result = await measure();
+finish(result.measured, result.problems);
 
 async function measureFloodsOnAdapters(): Promise<Measured> {
   const measured: Record<string, object> = {};

@@ -2,8 +2,6 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import type { CollectionDefinition } from './collection.ts';
 
-type JsonSchema = z.core.JSONSchema.JSONSchema;
-
 /** Values of new records, derived from the schema of a collection. No two have the same value in a unique field. */
 export function newRecords({ schema, indexes }: CollectionDefinition, count: number): fc.Arbitrary<object[]> {
   const { id: _id, version: _version, ...shape } = schema.shape;
@@ -17,8 +15,8 @@ export function newRecords({ schema, indexes }: CollectionDefinition, count: num
 }
 
 /** Returns the values that a JSON Schema accepts. @throws {TypeError} for a keyword that it does not know */
-function valuesOf(root: JsonSchema): fc.Arbitrary<object> {
-  function arbitrary(schema: JsonSchema | boolean): fc.Arbitrary<unknown> {
+function valuesOf(root: z.core.JSONSchema.JSONSchema): fc.Arbitrary<object> {
+  function arbitrary(schema: z.core.JSONSchema.JSONSchema | boolean): fc.Arbitrary<unknown> {
     if (typeof schema === 'boolean') return fc.jsonValue();
     const { $ref, anyOf, oneOf, type, minimum, maximum } = schema;
     if ($ref !== undefined) return arbitrary(root.$defs?.[$ref.replace('#/$defs/', '')] ?? {});
@@ -50,7 +48,9 @@ function valuesOf(root: JsonSchema): fc.Arbitrary<object> {
           .string({ unit: 'binary', minLength: schema.minLength ?? 0, maxLength: schema.maxLength ?? 100 })
           .filter((text) => text.isWellFormed());
       case 'array':
-        return fc.array(arbitrary((schema.items as JsonSchema | undefined) ?? true), { maxLength: 5 });
+        return fc.array(arbitrary((schema.items as z.core.JSONSchema.JSONSchema | undefined) ?? true), {
+          maxLength: 5,
+        });
       case 'object':
         return fc.record(
           Object.fromEntries(

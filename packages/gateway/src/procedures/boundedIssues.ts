@@ -1,5 +1,5 @@
 // An error of a schema may be far larger than its input: each issue of a list repeats its path, and the issues of a
-// recursive union share their children, which `message` writes out once for each way to reach them (zod 4.6.7: 427
+// recursive union share their children, which `message` writes out once for each path to them (zod 4.6.7: 427
 // bytes of input took more than 20 s). So issues are measured and cut before anything reads `message`.
 
 /** Largest size of a zod error, in characters of its `message`: some 500 issues with a short path. */
@@ -18,8 +18,10 @@ const maxShortText = 200;
 const omittedIssues = Symbol('omittedIssues');
 
 /** Returns how many issues are missing in a list, which its last issue says. `undefined` for a complete list. */
-export const omittedFrom = (issues: readonly object[]): number | undefined =>
-  (issues.at(-1) as { readonly [omittedIssues]?: number } | undefined)?.[omittedIssues];
+export function omittedFrom(issues: readonly object[]): number | undefined {
+  const last: { readonly [omittedIssues]?: number } | undefined = issues.at(-1);
+  return last?.[omittedIssues];
+}
 
 /**
  * Cuts the issues of an error in place if they are too large, so that its `message` and functions such as

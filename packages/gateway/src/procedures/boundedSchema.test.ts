@@ -36,9 +36,8 @@ describe('boundedSchema', () => {
         expect(actual.data).toEqual(expected.data);
         // The issues are the same too, unless the error is cut anyway.
         const issues = expected.error?.issues ?? [];
-        if (JSON.stringify(issues).length < 65_536) {
-          expect(actual.error?.issues ?? []).toEqual(issues);
-        }
+        const isCut = JSON.stringify(issues).length >= 65_536;
+        expect(isCut ? issues : (actual.error?.issues ?? [])).toEqual(issues);
       }),
     );
   });
@@ -53,7 +52,11 @@ describe('boundedSchema', () => {
       z.record(z.string(), z.string()),
       Object.fromEntries(repeat(5000, 1).map((one, at) => [`k${at}`, one])),
     ],
-    ['an object with a catchall', z.object({}).catchall(z.string()), { ...repeat(5000, 1) }],
+    [
+      'an object with a catchall',
+      z.object({}).catchall(z.string()),
+      Object.fromEntries(repeat(5000, 1).entries()),
+    ],
     ['a list that a lazy schema returns', z.lazy(() => z.array(z.string())), repeat(5000, 1)],
   ])('boundedSchema stops after 1,000 issues of %s, and says so in another one', (_name, schema, value) => {
     for (const copy of copies(schema)) {
@@ -62,7 +65,7 @@ describe('boundedSchema', () => {
       expect(issues.length).toBeLessThan(1010);
       expect(issues.slice(0, 1000)).toEqual(schema.safeParse(value).error?.issues.slice(0, 1000));
       expect(issues.map(({ message }) => message)).toContain(
-        'Too many issues: further items were not checked',
+        'Too many issues: further items were not checked.',
       );
     }
   });
@@ -78,16 +81,16 @@ describe('boundedSchema', () => {
     const item = z.string().refine(() => {
       throw new Error('no');
     });
-    const { run } = item._zod;
+    const run: unknown = Reflect.get(item._zod, 'run');
     expect(() => boundedSchema(z.array(item), () => false).safeParse(repeat(500, 'x'))).toThrow('no');
-    expect(item._zod.run).toBe(run);
+    expect(Reflect.get(item._zod, 'run')).toBe(run);
   });
 
   it('boundedSchema rejects an input that is known to be invalid after 50,000 issues inside unions', () => {
     const schema = z.array(z.union([z.string(), z.number()]));
     const value = [...repeat(100_000, 1), true];
     expect(boundedSchema(schema, () => true).safeParse(value).error?.issues).toMatchObject([
-      { path: [], message: 'Too many issues: further items were not checked' },
+      { path: [], message: 'Too many issues: further items were not checked.' },
     ]);
     expect(boundedSchema(schema, () => false).safeParse(value).error?.issues).toMatchObject([
       { path: [100_000] },

@@ -17,9 +17,13 @@ const largeInput = 200;
 /** Number of issues of an input that is known to be invalid above which nothing else is checked. */
 const maxIssuesOfInvalidInput = 50_000;
 
-type Internals = z.core.$ZodTypeInternals;
-type Run = Internals['run'];
-type Issues = Parameters<Run>[0]['issues'];
+type ZodInternals = z.core.$ZodTypeInternals;
+type Issues = Parameters<ZodInternals['run']>[0]['issues'];
+/** `run` as a property: zod declares it as a method, but it does not use `this`. */
+interface Internals extends Omit<ZodInternals, 'run'> {
+  run: ParseRun;
+}
+type ParseRun = (...options: Parameters<ZodInternals['run']>) => ReturnType<ZodInternals['run']>;
 
 /**
  * Returns a copy of a schema that stops to search for issues in a large input that is invalid. Valid inputs, and issues
@@ -33,7 +37,7 @@ export function boundedSchema<Schema extends z.core.$ZodType>(
   const copy = z.core.clone(schema);
   let nodes: readonly Internals[] | undefined;
   copy._zod.run = (payload, context) => {
-    if (!isLarge(payload.value, largeInput)) return schema._zod.run(payload, context);
+    if (!hasMoreValues(payload.value, largeInput)) return schema._zod.run(payload, context);
     nodes ??= internalsOf(schema);
     const runs = nodes.map(({ run }) => run);
     const limit = new IssueLimit(isInvalid());
@@ -44,7 +48,7 @@ export function boundedSchema<Schema extends z.core.$ZodType>(
       // An asynchronous parse has started with all items by now.
       return result;
     } finally {
-      for (const [index, node] of nodes.entries()) node.run = runs[index] as Run;
+      for (const [index, node] of nodes.entries()) node.run = runs[index] as ParseRun;
     }
   };
   return copy;
@@ -63,7 +67,7 @@ class IssueLimit {
     this.#isInvalid = isInvalid;
   }
 
-  wrap({ def, run }: Internals): Run {
+  wrap({ def, run }: Internals): ParseRun {
     const isContainer =
       containers.has(def.type) || (def as { readonly catchall?: unknown }).catchall !== undefined;
     return (payload, context) => {
@@ -91,11 +95,11 @@ const none: Issues = [];
 
 const containers: ReadonlySet<string> = new Set(['array', 'record', 'tuple', 'map', 'set']);
 
-const skipped = 'Too many issues: further items were not checked';
+const skipped = 'Too many issues: further items were not checked.';
 const skippedIssue = { code: 'custom', message: skipped, input: undefined } as const;
 
 /** Whether an input has more than `most` values. It stops to count there. */
-function isLarge(value: unknown, most: number): boolean {
+function hasMoreValues(value: unknown, most: number): boolean {
   const waiting = [value];
   let count = 1;
   for (const next of waiting) {
@@ -120,12 +124,12 @@ function isLarge(value: unknown, most: number): boolean {
  * one side and valid for the other.
  */
 function internalsOf(root: z.core.$ZodType): readonly Internals[] {
-  const found = new Set<z.core.$ZodType>([root]);
-  for (const schema of found) {
+  const schemas = new Set<z.core.$ZodType>([root]);
+  for (const schema of schemas) {
     const { def, innerType } = schema._zod as Internals & { readonly innerType?: z.core.$ZodType };
     if (def.type === 'intersection') return [];
-    for (const nested of nestedSchemas(def)) found.add(nested);
-    if (def.type === 'lazy' && innerType) found.add(innerType);
+    for (const nested of nestedSchemas(def)) schemas.add(nested);
+    if (def.type === 'lazy' && innerType) schemas.add(innerType);
   }
-  return [...found].map(({ _zod }) => _zod);
+  return [...schemas].map(({ _zod }) => _zod);
 }

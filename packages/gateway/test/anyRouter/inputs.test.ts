@@ -260,12 +260,18 @@ describe('a date in a JSON body', () => {
     [{ at: '2026-02-28' }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
     [{ at: '2026-02-30T00:00:00Z' }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
     [{ at: 1772000000000 }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
-    [{ at: 'Sat, 28 Feb 2026 10:00:00 GMT' }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [
+      { at: 'Sat, 28 Feb 2026 10:00:00 GMT' },
+      'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
+    ],
     [{ nested: { at: 'x' } }, 'nested.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
     [{ nested: {} }, 'nested.at: is required.'],
     [{ list: [{}, { at: 'x' }] }, 'list.1.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
     [{ byName: { a: 'x' } }, 'byName.a: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
-    [{ event: { kind: 'timed', at: 'x' } }, 'event.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [
+      { event: { kind: 'timed', at: 'x' } },
+      'event.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
+    ],
     [{ dateOrNumber: 'x' }, 'dateOrNumber: must be a date-time (RFC 3339) or a number.'],
     [{ event: { kind: 'timed', at: text, n: 'x' } }, 'event.n: must be of the type number, not string.'],
     [

@@ -44,7 +44,7 @@ it.each(Object.entries(kinds))(
       await server.close({ deadlineMs: 0 });
     });
     let received = '';
-    socket.on('message', (data) => (received += String(data)));
+    socket.on('message', (data: Buffer) => (received += data.toString()));
     socket.on('open', () => socket.send(JSON.stringify(call(1, 'subscription', 'events'))));
     await vi.waitFor(() => expect(received).toContain('event 2'));
     await vi.waitFor(() => {

@@ -67,7 +67,9 @@ describe('close() of a server', () => {
     const closed = server.close({ graceMs: 10 });
     client.send(call(2, 'subscription', 'ticks'));
     const received: string[] = [];
-    client.socket.removeAllListeners('message').on('message', (data) => received.push(String(data)));
+    client.socket
+      .removeAllListeners('message')
+      .on('message', (data: Buffer) => received.push(data.toString()));
     client.socket.send('PING');
     await until(() => expect(received).toContain('PONG'));
     expect(received.join()).toContain('"type":"data","data":1');
@@ -113,8 +115,8 @@ describe('close() of a server', () => {
   it('close() resolves as soon as its clients have closed their WebSockets', async () => {
     const { connectClient, server } = await startSocketGateway();
     const client = connectClient();
-    client.socket.on('message', (data) => {
-      if (String(data).includes('reconnect')) client.socket.close();
+    client.socket.on('message', (data: Buffer) => {
+      if (data.toString().includes('reconnect')) client.socket.close();
     });
     client.send(call(1, 'query', 'caller'));
     await until(() => expect(client.messages).toHaveLength(1));

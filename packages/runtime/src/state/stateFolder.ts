@@ -27,9 +27,9 @@ export function prepareFolder(path: string): void {
  */
 export function prepareFile(path: string): void {
   const lock = `${path}-lock`;
-  if (!exists(lock)) createLockFile(lock);
+  if (!hasEntry(lock)) createLockFile(lock);
   for (const each of [path, lock]) {
-    if (!exists(each)) continue;
+    if (!hasEntry(each)) continue;
     const stats = lstatSync(each);
     if (stats.isFile()) continue;
     throw new StartError(
@@ -46,10 +46,10 @@ function createLockFile(lock: string): void {
     writeFileSync(file, Buffer.alloc(lockFileBytes), { mode: 0o600, flush: true });
     linkSync(file, lock);
   } catch (error) {
-    if (!exists(lock)) throw error;
+    if (!hasEntry(lock)) throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+const hasEntry = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

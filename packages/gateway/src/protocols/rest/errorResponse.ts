@@ -72,12 +72,12 @@ function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
           413,
           headers.slice(),
           JSON.stringify({ code, message, status: 413 }),
-          plainType,
+          jsonType,
         );
       }
       // A custom format has thrown, or the data of an error does not match its declaration.
       scope.error = cause;
-      return new ResponseDraft(500, headers.slice(), internalErrorBody, plainType);
+      return new ResponseDraft(500, headers.slice(), internalErrorBody, jsonType);
     }
     const response = new ResponseDraft(shown.status, headers.slice(), body, shared);
     const retryAfterSeconds = retryAfterSecondsOf(error, shown.status);
@@ -146,7 +146,7 @@ const withPlaces = (issues: readonly InputIssue[], places: Places | undefined) =
     : issues.map((issue) => ({ ...issue, place: places.get(issue.path[0] ?? '') }));
 
 /** The type of an error that is not in the gateway's `errorFormat`. */
-const plainType: readonly Header[] = [['content-type', 'application/json']];
+const jsonType: readonly Header[] = [['content-type', 'application/json']];
 
 const internalErrorCode = 'INTERNAL_SERVER_ERROR';
 const internalErrorBody = JSON.stringify({

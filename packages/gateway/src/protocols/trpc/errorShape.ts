@@ -64,13 +64,13 @@ export function encodeError(shape: object, { transformer }: Config, maxBytes: nu
   } catch (cause) {
     if (!(cause instanceof LimitError)) throw cause;
     const replacement = errorTooLarge(maxBytes);
-    const plain = plainShape(replacement);
-    return { text: JSON.stringify(envelope(plain)), shape: plain, replacement };
+    const standIn = defaultShape(replacement);
+    return { text: JSON.stringify(envelope(standIn)), shape: standIn, replacement };
   }
 }
 
 /** Returns tRPC's own shape of an error, without the router's `errorFormatter`. */
-export const plainShape = (error: TRPCError): object =>
+export const defaultShape = (error: TRPCError): object =>
   getErrorShape({
     config: { isDev: false, errorFormatter: ({ shape }) => shape } as Config,
     error,

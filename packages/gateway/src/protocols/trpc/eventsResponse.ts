@@ -8,7 +8,7 @@ import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../..
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../policies/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { plainShape } from './errorShape.ts';
+import { defaultShape } from './errorShape.ts';
 import type { TrpcSettings } from './options.ts';
 import { RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 
@@ -170,7 +170,7 @@ export class RpcEventFormat implements EventFormat {
       return boundedJson(serialize(shape), maxErrorBytes(maxEventBytes)) ?? 'null';
     } catch (cause) {
       if (!(cause instanceof LimitError)) throw cause;
-      return JSON.stringify(serialize(plainShape(errorTooLarge(maxEventBytes))));
+      return JSON.stringify(serialize(defaultShape(errorTooLarge(maxEventBytes))));
     }
   }
 }

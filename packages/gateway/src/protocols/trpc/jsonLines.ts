@@ -10,7 +10,7 @@ import type { OutcomeReceiver } from '../../policies/calls.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { plainShape } from './errorShape.ts';
+import { defaultShape } from './errorShape.ts';
 
 /** Settings shared by all responses of a router. */
 export interface JsonLinesFormat {
@@ -301,7 +301,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
       if (source && status === statusYield) this.#sourcesInText.push(source);
     } catch (cause) {
       if (cause instanceof LimitError && isError) {
-        this.text += `${encode([id, status, plainShape(errorTooLarge(maxLineBytes))], Infinity)}\n`;
+        this.text += `${encode([id, status, defaultShape(errorTooLarge(maxLineBytes))], Infinity)}\n`;
       } else if (cause instanceof LimitError) {
         this.#reject(id, cause, call, source);
         if (source) this.#endSource(source);

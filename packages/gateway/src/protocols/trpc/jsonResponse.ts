@@ -9,7 +9,7 @@ import type { CallScope } from '../../policies/callScope.ts';
 import { batchTooLarge, boundedJson, effectiveLimit, maxErrorBytes } from '../../policies/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { plainShape, type EncodedError } from './errorShape.ts';
+import { defaultShape, type EncodedError } from './errorShape.ts';
 import { hasAsyncMember } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, type ResultItem } from './requestCalls.ts';
 
@@ -106,7 +106,7 @@ export class JsonResponse extends RequestCalls {
     if (utf8Length(encoded.text) <= maxErrorBytes(0)) return encoded;
     const replacement = batchTooLarge(this.settings.limits.maxResponseBytes);
     this.scope.limit = replacement.limit;
-    return { ...this.encodeError(plainShape(replacement)), replacement };
+    return { ...this.encodeError(defaultShape(replacement)), replacement };
   }
 
   /** Encodes an output as JSON. Returns an error if it is too large, or a stream in a batch. */

@@ -20,7 +20,7 @@ import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { genericErrorShape } from './errorResponse.ts';
-import { plainShape } from './errorShape.ts';
+import { defaultShape } from './errorShape.ts';
 import type { SocketSettings } from './options.ts';
 
 /** The properties of a call that an error message has; `noCall` for an error outside of a call. */
@@ -314,7 +314,7 @@ export class Socket {
       this.#send({ id, jsonrpc, error }, batch);
     } catch (cause) {
       if (!(cause instanceof LimitError)) throw cause;
-      this.#send({ id, jsonrpc, error: plainShape(errorTooLarge(this.settings.limits.maxResponseBytes)) });
+      this.#send({ id, jsonrpc, error: defaultShape(errorTooLarge(this.settings.limits.maxResponseBytes)) });
     }
   }
 

@@ -54,11 +54,11 @@ def form(body, hint):
     return model(**{name: typed(value, hints.get(name)) for name, value in body.items()})
 
 
-def plain(value):
+def to_json(value):
     if hasattr(value, "to_dict"):
         return value.to_dict()
     if isinstance(value, list):
-        return [plain(each) for each in value]
+        return [to_json(each) for each in value]
     return value.payload.read().decode() if isinstance(value, types.File) else value
 
 
@@ -66,15 +66,15 @@ def call(client, id, sample):
     module = importlib.import_module(modules[letters(id)])
     hints = typing.get_type_hints(module.sync_detailed)
     names = {letters(name): name for name in hints}
-    given = {**sample.get("path", {}), **sample.get("query", {}), **sample.get("headers", {}), **sample.get("cookie", {})}
-    arguments = {names[letters(name)]: value for name, value in given.items()}
+    values = {**sample.get("path", {}), **sample.get("query", {}), **sample.get("headers", {}), **sample.get("cookie", {})}
+    arguments = {names[letters(name)]: value for name, value in values.items()}
     arguments = {name: typed(value, hints[name]) for name, value in arguments.items()}
     if "body" in sample and "body" in hints:
         body = sample["body"]
         has_files = isinstance(body, dict) and "file" not in body and '"file": {' in json.dumps(body)
         arguments["body"] = form(body, hints["body"]) if has_files else typed(body, hints["body"])
     response = module.sync_detailed(client=client, **arguments)
-    return [response.status_code, plain(response.parsed)]
+    return [response.status_code, to_json(response.parsed)]
 
 
 results = {}

@@ -62,7 +62,7 @@ export function databaseFaults(proxy: FaultProxy): readonly StateFault[] {
   return [
     { name: 'cut replies', begin: begin({ kind: 'cutResponses', percent: 50 }, 0) },
     { name: 'half replies', begin: begin({ kind: 'cutMessages', percent: 50 }, 0) },
-    { name: 'refused connections', begin: begin({ kind: 'reject' }, 200) },
+    { name: 'rejected connections', begin: begin({ kind: 'reject' }, 200) },
     { name: 'frozen replies', begin: begin({ kind: 'freeze' }, 500) },
   ];
 }
