@@ -44,6 +44,7 @@ export const animalProcedures = {
 
   createAnimal: procedure
     .meta({
+      idempotencyKey: true,
       openapi: {
         method: 'POST',
         path: '/animals',

@@ -42,6 +42,7 @@ export const categoryProcedures = {
 
   createCategory: procedure
     .meta({
+      idempotencyKey: true,
       openapi: {
         method: 'POST',
         path: '/categories',

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import { createKeyVerifier, issueKey, type Store } from '@petstore/core';
-import { bearer, createGateway } from '@petstore/gateway';
+import { bearer, createGateway, type State } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
 import { relatedStore } from './relations.ts';
 import { collections, relations, shelterRouter } from './router.ts';
@@ -27,7 +28,13 @@ export interface Shelter {
 export async function startShelter(options: ShelterOptions): Promise<Shelter> {
   const { host = '127.0.0.1', port = 0, apiKey } = options;
   const openedStore = await openStore(options);
+  let responses: OpenedState | undefined;
+  const closeAll = async () => {
+    await responses?.close();
+    await openedStore.close();
+  };
   try {
+    responses = await openState(options);
     const firstKey = apiKey === undefined ? await makeFirstKey(openedStore) : undefined;
     const store = relatedStore(openedStore, relations);
     const gateway = await createGateway({
@@ -35,12 +42,14 @@ export async function startShelter(options: ShelterOptions): Promise<Shelter> {
       maskUnexpectedErrors: true,
       document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
       authentication: bearer({ noun: 'API key', verify: createKeyVerifier({ keys: store.keys, apiKey }) }),
-      createContext: ({ response, identity, idempotencyKey }) => ({
+      // Without the key: the gateway replays responses. An idempotent create of the store cannot keep the relations.
+      createContext: ({ response, identity }) => ({
         store,
         response,
         caller: identity?.hash,
-        idempotencyKey,
+        idempotencyKey: undefined,
       }),
+      idempotency: { state: responses.state },
     });
     const listening = await serve(gateway, { host, port });
     return {
@@ -48,11 +57,11 @@ export async function startShelter(options: ShelterOptions): Promise<Shelter> {
       firstKey,
       async close() {
         await listening.close();
-        await openedStore.close();
+        await closeAll();
       },
     };
   } catch (error) {
-    await openedStore.close();
+    await closeAll();
     throw error;
   }
 }
@@ -65,6 +74,38 @@ async function openStore({ dataDir, mongodbUri: uri, database = 'shelter' }: She
   }
   const { openMongodbStore } = await import('@petstore/core/store/mongodb');
   return openMongodbStore({ uri, database, collections });
+}
+
+interface OpenedState {
+  readonly state: State;
+  readonly close: () => Promise<void>;
+}
+
+/** Opens the state that stores responses for `Idempotency-Key`, beside the store: repeats work after a restart too. */
+async function openState({
+  dataDir,
+  mongodbUri: uri,
+  database = 'shelter',
+}: ShelterOptions): Promise<OpenedState> {
+  if (uri === undefined) {
+    const { folderState } = await import('@petstore/runtime/state/folder');
+    const state = folderState({ path: join(dataDir, 'responses') });
+    return { state, close: () => state.close() };
+  }
+  const [{ mongodbState }, { MongoClient }] = await Promise.all([
+    import('@petstore/runtime/state/mongodb'),
+    import('mongodb'),
+  ]);
+  // Bounds `client.close()` too, which connects to end its sessions.
+  const client = new MongoClient(uri, { connectTimeoutMS: 2000 });
+  const state = await mongodbState({ db: client.db(database) });
+  return {
+    state,
+    async close() {
+      await state.close();
+      await client.close();
+    },
+  };
 }
 
 /** Creates the first API key of a new store. Of several processes on one store, only one gets it. */

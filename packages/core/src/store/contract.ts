@@ -34,11 +34,11 @@ const categories = defineCollection({
 export const contractCollections: readonly CollectionDefinition[] = [...collections, categories];
 
 /** The animals of a later version, with another optional field and its index. */
-const animalsWithShelter = defineCollection({
+const animalsWithKennel = defineCollection({
   name: 'animals',
-  schema: Animal.extend({ shelterId: z.int().exactOptional() }),
+  schema: Animal.extend({ kennel: z.int().exactOptional() }),
   id: 'sequence',
-  indexes: ['status', 'shelterId'],
+  indexes: ['status', 'kennel'],
 });
 
 /** An empty store with separate data. */
@@ -260,28 +260,27 @@ export function storeContract(
         ];
         await store.close();
         const later = [
-          animalsWithShelter,
+          animalsWithKennel,
           ...contractCollections.filter(({ name: each }) => each !== 'animals'),
         ];
         store = await subject.reopen(later);
-        let records = store.collection(animalsWithShelter);
+        let records = store.collection(animalsWithKennel);
         expect((await records.list({ limit: 10 })).records).toEqual(earlier);
         expect(await records.createOnce(petWith(), reservation)).toEqual({
           record: earlier[1],
           isReplay: true,
         });
-        const other = records.createOnce({ ...petWith(), shelterId: 1 }, reservation);
+        const other = records.createOnce({ ...petWith(), kennel: 1 }, reservation);
         await expect(other).rejects.toEqual(storeErrorWith('key-reused'));
 
-        const created = await records.create({ ...petWith(), shelterId: 1 });
-        const moved = await records.update(earlier[0]?.id ?? 0, { shelterId: 1 });
-        expect([created, moved]).toMatchObject([{ shelterId: 1 }, { shelterId: 1, status: 'sold' }]);
+        const created = await records.create({ ...petWith(), kennel: 1 });
+        const moved = await records.update(earlier[0]?.id ?? 0, { kennel: 1 });
+        expect([created, moved]).toMatchObject([{ kennel: 1 }, { kennel: 1, status: 'sold' }]);
         await store.close();
         store = await subject.reopen(later);
-        records = store.collection(animalsWithShelter);
+        records = store.collection(animalsWithKennel);
         expect(await records.get(created.id)).toEqual(created);
-        const list = async (shelterId: number) =>
-          (await records.list({ limit: 10, where: { shelterId } })).records;
+        const list = async (kennel: number) => (await records.list({ limit: 10, where: { kennel } })).records;
         expect([await list(1), await list(2)]).toEqual([[moved, created], []]);
       });
     });

@@ -102,12 +102,12 @@ const categories = defineCollection({ name: 'categories', schema: Category, id: 
 const animalsWithMore = defineCollection({
   name: 'animals',
   schema: z.object({
-    shelterId: z.int().exactOptional(),
+    kennel: z.int().exactOptional(),
     ...Animal.shape,
     note: z.string().nullable().exactOptional(),
   }),
   id: 'sequence',
-  indexes: ['status', 'shelterId'],
+  indexes: ['status', 'kennel'],
 });
 
 describe('a data folder of format 2', () => {
@@ -141,19 +141,19 @@ describe('a data folder of format 2', () => {
   test('animals and idempotency keys of format 2 stay valid in a version with further optional fields', async () => {
     const later = [animalsWithMore];
     const { store, reported } = await open(later);
-    expect(reported).toContain('Indexed animals by shelterId: 29 records.');
+    expect(reported).toContain('Indexed animals by kennel: 29 records.');
     const replays = await retry(store, animalsWithMore, formatTwoCreates);
     expect(replays).toEqual(replaysOf(formatTwoCreates));
     const pets = store.collection(animalsWithMore);
     expect((await pets.list({ limit: 100 })).records).toEqual(formatTwoAnimals);
-    const created = await pets.create({ name: 'Rex', categoryId: 1, shelterId: 7, note: null });
+    const created = await pets.create({ name: 'Rex', categoryId: 1, kennel: 7, note: null });
     await store.close();
     expect(await verificationErrors(later)).toEqual([]);
     const to = join(folder, 'backup');
     await backupFolder({ dataDir, to });
     dataDir = to;
     const backup = (await open(later)).store.collection(animalsWithMore);
-    expect(await backup.list({ limit: 9, where: { shelterId: 7 } })).toEqual({
+    expect(await backup.list({ limit: 9, where: { kennel: 7 } })).toEqual({
       records: [created],
       hasNext: false,
     });

@@ -71,11 +71,11 @@ const once = (store: Store, key: number, change: Partial<Animal> = {}) => {
   return store.collection(animals).createOnce(values, { caller: 'caller', key: `key ${key}` });
 };
 
-const animalsWithShelter = defineCollection({
+const animalsWithKennel = defineCollection({
   name: 'animals',
-  schema: z.object({ shelterId: z.int().exactOptional(), ...Animal.shape }),
+  schema: z.object({ kennel: z.int().exactOptional(), ...Animal.shape }),
   id: 'sequence',
-  indexes: ['status', 'shelterId'],
+  indexes: ['status', 'kennel'],
 });
 
 async function checkMigrated(store: Store): Promise<void> {
@@ -114,8 +114,8 @@ describe.skipIf(mongodbUri === undefined)('a database of format 1', () => {
   test('animals and idempotency keys of format 1 stay valid in a version with a further optional field', async () => {
     const { db, open } = await newDatabase();
     await fillFormatOne(db);
-    const { store } = await open([animalsWithShelter]);
-    const pets = store.collection(animalsWithShelter);
+    const { store } = await open([animalsWithKennel]);
+    const pets = store.collection(animalsWithKennel);
     await store.ready();
     expect((await pets.list({ limit: 100 })).records).toEqual(formatOneAnimals);
     for (const [index, { id, ...values }] of formatOneAnimals.slice(25).entries()) {
@@ -124,11 +124,11 @@ describe.skipIf(mongodbUri === undefined)('a database of format 1', () => {
         record: { id, ...values },
         isReplay: true,
       });
-      const other = pets.createOnce({ ...values, shelterId: 1 }, reservation);
+      const other = pets.createOnce({ ...values, kennel: 1 }, reservation);
       await expect(other).rejects.toMatchObject({ code: 'key-reused' });
     }
-    const created = await pets.create({ name: 'Rex', categoryId: 1, shelterId: 1 });
-    expect(await pets.list({ limit: 9, where: { shelterId: 1 } })).toMatchObject({ records: [created] });
+    const created = await pets.create({ name: 'Rex', categoryId: 1, kennel: 1 });
+    expect(await pets.list({ limit: 9, where: { kennel: 1 } })).toMatchObject({ records: [created] });
   });
 
   test('stores that open a database concurrently migrate it', async () => {

@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createGateway, memoryState, type ResponseControls, type State } from '../index.ts';
+import type { IdempotencyOptions } from './idempotency.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+
+const t = initTRPC
+  .context<{ readonly response: ResponseControls }>()
+  .meta<GatewayMeta>()
+  .create({ isDev: false });
+
+/** A gateway with a procedure for each kind of response. */
+async function start(idempotency: IdempotencyOptions<unknown> = {}) {
+  let runs = 0;
+  const run = () => (runs += 1);
+  const post = (path: `/${string}`, meta: object = {}) =>
+    t.procedure.meta({ idempotencyKey: true, openapi: { method: 'POST', path, ...meta } });
+  const router = t.router({
+    // Responds with a status, by `responseMeta` below.
+    answer: post('/answer')
+      .input(z.object({ status: z.int() }))
+      .output(z.object({ run: z.int() }))
+      .mutation(({ input: { status } }) => {
+        run();
+        if (status >= 400) throw new TRPCError({ code: 'CONFLICT', message: String(status) });
+        return { run: runs };
+      }),
+    remove: post('/remove', { successStatus: 204 })
+      .output(z.void())
+      .mutation(() => void run()),
+    move: post('/move', { successStatus: 303 })
+      .output(z.void())
+      .mutation(({ ctx }) => ctx.response.redirect(`/v1/moved/${run()}`)),
+    bytes: post('/bytes', { produces: 'application/octet-stream' })
+      .input(z.object({ length: z.int() }))
+      .mutation(({ input: { length } }) => new Uint8Array(length).fill(run())),
+    cookies: post('/cookies')
+      .output(z.object({ run: z.int() }))
+      .mutation(({ ctx: { response } }) => {
+        for (const name of ['a', 'b']) response.append('set-cookie', `${name}=ü; Path=/`);
+        return { run: run() };
+      }),
+    large: post('/large')
+      .output(z.object({ text: z.string() }))
+      .mutation(() => ({ text: `${run()}`.repeat(2000) })),
+    text: post('/text')
+      .input(z.object({ length: z.int() }))
+      .output(z.string())
+      .mutation(({ input: { length } }) => `${run()}`.padEnd(length, 'ü')),
+  });
+  const { fetch } = await createGateway({
+    router,
+    createContext: ({ response }) => ({ response }),
+    document: { title: 'Responses', version: '0.0.0' },
+    idempotency,
+    maxResponseBytes: 1000,
+    onResponse: () => {},
+    rpc: {
+      responseMeta: ({ paths, errors: [error] }) =>
+        paths?.[0] === 'answer' && error ? { status: Number(error.message) } : {},
+    },
+  });
+  const send = async (target: string, input?: object, key = 'key-1') => {
+    const response = await fetch(`http://localhost${target}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      ...(input && { body: JSON.stringify(input) }),
+    });
+    const isReplayed = response.headers.get('idempotent-replayed') === 'true';
+    const headers = [...response.headers].filter(
+      ([name]) => name !== 'x-request-id' && name !== 'idempotent-replayed',
+    );
+    const bytes = [...new Uint8Array(await response.arrayBuffer())];
+    return { isReplayed, response: { status: response.status, headers, bytes } };
+  };
+  return { runs: () => runs, send };
+}
+
+const protocols = ['/v1', '/trpc'];
+
+describe('the statuses that are stored', () => {
+  it.each([
+    402, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 426, 428,
+    431, 451,
+  ])('a repeat after %d receives the same response, and the procedure runs once', async (status) => {
+    for (const protocol of protocols) {
+      const { runs, send } = await start();
+      const first = await send(`${protocol}/answer`, { status });
+      expect(first.response.status).toBe(status);
+      expect(await send(`${protocol}/answer`, { status })).toEqual({ ...first, isReplayed: true });
+      expect(runs()).toBe(1);
+    }
+  });
+
+  it.each([400, 401, 403, 408, 425, 429, 499, 500, 501, 502, 503, 504, 505, 507, 508, 511, 599])(
+    'the procedure runs again after %d, and a repeat may have another input',
+    async (status) => {
+      for (const protocol of protocols) {
+        const { runs, send } = await start();
+        for (const isReplayed of [false, false]) {
+          const { response, ...rest } = await send(`${protocol}/answer`, { status });
+          expect([response.status, rest.isReplayed]).toEqual([status, isReplayed]);
+        }
+        expect((await send(`${protocol}/answer`, { status: 404 })).response.status).toBe(404);
+        expect(await send(`${protocol}/answer`, { status: 404 })).toMatchObject({ isReplayed: true });
+        expect(runs()).toBe(3);
+      }
+    },
+  );
+
+  it('a response that is larger than maxResponseBytes is 413, and stored, because the procedure has run', async () => {
+    for (const protocol of protocols) {
+      const { runs, send } = await start();
+      const first = await send(`${protocol}/large`);
+      expect(first.response.status).toBe(413);
+      expect(await send(`${protocol}/large`)).toEqual({ ...first, isReplayed: true });
+      expect(runs()).toBe(1);
+    }
+  });
+});
+
+describe('replayed responses', () => {
+  it.each([
+    ['an empty response (204)', '/v1/remove', undefined, 204],
+    ['an empty response over tRPC', '/trpc/remove', undefined, 200],
+    ['a redirect', '/v1/move', undefined, 303],
+    ['bytes', '/v1/bytes', { length: 300 }, 200],
+    ['no bytes', '/v1/bytes', { length: 0 }, 200],
+    ['several headers of one name, outside ASCII', '/v1/cookies', undefined, 200],
+    ['several headers of one name over tRPC', '/trpc/cookies', undefined, 200],
+    ['text outside ASCII', '/v1/text', { length: 20 }, 200],
+  ])('%s is replayed with its status, headers and bytes', async (_what, target, input, status) => {
+    const { runs, send } = await start();
+    const first = await send(target, input);
+    expect([first.response.status, first.isReplayed]).toEqual([status, false]);
+    expect(await send(target, input)).toEqual({ ...first, isReplayed: true });
+    expect(await send(target, input)).toEqual({ ...first, isReplayed: true });
+    expect(runs()).toBe(1);
+  });
+
+  it.each(['/v1/text', '/trpc/text', '/v1/bytes'])(
+    'POST %s replays a response of exactly maxStoredBytes, and answers 409 for one of a byte more',
+    async (target) => {
+      const memory = memoryState();
+      const stored: string[] = [];
+      const state: State = {
+        ...memory,
+        set(key, value, ttlMs, caller) {
+          stored.push(value);
+          return memory.set(key, value, ttlMs, caller);
+        },
+      };
+      const input = { length: 100 };
+      await (await start({ state })).send(target, input);
+      const bytes = new TextEncoder().encode(stored[0]).length;
+      const exact = await start({ maxStoredBytes: bytes });
+      await exact.send(target, input);
+      expect(await exact.send(target, input)).toMatchObject({ isReplayed: true, response: { status: 200 } });
+      const tooSmall = await start({ maxStoredBytes: bytes - 1 });
+      await tooSmall.send(target, input);
+      const { response } = await tooSmall.send(target, input);
+      expect(response.status).toBe(409);
+      expect(response.headers.some(([name]) => name === 'retry-after')).toBe(false);
+      expect([exact.runs(), tooSmall.runs()]).toEqual([1, 1]);
+    },
+  );
+
+  it('after idempotency.ttlMs a key is used again, and replays its second response', async () => {
+    const { runs, send } = await start({ ttlMs: 300 });
+    const [first] = [await send('/v1/cookies'), await sleep(320)];
+    const second = await send('/v1/cookies');
+    expect([first.isReplayed, second.isReplayed]).toEqual([false, false]);
+    expect(second.response.bytes).not.toEqual(first.response.bytes);
+    expect(await send('/v1/cookies')).toEqual({ ...second, isReplayed: true });
+    expect(runs()).toBe(2);
+  });
+
+  it.each(['k', 'k'.repeat(255), `"${'k'.repeat(255)}"`, '"\\"\\\\"', '~!#'])(
+    'the key %s is accepted and replayed, and another key runs',
+    async (key) => {
+      const { runs, send } = await start();
+      expect((await send('/v1/cookies', undefined, key)).isReplayed).toBe(false);
+      expect((await send('/v1/cookies', undefined, key)).isReplayed).toBe(true);
+      expect((await send('/v1/cookies', undefined, 'other')).isReplayed).toBe(false);
+      expect(runs()).toBe(2);
+    },
+  );
+});
