@@ -19,7 +19,7 @@ async function start(idempotency: IdempotencyOptions<unknown> = {}) {
     t.procedure.meta({ idempotencyKey: true, openapi: { method: 'POST', path, ...meta } });
   const router = t.router({
     // Responds with a status, by `responseMeta` below.
-    answer: post('/answer')
+    respond: post('/respond')
       .input(z.object({ status: z.int() }))
       .output(z.object({ run: z.int() }))
       .mutation(({ input: { status } }) => {
@@ -59,7 +59,7 @@ async function start(idempotency: IdempotencyOptions<unknown> = {}) {
     onResponse: () => {},
     rpc: {
       responseMeta: ({ paths, errors: [error] }) =>
-        paths?.[0] === 'answer' && error ? { status: Number(error.message) } : {},
+        paths?.[0] === 'respond' && error ? { status: Number(error.message) } : {},
     },
   });
   const send = async (target: string, input?: object, key = 'key-1') => {
@@ -87,9 +87,9 @@ describe('the statuses that are stored', () => {
   ])('a repeat after %d receives the same response, and the procedure runs once', async (status) => {
     for (const protocol of protocols) {
       const { runs, send } = await start();
-      const first = await send(`${protocol}/answer`, { status });
+      const first = await send(`${protocol}/respond`, { status });
       expect(first.response.status).toBe(status);
-      expect(await send(`${protocol}/answer`, { status })).toEqual({ ...first, isReplayed: true });
+      expect(await send(`${protocol}/respond`, { status })).toEqual({ ...first, isReplayed: true });
       expect(runs()).toBe(1);
     }
   });
@@ -100,11 +100,11 @@ describe('the statuses that are stored', () => {
       for (const protocol of protocols) {
         const { runs, send } = await start();
         for (const isReplayed of [false, false]) {
-          const { response, ...rest } = await send(`${protocol}/answer`, { status });
+          const { response, ...rest } = await send(`${protocol}/respond`, { status });
           expect([response.status, rest.isReplayed]).toEqual([status, isReplayed]);
         }
-        expect((await send(`${protocol}/answer`, { status: 404 })).response.status).toBe(404);
-        expect(await send(`${protocol}/answer`, { status: 404 })).toMatchObject({ isReplayed: true });
+        expect((await send(`${protocol}/respond`, { status: 404 })).response.status).toBe(404);
+        expect(await send(`${protocol}/respond`, { status: 404 })).toMatchObject({ isReplayed: true });
         expect(runs()).toBe(3);
       }
     },
