@@ -47,13 +47,7 @@ export class LinesResponse extends RequestCalls {
         this.report(error);
         return this.shapeOf(error, this.callOf(index));
       },
-      streamError: (cause) => {
-        try {
-          this.report(failureOf(cause).error);
-        } catch {
-          // `onError` has thrown: the stream ends anyway.
-        }
-      },
+      streamError: (cause) => this.reportOutside(failureOf(cause).error),
       watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => {
         scope.abort();

@@ -174,6 +174,16 @@ export abstract class RequestCalls implements OutcomeReceiver {
     void Promise.allSettled([reporting]);
   }
 
+  /** Reports an error that tRPC leaves to its adapters, which know neither the call nor its context. Never throws. */
+  protected reportOutside(error: TRPCError): void {
+    this.#context = undefined;
+    try {
+      this.report(error, wholeRequest);
+    } catch {
+      // Reporting has failed, which must not affect the response.
+    }
+  }
+
   /** Formats an error for clients with the router's `errorFormatter`. */
   protected shapeOf(error: TRPCError, call = this.callOf()): object {
     return this.settings.shapeOf({ error, ctx: this.#context as never, ...call });
@@ -323,12 +333,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Responds with an error that tRPC leaves to its adapters, which set no content type. */
   #adapterError(error: TRPCError): ResponseDraft {
-    this.#context = undefined;
-    try {
-      this.report(error, wholeRequest);
-    } catch {
-      // Reporting has failed, which must not affect the response.
-    }
+    this.reportOutside(error);
     return this.settings.errorResponse(
       error,
       this.scope,

@@ -363,7 +363,15 @@ async function official(name: SettingName, row: Row): Promise<Outcome> {
     const body = new TextEncoder().encode(JSON.stringify(transformTRPCResponse(config, { error: shape })));
     response = new Response(body, { status: shape.data.httpStatus });
   }
-  const body = await textOf(response.body ?? []);
+  const body = await textOf(response.body ?? [], (cause) => {
+    const error = getTRPCErrorFromUnknown(cause);
+    try {
+      // As in the adapter.
+      onError({ error, type: 'unknown', path: undefined, input: undefined, ctx: undefined });
+    } catch {
+      // In the adapter, an error of `onError` here would end the process.
+    }
+  });
   // A call that is still running after its response has failed reports its error later.
   await new Promise(setImmediate);
   return outcome(response.status, response.headers, body, events);
@@ -387,13 +395,17 @@ async function ours(name: SettingName, row: Row, hasBody: boolean): Promise<Outc
  * Returns the text of a stream. For one that fails, only its first line, since the number of lines before the error depends on
  * the order of the calls.
  */
-async function textOf(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<string> {
+async function textOf(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  onCut: (cause: unknown) => void = () => {},
+): Promise<string> {
   const chunks: Uint8Array[] = [];
   const text = () => Buffer.concat(chunks).toString();
   try {
     for await (const chunk of stream) chunks.push(chunk);
     return text();
   } catch (cause) {
+    onCut(cause);
     return `${text().split('\n', 1)[0]}\ncut: ${String(cause)}`;
   }
 }
@@ -887,6 +899,13 @@ const rows: readonly Row[] = [
     target: '/write,hello,touch?batch=1',
     headers: [...lines, ...json],
     body: '{"0":1}',
+  },
+  {
+    name: 'lines of which one cannot be encoded',
+    method: 'GET',
+    target: '/big,hello?batch=1',
+    headers: lines,
+    settings: ['default', 'transformer'],
   },
   { name: 'lines of mutations by GET', method: 'GET', target: '/write,touch?batch=1', headers: lines },
   { name: 'lines for one call', method: 'GET', target: '/hello', headers: lines, settings: all },
