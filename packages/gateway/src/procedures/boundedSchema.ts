@@ -2,7 +2,9 @@
 // several in a list of unions or of objects with many fields. It has no limit, and its `abortEarly` stops at the first
 // issue. So while a large input is parsed, the schemas that take part are wrapped: a list with too many issues is
 // invalid, whatever its remaining items are, and these are skipped.
-import { z } from 'zod';
+import type { z } from 'zod';
+// Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
+import { clone } from 'zod/v4/core';
 import { nestedSchemas } from './nestedSchemas.ts';
 
 /** Number of issues of a list, record or tuple above which its remaining items are skipped. */
@@ -34,7 +36,7 @@ export function boundedSchema<Schema extends z.core.$ZodType>(
   schema: Schema,
   isInvalid: () => boolean,
 ): Schema {
-  const copy = z.core.clone(schema);
+  const copy = clone(schema);
   let nodes: readonly Internals[] | undefined;
   copy._zod.run = (payload, context) => {
     if (!hasMoreValues(payload.value, largeInput)) return schema._zod.run(payload, context);
