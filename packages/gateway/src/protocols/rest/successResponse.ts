@@ -65,8 +65,9 @@ export function successStatusOf(
   controls: ResponseControls,
 ): number {
   const [defaultStatus = 200] = statuses;
-  const isEmpty = output === undefined && statuses.includes(204);
-  const status = controls.status ?? (isEmpty ? 204 : defaultStatus);
+  // JSON has no `undefined`: a status with a body would have an empty one, which is no JSON.
+  const isEmpty = output === undefined && statuses.includes(204) && statusHasBody(controls.status ?? 200);
+  const status = isEmpty ? 204 : (controls.status ?? defaultStatus);
   if (status === defaultStatus || statuses.includes(status)) return status;
   throw new TypeError(
     `Procedure "${procedure.path}" set the status ${status}, which its metadata does not list. Add it to ${rest.responses ? 'responses' : 'successStatus'}.`,
