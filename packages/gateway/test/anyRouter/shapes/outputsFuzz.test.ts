@@ -160,7 +160,7 @@ const callOfEachStatus = (
   status,
   call: {
     path,
-    plan: plan as unknown,
+    plan,
     accept: accept?.map((type) => [type, ''] as [string, string]),
     contentType,
   },
