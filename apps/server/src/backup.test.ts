@@ -55,7 +55,7 @@ test(
         code: 0,
         stderr: '',
         stdout: expect.stringMatching(
-          /^Backed up [\d,]+ animals and 0 API keys \([\d,]+ bytes\) to .*backup \d in [\d.]+ s\.\n$/,
+          /^Backed up [\d,]+ animals(?:, 0 \w+)* and 0 API keys \([\d,]+ bytes\) to .*backup \d in [\d.]+ s\.\n$/,
         ),
       });
 

@@ -36,7 +36,7 @@ test('serve migrates a data folder of version 1.0.0, logs that, and continues it
   await server.stop();
   expect(await folder.command(['verify'])).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('is intact: 29 animals, 2 API keys and 3 idempotency keys'),
+    stdout: expect.stringMatching(/is intact: 29 animals(?:, 0 \w+)*, 2 API keys and 3 idempotency keys/),
   });
 });
 
@@ -72,7 +72,7 @@ test('backup and copy keep all data of a data folder of version 1.0.0', async ()
   const args = ['copy', '--from', backup, '--to', `${folder.dataDir}-3`];
   expect(await folder.command(args)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining('Copied 28 animals, 2 API keys and '),
+    stdout: expect.stringMatching(/^Copied 28 animals(?:, 0 \w+)*, 2 API keys and /),
     stderr: expect.stringContaining(`Migrated the data in ${backup} from format 1 to 2.\n`),
   });
 });
