@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const pages = execFileSync('git', ['ls-files', '*.md'], { cwd: root, encoding: 'utf8' })
   .trim()
   .split('\n')
-  .filter((page) => !/CHANGELOG|^\.changeset\//.test(page));
+  .filter((page) => !/CHANGELOG|^\.changeset\/|^docs\/messages\.md$/.test(page));
 
 /** The `npm install` commands of all pages. */
 const commands = pages.flatMap((page) =>
