@@ -9,12 +9,17 @@ import { describeState } from './testing/stateContract.ts';
 
 async function newDatabase(uri?: string) {
   const database = testDatabase();
-  const client = new MongoClient(uri ?? database.uri, { serverSelectionTimeoutMS: 500 });
+  const client = new MongoClient(database.uri);
   onTestFinished(async () => {
     await client.close();
     await database.drop();
   });
-  return { ...database, db: client.db(database.database) };
+  const open = () =>
+    mongodbState({
+      connect: () => new MongoClient(uri ?? database.uri, { serverSelectionTimeoutMS: 500 }),
+      database: database.database,
+    });
+  return { ...database, db: client.db(database.database), open };
 }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
@@ -23,9 +28,9 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
   describeState(
     'in MongoDB',
     async () => {
-      const { db } = await newDatabase();
+      const database = await newDatabase();
       const open = async () => {
-        const state = await mongodbState({ db });
+        const state = await database.open();
         onTestFinished(() => state.close());
         return state;
       };
@@ -35,8 +40,8 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
   );
 
   it('mongodbState stores hashes of keys only, and has a TTL index on expiresAt', async () => {
-    const { db } = await newDatabase();
-    const state = await mongodbState({ db });
+    const { db, open } = await newDatabase();
+    const state = await open();
     onTestFinished(() => state.close());
     await state.add('credential secret', 'value', 60_000);
     await state.take('credential secret', 1, { size: 10, windowMs: 60_000 });
@@ -49,8 +54,8 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
   });
 
   it('unused tokens of a lease return to the bucket', async () => {
-    const { db } = await newDatabase();
-    const [one, other] = [await mongodbState({ db }), await mongodbState({ db })];
+    const { open } = await newDatabase();
+    const [one, other] = [await open(), await open()];
     onTestFinished(async () => void (await Promise.all([one.close(), other.close()])));
     const bucket = { size: 1000, windowMs: 3_600_000 };
     await one.take('a', 1, bucket);
@@ -60,8 +65,8 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
   });
 
   it('a process leases no tokens if they would not suffice, and none to read a bucket', async () => {
-    const { db } = await newDatabase();
-    const [one, other] = [await mongodbState({ db }), await mongodbState({ db })];
+    const { open } = await newDatabase();
+    const [one, other] = [await open(), await open()];
     onTestFinished(async () => void (await Promise.all([one.close(), other.close()])));
     const bucket = { size: 10, windowMs: 3_600_000 };
     await one.take('a', 4, bucket);
@@ -87,8 +92,8 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
   it('rateLimit counts per process while the database is unavailable, and logs one error', async () => {
     const proxy = await startFaultProxy(mongodbUri ?? '');
     onTestFinished(() => proxy.close());
-    const { db } = await newDatabase(proxy.uri);
-    const state = await mongodbState({ db });
+    const { open } = await newDatabase(proxy.uri);
+    const state = await open();
     onTestFinished(() => state.close());
     const printed: string[] = [];
     // oxlint-disable-next-line no-console -- the gateway reports an unavailable state here

@@ -1,18 +1,25 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bucket, type State, type TakeResult, takeTokens } from '@petstore/gateway';
-import type { Collection, CommandOperationOptions, Db } from 'mongodb';
+import type { Collection, MongoClient } from 'mongodb';
 import { bucketEpoch } from './bucketEpoch.ts';
+import { MongodbClients } from './mongodbClients.ts';
 
 export interface MongodbStateOptions {
-  /** The database. The caller owns its client and closes it. */
-  readonly db: Db;
+  /**
+   * Creates a client, such as `() => new MongoClient(uri)`. The state closes it, and creates another one if it finds no
+   * server.
+   */
+  readonly connect: () => MongoClient;
+  /** The name of the database. Default: that of the client's URI. */
+  readonly database?: string;
   /** The name of a dedicated collection. Default: `gatewayState`. */
   readonly collection?: string;
 }
 
 /** State shared by processes on several machines. */
 export interface MongodbState extends State {
-  /** Returns unused tokens to their buckets. It waits at most 2 s. Call it before you close the client. */
+  /** Returns unused tokens to their buckets, and closes the client. It waits for the database for at most 4 s. */
   close(): Promise<void>;
 }
 
@@ -27,21 +34,10 @@ interface StateRow {
 
 type StateCollection = Collection<StateRow>;
 
-/** How long an operation may take, in milliseconds. Requests stop waiting earlier. */
-const operationTimeoutMs = 5000;
+type StateClients = MongodbClients<StateCollection>;
 
-/** How long `close` waits for the database, in milliseconds. */
-const closeTimeoutMs = 2000;
-
-/**
- * Options of an operation that ends, and closes its connection, if the database does not respond. The driver's types allow
- * a signal for reads only, but 7.8.0 accepts it for writes too; `comment` makes the type assignable.
- */
-const within = (
-  ms = operationTimeoutMs,
-): Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal } => ({
-  signal: AbortSignal.timeout(ms),
-});
+/** How long `close` waits until unused tokens are returned, in milliseconds. */
+const returnTimeoutMs = 2000;
 
 /**
  * Opens state in a MongoDB collection. Values are on a majority of the servers when `add` and `set` resolve.
@@ -52,45 +48,62 @@ const within = (
  * @throws the driver's errors while the database is unavailable
  */
 export async function mongodbState({
-  db,
+  connect,
+  database,
   collection = 'gatewayState',
 }: MongodbStateOptions): Promise<MongodbState> {
-  const rows = db.collection<StateRow>(collection, {
-    readPreference: 'primary',
-    readConcern: 'majority',
-    writeConcern: { w: 'majority' },
-  });
-  await rows.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
-  const leases = new Leases(rows);
+  const clients: StateClients = new MongodbClients(connect, (client) =>
+    client.db(database).collection<StateRow>(collection, {
+      readPreference: 'primary',
+      readConcern: 'majority',
+      writeConcern: { w: 'majority' },
+    }),
+  );
+  try {
+    await clients.run((rows, options) =>
+      rows.createIndex({ expiresAt: 1 }, { ...options, expireAfterSeconds: 0 }),
+    );
+  } catch (error) {
+    await clients.close();
+    throw error;
+  }
+  const leases = new Leases(clients);
   return {
-    ...valueMethods(rows),
+    ...valueMethods(clients),
     take: (key, count, bucket) => leases.take(`b:${hashKeyToBase64url(key)}`, count, bucket),
-    close: () => leases.close(),
+    async close() {
+      await Promise.race([leases.close(), sleep(returnTimeoutMs, undefined, { ref: false })]);
+      await clients.close();
+    },
   };
 }
 
-function valueMethods(rows: StateCollection): Omit<State, 'take'> {
+function valueMethods(clients: StateClients): Omit<State, 'take'> {
   const idOf = (key: string) => `v:${hashKeyToBase64url(key)}`;
   return {
     async add(key, value, ttlMs) {
       const _id = idOf(key);
       for (;;) {
         const row = { _id, value, expiresAt: new Date(Date.now() + ttlMs) };
-        if (await isInserted(rows, row)) return undefined;
-        const existing = await rows.findOne({ _id }, within());
+        if (await isInserted(clients, row)) return undefined;
+        const existing = await clients.run((rows, options) => rows.findOne({ _id }, options));
         if (existing === null) continue;
         const { expiresAt } = existing;
         if (expiresAt.getTime() > Date.now()) return existing.value;
-        const { modifiedCount } = await rows.replaceOne({ _id, expiresAt }, row, within());
+        const { modifiedCount } = await clients.run((rows, options) =>
+          rows.replaceOne({ _id, expiresAt }, row, options),
+        );
         if (modifiedCount === 1) return undefined;
       }
     },
     async set(key, value, ttlMs) {
       const row = { value, expiresAt: new Date(Date.now() + ttlMs) };
-      await rows.replaceOne({ _id: idOf(key) }, row, { ...within(), upsert: true });
+      await clients.run((rows, options) =>
+        rows.replaceOne({ _id: idOf(key) }, row, { ...options, upsert: true }),
+      );
     },
     async delete(key, value) {
-      await rows.deleteOne({ _id: idOf(key), value }, within());
+      await clients.run((rows, options) => rows.deleteOne({ _id: idOf(key), value }, options));
     },
   };
 }
@@ -153,12 +166,12 @@ class Lease {
 }
 
 class Leases {
-  readonly #rows: StateCollection;
+  readonly #clients: StateClients;
   readonly #leases = new Map<string, Lease>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(rows: StateCollection) {
-    this.#rows = rows;
+  constructor(clients: StateClients) {
+    this.#clients = clients;
   }
 
   take(id: string, count: number, bucket: Bucket): TakeResult | Promise<TakeResult> {
@@ -198,11 +211,13 @@ class Leases {
   /** Leases the tokens that the waiting calls need or a 64th of the bucket, whichever is more, but not more than are left. */
   async #extend(lease: Lease): Promise<void> {
     const { bucket, id: _id } = lease;
-    const rows = this.#rows;
+    const clients = this.#clients;
     for (let attempt = 0; attempt < maxLeaseAttempts; attempt += 1) {
       // Uses a recent value without reading it again: the update fails if it has changed.
       const isKnown = attempt === 0 && lease.fullAt !== undefined && Date.now() - lease.knownAt < leaseIdleMs;
-      const before = isKnown ? lease.fullAt : (await rows.findOne({ _id }, within()))?.fullAt;
+      const before = isKnown
+        ? lease.fullAt
+        : (await clients.run((rows, options) => rows.findOne({ _id }, options)))?.fullAt;
       const now = Date.now() - bucketEpoch;
       const { left } = takeTokens(before, 0, bucket, now).taken;
       const block = blockOf(lease, left);
@@ -211,8 +226,12 @@ class Leases {
       if (block > 0) {
         const isStored =
           before === undefined
-            ? await isInserted(rows, { _id, ...row })
-            : (await rows.updateOne({ _id, fullAt: before }, { $set: row }, within())).modifiedCount === 1;
+            ? await isInserted(clients, { _id, ...row })
+            : (
+                await clients.run((rows, options) =>
+                  rows.updateOne({ _id, fullAt: before }, { $set: row }, options),
+                )
+              ).modifiedCount === 1;
         if (!isStored) continue;
       }
       lease.tokens += block;
@@ -242,7 +261,9 @@ class Leases {
     lease.tokens = 0;
     if (refillMs === 0) return;
     try {
-      await this.#rows.updateOne({ _id }, { $inc: { fullAt: -refillMs } }, within(closeTimeoutMs));
+      await this.#clients.run((rows, options) =>
+        rows.updateOne({ _id }, { $inc: { fullAt: -refillMs } }, options),
+      );
     } catch {
       // The bucket refills anyway as the window passes.
     }
@@ -256,9 +277,9 @@ function blockOf({ tokens, waiting }: Lease, left: number): number {
   return Math.min(left, Math.max(needed, Math.floor(left / leaseDivisor)));
 }
 
-async function isInserted(rows: StateCollection, row: StateRow): Promise<boolean> {
+async function isInserted(clients: StateClients, row: StateRow): Promise<boolean> {
   try {
-    await rows.insertOne(row, within());
+    await clients.run((rows, options) => rows.insertOne(row, options));
     return true;
   } catch (error) {
     // Duplicate key error.
