@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { newShelter, statusOf, stores } from './newShelter.ts';
 
 describe.each(stores)('animals on the %s store', (store) => {
@@ -27,6 +27,25 @@ describe.each(stores)('animals on the %s store', (store) => {
     expect(await shelter.rest('GET', path)).toMatchObject({ status: 404 });
     expect(await shelter.rest('PATCH', path, { name: 'Max' })).toMatchObject({ status: 404 });
     expect(await shelter.rest('DELETE', path)).toMatchObject({ status: 404 });
+  });
+
+  test('POST /animals and /categories with an Idempotency-Key create one record, and repeats get the same response, also after a restart', async () => {
+    const own = await newShelter(store);
+    onTestFinished(() => own.close());
+    const addCategory = () => own.rest('POST', '/categories', { name: 'Dogs' }, 'key-1');
+    const addAnimal = (name: string) => own.rest('POST', '/animals', { ...rex, name }, 'key-1');
+    const [category, animal] = [await addCategory(), await addAnimal('Rex')];
+    expect([category, animal]).toMatchObject([
+      { status: 201, isReplayed: false },
+      { status: 201, isReplayed: false },
+    ]);
+    expect(await addAnimal('Rex')).toEqual({ ...animal, isReplayed: true });
+    await own.restart();
+    expect(await addCategory()).toEqual({ ...category, isReplayed: true });
+    expect(await addAnimal('Rex')).toEqual({ ...animal, isReplayed: true });
+    expect(await addAnimal('Max')).toMatchObject({ status: 422 });
+    expect((await own.rest('GET', '/categories')).body).toHaveLength(1);
+    expect((await own.rest('GET', '/animals')).body).toHaveLength(1);
   });
 
   test('a tRPC client creates, reads, changes and deletes an animal', async () => {

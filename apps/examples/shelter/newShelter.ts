@@ -17,17 +17,22 @@ export async function newShelter(store: (typeof stores)[number]) {
   const dataDir = await mkdtemp(join(tmpdir(), 'shelter-'));
   const database = store === 'mongodb' ? testDatabase() : undefined;
   const options = { dataDir, mongodbUri: database?.uri, database: database?.database, apiKey };
-  const { origin, close } = await startShelter(options);
+  let running = await startShelter(options);
+  const { origin } = running;
   const headers = { authorization: `Bearer ${apiKey}` };
   return {
     origin,
     options,
     client: createTRPCClient<ShelterRouter>({ links: [httpLink({ url: `${origin}/trpc`, headers })] }),
     /** Calls a REST operation. */
-    async rest(method: string, path: string, body?: object) {
-      const response = await fetch(`${origin}/v1${path}`, {
+    async rest(method: string, path: string, body?: object, key?: string) {
+      const response = await fetch(`${running.origin}/v1${path}`, {
         method,
-        headers: { ...headers, 'content-type': 'application/json' },
+        headers: {
+          ...headers,
+          'content-type': 'application/json',
+          ...(key !== undefined && { 'idempotency-key': key }),
+        },
         ...(body && { body: JSON.stringify(body) }),
       });
       const text = await response.text();
@@ -35,11 +40,17 @@ export async function newShelter(store: (typeof stores)[number]) {
         status: response.status,
         location: response.headers.get('location'),
         link: response.headers.get('link'),
+        isReplayed: response.headers.has('idempotent-replayed'),
         body: text === '' ? undefined : JSON.parse(text),
       };
     },
+    /** Starts it again, on another port that only `rest` uses. */
+    async restart() {
+      await running.close();
+      running = await startShelter(options);
+    },
     async close() {
-      await close();
+      await running.close();
       await rm(dataDir, { recursive: true, force: true });
       await database?.drop();
     },

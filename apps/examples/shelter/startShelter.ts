@@ -39,7 +39,6 @@ export async function startShelter(options: ShelterOptions): Promise<Shelter> {
     const store = relatedStore(openedStore, relations);
     const gateway = await createGateway({
       router: shelterRouter,
-      maskUnexpectedErrors: true,
       document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
       authentication: bearer({ noun: 'API key', verify: createKeyVerifier({ keys: store.keys, apiKey }) }),
       // Without the key: the gateway replays responses. An idempotent create of the store cannot keep the relations.
@@ -96,16 +95,8 @@ async function openState({
     import('@petstore/runtime/state/mongodb'),
     import('mongodb'),
   ]);
-  // Bounds `client.close()` too, which connects to end its sessions.
-  const client = new MongoClient(uri, { connectTimeoutMS: 2000 });
-  const state = await mongodbState({ db: client.db(database) });
-  return {
-    state,
-    async close() {
-      await state.close();
-      await client.close();
-    },
-  };
+  const state = await mongodbState({ connect: () => new MongoClient(uri), database });
+  return { state, close: () => state.close() };
 }
 
 /** Creates the first API key of a new store. Of several processes on one store, only one gets it. */
