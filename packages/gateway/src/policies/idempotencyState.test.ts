@@ -7,8 +7,8 @@ import type { GatewayMeta } from '../procedures/meta.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
-/** A gateway whose state has errors, with a payment that fails with 503 for an amount of 0. */
-async function start(changes: (state: State) => Partial<State>, callTimeoutMs = 30_000) {
+/** A gateway whose state has these methods instead of its own, with a payment that fails with 503 for an amount of 0. */
+async function start(replaced: (state: State) => Partial<State>, callTimeoutMs = 30_000) {
   let runs = 0;
   const errors: unknown[] = [];
   const state = memoryState();
@@ -27,7 +27,7 @@ async function start(changes: (state: State) => Partial<State>, callTimeoutMs = 
     router,
     createContext: () => ({}),
     document: { title: 'Payments', version: '0.0.0' },
-    idempotency: { state: { ...state, ...changes(state) } },
+    idempotency: { state: { ...state, ...replaced(state) } },
     callTimeoutMs,
     onResponse: ({ error }) => error !== undefined && errors.push(error),
   });
