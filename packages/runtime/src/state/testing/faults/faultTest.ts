@@ -1,5 +1,5 @@
 /*
- * Injects faults into the state of a service under load. As a command, `npm run faults:idempotency`, it runs 1,000 rounds, or
+ * Injects faults into the state of a service under load. As a command, `npm run outages:idempotency`, it runs 1,000 rounds, or
  * `ROUNDS`: half of them on a folder (by strace), half on MongoDB (`MONGODB_URI`, through a proxy). These must hold:
  *
  * - no order with an idempotency key runs twice, and an acknowledged order has run
