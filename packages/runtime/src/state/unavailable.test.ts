@@ -17,7 +17,7 @@ import { startFaulty } from './testing/faults/faultTest.ts';
 
 const holdLock = fileURLToPath(new URL('testing/faults/holdLock.ts', import.meta.url));
 
-/** Starts the service of `startFaulty`, with a function that sends it an order. */
+/** Starts the service that counts its orders, with a function that sends it an order. */
 async function start(state: TestState) {
   const service = await startFaulty(state);
   onTestFinished(async () => {
