@@ -32,12 +32,12 @@ const result = await measure();
 finish(result.measured, result.problems);
 
 async function measureFloodsOnAdapters(): Promise<Measured> {
-  const measured: Record<string, object> = {};
-  const problems: string[] = [];
+  const byServer: Record<string, object> = {};
+  const allProblems: string[] = [];
   for (const server of SERVER === undefined ? ['uws', 'node'] : [SERVER]) {
     const ofServer = await measureFloods(() => startPetStoreUnderLoad(server), fullFloods);
-    measured[server] = ofServer.measured;
-    problems.push(...ofServer.problems.map((problem) => `${server}: ${problem}`));
+    byServer[server] = ofServer.measured;
+    allProblems.push(...ofServer.problems.map((problem) => `${server}: ${problem}`));
   }
-  return { measured, problems };
+  return { measured: byServer, problems: allProblems };
 }
