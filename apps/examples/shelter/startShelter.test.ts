@@ -26,40 +26,6 @@ test('the first start on a new store creates an API key, which later starts acce
   expect((await fetch(`${origin}/v1/animals`, { headers })).status).toBe(200);
 });
 
-test('a repeated create with its Idempotency-Key returns the first response, also after a restart, and creates nothing', async () => {
-  const dataDir = await newFolder();
-  const create = async (origin: string, key: string | undefined, resource: string, body: object) => {
-    const response = await fetch(`${origin}/v1/${resource}`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        'idempotency-key': `one-${resource}`,
-      },
-      body: JSON.stringify(body),
-    });
-    return { replayed: response.headers.get('idempotent-replayed'), body: await response.json() };
-  };
-  const first = await startShelter({ dataDir });
-  const category = await create(first.origin, first.firstKey, 'categories', { name: 'Dogs' });
-  const rex = { name: 'Rex', categoryId: 1 };
-  const animal = await create(first.origin, first.firstKey, 'animals', rex);
-  expect([category.replayed, animal.replayed]).toEqual([null, null]);
-  expect(animal.body).toMatchObject({ id: 1, ...rex });
-  await first.close();
-
-  const { origin, close } = await startShelter({ dataDir });
-  onTestFinished(close);
-  const repeated = { replayed: 'true', body: animal.body };
-  expect(await create(origin, first.firstKey, 'animals', rex)).toEqual(repeated);
-  expect(await create(origin, first.firstKey, 'categories', { name: 'Dogs' })).toEqual({
-    replayed: 'true',
-    body: category.body,
-  });
-  const headers = { authorization: `Bearer ${first.firstKey}` };
-  expect(await (await fetch(`${origin}/v1/animals`, { headers })).json()).toEqual([animal.body]);
-});
-
 test('the shelter process prints its URLs and first key, and SIGTERM ends it with code 0', async () => {
   const main = fileURLToPath(new URL('main.ts', import.meta.url));
   const child = startProcess(process.execPath, ['--conditions=@petstore/source', main], {
