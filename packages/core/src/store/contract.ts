@@ -415,6 +415,31 @@ export function storeContract(
         }
       });
 
+      test('createOnce keeps the limit of a caller until its keys expire, also when the hour changes, then counts anew', async () => {
+        vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-11-22T10:30:00Z') });
+        try {
+          const started = Date.now();
+          const once = (key: string) => pets.createOnce(petWith(), reservation({ key }));
+          const rejected = (key: string) => once(key).catch((reason: unknown) => reason);
+          for (let key = 1; key <= contractReservations; key++) await once(`key ${key}`);
+          const minute = 60_000;
+          for (const after of [29, 31, 60, 13 * 60, 24 * 60 - 1]) {
+            vi.setSystemTime(started + after * minute);
+            expect(await rejected('one more')).toEqual(storeErrorWith('too-many-reservations'));
+          }
+          const { retryAfterSeconds } = z
+            .object({ retryAfterSeconds: z.int() })
+            .parse(await rejected('one more'));
+          vi.setSystemTime(Date.now() + retryAfterSeconds * 1_000);
+          for (let key = 1; key <= contractReservations; key++) {
+            expect(await once(`later key ${key}`)).toMatchObject({ isReplay: false });
+          }
+          expect(await rejected('one more')).toEqual(storeErrorWith('too-many-reservations'));
+        } finally {
+          vi.useRealTimers();
+        }
+      });
+
       test('createOnce recognizes a retry with a key that expired and was used again, while expired keys are removed', async () => {
         vi.useFakeTimers({ toFake: ['Date'] });
         try {

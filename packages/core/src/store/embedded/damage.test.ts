@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open as openLmdb } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openEmbeddedStore, verifiedTables, verifyFolder } from './index.ts';
+import { idKey } from './idKey.ts';
+import { openEmbeddedStore, type TableReport, verifiedTables, verifyFolder } from './index.ts';
 import { jsonRow } from './rows.ts';
 import { openTable, put } from './table.ts';
 import { readInProcess } from './testing/startStoreProcess.ts';
-import { animals } from '../../procedures/animals.ts';
+import { type Animal, animals } from '../../procedures/animals.ts';
 
 let folder: string;
 let dataDir: string;
@@ -157,7 +158,82 @@ describe('verifyFolder', () => {
       await root.close();
     };
 
+  /** Replaces the value of the first entry of a table. */
+  const replace = (table: string, change: (value: Buffer) => Buffer) =>
+    async function replaceEntry(): Promise<void> {
+      const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
+      const entries = root.openDB<Buffer, Buffer>(table, { encoding: 'binary', keyEncoding: 'binary' });
+      const [key] = [...entries.getKeys()].map((each) => Buffer.from(each));
+      if (key !== undefined) entries.putSync(key, change(Buffer.from(entries.get(key) ?? '')));
+      await root.close();
+    };
+  const flipped = (value: Buffer) => {
+    value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
+    return value;
+  };
+
   test.for<[string, string, RegExp, () => Promise<void>]>([
+    [
+      'an animal with a flipped bit',
+      'animals',
+      /^the record of animal 1 is invalid$/,
+      replace('animals', flipped),
+    ],
+    [
+      'an animal with the record of another one',
+      'animals',
+      /^the record of animal 1 is invalid$/,
+      replace('animals', () => jsonRow().encode({ id: 2, name: 'Rex', categoryId: 1 })),
+    ],
+    [
+      'a counter of ids that is too low',
+      'animals',
+      /^the counter of ids \(3\) is behind animal 4$/,
+      () => setMeta('animals.lastRecordId', 3),
+    ],
+    [
+      'an animal without its index entry',
+      'animals',
+      /^animal 3 is not in the index of status$/,
+      remove('animals.status'),
+    ],
+    [
+      'an index entry of a record with another value',
+      'animals.status',
+      /^it names animal 2, which has another status$/,
+      replaceAnimal(2, { id: 2, name: 'Bello', categoryId: 2, status: 'pending' }),
+    ],
+    [
+      'an index entry without its record',
+      'animals.status',
+      /^it names animal 2, which has another status$/,
+      remove('animals', (keys) => keys[1]),
+    ],
+    [
+      'an API key with a flipped bit',
+      'keys',
+      /^the record of an API key is invalid$/,
+      replace('keys', flipped),
+    ],
+    [
+      'a name of an API key with a flipped bit',
+      'keys.hashes',
+      /^the index entry of the API key "deploy" is invalid$/,
+      replace('keys.hashes', flipped),
+    ],
+    ['a name without its API key', 'keys.hashes', /^the API key "deploy" has no record$/, remove('keys')],
+    [
+      'an idempotency key with a flipped bit',
+      'reservations',
+      /^the record of an idempotency key is invalid$/,
+      replace('reservations', flipped),
+    ],
+    [
+      'a count of idempotency keys with a flipped bit',
+      'reservations.callers',
+      /^the record of a caller's idempotency keys is invalid$/,
+      replace('reservations.callers', flipped),
+    ],
     [
       'an API key without its name',
       'keys',
@@ -207,6 +283,40 @@ describe('verifyFolder', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_001 });
     expect(await verificationErrors().finally(() => vi.useRealTimers())).toEqual([]);
   });
+
+  test.for([
+    [20, 20],
+    [21, 20],
+  ] as const)('verifyFolder counts %d errors and describes %d of them', async ([damagedCount, described]) => {
+    const store = await openEmbeddedStore({ dataDir });
+    for (let each = 0; each < damagedCount; each++) {
+      await store.collection(animals).create({ name: 'Bello', categoryId: 1 });
+    }
+    await store.close();
+    await damageText('Bello');
+    const reports: TableReport[] = [];
+    await verifyFolder({
+      dataDir,
+      tables: ['animals'],
+      onProgress: () => {},
+      onTable: (report) => reports.push(report),
+    });
+    expect(reports).toMatchObject([{ table: 'animals', entries: damagedCount, errorCount: damagedCount }]);
+    expect(reports[0]?.errors).toHaveLength(described);
+    expect(reports[0]?.isDamaged).toBe(true);
+  });
+
+  function replaceAnimal(id: number, animal: Animal) {
+    return async () => {
+      const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
+      const rows = openTable<Animal | null, number>(root, 'animals', {
+        encoder: jsonRow<Animal>(),
+        keyEncoder: idKey,
+      });
+      root.transactionSync(() => put(rows, id, animal));
+      await root.close();
+    };
+  }
 
   async function verificationErrors(): Promise<[string, readonly string[]][]> {
     const errors: [string, readonly string[]][] = [];
