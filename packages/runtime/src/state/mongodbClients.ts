@@ -11,7 +11,7 @@ const closeTimeoutMs = 2000;
  * Options of an operation. The signal ends it, and closes its connection, if the database does not respond. The driver's
  * types allow a signal for reads only, but 7.8.0 accepts it for writes too; `comment` makes the type assignable.
  */
-type OperationOptions = Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal };
+type DeadlineOptions = Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal };
 
 /**
  * Runs operations with a deadline, and connects with another client if one finds no server. A client should recover by
@@ -34,7 +34,7 @@ export class MongodbClients<Rows> {
   }
 
   /** @throws the driver's errors, and an `AbortError` or `TimeoutError` if the database does not respond */
-  async run<T>(operation: (rows: Rows, options: OperationOptions) => Promise<T>): Promise<T> {
+  async run<T>(operation: (rows: Rows, options: DeadlineOptions) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw new Error('The state is closed.');
     const client = this.#client;
     const options = { signal: AbortSignal.timeout(operationTimeoutMs) };
