@@ -121,6 +121,7 @@ describe('load shedding of a standing queue', () => {
       path: '/v1/list',
       query: '',
       header: (name: string) => (name === 'authorization' ? validKey : undefined),
+      headers: () => [['authorization', validKey]],
       signal: new AbortController().signal,
     } as unknown as Parameters<typeof gateway.handle>[0];
     const overloaded = overload(() => send('/v1/list'));
