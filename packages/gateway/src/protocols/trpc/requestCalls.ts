@@ -156,29 +156,13 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Reports an error to the request record and to `onError`. It throws if `onError` throws. */
   protected report(cause: TRPCError, call = this.callOf()): void {
-    const { request, scope, settings } = this;
-    if (cause instanceof LimitError) scope.limit = cause.limit;
-    else if (errorStatusOf(cause) >= 500) {
-      scope.error = cause;
-      scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
-    }
-    const { onError } = settings.rpc;
-    if (!onError) return;
-    const reporting: unknown = onError({
-      error: cause,
-      ctx: this.#context as never,
-      req: request.http,
-      ...call,
-    });
-    // It may return a promise, contrary to its type: a rejection must not end the process.
-    void Promise.allSettled([reporting]);
+    this.#report(cause, call, this.#context);
   }
 
   /** Reports an error that tRPC leaves to its adapters, which know neither the call nor its context. Never throws. */
   protected reportOutside(error: TRPCError): void {
-    this.#context = undefined;
     try {
-      this.report(error, wholeRequest);
+      this.#report(error, wholeRequest, undefined);
     } catch {
       // Reporting has failed, which must not affect the response.
     }
@@ -235,6 +219,20 @@ export abstract class RequestCalls implements OutcomeReceiver {
   #end(response: ResponseDraft): void {
     this.#response = response;
     this.#resolve?.(response);
+  }
+
+  #report(cause: TRPCError, call: ReportedCall, context: unknown): void {
+    const { request, scope, settings } = this;
+    if (cause instanceof LimitError) scope.limit = cause.limit;
+    else if (errorStatusOf(cause) >= 500) {
+      scope.error = cause;
+      scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
+    }
+    const { onError } = settings.rpc;
+    if (!onError) return;
+    const reporting: unknown = onError({ error: cause, ctx: context as never, req: request.http, ...call });
+    // It may return a promise, contrary to its type: a rejection must not end the process.
+    void Promise.allSettled([reporting]);
   }
 
   #start(procedure: Procedure, index: number, receiver: OutcomeReceiver = this): void {

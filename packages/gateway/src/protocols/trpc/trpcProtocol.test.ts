@@ -905,7 +905,7 @@ const rows: readonly Row[] = [
     method: 'GET',
     target: '/big,hello?batch=1',
     headers: lines,
-    settings: ['default', 'transformer'],
+    settings: ['default', 'transformer', 'metaHeaders', 'metaTransformer'],
   },
   { name: 'lines of mutations by GET', method: 'GET', target: '/write,touch?batch=1', headers: lines },
   { name: 'lines for one call', method: 'GET', target: '/hello', headers: lines, settings: all },
