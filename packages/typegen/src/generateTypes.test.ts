@@ -198,6 +198,13 @@ describe('dates', () => {
     expect(text).toContain(posts('Date', 'PostInput', 'Date[] | undefined'));
   });
 
+  it('a date stays a Date beside a catchall, where the JSON type of tRPC depends on it', async () => {
+    const { procedure, router } = initTRPC.create();
+    const output = z.object({ at: z.date() }).catchall(z.date());
+    const text = await generateTypes(router({ list: procedure.output(output).query(notCalled) }));
+    expect(text).toContain('{ at: Date } & { [key: string]: Date }');
+  });
+
   it('a date is printed as a Date if the router has a transformer', async () => {
     const transformer = { serialize: (value: unknown) => value, deserialize: (value: unknown) => value };
     const text = await textOf({ transformer });

@@ -35,7 +35,7 @@ export interface TypeOptions {
    */
   readonly isJson: boolean;
   /**
-   * Schemas that keep `undefined` in all their parts. The result of `Serialize` for intersections, index signatures and
+   * Schemas that keep `undefined` and dates in all their parts. The result of `Serialize` for intersections, index signatures and
    * readonly arrays depends on whether the surrounding type is JSON, and so on the client's `exactOptionalPropertyTypes`.
    * Conversion adds schemas to this set: convert all types again until it no longer grows.
    */
@@ -73,8 +73,9 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
       return isInput && definition.coerce ? unknownType : typeToken(definition.type);
     case 'date':
       if (isInput) return definition.coerce ? unknownType : typeToken('Date');
-      // JSON has no dates: without a transformer, a client receives what `Date.prototype.toJSON` returns.
-      return typeToken(options.isJson ? 'string' : 'Date');
+      // JSON has no dates: without a transformer, a client receives what `Date.prototype.toJSON` returns. A verbatim type
+      // leaves them to tRPC's `Serialize`, whose result depends on them.
+      return typeToken(options.isJson && location.isVerbatim !== true ? 'string' : 'Date');
     case 'nan':
       return typeToken('number');
     case 'symbol':
