@@ -124,7 +124,9 @@ describe('requests', () => {
       await new Promise(setImmediate);
       expect(text()).toBe('');
       first.resolve();
-      const end = '(?:first|3\r\nfir\r\n2\r\nst\r\n0\r\n\r\n)HTTP/1\\.1 100 Continue\r\n\r\n';
+      // Node 26 sends the two parts of the stream as one chunk.
+      const chunks = '(?:3\r\nfir\r\n2\r\nst|5\r\nfirst)\r\n0\r\n\r\n';
+      const end = `(?:first|${chunks})HTTP/1\\.1 100 Continue\r\n\r\n`;
       await until(() => expect(text()).toMatch(new RegExp(`^HTTP/1\\.1 200 .*\r\n\r\n${end}$`, 's')));
       socket.write('hi');
       await until(() => expect(text()).toMatch(new RegExp(`${end}HTTP/1\\.1 200 .*\r\n\r\nhi$`, 's')));
