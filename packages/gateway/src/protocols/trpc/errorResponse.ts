@@ -5,7 +5,7 @@ import type { Header } from '../../http/response.ts';
 import type { ErrorReporter } from '../../policies/hooks.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
-import { unknownCall } from '../../procedures/formattedError.ts';
+import { errorStatusOf, unknownCall } from '../../procedures/formattedError.ts';
 import { createShapeOf, encodeError } from './errorShape.ts';
 
 export const jsonType: Header = ['content-type', 'application/json'];
@@ -80,7 +80,7 @@ function errorResponseOf(
 
 /** Returns `Retry-After` for a response with errors: the longest of their times. */
 export function retryAfterHeader(errors: readonly TRPCError[]): readonly Header[] {
-  const seconds = errors.flatMap((error) => retryAfterSecondsOf(error) ?? []);
+  const seconds = errors.flatMap((error) => retryAfterSecondsOf(error, errorStatusOf(error)) ?? []);
   return seconds.length === 0 ? [] : [['retry-after', String(Math.max(...seconds))]];
 }
 

@@ -1,7 +1,7 @@
 import { bearer, createGateway, createProblemDetails, GatewayError } from '@petstore/gateway';
 import { declareErrors } from '@petstore/gateway/meta';
 import { createTRPCClient, createWSClient, safe, wsLink } from '@trpc/client';
-import type { TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
@@ -220,6 +220,39 @@ it('the record of a call has the status that .errors() gives its error, over tRP
     ['WS', 423, undefined],
     ['WS', 429, undefined],
   ]);
+});
+
+const withStatus = (
+  path: `/${string}`,
+  httpStatus: number,
+  error: ConstructorParameters<typeof TRPCError>[0],
+) =>
+  t.procedure
+    .errors(({ shape }) => ({ ...shape, data: { ...shape.data, httpStatus } }))
+    .meta({ openapi: { method: 'GET', path } })
+    .output(z.void())
+    .query(() => {
+      throw new TRPCError(error);
+    });
+
+it.each([
+  ['/v1/busy', 503, '7'],
+  ['/trpc/busy', 503, '7'],
+  ['/trpc/busy?batch=1', 503, '7'],
+  ['/trpc/busy,taken?batch=1', 207, '7'],
+  ['/v1/taken', 409, null],
+  ['/trpc/taken', 409, null],
+  ['/trpc/taken?batch=1', 409, null],
+])('GET %s, whose status is by .errors(), is %d with the Retry-After %s', async (path, ...expected) => {
+  const after = (retryAfterSeconds: number) => Object.assign(new Error('busy'), { retryAfterSeconds });
+  const { origin, server } = await startShape(
+    t.router({
+      busy: withStatus('/busy', 503, { code: 'CONFLICT', cause: after(7) }),
+      taken: withStatus('/taken', 409, { code: 'SERVICE_UNAVAILABLE', cause: after(9) }),
+    }),
+  );
+  const { headers, status } = await server.fetch(`${origin}${path}`);
+  expect([status, headers.get('retry-after')]).toEqual(expected);
 });
 
 it('a formatter of a procedure without REST metadata is called for its errors, and never at start', async () => {
