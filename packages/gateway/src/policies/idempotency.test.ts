@@ -39,7 +39,7 @@ function createOrders() {
         openapi: {
           method: 'PUT',
           path: '/orders/{id}/payment',
-          in: { tenant: 'header', session: 'cookie', currency: 'query' },
+          in: { tenant: { in: 'header', name: 'X-Tenant' }, session: 'cookie', currency: 'query' },
         },
       })
       .input(
@@ -195,14 +195,14 @@ describe('a mutation with idempotencyKey', () => {
     });
     const pay = (target: string, body: object, headers: Record<string, string>) =>
       send(target, body, 'key-2', { method: 'PUT', ...headers });
-    const right = { 'x-other': '1', tenant: 'a', cookie: 'session=s; theme=dark' };
+    const right = { 'x-other': '1', 'x-tenant': 'a', cookie: 'session=s; theme=dark' };
     const target = '/v1/orders/1/payment?currency=EUR';
     expect((await pay(target, { amount: 5 }, right)).status).toBe(200);
     for (const [other, body, headers] of [
       ['/v1/orders/2/payment?currency=EUR', { amount: 5 }, right],
       ['/v1/orders/1/payment?currency=USD', { amount: 5 }, right],
       [target, { amount: 6 }, right],
-      [target, { amount: 5 }, { ...right, tenant: 'b' }],
+      [target, { amount: 5 }, { ...right, 'x-tenant': 'b' }],
       [target, { amount: 5 }, { ...right, cookie: 'session=t' }],
     ] as const) {
       expect((await pay(other, body, headers)).status).toBe(422);

@@ -155,6 +155,7 @@ describe('a response of bytes', () => {
   it.each([
     ['array', 'image/png'],
     ['blob', 'image/gif'],
+    ['untyped', 'image/png'],
     ['stream', 'image/png'],
     ['iterable', 'image/png'],
   ])('GET /bytes/%s is answered with bytes of the type %s', async (kind, type) => {

@@ -115,6 +115,7 @@ export const mediaRouter = t.router({
   }),
   array: bytes('/bytes/array').query(() => png),
   blob: bytes('/bytes/blob').query(() => new Blob([png], { type: 'image/gif' })),
+  untyped: bytes('/bytes/untyped').query(() => new Blob([png])),
   stream: bytes('/bytes/stream').query(() => new Blob([png]).stream()),
   iterable: bytes('/bytes/iterable').query(async function* () {
     yield png.subarray(0, 3);

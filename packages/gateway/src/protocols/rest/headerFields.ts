@@ -16,7 +16,7 @@ export function convertHeaders(
   for (const { converter, field, place, style } of parameters) {
     if (place.in === 'cookie') {
       cookies ??= cookiesOf(request);
-      // // The first of several cookies of one name applies: browsers send the one with the longest path first (RFC
+      // The first of several cookies of one name applies: browsers send the one with the longest path first (RFC
       // 6265bis §5.8.3).
       if (place.name in cookies) input[field] = convertText(converter, cookies[place.name], field, issues);
       continue;

@@ -85,6 +85,13 @@ describe('query styles', () => {
       z.array(z.string()),
       texts,
     ],
+    [
+      'commas within the values of an enum by openapi-fetch',
+      openApiFetch({ array: { style: 'form', explode: false } }),
+      'comma',
+      z.array(z.enum(['x,y', 'z'])),
+      fc.array(fc.constantFrom('x,y', 'z'), { minLength: 1, maxLength: 4 }),
+    ],
     ['encoded commas by qs', withQs({ arrayFormat: 'comma' }), 'comma', z.array(Item), scalars],
     ['encoded commas by URLSearchParams', urlSearchParams, 'comma', z.array(Item), scalars],
     ['brackets by qs', withQs({ arrayFormat: 'brackets' }), 'brackets', z.array(z.string()), texts],

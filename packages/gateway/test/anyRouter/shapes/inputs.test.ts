@@ -551,6 +551,9 @@ describe('the location of a property', () => {
     expect((await restJson('/files'))[0]).toBe(404);
     expect(await restJson('/buckets/b')).toEqual([200, { bucket: 'b' }]);
     expect(await restJson('/buckets/b/x%2Fy/z')).toEqual([200, { bucket: 'b', key: ['x/y', 'z'] }]);
+    expect(await restJson('/buckets/b/x/%ff')).toEqual(
+      error400('key.1: is not valid percent-encoded UTF-8.'),
+    );
     expect(await trpc.file.query({ path: 'a/b' })).toEqual({ path: 'a/b' });
     expect(document.paths['/files/{path}']?.['get']?.parameters).toEqual([
       {
