@@ -127,7 +127,7 @@ describe('application/octet-stream', () => {
     );
   });
 
-  it('a body over the limit by its Content-Length is rejected with 413 before the procedure runs', async () => {
+  it('a body over the limit by its Content-Length is rejected with 413 before the procedure runs, and one at the limit is accepted', async () => {
     let calls = 0;
     const { restJson } = await startShape(
       t.router({
@@ -140,6 +140,7 @@ describe('application/octet-stream', () => {
     );
     expect((await restJson('/file', send('12345678901', { 'content-length': '11' })))[0]).toBe(413);
     expect(calls).toBe(0);
+    expect((await restJson('/file', send('1234567890', { 'content-length': '10' })))[0]).toBe(200);
   });
 
   it('a procedure can respond without reading the body', async () => {

@@ -150,8 +150,11 @@ describe('a form with fileStream()', () => {
       maxBodyBytes: 1000,
       maxQueryParameters: 3,
     });
-    expect((await restJson('/album', form(['title', 'x'.repeat(1001)])))[0]).toBe(413);
-    expect((await restJson('/album', form(['a', ''], ['b', ''], ['c', ''], ['d', ''])))[0]).toBe(400);
+    const half = 'x'.repeat(500);
+    expect((await restJson('/album', form(['title', half], ['other', half])))[0]).toBe(200);
+    expect((await restJson('/album', form(['title', half], ['other', `${half}x`])))[0]).toBe(413);
+    expect((await restJson('/album', form(['title', ''], ['b', ''], ['c', ''])))[0]).toBe(200);
+    expect((await restJson('/album', form(['title', ''], ['b', ''], ['c', ''], ['d', ''])))[0]).toBe(400);
     const large = form(['title', 'x'], ['photos', new File([new Uint8Array(100_000)], 'a')]);
     expect((await restJson('/album', large))[0]).toBe(200);
   });
@@ -160,14 +163,59 @@ describe('a form with fileStream()', () => {
     ['that ends in a file', part('title', 'x') + part('photos', 'x', 'a'), /ends before its last boundary/],
     ['that ends in a field', part('title', 'x'), /ends before its last boundary/],
     ['with a part without a name', '--b\r\n\r\n\r\n--b--', /with a name/],
-    ['with a field that is not UTF-8', undefined, /"title" is not valid UTF-8/],
+    ['with a field that is not UTF-8', '\xff', /"title" is not valid UTF-8/],
+    ['with a field that ends within a character of UTF-8', 'a\xc3', /"title" is not valid UTF-8/],
   ])('a form %s is rejected with 400', async (_name, text, message) => {
     const { restJson } = await startShape(album);
-    const body = text ?? Buffer.from(`${part('title', '\xff')}--b--`, 'latin1');
+    const body = text.startsWith('--b') ? text : Buffer.from(`${part('title', text)}--b--`, 'latin1');
     const headers = { 'content-type': 'multipart/form-data; boundary=b' };
     expect(await restJson('/album', { method: 'POST', headers, body })).toEqual([
       400,
       expect.objectContaining({ message: expect.stringMatching(message) }),
+    ]);
+  });
+
+  it('a form with fileStream() keeps a byte order mark in a field, as in a form that is held in memory', async () => {
+    const { restJson } = await startShape(album);
+    expect(await restJson('/album', form(['title', '\ufeffx']))).toEqual([
+      200,
+      { title: '\ufeffx', files: [] },
+    ]);
+  });
+
+  it('a procedure that ignores the error of a file over maxFileBytes receives it again instead of the next file', async () => {
+    const { restJson } = await startShape(
+      t.router({
+        add: post({ upload: { maxFileBytes: 1 } })
+          .input(Album)
+          .output(z.json())
+          .mutation(async ({ input }) => {
+            for await (const { stream } of input.photos) await sizeOf(stream()).catch(() => {});
+            return null;
+          }),
+      }),
+    );
+    const sent = form(['title', 'x'], ['photos', new File(['xy'], 'a')], ['photos', new File(['x'], 'b')]);
+    expect((await restJson('/album', sent))[0]).toBe(413);
+  });
+
+  it('a file that is read after the procedure left its loop over the files throws an error that names it', async () => {
+    const { restJson } = await startShape(
+      t.router({
+        add: post()
+          .input(Album)
+          .output(z.json())
+          .mutation(async ({ input }) => {
+            let last: UploadedFile | undefined;
+            for await (last of input.photos) break;
+            return last ? sizeOf(last.stream()).catch((error: Error) => error.message) : null;
+          }),
+      }),
+    );
+    const sent = form(['title', 'x'], ['photos', new File(['x'], 'a')]);
+    expect(await restJson('/album', sent)).toEqual([
+      200,
+      expect.stringMatching(/^The file "a" was not read to its end/),
     ]);
   });
 
