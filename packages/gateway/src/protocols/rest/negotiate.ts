@@ -9,12 +9,11 @@ const maxAcceptLength = 1024;
 
 /**
  * Selects the media type that a request prefers (RFC 9110 §12.5.1); of several, the first of `types`.
- * @param accept the header `Accept`. Without it, the request accepts any type.
+ * @param accept the header `Accept`. `undefined` if it is missing or empty: the request accepts any type.
  * @throws {RestStatusError} 406 if the request accepts none of the types
  */
 export function negotiate(accept: string | undefined, types: readonly string[]): string {
-  // An empty header accepts any type too.
-  const isRead = accept !== undefined && accept !== '' && accept.length <= maxAcceptLength;
+  const isRead = accept !== undefined && accept.length <= maxAcceptLength;
   const headers = isRead ? { accept } : {};
   const [type] = new Negotiator({ headers }).mediaTypes([...types]);
   if (type !== undefined) return type;

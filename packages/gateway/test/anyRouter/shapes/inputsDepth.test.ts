@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { change, echo, t } from './inputs.ts';
+import { startShape } from './startShape.ts';
+
+const Filter = z.object({
+  n: z.int().optional(),
+  get inner() {
+    return Filter.optional();
+  },
+});
+
+const router = t.router({
+  put: change({ method: 'PUT', path: '/any' }, z.json()),
+  find: echo({ method: 'GET', path: '/find' }, z.object({ filter: Filter })),
+});
+
+const put = (body: string): RequestInit => ({
+  method: 'PUT',
+  headers: { 'content-type': 'application/json' },
+  body,
+});
+
+it.each([
+  ['PUT /any with a JSON array', '/any', put('[[[1]]]'), '/any', put('[[[[1]]]]')],
+  [
+    'GET /find with brackets',
+    '/find?filter[inner][inner][n]=1',
+    {},
+    '/find?filter[inner][inner][inner][n]=1',
+    {},
+  ],
+] as const)(
+  '%s accepts maxJsonDepth levels and rejects one more with 400',
+  async (_name, path, init, deepPath, deepInit) => {
+    const { restJson } = await startShape(router, { maxJsonDepth: 3 });
+    expect((await restJson(path, init))[0]).toBe(200);
+    expect(await restJson(deepPath, deepInit)).toEqual([
+      400,
+      { code: 'BAD_REQUEST', message: 'The input is nested deeper than 3 levels.', status: 400 },
+    ]);
+  },
+);
