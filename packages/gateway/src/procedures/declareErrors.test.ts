@@ -56,10 +56,18 @@ it.each<[definitions: ErrorDefinitions, message: string]>([
     { soldOut: { status: 409 } },
     'The code of the declared error "soldOut" is invalid. Use upper-case letters, digits and underscores, such as OUT_OF_STOCK.',
   ],
-  [
-    { GONE: { status: 200 } },
-    'The declared error GONE has the status 200. Use an HTTP status from 400 to 599.',
-  ],
+  ...[200, 399, 600].map((status): [ErrorDefinitions, string] => [
+    { GONE: { status } },
+    `The declared error GONE has the status ${status}. Use an HTTP status from 400 to 599.`,
+  ]),
 ])('declareErrors rejects %j', (definitions, message) => {
   expect(() => declareErrors(definitions as never)).toThrow(new TypeError(message));
+});
+
+it.each<ErrorDefinitions>([
+  { GONE: { status: 400 } },
+  { GONE: { status: 599 } },
+  { E2_BIG: { status: 410 } },
+])('declareErrors accepts %j', (definitions) => {
+  expect(() => declareErrors(definitions as never)).not.toThrow();
 });

@@ -180,15 +180,13 @@ function readMultipart(
   const fields = new Map<string, ReturnType<FormData['getAll']>>();
   // By the known names, not the form's: each look-up scans all its entries, and a client may send thousands.
   for (const [name, { converter }] of parameters) {
-    const { isFile, isRepeated } = converter;
+    const { isFile } = converter;
     const values = form.getAll(name);
     const rejectField = (expected: string, message: string) =>
       issues.push({ code: 'invalid_type', expected, path: [name], message });
     if (values.some((value) => (typeof value === 'string') === isFile)) {
       if (isFile) rejectField('file', 'must be a file');
       else rejectField('string', 'must be text, not a file');
-    } else if (isFile && values.length > 1 && !isRepeated) {
-      rejectField('file', 'must not be sent more than once');
     } else if (values.length > 0) {
       fields.set(name, values);
     }
