@@ -27,6 +27,10 @@ describe('formatIssues', () => {
     ],
     ['a: must be one of "b", "c".', { a: 'd' }, z.object({ a: z.enum(['b', 'c']) })],
     ['input: must be at least 1.', 0, z.int().min(1)],
+    ['input: must be at least 1.', 0n, z.bigint().min(1n)],
+    ['input: must be at most 1.', 2n, z.bigint().max(1n)],
+    ['input: must be at most 1.5.', 2, z.number().max(1.5)],
+    ['input: Invalid input: expected "a".', 'b', z.literal('a')],
     ['a.1: must be at most 1.', { a: [0, 2] }, z.object({ a: z.array(z.int().max(1)) })],
     ['a: is required.', {}, z.object({ a: z.date() })],
     ['a: must be of the type boolean, not null.', { a: null }, z.object({ a: z.boolean() })],
@@ -47,6 +51,15 @@ describe('formatIssues', () => {
       { a: 1 },
       z.object({ a: z.array(z.int()).or(z.enum(['b', 'c'])) }),
     ],
+    ['input: must be an array or a string.', 1, z.union([z.tuple([z.int()]), z.string()])],
+    ['input: must be an object or a string.', 1, z.union([z.object({ b: z.int() }), z.string()])],
+    ['input: must be an object or a string.', 1, z.union([z.record(z.string(), z.int()), z.string()])],
+    ['input: must be absent or a string.', 1, z.union([z.undefined(), z.string()])],
+    ['input: must be of the type string, not bigint.', 1n, z.string()],
+    ['input: must be of the type string, not Date.', new Date(0), z.string()],
+    ['input: must be of the type string, not NaN.', NaN, z.string()],
+    ['input: must be of the type string, not Infinity.', Infinity, z.string()],
+    ['input: must be of the type string, not -Infinity.', -Infinity, z.string()],
     ['a: must be a date-time (RFC 3339) or null.', { a: 1 }, z.object({ a: z.union([z.date(), z.null()]) })],
     [
       'a: must be a number or a string.',
@@ -63,7 +76,7 @@ describe('formatIssues', () => {
       z.object({ a: z.union([z.object({ b: z.int() }), z.object({ c: z.int() })]) }),
     ],
     ['input: has to rhyme.', 'x', z.string().refine(() => false, { error: 'has to rhyme' })],
-  ])('formatIssues returns "%s" for zod’s issues with %j', (message, value, schema) => {
+  ])('formatIssues returns "%s" for zod’s issues with %s', (message, value, schema) => {
     const { error } = schema.safeParse(value);
     expect(formatIssues(issuesOf(badRequest(error)))).toBe(message);
   });

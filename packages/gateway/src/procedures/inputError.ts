@@ -112,7 +112,7 @@ function issueMessage(issue: InputIssue): string {
   }
   if (code === 'invalid_union') return unionMessage(issue) ?? message;
   const isNumeric = ['number', 'int', 'bigint', 'date'].includes(String(issue['origin']));
-  if (isNumeric && issue['inclusive'] === true && issue['exact'] !== true) {
+  if (isNumeric && issue['inclusive'] === true) {
     if (code === 'too_small') return `must be at least ${String(minimum)}`;
     if (code === 'too_big') return `must be at most ${String(maximum)}`;
   }

@@ -51,15 +51,23 @@ export function readInput(
   if (headers.length > 0) convertHeaders(headers, raw.request, input, issues);
 
   let isIdTooLarge = false;
+  /** Issues of ids that are too large: they are reported only beside others, since such an id is 404. */
+  let idIssues = 0;
   for (let index = 0; index < path.length; index += 1) {
     const parameter = path[index] as TextParameter;
     const text = raw.parameters[index];
-    if (parameter.style === 'rest') input[parameter.field] = convertRest(parameter, text ?? '', issues);
-    else if (text !== undefined && isUnsafeInt64(parameter, text)) isIdTooLarge = true;
-    else input[parameter.field] = convertText(parameter.converter, text, parameter.field, issues);
+    if (parameter.style === 'rest') {
+      input[parameter.field] = convertRest(parameter, text ?? '', issues);
+      continue;
+    }
+    const otherCount = issues.length;
+    input[parameter.field] = convertText(parameter.converter, text, parameter.field, issues);
+    if (text === undefined || !isUnsafeInt64(parameter, text)) continue;
+    isIdTooLarge = true;
+    idIssues += issues.length - otherCount;
   }
 
-  if (issues.length > 0) throw inputError([...issues, ...otherIssues(description, input, issues)]);
+  if (issues.length > idIssues) throw inputError([...issues, ...otherIssues(description, input, issues)]);
   if (isIdTooLarge) {
     throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no resource with this identifier.' });
   }

@@ -202,6 +202,63 @@ it('REST takes the status and the message that a formatter of tRPC’s .errors()
   ]);
 });
 
+const withStatus = (
+  path: `/${string}`,
+  httpStatus: number,
+  error: ConstructorParameters<typeof TRPCError>[0],
+) =>
+  t.procedure
+    .errors(({ shape }) => ({ ...shape, data: { ...shape.data, httpStatus } }))
+    .meta({ openapi: { method: 'GET', path } })
+    .output(z.void())
+    .query(() => {
+      throw new TRPCError(error);
+    });
+
+it('REST ignores a status of a formatter that is no error', async () => {
+  const { restJson } = await startShape(
+    t.router({ odd: withStatus('/odd', 399, { code: 'CONFLICT', message: 'Taken.' }) }),
+  );
+  expect(await restJson('/odd')).toEqual([409, { code: 'CONFLICT', message: 'Taken.', status: 409 }]);
+});
+
+it('REST hides the message of a cause if neither a formatter nor the definition of its error has another', async () => {
+  const { restJson } = await startShape(
+    t.router({
+      busy: t.procedure
+        .meta({ openapi: { method: 'GET', path: '/busy' }, errors: { BUSY: { status: 429 } } })
+        .errors(({ shape }) => ({ ...shape, data: { httpStatus: 429, code: 'BUSY' as const } }))
+        .output(z.void())
+        .query(() => {
+          throw new TRPCError({ code: 'TOO_MANY_REQUESTS', cause: new Error('redis://user:secret@queue') });
+        }),
+    }),
+  );
+  expect(await restJson('/busy')).toEqual([429, { code: 'BUSY', message: 'Too many requests', status: 429 }]);
+});
+
+it('a declared error has the message of the throw rather than of its definition, and data that is parsed once, so that its schema may change the type', async () => {
+  const LeftAsText = z.codec(z.int(), z.string(), { decode: String, encode: Number });
+  const errors = declareErrors({
+    SOLD_OUT: { status: 409, message: 'None is left.', data: z.object({ left: LeftAsText }) },
+  });
+  const { restJson } = await startShape(
+    t.router({
+      order: t.procedure
+        .meta({ openapi: { method: 'GET', path: '/order' } })
+        .errors(errors)
+        .output(z.void())
+        .query(() => {
+          throw errors.SOLD_OUT({ message: 'Few are left.', data: { left: 5 } });
+        }),
+    }),
+  );
+  expect(await restJson('/order')).toEqual([
+    409,
+    { code: 'SOLD_OUT', message: 'Few are left.', status: 409, data: { left: '5' } },
+  ]);
+});
+
 it('the record of a call has the status that .errors() gives its error, over tRPC and on a WebSocket', async () => {
   needs('a port');
   const router = t.router({ shopRouter, written });
@@ -221,19 +278,6 @@ it('the record of a call has the status that .errors() gives its error, over tRP
     ['WS', 429, undefined],
   ]);
 });
-
-const withStatus = (
-  path: `/${string}`,
-  httpStatus: number,
-  error: ConstructorParameters<typeof TRPCError>[0],
-) =>
-  t.procedure
-    .errors(({ shape }) => ({ ...shape, data: { ...shape.data, httpStatus } }))
-    .meta({ openapi: { method: 'GET', path } })
-    .output(z.void())
-    .query(() => {
-      throw new TRPCError(error);
-    });
 
 it.each([
   ['/v1/busy', 503, '7'],

@@ -77,6 +77,15 @@ describe('a form with fileStream()', () => {
     });
   });
 
+  it('a form with fileStream() and a field that is sent twice is rejected with 400', async () => {
+    const { restJson } = await startShape(album);
+    const sent = form(['title', 'a'], ['title', 'b'], ['photos', new File(['x'], 'a')]);
+    expect(await restJson('/album', sent)).toEqual([
+      400,
+      { code: 'BAD_REQUEST', status: 400, message: 'title: must not be sent more than once.' },
+    ]);
+  });
+
   it('fileStream() passes a file to the procedure before the rest of the form arrives', async () => {
     const began = Promise.withResolvers<void>();
     const { restJson } = await startShape(
