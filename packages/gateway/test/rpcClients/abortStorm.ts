@@ -1,5 +1,4 @@
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { finish, isCommand, readCommandLine } from './commandLine.ts';
 import { Random } from './random.ts';
 import { rawRequest, upgradeRequest } from './rawHttp.ts';
@@ -143,8 +142,7 @@ export async function abortStorm({ subject, aborts, seed }: StormOptions): Promi
     const quarters: Report[] = [];
     for (let quarter = 0; quarter < 4; quarter += 1) {
       await storm(aborts / 4);
-      await untilIdle(server);
-      quarters.push(await server.report());
+      quarters.push(await server.reportWhenIdle());
     }
     const seconds = (performance.now() - started) / 1000;
     const [before, , , after] = quarters;
@@ -182,11 +180,6 @@ export async function abortStorm({ subject, aborts, seed }: StormOptions): Promi
   } finally {
     await server.stop();
   }
-}
-
-async function untilIdle(server: Awaited<ReturnType<typeof startRpcProcess>>): Promise<void> {
-  const end = performance.now() + 10_000;
-  while (performance.now() < end && (await server.report()).liveCalls > 0) await sleep(50);
 }
 
 /** Sends the request up to the given moment, then closes or resets the connection. */

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcess } from '@petstore/testing/startProcess';
 import type { Report } from './rpcProcess.ts';
 
@@ -8,6 +9,12 @@ export type Subject = 'official' | 'gateway';
 export interface RpcProcess extends AsyncDisposable {
   readonly port: number;
   report(): Promise<Report>;
+  /**
+   * Returns the first report without running calls, or the last one after 10 s. The next report could contain a call
+   * that has just started: the server may read a request whose client has disconnected, and only later the end of the
+   * connection.
+   */
+  reportWhenIdle(): Promise<Report>;
   /** Why the process exited, unless `stop` ended it; `undefined` while it runs. */
   crash(): string | undefined;
   stop(): Promise<void>;
@@ -45,12 +52,21 @@ export async function startRpcProcess(subject: Subject): Promise<RpcProcess> {
     await exited;
     crash = undefined;
   };
+  const report = () => {
+    const next = nextMessage<Report>();
+    child.send('report');
+    return next;
+  };
   return {
     port,
-    report: () => {
-      const report = nextMessage<Report>();
-      child.send('report');
-      return report;
+    report,
+    reportWhenIdle: async () => {
+      const end = performance.now() + 10_000;
+      for (;;) {
+        const last = await report();
+        if (last.liveCalls === 0 || performance.now() > end) return last;
+        await sleep(50);
+      }
     },
     crash: () => crash,
     stop,
