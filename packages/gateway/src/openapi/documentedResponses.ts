@@ -237,11 +237,12 @@ const unauthorizedChallenge = (schemes: readonly Scheme[]): Headers => ({
 });
 
 /** Returns the challenge header of a 403 for a missing scope. */
-function scopeChallenge({ isPublic, procedure, rest }: Operation, schemes: readonly Scheme[]): Headers {
+function scopeChallenge({ procedure }: Operation, schemes: readonly Scheme[]): Headers {
   if (procedure.scopes === undefined) return {};
   const able = schemes.filter((scheme) => scheme.challenge({ error: 'insufficient_scope', scope: 'a' }));
   if (able.length === 0) return {};
-  const isAlways = able.length === schemes.length && !isGuarded(isPublic, rest, schemes);
+  // A scheme with CSRF protection has no such challenge, so a 403 without one cannot come from that.
+  const isAlways = able.length === schemes.length;
   const description = 'The scopes that are required (RFC 6750).';
   return { 'WWW-Authenticate': isAlways ? requiredHeader(description) : optionalHeader(description) };
 }

@@ -1,0 +1,139 @@
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { apiKey, bearer, createGateway, type GatewayOptions } from '../index.ts';
+import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+interface Documented {
+  readonly security?: readonly object[];
+  readonly responses: Readonly<
+    Record<
+      string,
+      {
+        readonly description: string;
+        readonly headers: Readonly<Record<string, { readonly required?: boolean }>>;
+        readonly content?: object;
+      }
+    >
+  >;
+}
+
+type Options = Partial<GatewayOptions<ReturnType<typeof t.router>, object>>;
+type Meta = Omit<GatewayMeta, 'openapi'> & { readonly openapi?: Partial<RestMeta> };
+
+/** Returns the documented operation of `POST /pets/{id}`. */
+async function operationOf(options: Options = {}, meta: Meta = {}, id: z.ZodType = z.string()) {
+  const gateway = await createGateway<ReturnType<typeof t.router>, object>({
+    router: t.router({
+      save: t.procedure
+        .meta({ ...meta, openapi: { method: 'POST', path: '/pets/{id}', ...meta.openapi } })
+        .input(z.object({ id }))
+        .mutation(() => {}),
+    }),
+    createContext: () => ({}),
+    document: { title: 'Pets', version: '1.0.0' },
+    ...options,
+  });
+  const document = await gateway.document();
+  const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Documented>>>>;
+  return paths['/pets/{id}']?.['post'] as Documented;
+}
+
+const verify = () => ({});
+const token = bearer({ verify });
+const key = apiKey({ header: 'X-Api-Key', verify });
+const scoped = bearer({ verify, scopes: () => ['a'] });
+const rateLimit = { calls: 5, windowSeconds: 60 };
+const failedAttempts = { attempts: 5, windowSeconds: 60 };
+const rateExceeded = 'The rate limit was exceeded.';
+const tooManyAttempts = 'Too many invalid credentials were sent from this address.';
+
+describe('the documented errors of an operation', () => {
+  it.each<[what: string, status: number, description: string | undefined, options: Options, meta?: Meta]>([
+    ['without rateLimit', 429, undefined, {}],
+    ['with rateLimit', 429, rateExceeded, { rateLimit }],
+    ['with rateLimitCost 3', 429, `${rateExceeded} A call counts as 3.`, { rateLimit }, { rateLimitCost: 3 }],
+    ['with rateLimitCost 0', 429, undefined, { rateLimit }, { rateLimitCost: 0 }],
+    ['with failedAttempts', 429, tooManyAttempts, { failedAttempts, authentication: token }],
+    [
+      'with both limits',
+      429,
+      `${rateExceeded} ${tooManyAttempts}`,
+      { rateLimit, failedAttempts, authentication: token },
+    ],
+    [
+      'with failedAttempts and protect: false',
+      429,
+      undefined,
+      { failedAttempts, authentication: token },
+      { openapi: { protect: false } },
+    ],
+    ['with authentication', 401, 'The credential is missing or not valid.', { authentication: token }],
+    ['with protect: false', 401, undefined, { authentication: token }, { openapi: { protect: false } }],
+    ['with maxInFlight', 503, 'The service is at its limit of concurrent calls.', {}],
+    ['without maxInFlight', 503, undefined, { maxInFlight: Infinity }],
+    ['with callTimeoutMs', 504, 'The call timed out. Whether it had an effect is unknown.', {}],
+    ['without callTimeoutMs', 504, undefined, { callTimeoutMs: Infinity }],
+    ['with deadlineMs Infinity', 504, undefined, {}, { deadlineMs: Infinity }],
+    [
+      'with deadlineMs and without callTimeoutMs',
+      504,
+      'The call timed out after 50 ms. Whether it had an effect is unknown.',
+      { callTimeoutMs: Infinity },
+      { deadlineMs: 50 },
+    ],
+    [
+      'with idempotencyKey of the REST metadata',
+      422,
+      'The Idempotency-Key was used with another input.',
+      {},
+      { openapi: { idempotencyKey: true } },
+    ],
+    ['with a text in its path', 404, undefined, {}],
+    ['with errorResponses', 410, 'Gone', {}, { openapi: { errorResponses: [410] } }],
+  ])('an operation %s documents %d as: %s', async (_what, status, description, options, meta) => {
+    const { responses } = await operationOf(options, meta);
+    expect(responses[status]?.description).toBe(description);
+  });
+
+  it('an operation with an integer in its path documents 404', async () => {
+    const { responses } = await operationOf({}, {}, z.int());
+    expect(responses['404']?.description).toBe('There is no resource with this identifier.');
+  });
+});
+
+describe('the documented headers of an operation', () => {
+  it.each<[what: string, status: number, names: readonly string[], options: Options, meta?: Meta]>([
+    ['with rateLimit', 204, ['RateLimit', 'RateLimit-Policy'], { rateLimit }],
+    ['with rateLimit', 429, ['RateLimit', 'RateLimit-Policy', 'Retry-After'], { rateLimit }],
+    ['with failedAttempts', 429, ['Retry-After'], { failedAttempts, authentication: token }],
+    ['with maxInFlight', 503, ['Retry-After'], {}],
+    ['with a redirect', 301, ['Location'], {}, { openapi: { successStatus: 301 } }],
+    ['with a redirect', 308, ['Location'], {}, { openapi: { successStatus: 308 } }],
+    ['with scopes', 403, ['WWW-Authenticate'], { authentication: scoped }, { scopes: ['a'] }],
+  ])('an operation %s documents the headers of %d: %j', async (_what, status, names, options, meta) => {
+    const { responses } = await operationOf(options, meta);
+    const headers = Object.keys(responses[status]?.headers ?? {});
+    expect(headers.filter((name) => name !== 'X-Request-Id').toSorted()).toEqual(names);
+  });
+
+  it('a redirect is documented without a body', async () => {
+    const { responses } = await operationOf({}, { openapi: { successStatus: 307 } });
+    expect(responses['307']).not.toHaveProperty('content');
+  });
+
+  it('an operation with scopes can be called only by the schemes that have scopes, and names them', async () => {
+    const { security } = await operationOf({ authentication: [scoped, key] }, { scopes: ['a', 'b'] });
+    expect(security).toEqual([{ bearer: ['a', 'b'] }]);
+  });
+
+  it.each([
+    ['always, if each scheme has one for missing scopes', scoped, true],
+    ['sometimes, if another scheme has none', [scoped, key], undefined],
+  ])('a 403 has a challenge %s', async (_when, authentication, required) => {
+    const { responses } = await operationOf({ authentication }, { scopes: ['a'] });
+    expect(responses['403']?.headers['WWW-Authenticate']?.required).toBe(required);
+  });
+});
