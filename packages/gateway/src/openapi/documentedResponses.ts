@@ -32,7 +32,7 @@ export function documentedResponses(
   const headers = documentedHeaders(operation, service);
   for (const status of statuses) {
     const isRedirect = status >= 300 && status <= 399;
-    const hasBody = status !== 204 && !isRedirect;
+    const hasBody = status !== 204 && status !== 205 && !isRedirect;
     const text =
       rest.successDescription ?? (output.kind === 'events' ? eventsDescription : statusText(status));
     responses[status] = {

@@ -149,10 +149,11 @@ function statusResponse(
       `its response ${status} is neither a zod schema nor a schema that provides a JSON Schema; use z.object(…)`,
     );
   }
-  if ((status === 204) !== isEmpty(schema)) {
+  const isBodiless = status === 204 || status === 205;
+  if (isBodiless !== isEmpty(schema)) {
     reject(
-      status === 204
-        ? 'its response 204 has a schema, but a 204 response has no body; use z.void()'
+      isBodiless
+        ? `its response ${status} has a schema, but a ${status} response has no body; use z.void()`
         : `its response ${status} has no body; use the status 204 for z.void()`,
     );
   }

@@ -1,7 +1,15 @@
 // Hot path: called for every request.
 import { discardStream, isBodyStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
 import { internalErrorResponse, overloadedResponse } from '../server/rejections.ts';
-import { bufferedBody, byteLength, hasNoContent, headOf, isLarge } from '../server/responseHead.ts';
+import {
+  bufferedBody,
+  byteLength,
+  hasForbiddenBody,
+  hasNoContent,
+  headOf,
+  isLarge,
+  withoutBody,
+} from '../server/responseHead.ts';
 import { httpDate } from './httpDate.ts';
 import { LeanResponse } from './lean.ts';
 import type { NodeRequest } from './request.ts';
@@ -79,6 +87,7 @@ export class Responder {
   respond(request: NodeRequest, response: HttpResponse): void {
     const head = headOf(response);
     if (head === undefined) return this.respond(request, internalErrorResponse);
+    if (hasForbiddenBody(response)) return this.respond(request, withoutBody(response));
     const { body } = response;
     const { res } = request;
     // Another handler of the server in which this one is mounted has already responded.

@@ -1,7 +1,7 @@
 // Hot path: called for every response.
 import { Buffer } from 'node:buffer';
 import { isWritableHeader } from '../../http/headers.ts';
-import { isBodyStream, type Header, type HttpResponse } from '../../http/response.ts';
+import { discardStream, isBodyStream, type Header, type HttpResponse } from '../../http/response.ts';
 import { statusText } from '../../http/statusText.ts';
 
 /** Length from which on a body is sent with backpressure, since it may fill the buffers of the socket. */
@@ -60,6 +60,19 @@ export const isLarge = (body: HttpResponse['body']): boolean => bufferedBody(bod
 
 /** Whether a response of a status has neither a body nor a length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
 export const hasNoContent = (status: number): boolean => status === 204 || status === 304;
+
+/**
+ * Whether the body of a response must be dropped: a 205 has none, but unlike a 204 it has a length, of 0
+ * (RFC 9110 §15.3.6, RFC 9112 §6.3).
+ */
+export const hasForbiddenBody = ({ status, body }: HttpResponse): boolean =>
+  status === 205 && body !== undefined;
+
+/** Returns a response without its body. */
+export function withoutBody(response: HttpResponse): HttpResponse {
+  if (isBodyStream(response.body)) void discardStream(response.body);
+  return { ...response, body: undefined };
+}
 
 /** Returns the body, or `''` if there is none or it is a stream. */
 export const bufferedBody = (body: HttpResponse['body']): string | Uint8Array =>

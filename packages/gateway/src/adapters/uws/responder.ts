@@ -5,7 +5,14 @@ import { type BodyStream, type HttpResponse, discardStream, isBodyStream } from 
 import { internalErrorResponse, overloadedResponse } from '../server/rejections.ts';
 import type { UwsRequest } from './request.ts';
 import { pauseReading, streamResponse } from './streamResponse.ts';
-import { bufferedBody, hasNoContent, headOf, isLarge } from '../server/responseHead.ts';
+import {
+  bufferedBody,
+  hasForbiddenBody,
+  hasNoContent,
+  headOf,
+  isLarge,
+  withoutBody,
+} from '../server/responseHead.ts';
 import { maxRequestsPerTurn, TurnCounter } from '../server/turnCounter.ts';
 import { writeResponse, type Ending } from './writeResponse.ts';
 
@@ -116,6 +123,7 @@ export class Responder {
   #respond(res: NativeResponse, request: UwsRequest, response: HttpResponse): void {
     const head = headOf(response);
     if (head === undefined) return this.#respond(res, request, internalErrorResponse);
+    if (hasForbiddenBody(response)) return this.#respond(res, request, withoutBody(response));
     const { body } = response;
     const isHead = request.method === 'HEAD';
     const mustWait = request.isLast || request.exceedsDiscardLimit || request.isAborted;

@@ -52,8 +52,9 @@ export function successResponse(
   return new ResponseDraft(status, headers, body, hasOwnType ? successHeaders : jsonHeaders);
 }
 
-/** Whether a successful response of this status has a body. 204 and redirects have none. */
-export const statusHasBody = (status: number): boolean => status !== 204 && (status < 300 || status > 399);
+/** Whether a successful response of this status has a body. 204, 205 and redirects have none. */
+export const statusHasBody = (status: number): boolean =>
+  status !== 204 && status !== 205 && (status < 300 || status > 399);
 
 /**
  * Returns the status of a successful response.

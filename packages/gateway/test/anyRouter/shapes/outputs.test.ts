@@ -185,6 +185,11 @@ it.each<[what: string, rest: Partial<RestMeta>, sentence: RegExp]>([
     /its responses has the status 302; it must be a 2xx/,
   ],
   [
+    'a 205 with a schema',
+    { responses: { 205: Pet } },
+    /its response 205 has a schema, but a 205 response has no body; use z\.void\(\)\.$/,
+  ],
+  [
     'a 204 with a schema',
     { responses: { 204: Pet } },
     /its response 204 has a schema, but a 204 response has no body; use z\.void\(\)\.$/,
