@@ -76,6 +76,46 @@ it('parseMultipart reads every FormData as Response.formData does', async () => 
 });
 
 it.each([
+  ['FORM-DATA; NAME="a"', { name: 'a' }],
+  ['form-data; name="a%0d%0A%22b"', { name: 'a\r\n"b' }],
+  ["form-data; name=a; filename*=utf-8'en'%e2%82%ac", { name: 'a', filename: '€' }],
+  ["form-data; name=a; filename=b; filename*=utf-8''%ff", { name: 'a', filename: 'b' }],
+])('parseMultipart reads a part with Content-Disposition: %s', async (disposition, head) => {
+  const text = `--b\r\nContent-Disposition: ${disposition}\r\n\r\nx\r\n--b--`;
+  expect(await partsOf(encode(text), 'b')).toMatchObject([{ ...head, text: 'x' }]);
+});
+
+it('parseMultipart accepts 8,192 bytes of headers in a part, and rejects one more', async () => {
+  const disposition = '\r\nContent-Disposition: form-data; name="a"\r\nX: ';
+  const withHeaders = (size: number) => encode(`--b${disposition.padEnd(size, 'x')}\r\n\r\nx\r\n--b--`);
+  expect(await partsOf(withHeaders(8192), 'b')).toMatchObject([{ name: 'a', text: 'x' }]);
+  await expect(partsOf(withHeaders(8193), 'b')).rejects.toThrow(/larger than 8192 bytes/);
+});
+
+it('parseMultipart yields pieces that share no memory', async () => {
+  const buffers: ArrayBuffer[] = [];
+  for await (const event of parseMultipart(inChunks(encode(body), []), 'b')) {
+    if (event instanceof Uint8Array) buffers.push(event.buffer);
+  }
+  expect(new Set(buffers).size).toBe(buffers.length);
+  expect(buffers.length).toBeGreaterThan(1);
+});
+
+it('parseMultipart stops reading the body when its consumer stops', async () => {
+  let hasStopped = false;
+  async function* chunks() {
+    try {
+      yield encode(body);
+      yield encode(body);
+    } finally {
+      hasStopped = true;
+    }
+  }
+  for await (const event of parseMultipart(chunks(), 'b')) if (event) break;
+  expect(hasStopped).toBe(true);
+});
+
+it.each([
   [
     'that ends in a part',
     '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nhello',
@@ -105,6 +145,7 @@ it.each([
   'multipart/form-data',
   'multipart/form-data; boundary=',
   `multipart/form-data; boundary=${'x'.repeat(71)}`,
+  `multipart/form-data; boundary="${'x'.repeat(71)}"`,
 ])('boundaryOf rejects %s', (contentType) => {
   expect(() => boundaryOf(contentType)).toThrow('must have a boundary of 1 to 70 characters');
 });
@@ -112,6 +153,8 @@ it.each([
 it.each([
   ['multipart/form-data; boundary=x', 'x'],
   ['multipart/form-data; charset=utf-8; Boundary="a b"', 'a b'],
+  [`multipart/form-data; boundary=${'x'.repeat(70)}`, 'x'.repeat(70)],
+  [`multipart/form-data; boundary="${'x'.repeat(70)}"`, 'x'.repeat(70)],
 ])('boundaryOf(%s) returns %s', (contentType, boundary) => {
   expect(boundaryOf(contentType)).toBe(boundary);
 });

@@ -37,6 +37,24 @@ describe('a reported stream', () => {
     expect(seen).toEqual([undefined]);
   });
 
+  it('return disposes of an iterator that has Symbol.asyncDispose', async () => {
+    const seen: string[] = [];
+    const source = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => new Promise<never>(() => {}),
+        return: async () => {
+          seen.push('return');
+          return { done: true as const, value: undefined };
+        },
+        [Symbol.asyncDispose]: async () => void seen.push('dispose'),
+      }),
+    };
+    await reportedStream(source, () => {})
+      [Symbol.asyncIterator]()
+      .return?.();
+    expect(seen).toEqual(['dispose']);
+  });
+
   it('the end is reported once, also after an error', async () => {
     const complete = start();
     for (let n = 0; n < 5; n += 1) await complete.iterator.next();

@@ -27,5 +27,10 @@ it('parseTimeout reverses formatTimeout, rounded down to 1 ms, or to 1 s from 28
       expect(parseTimeout(formatTimeout(ms))).toBe(ms < 1e8 ? Math.floor(ms) : Math.floor(ms / 1000) * 1000);
     }),
   );
-  expect([formatTimeout(0.2), formatTimeout(1e30)]).toEqual(['1m', '99999999S']);
+  expect([0.2, 99_999_999, 1e8, 1e30].map(formatTimeout)).toEqual([
+    '1m',
+    '99999999m',
+    '100000S',
+    '99999999S',
+  ]);
 });

@@ -11,3 +11,12 @@ it.each([
 ])('unknownOptions reports %s with the most similar name, if any', (name, sentence) => {
   expect(unknownOptions('serve', { cors: 1, [name]: undefined }, known)).toEqual([sentence]);
 });
+
+it.each([
+  [['windowSeconds', 'calls'], 'did you mean "windowSeconds"?'],
+  [['windowSeconds', 'windowCalls'], 'remove it.'],
+])('unknownOptions suggests the only one of %j that contains the unknown name', (names, fix) => {
+  expect(unknownOptions('rateLimit', { window: 1 }, names)).toEqual([
+    `"window" is not an option of rateLimit; ${fix}`,
+  ]);
+});
