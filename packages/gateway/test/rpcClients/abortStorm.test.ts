@@ -4,7 +4,7 @@ import { needs } from '../servers.ts';
 import { testSeed } from '../testSeed.ts';
 import { abortStorm, shortStorm } from './abortStorm.ts';
 
-it('clients that disconnect at random moments leave no running call and no leaked memory in the gateway', async () => {
+it('clients that disconnect at random moments leave no running call and no leaked memory in the gateway, and cause no warning of uWebSockets.js', async () => {
   needs('a port');
   const { problems } = await abortStorm({
     subject: 'gateway',

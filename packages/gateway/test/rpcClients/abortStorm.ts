@@ -98,8 +98,8 @@ const requests: readonly StormRequest[] = [
 ];
 
 /**
- * Runs 64 concurrent clients that disconnect at random moments, and reports a crash, a call that is still running and
- * leaked memory.
+ * Runs 64 concurrent clients that disconnect at random moments, and reports a crash, a call that is still running,
+ * leaked memory and a warning of uWebSockets.js.
  *
  * The first quarter is the warm-up. Memory has leaked if, at the end and after a garbage collection, the resident memory is
  * more than 10 % and 32 MB above its value after the first quarter, or JavaScript's memory more than 10 % and 8 MB.
@@ -160,6 +160,9 @@ export async function abortStorm({ subject, aborts, seed }: StormOptions): Promi
       problems.push(`resident memory grew from ${megabytes(before.rss)} to ${megabytes(after.rss)} MB`);
     if (after.heap > before.heap * 1.1 + 8 * 1_048_576)
       problems.push(`JavaScript memory grew from ${megabytes(before.heap)} to ${megabytes(after.heap)} MB`);
+    // Such as for a write outside of `cork`.
+    const [warning] = /^Warning: uWS.*/m.exec(server.stderr()) ?? [];
+    if (warning !== undefined) problems.push(`the server printed "${warning}"`);
     const response = await fetch(`http://127.0.0.1:${server.port}/trpc/hello`);
     if (!(await response.text()).includes('Hello, world!'))
       problems.push('the server no longer answers GET /trpc/hello');

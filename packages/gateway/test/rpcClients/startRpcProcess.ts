@@ -15,6 +15,8 @@ export interface RpcProcess extends AsyncDisposable {
    * connection.
    */
   reportWhenIdle(): Promise<Report>;
+  /** The end of what the process has written to stderr. */
+  stderr(): string;
   /** Why the process exited, unless `stop` ended it; `undefined` while it runs. */
   crash(): string | undefined;
   stop(): Promise<void>;
@@ -68,6 +70,7 @@ export async function startRpcProcess(subject: Subject): Promise<RpcProcess> {
         await sleep(50);
       }
     },
+    stderr: () => stderrTail,
     crash: () => crash,
     stop,
     [Symbol.asyncDispose]: stop,
