@@ -49,9 +49,8 @@ describe('a reported stream', () => {
         [Symbol.asyncDispose]: async () => void seen.push('dispose'),
       }),
     };
-    await reportedStream(source, () => {})
-      [Symbol.asyncIterator]()
-      .return?.();
+    const reported = reportedStream(source, () => {});
+    await reported[Symbol.asyncIterator]().return?.();
     expect(seen).toEqual(['dispose']);
   });
 
