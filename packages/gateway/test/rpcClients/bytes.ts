@@ -95,6 +95,23 @@ export const serverSentEvents: readonly StreamRow[] = [
       },
     },
   },
+  ...[
+    { name: 'a ping interval equal to reconnectAfterInactivityMs', intervalMs: 900, inactivityMs: 900 },
+    { name: 'a ping interval over reconnectAfterInactivityMs', intervalMs: 901, inactivityMs: 900 },
+    { name: 'the default ping interval equal to reconnectAfterInactivityMs', inactivityMs: 1000 },
+    { name: 'the default ping interval over reconnectAfterInactivityMs', inactivityMs: 999 },
+  ].map(({ name, intervalMs, inactivityMs }) => ({
+    name,
+    target: `/count?${range(1)}`,
+    options: {
+      streams: {
+        sse: {
+          ping: { enabled: true, ...(intervalMs !== undefined && { intervalMs }) },
+          client: { reconnectAfterInactivityMs: inactivityMs },
+        },
+      },
+    },
+  })),
   {
     name: 'sse.ping',
     target: `/count?${input({ to: 1, everyMs: 250 })}`,

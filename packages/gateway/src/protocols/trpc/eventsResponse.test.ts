@@ -4,7 +4,8 @@ import { sseStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
-import { RpcEventFormat } from './eventsResponse.ts';
+import { eventTimes, RpcEventFormat } from './eventsResponse.ts';
+import type { TrpcSettings } from './options.ts';
 
 type Step =
   | { readonly value: unknown; readonly id?: string | undefined }
@@ -53,7 +54,7 @@ describe('RpcEventFormat', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 12 }),
-        fc.constantFrom(null, '', '4', 'n-é-7', 'a\nb'),
+        fc.constantFrom(null, '', '4', 'n-é-7', 'a\nb', 'a\rb', 'a\0b'),
         fc.constantFrom({}, { reconnectAfterInactivityMs: 10_000 }),
         async (steps, lastEventId, client) => {
           const official = sseStreamProducer({
@@ -110,4 +111,15 @@ describe('RpcEventFormat', () => {
     );
     expect(seen).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE', limit: 'response-bytes' }]);
   });
+});
+
+it.each<[sse: TrpcSettings['config']['sse'], pingMs: number | undefined]>([
+  [undefined, undefined],
+  [{ ping: { enabled: false, intervalMs: 5 } }, undefined],
+  [{ ping: { enabled: true } }, 1000],
+  [{ ping: { enabled: true, intervalMs: 5 } }, 5],
+  [{ ping: { enabled: true, intervalMs: 0 } }, undefined],
+  [{ ping: { enabled: true, intervalMs: Infinity } }, undefined],
+])('streams of a router with sse: %o have pings every %s ms', (sse, pingMs) => {
+  expect(eventTimes({ sse } as TrpcSettings['config']).pingMs).toBe(pingMs);
 });
