@@ -22,12 +22,15 @@ async function createInFlight(origin: string): Promise<{ socket: Socket; respons
       `Authorization: Bearer ${apiKey}`,
       'Content-Type: application/json',
       `Content-Length: ${body.length}`,
+      'Expect: 100-continue',
       '',
-      body.slice(0, -1),
+      '',
     ].join('\r\n'),
   );
-  await sleep(200);
-  return { socket, response: () => response };
+  const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
+  await vi.waitFor(() => expect(response).toBe(goOn));
+  socket.write(body.slice(0, -1));
+  return { socket, response: () => response.slice(goOn.length) };
 }
 
 const env = { API_KEY: apiKey };

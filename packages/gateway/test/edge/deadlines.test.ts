@@ -24,9 +24,9 @@ describe.each([
   );
 
   it(`a call that waits for ${step} counts towards maxInFlight: the next call is answered with 503 and Retry-After`, async () => {
-    const { send } = await startEdge({ callTimeoutMs: 300, maxInFlight: 1, ...options });
+    const { send, gateway } = await startEdge({ callTimeoutMs: 1000, maxInFlight: 1, ...options });
     const response = send('/v1/list');
-    await sleep(50);
+    await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(1));
     const rejected = await send('/v1/list');
     expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '1']);
     expect((await response).status).toBe(504);
