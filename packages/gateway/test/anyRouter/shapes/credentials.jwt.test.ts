@@ -5,7 +5,6 @@ import { jwt, type JwtOptions } from '@petstore/gateway/jwt';
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, type JWK, type JWTPayload } from 'jose';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { audience, type Issuer, type Signing, startIssuer } from './issuer.ts';
-import { openCredentials, schemeCases } from './startCredentials.ts';
 
 // Comparable: jwk of honojs/hono, fastify-jwt. There is no thread about tRPC.
 
@@ -539,33 +538,3 @@ async function signer(issuer: Issuer, round: number): Promise<() => Promise<stri
   const key = await issuer.publish(kid);
   return () => issuer.sign({}, { key, header: { alg: 'ES256', kid } });
 }
-
-it('requests are answered with 503, Retry-After and no challenge over each protocol if the issuer is down', async () => {
-  const issuer = await startIssuer();
-  const cases = schemeCases.filter(({ name }) => name === 'jwt');
-  const { callers, close, server } = await openCredentials(cases, issuer, {
-    failedAttempts: { attempts: 1, windowSeconds: 60 },
-  });
-  onTestFinished(async () => void (await close()));
-  const scopes = ['notes:read'];
-  const signing = { issuer, scopes, isExpired: false };
-  const headers = (await cases[0]?.headers(callers.add({ scopes }), signing)) ?? {};
-  issuer.status = 500;
-  for (const path of ['/v1/notes', '/trpc/notes', '/trpc/notes,me?batch=1', '/v1/ticks', '/trpc/ticks']) {
-    const response = await server.fetch(`${server.origin}${path}`, { headers });
-    expect([
-      response.status,
-      response.headers.get('retry-after'),
-      response.headers.get('www-authenticate'),
-    ]).toEqual([503, '1', null]);
-    expect(await response.text()).toContain(
-      'Access tokens cannot be verified at the moment. Try again later.',
-    );
-  }
-  issuer.status = 200;
-  await expect
-    .poll(async () => (await server.fetch(`${server.origin}/v1/notes`, { headers })).status, {
-      timeout: 5000,
-    })
-    .toBe(200);
-});

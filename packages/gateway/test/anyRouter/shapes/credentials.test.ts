@@ -1,8 +1,8 @@
 import { createTRPCClient, httpBatchLink, httpBatchStreamLink } from '@trpc/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { needs } from '../../servers.ts';
-import { type Issuer, openIssuer } from './issuer.ts';
+import { type Issuer, openIssuer, startIssuer } from './issuer.ts';
 import { openCredentials, schemeCases, type SchemeCase } from './startCredentials.ts';
 
 // Several schemes, per operation, with scopes: trpc-openapi #239, #290, #295, #302, #370.
@@ -304,3 +304,33 @@ async function dial(
     socket.terminate();
   }
 }
+
+it('requests are answered with 503, Retry-After and no challenge over each protocol if the issuer is down', async () => {
+  const issuer = await startIssuer();
+  const cases = schemeCases.filter(({ name }) => name === 'jwt');
+  const { callers, close, server } = await openCredentials(cases, issuer, {
+    failedAttempts: { attempts: 1, windowSeconds: 60 },
+  });
+  onTestFinished(async () => void (await close()));
+  const scopes = ['notes:read'];
+  const signing = { issuer, scopes, isExpired: false };
+  const headers = (await cases[0]?.headers(callers.add({ scopes }), signing)) ?? {};
+  issuer.status = 500;
+  for (const path of ['/v1/notes', '/trpc/notes', '/trpc/notes,me?batch=1', '/v1/ticks', '/trpc/ticks']) {
+    const response = await server.fetch(`${server.origin}${path}`, { headers });
+    expect([
+      response.status,
+      response.headers.get('retry-after'),
+      response.headers.get('www-authenticate'),
+    ]).toEqual([503, '1', null]);
+    expect(await response.text()).toContain(
+      'Access tokens cannot be verified at the moment. Try again later.',
+    );
+  }
+  issuer.status = 200;
+  await expect
+    .poll(async () => (await server.fetch(`${server.origin}/v1/notes`, { headers })).status, {
+      timeout: 5000,
+    })
+    .toBe(200);
+});
