@@ -39,6 +39,7 @@ export async function startShelter(options: ShelterOptions): Promise<Shelter> {
     const store = relatedStore(openedStore, relations);
     const gateway = await createGateway({
       router: shelterRouter,
+      maskUnexpectedErrors: true,
       document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
       authentication: bearer({ noun: 'API key', verify: createKeyVerifier({ keys: store.keys, apiKey }) }),
       // Without the key: the gateway replays responses. An idempotent create of the store cannot keep the relations.

@@ -37,6 +37,7 @@ export type AppRouter = typeof appRouter;
 /** Serves books below `/api`: REST, tRPC, and the document. */
 export const gateway = await createGateway({
   router: appRouter,
+  maskUnexpectedErrors: true,
   createContext: () => ({}),
   restBasePath: '/api/v1',
   rpcBasePath: '/api/trpc',
