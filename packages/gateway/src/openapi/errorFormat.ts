@@ -1,7 +1,7 @@
 import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { statusText } from '../http/statusText.ts';
-import { codeMessage } from '../procedures/clientError.ts';
+import { codeMessage } from '../procedures/errorCodes.ts';
 import type { InputIssue } from '../procedures/inputError.ts';
 
 /** An error of a REST response, for `ErrorFormat.body`. */

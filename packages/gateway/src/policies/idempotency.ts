@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { MaybePromise } from '../http/maybePromise.ts';
 import { headersOf, isBodyStream, type Header } from '../http/response.ts';
 import { ResponseDraft } from '../http/responseDraft.ts';
@@ -187,9 +188,12 @@ export class IdempotencyReservation {
   }
 
   async #store(response: ResponseDraft | undefined, scope: RequestScope): Promise<void> {
-    const status = response?.status ?? 500;
+    const outcome = this.#outcome;
+    // An error that is too large is sent as 413, but whether a repeat may succeed depends on the error.
+    const isReplaced = response?.status === 413 && outcome instanceof Failure;
+    const status = isReplaced ? getHTTPStatusCodeFromError(outcome.error) : (response?.status ?? 500);
     // The procedure returned before the error, such as an output that cannot be serialized: it may have had effects.
-    const hasRun = (status === 500 || status === 499) && hasReturned(this.#outcome);
+    const hasRun = (status === 500 || status === 499) && hasReturned(outcome);
     try {
       if (!hasRun && (status >= 500 || unstoredStatuses.has(status))) await this.release();
       else if (response) await this.#state.store(this.#reserved, this.#entryOf(response));

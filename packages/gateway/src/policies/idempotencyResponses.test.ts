@@ -27,6 +27,13 @@ async function start(idempotency: IdempotencyOptions<unknown> = {}) {
         if (status >= 400) throw new TRPCError({ code: 'CONFLICT', message: String(status) });
         return { run: runs };
       }),
+    fail: post('/fail')
+      .input(z.object({ code: z.enum(['CONFLICT', 'SERVICE_UNAVAILABLE']) }))
+      .output(z.void())
+      .mutation(({ input: { code } }) => {
+        run();
+        throw new TRPCError({ code, message: 'x'.repeat(2000) });
+      }),
     remove: post('/remove', { successStatus: 204 })
       .output(z.void())
       .mutation(() => void run()),
@@ -106,6 +113,24 @@ describe('the statuses that are stored', () => {
         expect((await send(`${protocol}/respond`, { status: 404 })).response.status).toBe(404);
         expect(await send(`${protocol}/respond`, { status: 404 })).toMatchObject({ isReplayed: true });
         expect(runs()).toBe(3);
+      }
+    },
+  );
+
+  it.each([
+    ['CONFLICT', 1],
+    ['SERVICE_UNAVAILABLE', 2],
+  ])(
+    'an error that is larger than maxResponseBytes is 413, and stored as if it were not: %s',
+    async (code, count) => {
+      for (const protocol of protocols) {
+        const { runs, send } = await start();
+        expect((await send(`${protocol}/fail`, { code })).response.status).toBe(413);
+        expect(await send(`${protocol}/fail`, { code })).toMatchObject({
+          isReplayed: count === 1,
+          response: { status: 413 },
+        });
+        expect(runs()).toBe(count);
       }
     },
   );

@@ -57,6 +57,10 @@ describe('boundedSchema', () => {
       z.object({}).catchall(z.string()),
       Object.fromEntries(repeat(5000, 1).entries()),
     ],
+    ['a set', z.set(z.string()), new Set(Array.from({ length: 5000 }, (_, at) => at))],
+    ['a map', z.map(z.string(), z.string()), new Map(repeat(5000, 1).map((one, at) => [`k${at}`, one]))],
+    ['a set in an object', z.object({ a: z.set(z.string()) }), { a: new Set(repeat(5000, 1).keys()) }],
+    ['a list in a map', z.map(z.string(), z.array(z.string())), new Map([['k', repeat(5000, 1)]])],
     ['a list that a lazy schema returns', z.lazy(() => z.array(z.string())), repeat(5000, 1)],
   ])('boundedSchema stops after 1,000 issues of %s, and says so in another one', (_name, schema, value) => {
     for (const copy of copies(schema)) {

@@ -106,10 +106,16 @@ function hasMoreValues(value: unknown, most: number): boolean {
   let count = 1;
   for (const next of waiting) {
     if (typeof next !== 'object' || next === null) continue;
-    if (Array.isArray(next)) {
-      count += next.length;
+    // A transformer of tRPC creates maps and sets. The members of a map are pairs.
+    const size = Array.isArray(next)
+      ? next.length
+      : next instanceof Map || next instanceof Set
+        ? next.size
+        : undefined;
+    if (size !== undefined) {
+      count += size;
       if (count > most) return true;
-      waiting.push(...(next as unknown[]));
+      waiting.push(...(next as Iterable<unknown>));
     } else {
       for (const name in next) {
         count += 1;

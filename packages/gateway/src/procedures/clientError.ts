@@ -1,4 +1,5 @@
 import { TRPCError } from '@trpc/server';
+import { codeMessage } from './errorCodes.ts';
 import { issuesOf } from './inputError.ts';
 
 /**
@@ -19,7 +20,3 @@ export function clientError(error: TRPCError): TRPCError {
   const message = clientMessage(error);
   return message === error.message ? error : new TRPCError({ code: error.code, message, cause: error.cause });
 }
-
-/** Formats a tRPC code as text: `INTERNAL_SERVER_ERROR` as "Internal server error". */
-export const codeMessage = (code: string): string =>
-  `${code.slice(0, 1)}${code.slice(1).toLowerCase().replaceAll('_', ' ')}`;

@@ -7,7 +7,7 @@ import {
 import { formatValue } from '../http/formatValue.ts';
 import type { z } from 'zod/v4';
 import { isZod } from './isZod.ts';
-import { codeMessage } from './clientError.ts';
+import { codeMessage } from './errorCodes.ts';
 import { isReservedCode, trpcCodeOf } from './errorCodes.ts';
 
 /** The definition of a declared error. */

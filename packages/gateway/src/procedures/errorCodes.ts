@@ -28,3 +28,7 @@ export function trpcCodeOf(status: number): TRPC_ERROR_CODE_KEY {
 /** Whether tRPC or the gateway uses this code itself. */
 export const isReservedCode = (code: string): boolean =>
   code in TRPC_ERROR_CODES_BY_KEY || code in restStatuses;
+
+/** Formats a tRPC code as text: `INTERNAL_SERVER_ERROR` as "Internal server error". */
+export const codeMessage = (code: string): string =>
+  `${code.slice(0, 1)}${code.slice(1).toLowerCase().replaceAll('_', ' ')}`;

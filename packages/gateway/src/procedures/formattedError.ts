@@ -1,6 +1,7 @@
 import { getErrorShape, type TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import { clientMessage, codeMessage } from './clientError.ts';
+import { clientMessage } from './clientError.ts';
+import { codeMessage } from './errorCodes.ts';
 import { DeclaredError, type ErrorDefinition, type ErrorDefinitions } from './declareErrors.ts';
 import { trpcCodeOf } from './errorCodes.ts';
 import { isErrorStatus } from './statuses.ts';

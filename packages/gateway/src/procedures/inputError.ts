@@ -2,6 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { util } from 'zod/v4/core';
 import english from 'zod/v4/locales/en.js';
 import { boundIssues, namedIssues, omittedFrom } from './boundedIssues.ts';
+import { codeMessage } from './errorCodes.ts';
 import { isZod } from './isZod.ts';
 import type { StandardIssue } from './standardSchema.ts';
 
@@ -40,14 +41,14 @@ const maxMessageLength = 65_536;
 
 /**
  * Converts the error of an input parser to the error of the call. As in tRPC, its message is that of the cause, for zod
- * the JSON of all issues; if that is too large, a sentence that names the first issues.
+ * the JSON of all issues; if that is too large, a sentence that names the first issues, or the code as text.
  */
 export function inputFailure(cause: unknown): TRPCError {
   const isCut = boundIssues(cause);
   const error = new TRPCError({ code: 'BAD_REQUEST', cause });
   if (!isCut && error.message.length <= maxMessageLength) return error;
   const issues = issuesOf(error);
-  const message = issues.length > 0 ? formatIssues(issues) : `${error.message.slice(0, maxMessageLength)}…`;
+  const message = issues.length > 0 ? formatIssues(issues) : codeMessage(error.code);
   return new TRPCError({ code: 'BAD_REQUEST', message, cause });
 }
 

@@ -1,4 +1,10 @@
-import { apiErrors, createGateway, type RequestRecord } from '@petstore/gateway';
+import {
+  apiErrors,
+  createGateway,
+  type ErrorFormat,
+  problemDetails,
+  type RequestRecord,
+} from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -36,7 +42,7 @@ const router = t.router({
   later: bytes.query(({ input }) => ({ value: Promise.resolve().then(() => throwError(input)) })),
 });
 
-async function start() {
+async function start(format: ErrorFormat = apiErrors) {
   const records: RequestRecord[] = [];
   const gateway = await createGateway({
     router,
@@ -44,9 +50,9 @@ async function start() {
     document: { title: 'Bytes', version: '1.0.0' },
     maxResponseBytes,
     errorFormat: {
-      ...apiErrors,
+      ...format,
       body: (error) => ({
-        ...apiErrors.body(error),
+        ...format.body(error),
         text: 'x'.repeat(Number(error.error?.cause?.message ?? 0)),
       }),
     },
@@ -56,7 +62,11 @@ async function start() {
   onTestFinished(() => void server.close());
   const get = async (target: string, headers: Record<string, string> = {}) => {
     const response = await server.fetch(`${server.origin}${target}`, { headers });
-    return { status: response.status, text: await response.text() };
+    return {
+      status: response.status,
+      type: response.headers.get('content-type'),
+      text: await response.text(),
+    };
   };
   const batch = (calls: readonly (readonly [string, number])[], headers?: Record<string, string>) =>
     get(
@@ -74,16 +84,29 @@ const statuses = (text: string) =>
   );
 
 describe('errors count for maxResponseBytes', () => {
-  it('an error over REST that is larger than maxResponseBytes is a 413', async () => {
-    const { get, records } = await start();
-    expect(await get('/v1/failing?bytes=4900')).toMatchObject({ status: 409 });
-    const { status, text } = await get('/v1/failing?bytes=5001');
-    expect([status, JSON.parse(text)]).toEqual([
-      413,
-      { code: 'PAYLOAD_TOO_LARGE', message: tooLarge, status: 413 },
-    ]);
-    expect(records.map(({ limit }) => limit)).toEqual([undefined, 'response-bytes']);
-  });
+  it.each<[name: string, format: ErrorFormat, body: object]>([
+    ['apiErrors', apiErrors, { code: 'PAYLOAD_TOO_LARGE', message: tooLarge, status: 413 }],
+    [
+      'problemDetails',
+      problemDetails,
+      {
+        type: 'about:blank',
+        title: 'Payload Too Large',
+        status: 413,
+        code: 'PAYLOAD_TOO_LARGE',
+        detail: tooLarge,
+      },
+    ],
+  ])(
+    'an error over REST that is larger than maxResponseBytes is a 413 in the format %s',
+    async (_name, format, body) => {
+      const { get, records } = await start(format);
+      expect(await get('/v1/failing?bytes=4800')).toMatchObject({ status: 409 });
+      const { status, type, text } = await get('/v1/failing?bytes=5001');
+      expect([status, type, JSON.parse(text)]).toEqual([413, format.contentType, { ...body, text: '' }]);
+      expect(records.map(({ limit }) => limit)).toEqual([undefined, 'response-bytes']);
+    },
+  );
 
   it('an error over tRPC that is larger than maxResponseBytes is a 413 in tRPC’s own shape', async () => {
     const { get, records } = await start();

@@ -72,6 +72,17 @@ async function start(
       throw new TRPCError({ code: 'CONFLICT', message: 'Rex is taken.', cause: new Error(secret) });
     }),
     input: t.procedure.input(z.string()).query(() => 1),
+    refined: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/refined' } })
+      .input(
+        z.object({
+          length: z.coerce.number().refine((length) => {
+            throw new Error(secret.padEnd(length));
+          }),
+        }),
+      )
+      .output(z.string())
+      .query(() => ''),
   });
   const errors: TRPCError[] = [];
   const records: RequestRecord[] = [];
@@ -183,6 +194,20 @@ describe('maskUnexpectedErrors', () => {
       error: { message: 'No procedure found on path "unknown"' },
     });
   });
+
+  it.each([secret.length, 65_536, 65_537, 100_000])(
+    'maskUnexpectedErrors hides the message of %s characters of an error that an input parser throws, as REST does',
+    async (length) => {
+      const { get } = await start(true);
+      const input = encodeURIComponent(JSON.stringify({ length }));
+      expect(JSON.parse(await get(`refined?input=${input}`))).toMatchObject({
+        error: { message: 'Bad request' },
+      });
+      expect(JSON.parse(await get(`../v1/refined?length=${length}`))).toMatchObject({
+        message: 'Bad request',
+      });
+    },
+  );
 
   it('an errorFormatter receives the original error, and may send its message in spite of maskUnexpectedErrors', async () => {
     const { get } = await start(true, 'copies the error');

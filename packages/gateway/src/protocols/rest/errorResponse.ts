@@ -8,8 +8,9 @@ import type { PropertyPlace } from '../../openapi/propertyPlaces.ts';
 import type { ErrorReporter } from '../../policies/hooks.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../policies/responseBytes.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
-import { clientMessage, codeMessage } from '../../procedures/clientError.ts';
+import { clientMessage } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
+import { codeMessage } from '../../procedures/errorCodes.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
@@ -51,13 +52,13 @@ function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
    * @param declared the declared errors of the procedure
    * @param places the parts of the request that carry properties of the input, to name them in issues
    */
-  return (
+  function respond(
     error: TRPCError,
     scope: RequestScope,
     headers: readonly Header[] = [],
     declared?: ErrorDefinitions,
     places?: Places,
-  ): ResponseDraft => {
+  ): ResponseDraft {
     let shown: RestError;
     let body: string;
     try {
@@ -65,16 +66,9 @@ function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
       const replacer = shown.issues.length > 0 ? bigintsAsText : undefined;
       body = boundedJson(format.body(shown), maxErrorBytes(maxResponseBytes), replacer) as string;
     } catch (cause) {
-      if (cause instanceof LimitError) {
-        scope.limit = cause.limit;
-        const { code, message } = errorTooLarge(maxResponseBytes);
-        return new ResponseDraft(
-          413,
-          headers.slice(),
-          JSON.stringify({ code, message, status: 413 }),
-          jsonType,
-        );
-      }
+      const isAboutSize = error instanceof LimitError && error.limit === 'response-bytes';
+      if (cause instanceof LimitError && !isAboutSize)
+        return respond(errorTooLarge(maxResponseBytes), scope, headers);
       // A custom format has thrown, or the data of an error does not match its declaration.
       scope.error = cause;
       return new ResponseDraft(500, headers.slice(), internalErrorBody, jsonType);
@@ -85,7 +79,8 @@ function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
     if (error instanceof LimitError) scope.limit = error.limit;
     else if (shown.status >= 500) scope.error = error;
     return response;
-  };
+  }
+  return respond;
 }
 
 /** Converts the rejection of malformed HTTP by an adapter to a response in the format of REST errors. */
