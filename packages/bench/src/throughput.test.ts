@@ -10,7 +10,8 @@ const result = (fields: Partial<Result>): Result => ({
   perCore: 100,
   busy: 1,
   spread: 0,
-  ratio: 0.8,
+  ratio: 1,
+  fastifyRatio: 0.8,
   sameResponseRatio: 1,
   getRatio: 1,
   rounds: [],
@@ -26,14 +27,14 @@ describe('a floor', () => {
 
   it('is missed by a ratio below it, and by none at or above it', () => {
     const floors = { gateway: { get: 0.6, list20: 0.6, query: 0.6 } };
-    const below = result({ case: 'query', ratio: 0.59 });
-    expect(misses([result({}), result({ case: 'list20', ratio: 0.6 }), below], floors)).toEqual([
+    const below = result({ case: 'query', fastifyRatio: 0.59 });
+    expect(misses([result({}), result({ case: 'list20', fastifyRatio: 0.6 }), below], floors)).toEqual([
       { result: below, floor: 0.6 },
     ]);
   });
 
   it('is missed where no ratio could be made', () => {
-    const unknown = result({ ratio: undefined });
+    const unknown = result({ fastifyRatio: undefined });
     expect(misses([unknown], { gateway: { get: 0.6 } })).toHaveLength(1);
   });
 

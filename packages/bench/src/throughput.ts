@@ -33,6 +33,8 @@ export interface Result {
   readonly spread: number;
   /** `perCore` over that of `minimal` in the same round; the median. `undefined` where that was not measured. */
   readonly ratio: number | undefined;
+  /** The same over that of `fastify`. */
+  readonly fastifyRatio: number | undefined;
   /** The same over that of `same-response`. */
   readonly sameResponseRatio: number | undefined;
   /** The same over that of the contender's own GET. */
@@ -42,6 +44,9 @@ export interface Result {
 
 /** The contender that all others are compared with. */
 export const limit = 'minimal';
+
+/** The contender that the floors compare with. */
+export const peer = 'fastify';
 
 /** The contender that repeats all the work of the gateway by hand. */
 const sameResponse = 'same-response';
@@ -94,6 +99,7 @@ export async function throughput(
         busy: medianOf(({ busy }) => busy),
         spread: spread(of.map(({ perCore }) => perCore)),
         ratio: ratioTo(measured.get(key(subject.name, limit))),
+        fastifyRatio: ratioTo(measured.get(key(subject.name, peer))),
         sameResponseRatio: ratioTo(measured.get(key(subject.name, sameResponse))),
         getRatio: ratioTo(measured.get(key('get', contender.name))),
         rounds: of,

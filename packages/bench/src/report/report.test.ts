@@ -3,7 +3,15 @@ import { markdown, summary } from './markdown.ts';
 import type { Report } from './report.ts';
 import { svg } from './svg.ts';
 
-const measured = { rate: 80, busy: 1, spread: 0.02, sameResponseRatio: 0.8, getRatio: undefined, rounds: [] };
+const measured = {
+  rate: 80,
+  busy: 1,
+  spread: 0.02,
+  fastifyRatio: undefined,
+  sameResponseRatio: 0.8,
+  getRatio: undefined,
+  rounds: [],
+};
 const report: Report = {
   at: '2026-11-20T00:00:00.000Z',
   command: 'npm run bench -- --quick',
