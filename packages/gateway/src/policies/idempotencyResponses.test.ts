@@ -27,7 +27,7 @@ async function start(idempotency: IdempotencyOptions<unknown> = {}) {
         if (status >= 400) throw new TRPCError({ code: 'CONFLICT', message: String(status) });
         return { run: runs };
       }),
-    fail: post('/fail')
+    raise: post('/raise')
       .input(z.object({ code: z.enum(['CONFLICT', 'SERVICE_UNAVAILABLE']) }))
       .output(z.void())
       .mutation(({ input: { code } }) => {
@@ -125,8 +125,8 @@ describe('the statuses that are stored', () => {
     async (code, count) => {
       for (const protocol of protocols) {
         const { runs, send } = await start();
-        expect((await send(`${protocol}/fail`, { code })).response.status).toBe(413);
-        expect(await send(`${protocol}/fail`, { code })).toMatchObject({
+        expect((await send(`${protocol}/raise`, { code })).response.status).toBe(413);
+        expect(await send(`${protocol}/raise`, { code })).toMatchObject({
           isReplayed: count === 1,
           response: { status: 413 },
         });
