@@ -23,8 +23,8 @@ const repository = [
 /** Tests of the readmes. A sentence there reruns these alone. */
 const documents = ['apps/server/src/readme.test.ts', 'apps/examples/src/readmes/*Readme*.test.ts'];
 
-/** Most files wait more than they compute. A database takes its share of the cores, and its tests have short deadlines. */
-const leastWorkers = process.env['MONGODB_URI'] === undefined ? 3 : 2;
+/** Most files wait more than they compute. */
+const leastWorkers = 3;
 
 const mongodb = './packages/core/src/store/mongodb/testing/globalSetup.ts';
 const bundle = './apps/server/src/testing/bundledProcess.ts';

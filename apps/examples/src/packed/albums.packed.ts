@@ -1,16 +1,13 @@
 import { spawn } from 'node:child_process';
-import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { albumsSuite } from '../albums/albumsSuite.ts';
-import { newProject, pack, type PackedPackages, type Project } from './packages.ts';
+import { newProject, type Project } from './packages.ts';
 import { resolutions, tsconfig } from './tsconfig.ts';
 
-let packed: PackedPackages;
 let project: Project;
 beforeAll(async () => {
-  packed = await pack();
-  project = await newProject(packed, [
+  project = await newProject(inject('packed'), [
     '@petstore/gateway',
     '@petstore/typegen',
     '@trpc/client',
@@ -22,10 +19,7 @@ beforeAll(async () => {
   ]);
   await project.copy('albums');
 });
-afterAll(async () => {
-  await project.remove();
-  await rm(packed.folder, { recursive: true });
-});
+afterAll(() => project.remove());
 
 /** Starts the albums as a process of the project. */
 async function start() {

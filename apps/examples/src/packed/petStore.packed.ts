@@ -1,24 +1,12 @@
 import { browserMissing, startBrowser } from '@petstore/testing/browser';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { startPetStore } from '../petStore/startPetStore.ts';
-import {
-  lowestPeer,
-  newProject,
-  pack,
-  type PackedPackages,
-  type Project,
-  publishedPackages,
-} from './packages.ts';
-import { rm } from 'node:fs/promises';
+import { lowestPeer, newProject, type Project, publishedPackages } from './packages.ts';
 import { build } from 'esbuild';
 import { databaseFile, readReadme } from '../readmes/readme.ts';
 import { resolutions, tsconfig } from './tsconfig.ts';
 
-let packed: PackedPackages;
-beforeAll(async () => {
-  packed = await pack();
-}, 120_000);
-afterAll(() => rm(packed.folder, { recursive: true }));
+const packed = inject('packed');
 
 async function project(...packages: readonly string[]): Promise<Project> {
   const created = await newProject(packed, packages);

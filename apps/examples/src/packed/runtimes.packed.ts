@@ -1,13 +1,8 @@
-import { rm } from 'node:fs/promises';
 import { runtimes } from '@petstore/testing/runtimes';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { newProject, pack, type PackedPackages, type Project, type ProjectOptions } from './packages.ts';
+import { expect, inject, it, onTestFinished } from 'vitest';
+import { newProject, type Project, type ProjectOptions } from './packages.ts';
 
-let packed: PackedPackages;
-beforeAll(async () => {
-  packed = await pack();
-});
-afterAll(() => rm(packed.folder, { recursive: true }));
+const packed = inject('packed');
 
 const { node24, node26 } = runtimes();
 const noBinary = /^NoBinaryError: No uWebSockets\.js binary is installed for Node v2[46]\..*\.$/;

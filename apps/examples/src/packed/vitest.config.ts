@@ -10,8 +10,8 @@ export default defineConfig({
   test: {
     root: new URL('../../../..', import.meta.url).pathname,
     include: ['apps/examples/src/packed/*.packed.ts'],
-    // Each file builds and packs the packages, and builds must not run concurrently.
-    fileParallelism: false,
+    globalSetup: ['apps/examples/src/packed/globalSetup.ts'],
+    maxWorkers: 3,
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -1,10 +1,11 @@
 import type { Animal } from '@petstore/core';
+import { longForm } from '@petstore/testing/forms';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { describe, expect, test, vi } from 'vitest';
 import { newDatabase } from '../testing/newDatabase.ts';
 import { ready } from '../testing/petStoreProcess.ts';
 
-const creates = 20_000;
+const creates = longForm ? 20_000 : 4_000;
 const atOnce = 64;
 
 const anyOf = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T;
