@@ -36,6 +36,8 @@ describe('a subscription over REST', () => {
     const response = await get('/ticks?to=2');
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(response.headers.get('cache-control')).toBe('no-cache, no-transform');
+    // Without it, nginx keeps events back.
+    expect(response.headers.get('x-accel-buffering')).toBe('no');
     expect(await response.text()).toBe(
       'data: {"n":1}\nid: 1\n\ndata: {"n":2}\nid: 2\n\nevent: end\ndata: \n\n',
     );

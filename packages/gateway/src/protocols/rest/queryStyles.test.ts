@@ -125,6 +125,17 @@ describe('query styles', () => {
   );
 });
 
+it.each([
+  ['q=a=b', ['a=b']],
+  ['q==', ['=']],
+  ['q', ['']],
+  ['q=', ['']],
+  ['=q=a', undefined],
+  ['&q=a&&q=b&', ['a', 'b']],
+])('the query %s has the values %j: the first = ends a name, and empty pairs are ignored', (query, value) => {
+  expect(read(z.array(z.string()), query)).toEqual({ value });
+});
+
 describe('conversion of arbitrary queries', () => {
   const Filter = z.object({
     a: z.string().optional(),
