@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -39,6 +40,64 @@ const clients = pages.flatMap(({ path, text }) =>
     .map((program, index) => ({ path, index: index + 1, program })),
 );
 
+const clientsPage = await readPage('docs/clients.md');
+
+/** The program of docs/clients.md that follows the links to the next page. */
+const loopIn = (language: string) =>
+  blocksOf(clientsPage, language).find((program) => program.includes('next')) ?? '';
+
+/** Pythons that may have the package requests: that of the machine, and that of `.ci/tools`, for Schemathesis. */
+const pythons = [
+  'python3',
+  join(
+    process.env.SCHEMATHESIS_DIR ??
+      join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'petstore-schemathesis'),
+    'bin/python',
+  ),
+];
+const python = pythons.find((command) => spawnSync(command, ['-c', 'import requests']).status === 0);
+if (python === undefined) {
+  process.stderr.write('SKIPPED: cases that need Python with requests, which this machine does not have.\n');
+}
+
+/** Starts a pet store with animals of these names, in this order. */
+async function serveAnimals(names: readonly string[]): Promise<string> {
+  const { serve } = await newFolder();
+  const { origin } = await serve({ env: { API_KEY: apiKey } });
+  const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
+  for (const name of names) {
+    const body = JSON.stringify({ name, categoryId: 1 });
+    const { status } = await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body });
+    expect(status).toBe(201);
+  }
+  return origin;
+}
+
+/** Compiles a TypeScript program and runs it. Returns its output. */
+async function compileAndRun(program: string): Promise<string> {
+  // Inside this package, so that imports resolve, and in a folder that linters ignore.
+  const dist = fileURLToPath(new URL('../dist', import.meta.url));
+  await mkdir(dist, { recursive: true });
+  const folder = await mkdtemp(join(dist, 'readme-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, 'snippet.ts'), program);
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: { noEmit: true, composite: false, incremental: false },
+      files: ['snippet.ts'],
+    }),
+  );
+  await execute(join(root, 'node_modules/.bin/tsc'), ['-p', folder]);
+  const { stdout } = await execute(
+    process.execPath,
+    ['--conditions=@petstore/source', join(folder, 'snippet.ts')],
+    { env: { PATH: process.env.PATH, KEY: apiKey } },
+  );
+  return stdout;
+}
+
 describe('the README and docs/clients.md', () => {
   test.skipIf(commandMissing('curl')).for(pages)(
     'the curl commands of $path print the responses that it shows',
@@ -63,28 +122,29 @@ describe('the README and docs/clients.md', () => {
   test.for(clients)('tRPC client $index of $path compiles and prints true', async ({ program }) => {
     const { serve } = await newFolder();
     const { origin } = await serve({ env: { API_KEY: apiKey } });
-    // Inside this package, so that imports resolve, and in a folder that linters ignore.
-    const dist = fileURLToPath(new URL('../dist', import.meta.url));
-    await mkdir(dist, { recursive: true });
-    const folder = await mkdtemp(join(dist, 'readme-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    await writeFile(join(folder, 'snippet.ts'), at(origin, program));
-    await writeFile(
-      join(folder, 'tsconfig.json'),
-      JSON.stringify({
-        extends: join(root, 'tsconfig.json'),
-        compilerOptions: { noEmit: true, composite: false, incremental: false },
-        files: ['snippet.ts'],
-      }),
-    );
-    await execute(join(root, 'node_modules/.bin/tsc'), ['-p', folder]);
-    const { stdout } = await execute(
-      process.execPath,
-      ['--conditions=@petstore/source', join(folder, 'snippet.ts')],
-      { env: { PATH: process.env.PATH, KEY: apiKey } },
-    );
-    expect(stdout).toBe('true\n');
+    expect(await compileAndRun(at(origin, program))).toBe('true\n');
   });
+
+  // More animals than two pages of 100.
+  const names = Array.from({ length: 201 }, (_, index) => `Rex ${index + 1}`);
+  const printed = `${names.join('\n')}\n`;
+
+  test('the TypeScript loop of docs/clients.md compiles and prints every animal once, over several pages', async () => {
+    const origin = await serveAnimals(names);
+    expect(await compileAndRun(at(origin, loopIn('ts')))).toBe(printed);
+  });
+
+  test.skipIf(python === undefined)(
+    'the Python loop of docs/clients.md prints every animal once, over several pages',
+    async () => {
+      const origin = await serveAnimals(names);
+      const program = at(origin, loopIn('python'));
+      const { stdout } = await execute(python ?? '', ['-c', program], {
+        env: { PATH: process.env.PATH, KEY: apiKey },
+      });
+      expect(stdout).toBe(printed);
+    },
+  );
 
   test('docs/configuration.md has the table of variables that the schema prints', async () => {
     const page = await readPage('docs/configuration.md');
