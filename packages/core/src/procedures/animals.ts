@@ -65,9 +65,12 @@ const categoryId = exactInt64().meta({
   examples: [1],
 });
 
-export const NewPet = z
-  .object({ name: newName, categoryId, status: PetStatus.optional() })
-  .meta({ id: 'NewPet', description: 'An animal to add. The service assigns its id.' });
+export const NewPet = z.object({ name: newName, categoryId, status: PetStatus.optional() }).meta({
+  id: 'NewPet',
+  description: 'An animal to add. The service assigns its id.',
+  // The docs page sends it. Without it, the page sends a value for every field, even for those that refer to another record.
+  examples: [{ name: 'Rex', categoryId: 1, status: 'available' }],
+});
 export type NewPet = z.output<typeof NewPet>;
 
 export const Animal = z

@@ -56,7 +56,14 @@ export interface components {
          * @enum {string}
          */
         PetStatus: "available" | "pending" | "sold";
-        /** @description An animal to add. The service assigns its id. */
+        /**
+         * @description An animal to add. The service assigns its id.
+         * @example {
+         *       "name": "Rex",
+         *       "categoryId": 1,
+         *       "status": "available"
+         *     }
+         */
         NewPet: {
             /**
              * @description The animal's name.
