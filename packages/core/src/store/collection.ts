@@ -141,6 +141,12 @@ function rejectUnstorable(name: string, field: string, schema: z.ZodType): void 
 /** Returns the singular of a collection's name, for messages: `animals` → `animal`, `categories` → `category`. */
 export const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/s$/, '');
 
+/** An indexed field, and the value that it must have. */
+export interface IndexedCondition<Indexed extends string> {
+  readonly field: Indexed;
+  readonly value: unknown;
+}
+
 /**
  * Returns the indexed field of a `where` and its value, or `undefined` if it has none.
  * @throws {TypeError} if it has more than one field, or a field without an index
@@ -148,8 +154,8 @@ export const singular = (name: string): string => name.replace(/ies$/, 'y').repl
 export function indexedCondition<Indexed extends string>(
   { name, indexes }: CollectionDefinition<StoredRecord, Indexed>,
   where: Readonly<Partial<Record<Indexed, unknown>>> | undefined,
-): { readonly field: Indexed; readonly value: unknown } | undefined {
-  let condition: { field: Indexed; value: unknown } | undefined;
+): IndexedCondition<Indexed> | undefined {
+  let condition: IndexedCondition<Indexed> | undefined;
   for (const field in where) {
     const value = where[field];
     if (value === undefined) continue;

@@ -1,11 +1,11 @@
 import type { Database } from 'lmdb';
-import {
-  type CollectionDefinition,
-  indexedCondition,
-  type IndexKind,
-  type NewRecord,
-  type RecordChange,
-  type StoredRecord,
+import type {
+  CollectionDefinition,
+  IndexedCondition,
+  IndexKind,
+  NewRecord,
+  RecordChange,
+  StoredRecord,
 } from '../collection.ts';
 import { applyChange, buildRecord, checkVersion, throwIncompatible } from '../record.ts';
 import type { ListQuery, Page } from '../store.ts';
@@ -197,9 +197,11 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
       );
     },
 
-    list({ limit, where, cursor = 0 }: ListQuery<Stored, Indexed>): Page<Stored> {
+    list(
+      { limit, cursor = 0 }: ListQuery<Stored, Indexed>,
+      condition: IndexedCondition<Indexed> | undefined,
+    ): Page<Stored> {
       const start = Math.max(cursor, 0) + 1;
-      const condition = indexedCondition(definition, where);
       // Reads one more record than requested to find out whether there is a next page.
       if (condition === undefined) {
         const entries = collect(rows.getRange({ start, limit: limit + 1 }));

@@ -1,6 +1,11 @@
 import { resolve } from 'node:path';
 import { collections as petStoreCollections } from '../../collections.ts';
-import { type CollectionDefinition, unknownCollection, type StoredRecord } from '../collection.ts';
+import {
+  type CollectionDefinition,
+  indexedCondition,
+  unknownCollection,
+  type StoredRecord,
+} from '../collection.ts';
 import { buildRecord, expectedVersion, fingerprint, matchesFingerprint } from '../record.ts';
 import type { CallOptions, StoreCloseOptions, Collection, Store } from '../store.ts';
 import { openCollection } from './collection.ts';
@@ -96,7 +101,11 @@ function createStore(
           return { record, isReplay: false };
         }, callOptions),
       get: (id, callOptions) => read(() => records.get(id), callOptions),
-      list: (query, callOptions) => read(() => records.list(query), callOptions),
+      list(query, callOptions) {
+        // Outside `read`, which reports errors as those of the data folder.
+        const condition = indexedCondition(definition, query.where);
+        return read(() => records.list(query, condition), callOptions);
+      },
       async update(id, change, callOptions) {
         const ifVersion = expectedVersion(definition, callOptions);
         return write(() => records.update(id, change, ifVersion), callOptions);

@@ -1,10 +1,10 @@
 import type { Collection, Filter } from 'mongodb';
-import {
-  type CollectionDefinition,
-  indexedCondition,
-  type NewRecord,
-  type RecordChange,
-  type StoredRecord,
+import type {
+  CollectionDefinition,
+  IndexedCondition,
+  NewRecord,
+  RecordChange,
+  StoredRecord,
 } from '../collection.ts';
 import { applyChange, buildRecord, checkVersion, throwIncompatible } from '../record.ts';
 import type { ListQuery, Page } from '../store.ts';
@@ -214,9 +214,9 @@ export function openCollection<Stored extends StoredRecord, Indexed extends stri
 
     async list(
       operation: StoreOperation,
-      { limit, where, cursor = 0 }: ListQuery<Stored, Indexed>,
+      { limit, cursor = 0 }: ListQuery<Stored, Indexed>,
+      condition: IndexedCondition<Indexed> | undefined,
     ): Promise<Page<Stored>> {
-      const condition = indexedCondition(definition, where);
       const records: Stored[] = [];
       for (let last = Math.max(cursor, 0); ;) {
         // Reads one more record than requested to find out whether there is a next page.

@@ -1,6 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { collections as petStoreCollections } from '../../collections.ts';
-import { type CollectionDefinition, unknownCollection, type StoredRecord } from '../collection.ts';
+import {
+  type CollectionDefinition,
+  indexedCondition,
+  unknownCollection,
+  type StoredRecord,
+} from '../collection.ts';
 import { expectedVersion } from '../record.ts';
 import type { StoreCloseOptions, Collection, Store } from '../store.ts';
 import { openCollection } from './collection.ts';
@@ -96,7 +101,10 @@ export async function openMongodbStore(options: MongodbStoreOptions): Promise<St
           callOptions,
         ),
       get: (id, callOptions) => call((records, operation) => records.get(operation, id), callOptions),
-      list: (query, callOptions) => call((records, operation) => records.list(operation, query), callOptions),
+      async list(query, callOptions) {
+        const condition = indexedCondition(definition, query.where);
+        return call((records, operation) => records.list(operation, query, condition), callOptions);
+      },
       async update(id, change, callOptions) {
         const ifVersion = expectedVersion(definition, callOptions);
         return call((records, operation) => records.update(operation, id, change, ifVersion), callOptions);
