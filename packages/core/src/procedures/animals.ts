@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineCollection } from '../store/collection.ts';
 import { procedure } from '../trpc.ts';
-import { createRecord, getRecord, listRecords } from './records.ts';
+import { createRecord, getRecord, listRecords, storeUnavailable } from './records.ts';
 
 /** An int64 that JSON represents exactly: ±(2^53−1). */
 const exactInt64 = () => z.int().meta({ format: 'int64' });
@@ -94,9 +94,6 @@ export const animals = defineCollection({
   indexes: ['status'],
 });
 
-const tags = ['pets'];
-const storeUnavailable = { 503: 'The service or its store is unavailable; nothing was stored.' };
-
 /** Lists animals in ascending order by id. */
 export const listPets = procedure
   .meta({
@@ -106,7 +103,7 @@ export const listPets = procedure
       summary: 'List animals',
       description:
         'Animals in ascending order of id, optionally filtered by status. A full page links to the next page, if there is one.',
-      tags,
+      tags: ['pets'],
       successDescription: 'A page of animals.',
       errorResponses: storeUnavailable,
       pagination: { cursor: 'cursor' },
@@ -140,7 +137,7 @@ export const createPet = procedure
       path: '/pets',
       summary: 'Add an animal',
       description: 'Adds an animal. The service assigns its id.',
-      tags,
+      tags: ['pets'],
       successStatus: 201,
       idempotencyKey: true,
       successDescription: 'The created animal, with its id.',
@@ -169,7 +166,7 @@ export const getPet = procedure
       path: '/pets/{petId}',
       summary: 'Get an animal',
       description: 'One animal by its identifier. Use the list of animals with the `status` filter instead.',
-      tags,
+      tags: ['pets'],
       successDescription: 'The animal.',
       errorResponses: { ...storeUnavailable, 404: 'The animal was not found.' },
       deprecation: {

@@ -4,6 +4,9 @@ import type { ChangeOptions, ListQuery } from '../store/store.ts';
 import { StoreError, type StoreErrorCode } from '../store/storeError.ts';
 import type { Context } from '../trpc.ts';
 
+/** Describes the 503 of every procedure that calls the store, for `errorResponses`. */
+export const storeUnavailable = { 503: 'The service or its store is unavailable; nothing was stored.' };
+
 /** Responses to errors of the store. The store's own messages contain paths and causes and are only logged. */
 const clientErrors: Record<StoreErrorCode, readonly [code: TRPCError['code'], message: string]> = {
   unavailable: ['SERVICE_UNAVAILABLE', 'The store is unavailable; nothing was stored. Try again later.'],
