@@ -109,7 +109,8 @@ describe('ServerSentEvents', () => {
   it.each(['end', 'return', 'revoke'] as const)(
     'ServerSentEvents returns the iterator and aborts the subscription on %s',
     async (how) => {
-      const { events, seen: source } = always(1, () => sleep(5));
+      const event = Promise.withResolvers<void>();
+      const { events, seen: source } = always(1, () => event.promise);
       const { body, iterator, next, seen } = streamOf(events);
       await next();
       const pending = next();
@@ -117,6 +118,7 @@ describe('ServerSentEvents', () => {
       else if (how === 'revoke') seen.revoke();
       else body.end();
       expect(await pending).toBeUndefined();
+      event.resolve();
       await sleep(10);
       expect(await next()).toBeUndefined();
       body.end();
