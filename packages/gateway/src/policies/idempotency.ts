@@ -127,7 +127,7 @@ export class Idempotency<Identity> {
     const leaseMs = ownMs < Infinity ? ownMs : this.#ttlMs;
     const runsUntil = Date.now() + leaseMs;
     const entry: IdempotencyEntry = { fingerprint, runsUntil, run: crypto.randomUUID() };
-    const reserved: ReservedKey = { key: stateKey, value: JSON.stringify(entry), caller, runsUntil };
+    const reserved: ReservedKey = { key: stateKey, value: JSON.stringify(entry), caller };
     let existingEntry: string | undefined;
     try {
       // The key must not expire while the call runs, or a repeat would run too.

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC, TRPCError } from '@trpc/server';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway, memoryState, type State } from '../index.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
+import { IdempotencyState } from './idempotencyState.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
@@ -230,5 +231,91 @@ describe('a state that fails', () => {
     await sleep(500);
     expect(await pay('key-1', 1)).toMatchObject({ isReplayed: true });
     expect(runs()).toBe(2);
+  });
+
+  /** An `IdempotencyState` whose state fails, or never responds, and counts removals. */
+  function startFailing(replaced: Partial<State> = {}) {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let isAway = true;
+    let removals = 0;
+    const stored = new Set<string>();
+    const idempotencyState = new IdempotencyState(
+      {
+        ...memoryState(),
+        add: async (key) => {
+          stored.add(key);
+          if (isAway) throw lost();
+          return undefined;
+        },
+        set: async () => {
+          if (isAway) throw lost();
+        },
+        delete: async (key) => {
+          removals += 1;
+          if (isAway) throw lost();
+          stored.delete(key);
+        },
+        ...replaced,
+      },
+      86_400_000,
+      30_000,
+    );
+    const reserve = (key: string) =>
+      idempotencyState.reserve({ key, value: `value of ${key}`, caller: '' }, 86_400_000);
+    const end = () => {
+      isAway = false;
+      removals = 0;
+    };
+    return { end, idempotencyState, removals: () => removals, reserve, stored };
+  }
+
+  it('new keys are reserved at once after 10,000 keys failed, and each of those is released by one removal', async () => {
+    const { end, removals, reserve, stored } = startFailing();
+    const failed = Array.from({ length: 10_000 }, (_, at) => reserve(`key-${at}`));
+    for (const { status } of await Promise.allSettled(failed)) expect(status).toBe('rejected');
+    await vi.advanceTimersByTimeAsync(5000);
+    end();
+    expect(await reserve('new')).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(120_000);
+    expect([removals(), [...stored]]).toEqual([10_000, ['new']]);
+  });
+
+  it('a key that was stored up to a minute after its timeout is released, and no key is removed later', async () => {
+    const { end, removals, reserve, stored } = startFailing({ add: never });
+    end();
+    const failed = Promise.allSettled([reserve('late')]);
+    await vi.advanceTimersByTimeAsync(1500);
+    expect((await failed)[0]).toMatchObject({ status: 'rejected' });
+    await vi.advanceTimersByTimeAsync(59_000);
+    stored.add('late');
+    await vi.advanceTimersByTimeAsync(20_000);
+    expect(stored).toEqual(new Set());
+    const before = removals();
+    await vi.advanceTimersByTimeAsync(86_400_000);
+    expect(removals()).toBe(before);
+  });
+
+  it('keys are rejected while 64 MiB of responses wait for the state in the background, until it has stored them', async () => {
+    const { end, idempotencyState, reserve } = startFailing();
+    const reserved = { key: 'key', value: '', caller: '' };
+    const storeAll = (count: number) =>
+      Promise.allSettled(
+        Array.from({ length: count }, async () => idempotencyState.store(reserved, 'x'.repeat(1_000_000))),
+      );
+    const stores = storeAll(33);
+    await vi.advanceTimersByTimeAsync(1500);
+    await stores;
+    const last = storeAll(1);
+    // Its request still waits.
+    await expect(reserve('first')).rejects.toThrow(lost());
+    await vi.advanceTimersByTimeAsync(1500);
+    await last;
+    await expect(reserve('second')).rejects.toThrow(
+      /^The state has yet to store or remove 68\d{6} bytes of earlier requests\.$/,
+    );
+    end();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await reserve('second')).toBeUndefined();
   });
 });

@@ -14,8 +14,15 @@ const attemptTimeoutMs = 10_000;
 const firstPauseMs = 50;
 const longestPauseMs = 10_000;
 
-/** How many values are stored or removed in the background before further keys are rejected, to bound the memory. */
-const maxInBackground = 10_000;
+/** How long the state may still store a value after it did not respond, and after an error, in milliseconds. */
+const lateAfterTimeoutMs = 60_000;
+const lateAfterErrorMs = 1000;
+
+/** The approximate memory of values that are stored or removed in the background, in bytes. Over it, keys are rejected. */
+const maxBackgroundBytes = 67_108_864;
+
+/** The memory of an action in the background besides its value, in bytes (Node 22). */
+const actionBytes = 1600;
 
 /** A reserved key in the state. */
 export interface ReservedKey {
@@ -23,8 +30,6 @@ export interface ReservedKey {
   /** Different for each request. */
   readonly value: string;
   readonly caller: string;
-  /** When the call has ended (milliseconds since the epoch). */
-  readonly runsUntil: number;
 }
 
 /**
@@ -35,7 +40,7 @@ export class IdempotencyState {
   readonly #state: State;
   readonly #ttlMs: number;
   readonly #waitMs: number;
-  #inBackground = 0;
+  #backgroundBytes = 0;
   /** While the state does not respond, when the next request tries it (`performance.now()`). */
   #retriesAt: number | undefined = undefined;
 
@@ -53,8 +58,11 @@ export class IdempotencyState {
   async reserve(reserved: ReservedKey, ttlMs: number): Promise<string | undefined> {
     const { key, value } = reserved;
     const now = performance.now();
-    if (this.#inBackground >= maxInBackground || (this.#retriesAt ?? 0) > now) {
-      throw new Error('The state did not respond to earlier requests.');
+    if ((this.#retriesAt ?? 0) > now) throw new Error('The state did not respond to earlier requests.');
+    if (this.#backgroundBytes >= maxBackgroundBytes) {
+      throw new Error(
+        `The state has yet to store or remove ${this.#backgroundBytes} bytes of earlier requests.`,
+      );
     }
     // One request tries a state that did not respond; until it responds, the others are rejected at once.
     if (this.#retriesAt !== undefined) this.#retriesAt = now + this.#waitMs;
@@ -65,24 +73,31 @@ export class IdempotencyState {
       // A write that the state repeated after its reply was lost.
       return existing === value ? undefined : existing;
     } catch (cause) {
-      this.#retriesAt = cause instanceof StateTimeoutError ? performance.now() + this.#waitMs : undefined;
-      // The value may have been stored, or may be stored later: it is removed until its lease ends.
-      void this.#repeat(() => this.#state.delete(key, value), reserved.runsUntil).catch(() => {});
+      const isTimeout = cause instanceof StateTimeoutError;
+      this.#retriesAt = isTimeout ? performance.now() + this.#waitMs : undefined;
+      // The value may have been stored, or may be stored later: a removal that succeeds is repeated until then.
+      const notBefore = Date.now() + (isTimeout ? lateAfterTimeoutMs : lateAfterErrorMs);
+      this.#countBytes(
+        value,
+        this.#repeat(() => this.#state.delete(key, value), notBefore),
+      );
       throw cause;
     }
   }
 
   /** Stores a response under a reserved key. @throws if it is not stored in time; then storing goes on */
   async store({ key, caller }: ReservedKey, response: string): Promise<void> {
-    await this.#inTime('stored the response', () => this.#state.set(key, response, this.#ttlMs, caller));
+    await this.#inTime('stored the response', response, () =>
+      this.#state.set(key, response, this.#ttlMs, caller),
+    );
   }
 
   /** Releases a reserved key. @throws if it is not released in time; then releasing goes on */
   async release({ key, value }: ReservedKey): Promise<void> {
-    await this.#inTime('released the key', () => this.#state.delete(key, value));
+    await this.#inTime('released the key', value, () => this.#state.delete(key, value));
   }
 
-  async #inTime(what: string, action: () => MaybePromise<void>): Promise<void> {
+  async #inTime(what: string, value: string, action: () => MaybePromise<void>): Promise<void> {
     let lastError: unknown;
     const done = this.#repeat(async () => {
       try {
@@ -95,6 +110,7 @@ export class IdempotencyState {
     try {
       await withinStateTimeout(done, this.#waitMs);
     } catch {
+      this.#countBytes(value, done);
       throw new Error(
         `Idempotency-Key: the state has not ${what} after ${this.#waitMs} ms. The response was sent, and the attempts go on in the background.`,
         lastError === undefined ? undefined : { cause: lastError },
@@ -109,20 +125,23 @@ export class IdempotencyState {
    */
   async #repeat(action: () => MaybePromise<void>, notBefore = 0): Promise<void> {
     const expiresAt = Date.now() + this.#ttlMs;
-    this.#inBackground += 1;
-    try {
-      for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
-        try {
-          await withinStateTimeout((async () => action())(), attemptTimeoutMs);
-          if (Date.now() >= notBefore) return;
-        } catch (cause) {
-          if (Date.now() >= expiresAt) throw cause;
-        }
-        await pause(pauseMs);
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+      try {
+        await withinStateTimeout((async () => action())(), attemptTimeoutMs);
+        if (Date.now() >= notBefore) return;
+      } catch (cause) {
+        if (Date.now() >= expiresAt) throw cause;
       }
-    } finally {
-      this.#inBackground -= 1;
+      await pause(pauseMs);
     }
+  }
+
+  /** Counts the memory of a value until its action in the background ends. */
+  #countBytes(value: string, action: Promise<void>): void {
+    const bytes = actionBytes + 2 * value.length;
+    const end = () => void (this.#backgroundBytes -= bytes);
+    this.#backgroundBytes += bytes;
+    action.then(end, end);
   }
 }
 
