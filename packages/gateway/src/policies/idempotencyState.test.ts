@@ -272,8 +272,8 @@ describe('a state that fails', () => {
 
   it('new keys are reserved at once after 10,000 keys failed, and each of those is released by one removal', async () => {
     const { end, removals, reserve, stored } = startFailing();
-    const failed = Array.from({ length: 10_000 }, (_, at) => reserve(`key-${at}`));
-    for (const { status } of await Promise.allSettled(failed)) expect(status).toBe('rejected');
+    const rejections = Array.from({ length: 10_000 }, (_, at) => reserve(`key-${at}`));
+    for (const { status } of await Promise.allSettled(rejections)) expect(status).toBe('rejected');
     await vi.advanceTimersByTimeAsync(5000);
     end();
     expect(await reserve('new')).toBeUndefined();
@@ -284,9 +284,9 @@ describe('a state that fails', () => {
   it('a key that was stored up to a minute after its timeout is released, and no key is removed later', async () => {
     const { end, removals, reserve, stored } = startFailing({ add: never });
     end();
-    const failed = Promise.allSettled([reserve('late')]);
+    const late = Promise.allSettled([reserve('late')]);
     await vi.advanceTimersByTimeAsync(1500);
-    expect((await failed)[0]).toMatchObject({ status: 'rejected' });
+    expect((await late)[0]).toMatchObject({ status: 'rejected' });
     await vi.advanceTimersByTimeAsync(59_000);
     stored.add('late');
     await vi.advanceTimersByTimeAsync(20_000);
