@@ -284,6 +284,40 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toEqual(['book', 'pen', 'note']);
   });
 
+  it('the state receives no credential, and the same caller for the responses of one credential only', async () => {
+    const values: string[] = [];
+    const callers: string[] = [];
+    const state = memoryState();
+    const { order } = await start({
+      idempotency: {
+        state: {
+          ...state,
+          add(...entry) {
+            values.push(...entry.map(String));
+            return state.add(...entry);
+          },
+          set(...entry) {
+            values.push(...entry.map(String));
+            callers.push(entry[3]);
+            return state.set(...entry);
+          },
+          delete(...entry) {
+            values.push(...entry);
+            return state.delete(...entry);
+          },
+        },
+      },
+    });
+    const ada = { authorization: 'Bearer ada-secret' };
+    for (const key of ['key-1', 'key-2']) await order('book', key, ada);
+    await order('book', 'key-1', { authorization: 'Bearer bob-secret' });
+    await order('broken', 'key-3', ada);
+    expect(callers[0]).toMatch(/^[0-9a-f]{64}$/);
+    expect(callers).toEqual([callers[0], callers[0], expect.stringMatching(/^[0-9a-f]{64}$/)]);
+    expect(callers[2]).not.toBe(callers[0]);
+    expect(values.filter((value) => /secret|bearer/i.test(value))).toEqual([]);
+  });
+
   it('idempotency.caller identifies the caller independently of the credential', async () => {
     const { order, runs } = await start({ idempotency: { caller: ({ identity }) => identity?.name ?? '' } });
     await order('book', 'key-1', { authorization: 'Bearer ada-old' });

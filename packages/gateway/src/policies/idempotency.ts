@@ -119,15 +119,17 @@ export class Idempotency<Identity> {
     const caller = this.#nameOf(scope);
     // Start before the first await: afterwards the buffer of the body may hold the bytes of another request.
     const digests = Promise.all([
+      // Its name may be a credential, which the state need not know.
+      digestOf(caller),
       digestOf(JSON.stringify([caller, procedure.path, key])),
       bodyDigest(body).then((digest) => digestOf(JSON.stringify([scope.protocol, head, digest]))),
     ]);
-    const [stateKey, fingerprint] = await digests;
+    const [callerDigest, stateKey, fingerprint] = await digests;
     const ownMs = (procedure.deadlineMs ?? this.#callTimeoutMs) + leaseMarginMs;
     const leaseMs = ownMs < Infinity ? ownMs : this.#ttlMs;
     const runsUntil = Date.now() + leaseMs;
     const entry: IdempotencyEntry = { fingerprint, runsUntil, run: crypto.randomUUID() };
-    const reserved: ReservedKey = { key: stateKey, value: JSON.stringify(entry), caller };
+    const reserved: ReservedKey = { key: stateKey, value: JSON.stringify(entry), caller: callerDigest };
     let existingEntry: string | undefined;
     try {
       // The key must not expire while the call runs, or a repeat would run too.
