@@ -30,7 +30,7 @@ describe('memoryState', () => {
     expect(has(store(exact - 1), 'b')).toBe(true);
   });
 
-  it('memoryState removes responses of the caller with the most, not of other callers', () => {
+  it('memoryState removes responses of the caller with the most, not of a caller with few', () => {
     const state = memoryState({ maxBytes: 20_000 });
     void state.set('payment of ada', 'paid', 1000, 'ada');
     const flood = Array.from({ length: 200 }, (_, at) => `flood ${at}`);
@@ -40,6 +40,44 @@ describe('memoryState', () => {
     expect(has(state, 'flood 0')).toBe(false);
   });
 
+  it('memoryState removes responses of callers with more than half as many bytes as the largest, also when another caller fills the memory, and of no other', () => {
+    const state = memoryState({ maxBytes: 100_000 });
+    const store = (caller: string, count: number) => {
+      const keys = Array.from({ length: count }, (_, at) => `${caller} ${at}`);
+      for (const key of keys) void state.set(key, 'x'.repeat(390), 1000, caller);
+      return keys;
+    };
+    const small = store('ada', 15);
+    const large = store('bob', 80);
+    store('eve', 1000);
+    const kept = large.filter((key) => has(state, key));
+    expect(small.filter((key) => !has(state, key))).toEqual([]);
+    // Of about 80 responses for two callers, at least a third.
+    expect(kept.length).toBeGreaterThan(26);
+    expect(kept.length).toBeLessThan(54);
+    expect(kept).toEqual(large.slice(-kept.length));
+  });
+
+  it('memoryState rejects a value that cannot fit beside the calls that are running, and keeps all others', () => {
+    const state = memoryState({ maxBytes: 10_000 });
+    void state.add('call', 'runs', 1000);
+    for (const key of ['a', 'b', 'c']) void state.set(key, 'x'.repeat(1000), 1000, 'ada');
+    const isKept = () => ['a', 'b', 'c'].filter((key) => has(state, key));
+    // The call takes 216 bytes, a value 200 and two for each character, and its caller as much.
+    const fits = 'x'.repeat((10_000 - 216 - 200 - 2 * 3 - 200 - 2 * 3) / 2);
+    for (const add of [
+      () => state.set('big', `${fits}x`, 1000, 'eve'),
+      () => state.add('big', 'x'.repeat(5000), 1000),
+    ]) {
+      expect(add).toThrow(
+        /^memoryState: a value of \d+ bytes does not fit into maxBytes \(10000\): running calls take 216 bytes\.$/,
+      );
+      expect(isKept()).toEqual(['a', 'b', 'c']);
+    }
+    void state.set('big', fits, 1000, 'eve');
+    expect([has(state, 'big'), isKept()]).toEqual([true, []]);
+  });
+
   it('memoryState keeps a value that was added until set replaces it, and throws if such values fill maxBytes', () => {
     const state = memoryState({ maxBytes: 2000 });
     void state.add('running', 'call', 1000);
@@ -47,10 +85,12 @@ describe('memoryState', () => {
     expect(state.add('running', 'again', 1000)).toBe('call');
     expect(() => {
       for (let at = 0; at < 100; at += 1) void state.add(`running ${at}`, 'call', 1000);
-    }).toThrow('memoryState: the calls that are running fill maxBytes (2000).');
+    }).toThrow(/^memoryState: a value of 2\d\d bytes does not fit into maxBytes \(2000\)/);
     expect(state.add('running', 'again', 1000)).toBe('call');
     // A response that does not fit does not release its key.
-    expect(() => state.set('running', 'x'.repeat(1000), 1000, 'ada')).toThrow('fill maxBytes');
+    expect(() => state.set('running', 'x'.repeat(1000), 1000, 'ada')).toThrow(
+      'does not fit into maxBytes (2000)',
+    );
     expect(state.add('running', 'again', 1000)).toBe('call');
   });
 
@@ -129,7 +169,7 @@ describe('memoryState', () => {
     return { gates, payments: () => payments, pay, flood };
   }
 
-  it('calls without a credential cannot remove the response of another caller from the default state', async () => {
+  it('calls without a credential cannot remove the response of a caller with fewer bytes from the default state', async () => {
     const { flood, pay, payments } = await startPayments();
     await pay('rent');
     await flood();

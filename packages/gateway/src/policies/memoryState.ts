@@ -6,9 +6,10 @@ import { createTokenBuckets, type TokenBuckets } from './tokenBuckets.ts';
 /** Options of `memoryState()`. */
 export interface MemoryStateOptions {
   /**
-   * The approximate memory limit for stored values, in bytes. Over the limit, the oldest responses of the caller with
-   * the most are removed as if they had expired. Calls that are running are never removed: if they fill the memory,
-   * further calls with a key are rejected with 503. Default: 67108864 (64 MiB).
+   * The approximate memory limit for stored values, in bytes. Over the limit, the oldest responses of a caller with more
+   * than half as many bytes as the largest caller are removed as if they had expired. Calls that are running are never
+   * removed: if they fill the memory, further calls with a key are rejected with 503, and a response that does not fit
+   * beside them is not stored. Default: 67108864 (64 MiB).
    */
   readonly maxBytes?: number;
 }
@@ -47,15 +48,16 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
   /** The shares by the binary logarithm of their bytes: finds one of the largest, up to a factor of 2, at once. */
   const ranks: Set<Share>[] = [];
   const buckets = new Map<string, TokenBuckets>();
-  let bytes = 0;
+  let runningBytes = 0;
+  let sharedBytes = 0;
 
   /** @param by the change of the share's bytes */
   function resize(share: Share, by: number): void {
     ranks[rankOf(share)]?.delete(share);
     share.bytes += by;
-    bytes += by;
+    sharedBytes += by;
     if (share.keys.size > 0) (ranks[rankOf(share)] ??= new Set()).add(share);
-    else if (shares.delete(share.caller)) bytes -= share.bytes;
+    else if (shares.delete(share.caller)) sharedBytes -= share.bytes;
   }
 
   function shareOf(caller: string): Share {
@@ -63,14 +65,14 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
     if (share === undefined) {
       share = { caller, keys: new Set(), bytes: entryBytes + 2 * caller.length };
       shares.set(caller, share);
-      bytes += share.bytes;
+      sharedBytes += share.bytes;
     }
     return share;
   }
 
   function remove(key: string, entry: StoredValue): void {
     entries.delete(key);
-    if (entry.share === undefined) bytes -= entry.bytes;
+    if (entry.share === undefined) runningBytes -= entry.bytes;
     else {
       entry.share.keys.delete(key);
       resize(entry.share, -entry.bytes);
@@ -83,13 +85,16 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
       if (entry.expiresAt > now) break;
       remove(oldest, entry);
     }
-    while (bytes + size > maxBytes) {
+    if (runningBytes + size > maxBytes) {
+      throw new Error(
+        `memoryState: a value of ${size} bytes does not fit into maxBytes (${maxBytes}): running calls take ${runningBytes} bytes.`,
+      );
+    }
+    while (runningBytes + sharedBytes + size > maxBytes) {
       const [share] = ranks.findLast((each) => each !== undefined && each.size > 0) ?? [];
       const [oldest = ''] = share?.keys ?? [];
       const entry = entries.get(oldest);
-      if (entry === undefined) {
-        throw new Error(`memoryState: the calls that are running fill maxBytes (${maxBytes}).`);
-      }
+      if (entry === undefined) return;
       remove(oldest, entry);
     }
   }
@@ -102,7 +107,7 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
     if (existing !== undefined) remove(key, existing);
     const share = caller === undefined ? undefined : shareOf(caller);
     entries.set(key, { value, expiresAt: performance.now() + ttlMs, bytes: size, share });
-    if (share === undefined) bytes += size;
+    if (share === undefined) runningBytes += size;
     else {
       share.keys.add(key);
       resize(share, size);
