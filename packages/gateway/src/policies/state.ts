@@ -38,7 +38,7 @@ export interface State {
   /**
    * Stores a value for `ttlMs` milliseconds, replacing any existing value.
    * @param caller whose value it is: an opaque digest, the same for each value of a caller. A state with a limit should
-   *   remove values of the caller with the most
+   *   remove values of the callers with the most
    */
   readonly set: (key: string, value: string, ttlMs: number, caller: string) => MaybePromise<void>;
   /** Removes a key if it has this value. The gateway may repeat it after the key was stored again. */
