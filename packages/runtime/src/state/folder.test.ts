@@ -1,10 +1,15 @@
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { memoryState } from '@petstore/gateway';
-import { expect, it, onTestFinished } from 'vitest';
+import { startProcess } from '@petstore/testing/startProcess';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { folderState } from './folder.ts';
 import { describeState } from './testing/stateContract.ts';
+
+const holdLock = fileURLToPath(new URL('testing/faults/holdLock.ts', import.meta.url));
 
 async function newPath(): Promise<string> {
   const parent = await mkdtemp(join(tmpdir(), 'state-'));
@@ -107,6 +112,57 @@ it('folderState rejects a folder in place of a file', async () => {
   const path = await newPath();
   await mkdir(join(path, 'buckets.mdb'), { recursive: true, mode: 0o700 });
   expect(() => folderState({ path })).toThrow('buckets.mdb is not a file; it must be a regular file.');
+});
+
+it('writes that wait together are stored over several turns of the event loop', async () => {
+  const state = openFolder(await newPath());
+  let turn = 0;
+  let isRunning = true;
+  const countTurns = () => {
+    turn += 1;
+    if (isRunning) setImmediate(countTurns);
+  };
+  countTurns();
+  const storedIn: number[] = [];
+  await Promise.all(
+    Array.from({ length: 10_000 }, async (_, at) => {
+      await state.add(`key ${at}`, 'x'.repeat(500), 60_000);
+      storedIn[turn] = (storedIn[turn] ?? 0) + 1;
+    }),
+  );
+  isRunning = false;
+  // One transaction accepts writes for 5 ms. More than this would be a write per microsecond.
+  expect(Math.max(...Object.values(storedIn))).toBeLessThan(5000);
+});
+
+it('a write is rejected after 5 s while another process holds the lock, and never stored', async () => {
+  const path = await newPath();
+  const state = openFolder(path);
+  const holder = startProcess(process.execPath, ['--conditions=@petstore/source', holdLock, path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void holder.kill('SIGKILL'));
+  await once(holder.stdout ?? holder, 'data');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let settled = 0;
+  const writes = Promise.allSettled(
+    [state.add('a', 'first', 60_000), state.set('a', 'second', 60_000, 'ada')].map((write) =>
+      Promise.resolve(write).finally(() => (settled += 1)),
+    ),
+  );
+  await vi.advanceTimersByTimeAsync(4999);
+  expect(settled).toBe(0);
+  await vi.advanceTimersByTimeAsync(1);
+  const reason = new Error(
+    `The state in ${join(path, 'values.mdb')} has not completed a write for 5 s: its disk hangs, or a process that shares it is suspended.`,
+  );
+  expect(await writes).toEqual([
+    { status: 'rejected', reason },
+    { status: 'rejected', reason },
+  ]);
+  holder.kill('SIGKILL');
+  expect(await state.add('a', 'third', 60_000)).toBeUndefined();
 });
 
 it('add rejects after the folder was closed', async () => {

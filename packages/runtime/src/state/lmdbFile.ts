@@ -12,7 +12,7 @@ type LmdbOptions = RootDatabaseOptions & { path: string; permissionsMode: number
  * closed and opened again, which reads the last complete commit.
  */
 export class LmdbFile<Tables> {
-  readonly #path: string;
+  readonly path: string;
   readonly #options: Partial<LmdbOptions>;
   readonly #openTables: (root: Root) => Tables;
   readonly #inode: number;
@@ -22,7 +22,7 @@ export class LmdbFile<Tables> {
 
   /** @param openTables opens the tables of the file. It must throw if LMDB cannot read them */
   constructor(path: string, options: Partial<LmdbOptions>, openTables: (root: Root) => Tables) {
-    this.#path = path;
+    this.path = path;
     this.#options = options;
     this.#openTables = openTables;
     prepareFile(path);
@@ -36,7 +36,7 @@ export class LmdbFile<Tables> {
    * @throws if the file is closed, was removed or replaced, or cannot be opened again
    */
   get tables(): Tables {
-    if (this.#isClosed) throw new Error(`The state in ${this.#path} is closed.`);
+    if (this.#isClosed) throw new Error(`The state in ${this.path} is closed.`);
     if (this.#tables !== undefined) return this.#tables;
     this.rejectReplaced();
     this.#root = this.#open();
@@ -45,8 +45,8 @@ export class LmdbFile<Tables> {
 
   /** @throws if another file is at the path: processes that start later would not see what this process stores */
   rejectReplaced(): void {
-    if (statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode) return;
-    throw new Error(`The file ${this.#path} was removed or replaced. Restart all processes of the service.`);
+    if (statSync(this.path, { throwIfNoEntry: false })?.ino === this.#inode) return;
+    throw new Error(`The file ${this.path} was removed or replaced. Restart all processes of the service.`);
   }
 
   /** Closes the file if LMDB can no longer use it; `tables` then opens it again. No transaction may be pending. */
@@ -69,7 +69,7 @@ export class LmdbFile<Tables> {
 
   #open(): Root {
     const file: LmdbOptions = {
-      path: this.#path,
+      path: this.path,
       noSubdir: true,
       permissionsMode: 0o600,
       encoding: 'binary',

@@ -39,6 +39,9 @@ interface Job {
  * Creates a group commit: all pending writes share one transaction and one flush, so throughput grows with concurrency.
  * While one group is written to disk, the next one is collected. No lock is held across an await: jobs are synchronous, and
  * lmdb's writer thread does the rest.
+ *
+ * The state folder of `@petstore/runtime` has a group commit of its own: neither package imports the other, and it opens its
+ * file again after an error of the disk, which is fatal here.
  */
 export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFolder): GroupCommit {
   const waiting: Job[] = [];
