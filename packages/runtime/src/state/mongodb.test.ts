@@ -89,6 +89,27 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     },
   );
 
+  it('mongodbState creates another client after an operation that took 5 s, and one only for operations that run together', async () => {
+    const proxy = await startFaultProxy(mongodbUri ?? '');
+    onTestFinished(() => proxy.close());
+    const { database } = await newDatabase();
+    let clients = 0;
+    const connect = () => {
+      clients += 1;
+      return new MongoClient(proxy.uri);
+    };
+    const state = await mongodbState({ connect, database });
+    onTestFinished(() => state.close());
+    await state.add('a', 'first', 60_000);
+    expect(clients).toBe(1);
+    proxy.set({ kind: 'freeze' });
+    const writes = await Promise.allSettled(['b', 'c'].map((key) => state.set(key, 'value', 60_000, 'ada')));
+    expect(writes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    proxy.set({ kind: 'none' });
+    expect(await state.add('a', 'second', 60_000)).toBe('first');
+    expect(clients).toBe(2);
+  });
+
   it('rateLimit counts per process while the database is unavailable, and logs one error', async () => {
     const proxy = await startFaultProxy(mongodbUri ?? '');
     onTestFinished(() => proxy.close());

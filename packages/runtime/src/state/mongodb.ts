@@ -7,8 +7,8 @@ import { MongodbClients } from './mongodbClients.ts';
 
 export interface MongodbStateOptions {
   /**
-   * Creates a client, such as `() => new MongoClient(uri)`. The state closes it, and creates another one if it finds no
-   * server.
+   * Creates a client, such as `() => new MongoClient(uri)`. The state closes it, and creates another one after an operation
+   * that found no server or took 5 s.
    */
   readonly connect: () => MongoClient;
   /** The name of the database. Default: that of the client's URI. */

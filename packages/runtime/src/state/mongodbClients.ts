@@ -14,9 +14,10 @@ const closeTimeoutMs = 2000;
 type DeadlineOptions = Pick<CommandOperationOptions, 'comment'> & { readonly signal: AbortSignal };
 
 /**
- * Runs operations with a deadline, and connects with another client if one finds no server. A client should recover by
- * itself, but the driver (7.8.0) has a bug: a server check that begins after its socket was destroyed, and before the
- * socket reports it, waits forever, and no other check follows.
+ * Runs operations with a deadline, and connects with another client, at most every 5 s, if an operation finds no server or
+ * exceeds its deadline. Other operations of the client before fail then, too. A client should recover by itself, but the
+ * driver (7.8.0) has a bug: a server check that begins after its socket was destroyed, and before the socket reports it,
+ * waits forever, and no other check follows.
  */
 export class MongodbClients<Rows> {
   readonly #connect: () => MongoClient;
