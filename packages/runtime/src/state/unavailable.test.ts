@@ -126,32 +126,76 @@ describe.skipIf(lacksSmallDisks())('a state folder on a full disk', () => {
   });
 });
 
-it.skipIf(mongodbUri === undefined)(
-  'a service whose database hangs answers calls with a key within 4 s, logs it, and stops in order within 10 s of SIGTERM',
-  async () => {
+describe.skipIf(mongodbUri === undefined)('a database that hangs', () => {
+  /** A service whose database hangs from the next message on that contains a text. */
+  async function startHanging(text: string) {
     const { database, drop, uri } = testDatabase();
-    const proxy = await startFaultProxy(uri);
+    let hangsAt: string | undefined;
+    const proxy = await startFaultProxy(uri, (message) => {
+      if (hangsAt === undefined || !message.includes(hangsAt)) return;
+      proxy.set({ kind: 'freeze' });
+      hangsAt = undefined;
+    });
     onTestFinished(async () => {
       await proxy.close();
       await drop();
     });
     const { order, service } = await start({ uri: proxy.uri, database });
-    expect((await order()).status).toBe(201);
-    // Hangs when the call has run: what stores its response is a `replaceOne`, an update with `upsert`.
-    proxy.set({ kind: 'freeze' });
+    expect((await order('kept')).status).toBe(201);
+    hangsAt = text;
+    return { order, service, recover: () => proxy.set({ kind: 'none' }) };
+  }
+
+  /** Sends an order. @returns its status, after at most 4 s */
+  async function statusOf(order: Awaited<ReturnType<typeof start>>['order'], key: string): Promise<number> {
     const startedAt = performance.now();
-    expect((await order()).status).toBe(503);
+    const { status } = await order(key);
     expect(performance.now() - startedAt).toBeLessThan(4000);
+    return status;
+  }
+
+  async function stopsInOrder(service: RunningService): Promise<void> {
+    const { exit, ms } = await stop(service);
+    expect(exit).toEqual({ code: 0, signal: null });
+    expect(ms).toBeLessThan(10_000);
+  }
+
+  it('a service whose database hangs while a key is reserved answers 503 within 4 s, logs it, and stops in order within 10 s of SIGTERM', async () => {
+    const { order, service } = await startHanging('insert');
+    expect(await statusOf(order, 'key')).toBe(503);
     await vi.waitFor(
       () => expect(logLines(service)).toContainEqual(expect.objectContaining({ level: 50, status: 503 })),
       5000,
     );
-    const { exit, ms } = await stop(service);
+    await stopsInOrder(service);
+  });
 
-    expect(exit).toEqual({ code: 0, signal: null });
-    expect(ms).toBeLessThan(10_000);
-  },
-);
+  it('a service whose database hangs while a response is stored answers 201 within 4 s, logs it, and stores the response once the database responds', async () => {
+    // What stores a response is an update with `upsert`.
+    const { order, recover, service } = await startHanging('upsert');
+    expect(await statusOf(order, 'key')).toBe(201);
+    await vi.waitFor(
+      () =>
+        expect(logLines(service)).toContainEqual(
+          expect.objectContaining({ level: 50, status: 201, err: expect.anything() }),
+        ),
+      5000,
+    );
+    expect(await statusOf(order, 'key')).toBe(503);
+    recover();
+    await vi.waitFor(
+      async () => expect(await order('key')).toEqual({ status: 201, isReplayed: true }),
+      15_000,
+    );
+    await stopsInOrder(service);
+  });
+
+  it('a service whose database hangs while a response is stored stops in order within 10 s of SIGTERM', async () => {
+    const { order, service } = await startHanging('upsert');
+    expect(await statusOf(order, 'key')).toBe(201);
+    await stopsInOrder(service);
+  });
+});
 
 /** Mounts a disk of 2 MB for a test. */
 function smallDisk(): string {
