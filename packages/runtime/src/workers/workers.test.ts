@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -26,7 +26,7 @@ async function scriptedWorkers(script: string, count = 1) {
     process.argv[1] = main;
     await rm(folder, { recursive: true });
   });
-  return { workers, log, onEnded };
+  return { workers, log, onEnded, folder };
 }
 
 const listens = `process.send({ type: 'listening', origin: String(process.pid) });`;
@@ -74,6 +74,23 @@ test('start resolves within 10 s of the first worker although another worker nei
   const { origin } = await workers.start(() => (listenedAt = performance.now()));
   expect(origin).toMatch(/^\d+$/);
   expect(performance.now() - listenedAt).toBeLessThan(15_000);
+}, 60_000);
+
+test('a stop starts no workers although the first worker completes its start on SIGTERM', async () => {
+  const { workers, onEnded, folder } = await scriptedWorkers(
+    `import { writeFileSync } from 'node:fs';
+    process.on('SIGTERM', () => process.send({ type: 'listening' }, () => process.exit()));
+    writeFileSync(new URL('started', import.meta.url), '');
+    if (!JSON.parse(process.env.PETSTORE_RUNTIME_WORKER).isFirst) ${listens}`,
+    3,
+  );
+  const starting = workers.start(() => {});
+  await until(() => access(join(folder, 'started')));
+  await workers.stop(60_000);
+  await starting;
+  // Ends whatever was started during the first stop.
+  await workers.stop(0);
+  expect(onEnded.mock.calls).toEqual([[1]]);
 }, 60_000);
 
 /** Runs the given number of pings, 2 s each, without waiting. */

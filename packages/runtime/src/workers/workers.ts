@@ -209,6 +209,8 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
     }
     hasStarted = true;
     onFirst();
+    // A worker that gets SIGTERM while it starts completes its start, then stops.
+    if (isStopping) return first;
     const later = Promise.allSettled(Array.from({ length: count - 1 }, () => launch(0)));
     // A worker that hangs must not delay the report that the others serve.
     await Promise.race([later, sleep(laterStartMs, undefined, { ref: false })]);
