@@ -120,28 +120,29 @@ export function matchesFingerprint<Stored extends StoredRecord>(
   );
 }
 
-/** Maximum number of absent fields that may be newer than a fingerprint of an earlier version. */
-const MAX_NEWER_FIELDS = 8;
+/** Maximum number of absent fields that may be newer than a fingerprint of an earlier version: 8 hashes of the whole record. */
+const MAX_NEWER_FIELDS = 3;
 
 /**
  * Returns the fingerprints that versions before idempotency keys outlived a new field may have stored for these values: an
- * array of all fields in the order of the schema, with `null` for absent ones. Any of the absent fields may be newer than
+ * array of all fields in the order of the schema, with `null` for absent ones. Any of the last absent fields may be newer than
  * the fingerprint. They can go a release later, because a reservation expires after a day.
  */
 function earlierFingerprints<Stored extends StoredRecord>(
   { fields }: CollectionDefinition<Stored>,
   values: NewRecord<Stored>,
 ): string[] {
-  const entries = fields
+  const elements = fields
     .filter((field) => !isAssigned(field))
     .map((field) => {
       const value = (values as Fields)[field];
-      return value === null ? { isNull: true } : (value ?? null);
+      return value === null ? '{"isNull":true}' : JSON.stringify(value ?? null);
     });
-  const absent = entries.flatMap((entry, index) => (entry === null ? [index] : [])).slice(-MAX_NEWER_FIELDS);
-  return Array.from({ length: 2 ** absent.length }, (_, subset) => {
-    const newer = new Set(absent.filter((_index, bit) => (subset & (1 << bit)) !== 0));
-    return sha256(JSON.stringify(entries.filter((_entry, index) => !newer.has(index))));
+  const absent = elements.flatMap((element, index) => (element === 'null' ? [index] : []));
+  const mayBeNewer = absent.slice(-MAX_NEWER_FIELDS);
+  return Array.from({ length: 2 ** mayBeNewer.length }, (_, subset) => {
+    const newer = new Set(mayBeNewer.filter((_index, bit) => (subset & (1 << bit)) !== 0));
+    return sha256(`[${elements.filter((_element, index) => !newer.has(index)).join()}]`);
   });
 }
 
