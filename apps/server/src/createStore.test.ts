@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { apiKey, type Folder, newFolder } from './testing/newFolder.ts';
 import { logLines } from './testing/petStoreProcess.ts';
+import { canRunUnprivileged, unprivilegedUser } from './testing/unprivilegedUser.ts';
 
 const never = { CREATE_STORE: 'never' };
 const keyLine = /^psk_[\w-]{43}\n$/;
@@ -86,6 +88,23 @@ describe('init', () => {
         stderr: `There is already a store in the data folder ${dataDir}. Nothing was changed.\n`,
       });
       expect(await command(['keys', 'list'])).toEqual(keys);
+    },
+  );
+
+  test.skipIf(!canRunUnprivileged)(
+    'init fails with the reason if the data folder cannot be read, and does not say that it has a store',
+    async () => {
+      const { command, dataDir } = await newFolder();
+      await chmod(dirname(dataDir), 0o755);
+      await mkdir(dataDir, { mode: 0o000 });
+      if (unprivilegedUser.uid !== undefined)
+        await chown(dataDir, unprivilegedUser.uid, unprivilegedUser.uid);
+      expect(await command(['init'], unprivilegedUser)).toEqual({
+        code: 1,
+        signal: null,
+        stdout: '',
+        stderr: `This user cannot read and write the data folder ${dataDir} (EACCES: petstore.mdb). Grant access, or choose another folder.\n`,
+      });
     },
   );
 });

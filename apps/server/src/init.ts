@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
+import { StoreError } from '@petstore/core';
 import { CommandError } from './commandError.ts';
 import type { Configuration } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { makeFirstKey } from './firstKey.ts';
-import { isStoreMissing } from './missingStore.ts';
 
 /**
  * Creates the configured store, also with `CREATE_STORE=never`.
@@ -14,7 +14,7 @@ export async function runInit(configuration: Configuration): Promise<string> {
   const { API_KEY, DATA_DIR, MONGODB_DB, MONGODB_URI } = configuration;
   const place = MONGODB_URI === undefined ? `data folder ${resolve(DATA_DIR)}` : `database ${MONGODB_DB}`;
   const exists = () => new CommandError(`There is already a store in the ${place}. Nothing was changed.`);
-  if (MONGODB_URI === undefined && !isStoreMissing(configuration)) throw exists();
+  if (await hasStore(configuration)) throw exists();
   const store = await openConfiguredStore({ ...configuration, CREATE_STORE: 'auto' });
   try {
     await store.ready();
@@ -25,5 +25,24 @@ export async function runInit(configuration: Configuration): Promise<string> {
     return key;
   } finally {
     await store.close();
+  }
+}
+
+/**
+ * Whether the configured store can be opened.
+ * @returns false also if it is unavailable for another reason, such as a database that is away: creating it fails for that reason
+ * @throws {StoreError} if there is one that cannot be opened
+ */
+async function hasStore(configuration: Configuration): Promise<boolean> {
+  let store;
+  try {
+    store = await openConfiguredStore(configuration, { create: false });
+    await store.ready();
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'unavailable') return false;
+    throw error;
+  } finally {
+    await store?.close();
   }
 }
