@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { call, startSocketGateway } from './startSocketGateway.ts';
 
@@ -94,6 +96,34 @@ describe('close() of a server', () => {
     expect(client.messages).toMatchObject([{ id: 1, error: { data: { httpStatus: 503 } } }, reconnect]);
     expect(activity.finished).toEqual([]);
   });
+
+  it.each([
+    ['its WebSocket is opened', '/trpc', []],
+    [
+      'the connection parameters arrive after close()',
+      '/trpc?connectionParams=1',
+      [{ method: 'connectionParams', data: { authorization: 'Bearer good-key' } }],
+    ],
+  ])(
+    'a call that arrives after close() is answered with 503 although createContext, called when %s, takes longer than graceMs',
+    async (_, target, parameters) => {
+      const context = Promise.withResolvers<void>();
+      const onContext = vi.fn(() => context.promise);
+      const { connectClient, server, activity } = await startSocketGateway({}, { onContext });
+      const client = connectClient(target, parameters.length > 0 ? {} : withKey);
+      await once(client.socket, 'open');
+      const closed = server.close({ graceMs: 500 });
+      for (const message of parameters) client.send(message);
+      client.send(call(1, 'mutation', 'slowWrite', 1));
+      await until(() => expect(onContext).toHaveBeenCalledTimes(1));
+      await sleep(1000);
+      context.resolve();
+      expect(await closed).toBe(0);
+      expect(await client.closed).toEqual([1001, 'The server is stopping.']);
+      expect(client.messages).toMatchObject([reconnect, { id: 1, error: { data: { httpStatus: 503 } } }]);
+      expect(activity.finished).toEqual([]);
+    },
+  );
 
   it('a call that arrives within graceMs after the request to reconnect is answered with 503, and the socket then closes', async () => {
     const { connectClient, server, activity } = await startSocketGateway();

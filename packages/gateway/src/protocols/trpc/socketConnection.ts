@@ -129,12 +129,20 @@ export class SocketConnection extends Socket implements SocketHandler {
   }
 
   async #endWhenIdle(graceMs: number): Promise<void> {
-    if (this.#heldMessages?.length) await this.#begun;
-    await this.idle();
+    await this.#callsEnded();
     this.reconnect();
     // Calls that the client sent before it received the request are answered until then.
-    const end = () => this.close(1001, 'The server is stopping.');
-    if (this.isOpen) this.#drainTimer = setTimeout(() => nextTurn(end), graceMs);
+    const end = async () => {
+      await this.#callsEnded();
+      if (this.isOpen) this.close(1001, 'The server is stopping.');
+    };
+    if (this.isOpen) this.#drainTimer = setTimeout(() => nextTurn(() => void end()), graceMs);
+  }
+
+  /** Resolves when the calls that have arrived have ended, also those that wait for the context. */
+  async #callsEnded(): Promise<void> {
+    if (this.#heldMessages?.length) await this.#begun;
+    await this.idle();
   }
 
   #readParameters(message: string | Buffer): void {
