@@ -10,6 +10,8 @@ import { call } from './startSocketGateway.ts';
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
+const until = (check: () => void) => vi.waitFor(check, 15_000);
+
 const kinds = {
   'an event': (event: object) => event,
   'a tracked event': (event: object) => tracked('1', event),
@@ -46,8 +48,8 @@ it.each(Object.entries(kinds))(
     let received = '';
     socket.on('message', (data: Buffer) => (received += data.toString()));
     socket.on('open', () => socket.send(JSON.stringify(call(1, 'subscription', 'events'))));
-    await vi.waitFor(() => expect(received).toContain('event 2'));
-    await vi.waitFor(() => {
+    await until(() => expect(received).toContain('event 2'));
+    await until(() => {
       collectGarbage();
       expect(events.map((event) => event.deref())).toEqual([undefined, undefined, undefined]);
     });

@@ -32,6 +32,8 @@ interface RouterActivity {
   aborted: string[];
   /** The calls that completed. */
   finished: string[];
+  /** Ends the calls of `waits`. */
+  readonly release: PromiseWithResolvers<void>;
 }
 
 const kilobytes = (count: number) => 'x'.repeat(count * 1024);
@@ -47,6 +49,12 @@ function createRouter(activity: RouterActivity) {
     caller: t.procedure.query(({ ctx }) => ctx.caller ?? 'anonymous'),
     large: t.procedure.input(z.int()).query(({ input }) => kilobytes(input)),
     slow: t.procedure.input(z.int()).query(({ input, signal }) => slow('query', input, signal)),
+    /** Completes when `release` resolves. */
+    waits: t.procedure.query(async () => {
+      await activity.release.promise;
+      activity.finished.push('query');
+      return 'query';
+    }),
     slowWrite: t.procedure.input(z.int()).mutation(({ input, signal }) => slow('mutation', input, signal)),
     broken: t.procedure.query(() => {
       throw new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message: 'broken' });
@@ -149,7 +157,7 @@ export async function startSocketGateway(
   sockets: SocketOptions = {},
   { checkKey, onContext, onError, serveOptions, ...edge }: GatewayHooks = {},
 ): Promise<SocketGateway> {
-  const activity: RouterActivity = { pulled: 0, aborted: [], finished: [] };
+  const activity: RouterActivity = { pulled: 0, aborted: [], finished: [], release: Promise.withResolvers() };
   const keys = new Map([
     ['good-key', 'Ada'],
     ['other-key', 'Bob'],

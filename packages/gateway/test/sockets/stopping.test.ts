@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { call, startSocketGateway } from './startSocketGateway.ts';
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 5 });
 const reconnect = { id: null, method: 'reconnect' };
 const withKey = { headers: { authorization: 'Bearer good-key' } };
 
@@ -36,12 +36,14 @@ describe('close() of a server', () => {
     async (method) => {
       const { connectClient, server, activity, records } = await startSocketGateway();
       const client = connectClient();
-      client.send(call(1, 'query', 'slow', 300));
+      client.send(call(1, 'query', 'waits'));
       await until(() => expect(server.inFlight()).toBe(1));
       const closed = server.close({ graceMs: 10 });
       const path = method === 'query' ? 'slow' : 'slowWrite';
       client.send(call(2, method, path, 1));
       client.send([call(3, method, path, 1), call(4, method, path, 1)]);
+      await until(() => expect(client.messages).toHaveLength(3));
+      activity.release.resolve();
       expect(await closed).toBe(0);
       expect(await client.closed).toEqual([1001, 'The server is stopping.']);
       const rejected = { code: -32603, data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503, path } };
@@ -62,9 +64,9 @@ describe('close() of a server', () => {
   );
 
   it('a subscription that arrives while close() waits for a call of its WebSocket starts, and heartbeats are answered', async () => {
-    const { connectClient, server } = await startSocketGateway();
+    const { connectClient, server, activity } = await startSocketGateway();
     const client = connectClient();
-    client.send(call(1, 'query', 'slow', 300));
+    client.send(call(1, 'query', 'waits'));
     await until(() => expect(server.inFlight()).toBe(1));
     const closed = server.close({ graceMs: 10 });
     client.send(call(2, 'subscription', 'ticks'));
@@ -74,7 +76,8 @@ describe('close() of a server', () => {
       .on('message', (data: Buffer) => received.push(data.toString()));
     client.socket.send('PING');
     await until(() => expect(received).toContain('PONG'));
-    expect(received.join()).toContain('"type":"data","data":1');
+    await until(() => expect(received.join()).toContain('"type":"data","data":1'));
+    activity.release.resolve();
     expect(await closed).toBe(0);
     expect((await client.closed)[0]).toBe(1001);
   });
