@@ -7,7 +7,7 @@ import { isZod } from '../procedures/isZod.ts';
 import type { ErrorFormat } from './errorFormat.ts';
 import type { Operation } from './operation.ts';
 import { errorsDescription, errorsSchema } from './operationErrors.ts';
-import type { OperationOutput } from './operationOutput.ts';
+import { statusHasBody, type OperationOutput } from './operationOutput.ts';
 
 /** The settings that all operations of a service share. */
 export interface DocumentedService {
@@ -32,7 +32,7 @@ export function documentedResponses(
   const headers = documentedHeaders(operation, service);
   for (const status of statuses) {
     const isRedirect = status >= 300 && status <= 399;
-    const hasBody = status !== 204 && status !== 205 && !isRedirect;
+    const hasBody = statusHasBody(status);
     const text =
       rest.successDescription ?? (output.kind === 'events' ? eventsDescription : statusText(status));
     responses[status] = {

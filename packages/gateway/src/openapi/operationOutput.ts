@@ -149,7 +149,7 @@ function statusResponse(
       `its response ${status} is neither a zod schema nor a schema that provides a JSON Schema; use z.object(…)`,
     );
   }
-  const isBodiless = status === 204 || status === 205;
+  const isBodiless = !statusHasBody(status);
   if (isBodiless !== isEmpty(schema)) {
     reject(
       isBodiless
@@ -167,6 +167,10 @@ function jsonOutput<Schema extends z.core.$ZodType>(schema: Schema, what: string
   const { problem } = inspectJson(schema, 'output');
   return problem === undefined ? schema : reject(`in its ${what}, ${problem}`);
 }
+
+/** Whether a successful response of this status has a body. 204, 205 and redirects have none. */
+export const statusHasBody = (status: number): boolean =>
+  status !== 204 && status !== 205 && (status < 300 || status > 399);
 
 export function successStatuses({ successStatus }: RestMeta, output: OperationOutput): readonly number[] {
   if (successStatus !== undefined) return [successStatus].flat();

@@ -36,7 +36,7 @@ export function boundIssues(error: unknown): boolean {
   let isShortened = false;
   let left = isZodError ? maxIssueCharacters : maxIssues;
   for (const issue of issues as readonly unknown[]) {
-    const next = isZodError && left >= 0 ? textLeft(issue, left, 1) : left - 1;
+    const next = isZodError ? textLeft(issue, left, 1) : left - 1;
     if (next < 0 && kept.length >= namedIssues) break;
     if (next < 0) isShortened = true;
     else left = next;

@@ -9,7 +9,7 @@ import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { Spool } from '../../http/upload.ts';
 import type { LinkBase } from '../../openapi/deprecation.ts';
 import type { Operation } from '../../openapi/operation.ts';
-import type { MediaTypes, StatusResponses } from '../../openapi/operationOutput.ts';
+import { statusHasBody, type MediaTypes, type StatusResponses } from '../../openapi/operationOutput.ts';
 import type { Calls, OutcomeReceiver } from '../../policies/calls.ts';
 import type { CredentialWatch } from '../../policies/credentialWatch.ts';
 import type { Idempotency, IdempotencyReservation } from '../../policies/idempotency.ts';
@@ -36,7 +36,7 @@ import { receiveUpload } from './receiveUpload.ts';
 import { readInput, type RawInput } from './readInput.ts';
 import type { RestResponseMeta } from './responseMeta.ts';
 import { eventContent } from './restEvents.ts';
-import { statusHasBody, successStatusOf, successResponse, type ResponseContent } from './successResponse.ts';
+import { successStatusOf, successResponse, type ResponseContent } from './successResponse.ts';
 import { Upload } from './upload.ts';
 
 export interface RestProtocolOptions<Identity> extends EventStreamTimes {

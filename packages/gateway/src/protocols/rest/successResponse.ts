@@ -4,6 +4,7 @@ import { percentDecode } from '../../http/percentDecode.ts';
 import type { Header, HttpResponse } from '../../http/response.ts';
 import type { LinkBase } from '../../openapi/deprecation.ts';
 import type { Operation } from '../../openapi/operation.ts';
+import { statusHasBody } from '../../openapi/operationOutput.ts';
 import type { Limits } from '../../policies/limits.ts';
 import { boundedJson } from '../../policies/responseBytes.ts';
 import type { ResponseControls } from '../../procedures/responseControls.ts';
@@ -51,10 +52,6 @@ export function successResponse(
   const body = boundedJson(output, limits.maxResponseBytes);
   return new ResponseDraft(status, headers, body, hasOwnType ? successHeaders : jsonHeaders);
 }
-
-/** Whether a successful response of this status has a body. 204, 205 and redirects have none. */
-export const statusHasBody = (status: number): boolean =>
-  status !== 204 && status !== 205 && (status < 300 || status > 399);
 
 /**
  * Returns the status of a successful response.

@@ -1,4 +1,4 @@
-import { transformTRPCResponse, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
+import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
@@ -6,7 +6,7 @@ import type { ErrorReporter } from '../../policies/hooks.ts';
 import type { RequestScope } from '../../policies/requestScope.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 import { errorStatusOf, unknownCall } from '../../procedures/formattedError.ts';
-import { createShapeOf, encodeError } from './errorShape.ts';
+import { createShapeOf, encodeError, type Config } from './errorShape.ts';
 
 export const jsonType: Header = ['content-type', 'application/json'];
 
@@ -51,7 +51,6 @@ function errorResponseOf(
   // Never with stack traces, which would be the gateway's.
   const config = { ...router._def._config, isDev: false };
   const shapeOf = createShapeOf(config, isMasked);
-  const bodyOf = (shape: object) => JSON.stringify(transformTRPCResponse(config, { error: shape } as never));
   return (error, scope, headers = [jsonType]) => {
     let status = 500;
     let body: string;
@@ -67,7 +66,7 @@ function errorResponseOf(
       status = getHTTPStatusCode({ error: shape } as never, [shown]);
     } catch {
       // The router's `errorFormatter` has thrown, or its result cannot be encoded.
-      body = genericErrorBody(bodyOf);
+      body = genericErrorBody(config);
     }
     if (shown instanceof LimitError) scope.limit = shown.limit;
     else if (status >= 500) {
@@ -92,9 +91,9 @@ export const genericErrorShape = {
 };
 
 /** Encodes `genericErrorShape`, without the router's transformer if that throws. It never throws. */
-function genericErrorBody(bodyOf: (shape: object) => string): string {
+function genericErrorBody(config: Config): string {
   try {
-    return bodyOf(genericErrorShape);
+    return encodeError(genericErrorShape, config, Infinity).text;
   } catch {
     return JSON.stringify({ error: genericErrorShape });
   }

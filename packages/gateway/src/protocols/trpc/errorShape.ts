@@ -4,7 +4,7 @@ import { clientMessage } from '../../procedures/clientError.ts';
 import { isFormatted, unknownCall } from '../../procedures/formattedError.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 
-type Config = AnyTRPCRouter['_def']['_config'];
+export type Config = AnyTRPCRouter['_def']['_config'];
 type ErrorOptions = Omit<Parameters<typeof getErrorShape>[0], 'config'>;
 
 /** Formats an error for clients, with the router's `errorFormatter`. */
