@@ -103,7 +103,9 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     await state.add('a', 'first', 60_000);
     expect(clients).toBe(1);
     proxy.set({ kind: 'freeze' });
-    const writes = await Promise.allSettled(['b', 'c'].map((key) => state.set(key, 'value', 60_000, 'ada')));
+    const writes = await Promise.allSettled(
+      ['b', 'c'].map(async (key) => state.set(key, 'value', 60_000, 'ada')),
+    );
     expect(writes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     proxy.set({ kind: 'none' });
     expect(await state.add('a', 'second', 60_000)).toBe('first');
