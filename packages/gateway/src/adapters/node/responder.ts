@@ -61,21 +61,6 @@ export class Responder {
     });
   }
 
-  /**
-   * Handles a request in the next turn of the event loop.
-   * @param onTurn called in that turn, before the request is handled
-   */
-  receiveNextTurn(request: NodeRequest, onTurn: () => void): void {
-    request.keep();
-    this.inFlight += 1;
-    setImmediate(() => {
-      onTurn();
-      // The connection was closed if another request followed.
-      if (request.connection.writable) this.#handle(request);
-      this.#end();
-    });
-  }
-
   /** Counts work as in flight until its promise settles. */
   count(work: Promise<void>): void {
     this.inFlight += 1;

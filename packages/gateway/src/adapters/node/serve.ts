@@ -121,8 +121,8 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   }
 
   const turn = new TurnCounter();
-  /** Connections with a request that is handled in the next turn of the event loop. */
-  const late = new Set<Socket>();
+  /** Of connections with a request beyond `maxRequestsPerTurn` in this turn of the event loop: how much of them was read. */
+  const late = new Map<Socket, number>();
   /** Connections that close after the response to a request that has already arrived. */
   const ending = new WeakSet<Socket>();
   const receive = (message: Http.IncomingMessage, res: Http.ServerResponse) => {
@@ -130,13 +130,15 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     // The connection is already closing, and the client is still sending. After the last request of a connection, further
     // ones must not be processed (RFC 9112 §9.6), and their start may be uncertain.
     if (!socket.writable || ending.has(socket)) return;
-    const isLate = turn.next() > maxRequestsPerTurn;
-    if (isLate && late.has(socket)) return void socket.destroy();
+    if (turn.next() > maxRequestsPerTurn) {
+      // Both arrived together, so the client pipelines. One that waits for responses may be read again within a turn.
+      if (late.get(socket) === socket.bytesRead) return void socket.destroy();
+      if (late.size === 0) setImmediate(() => late.clear());
+      late.set(socket, socket.bytesRead);
+    }
     const request = new ServedRequest(message, res, limits, connections);
     if (request.isLast) ending.add(socket);
-    if (!isLate) return responder.receive(request);
-    late.add(socket);
-    responder.receiveNextTurn(request, () => late.delete(socket));
+    responder.receive(request);
   };
   server.on('request', receive);
   server.on('checkContinue', receive);

@@ -1,10 +1,10 @@
 // Hot path: called for every request.
 
 /**
- * Maximum number of requests that are handled in one turn of the event loop, over all connections. Further requests are
- * handled in the next turn; their connection is closed if another request follows in the meantime. This limits clients
- * that pipeline requests: one read of uWebSockets.js, 512 KiB, may contain 19,000 requests of 27 bytes, and Node reads up
- * to 32 times 64 KiB of one connection in a turn.
+ * Maximum number of requests that are handled in one turn of the event loop, over all connections. Beyond it, a connection
+ * may have one more, and is closed if another one follows that it has pipelined. This limits clients that pipeline requests:
+ * one read of uWebSockets.js, 512 KiB, may contain 19,000 requests of 27 bytes, and Node reads up to 32 times 64 KiB of one
+ * connection in a turn.
  */
 export const maxRequestsPerTurn = 500;
 
