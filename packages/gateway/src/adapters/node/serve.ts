@@ -132,7 +132,10 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     if (!socket.writable || ending.has(socket)) return;
     if (turn.next() > maxRequestsPerTurn) {
       // Both arrived together, so the client pipelines. One that waits for responses may be read again within a turn.
-      if (late.get(socket) === socket.bytesRead) return void socket.destroy();
+      if (late.get(socket) === socket.bytesRead) {
+        socket.destroy();
+        return;
+      }
       if (late.size === 0) setImmediate(() => late.clear());
       late.set(socket, socket.bytesRead);
     }
