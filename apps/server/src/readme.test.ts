@@ -60,16 +60,18 @@ if (python === undefined) {
   process.stderr.write('SKIPPED: cases that need Python with requests, which this machine does not have.\n');
 }
 
-/** Starts a pet store with animals of these names, in this order. */
+/** Starts a pet store with animals of these names. They are created at once, which takes a few writes to the disk. */
 async function serveAnimals(names: readonly string[]): Promise<string> {
   const { serve } = await newFolder();
   const { origin } = await serve({ env: { API_KEY: apiKey } });
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-  for (const name of names) {
-    const body = JSON.stringify({ name, categoryId: 1 });
-    const { status } = await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body });
-    expect(status).toBe(201);
-  }
+  const statuses = await Promise.all(
+    names.map(async (name) => {
+      const body = JSON.stringify({ name, categoryId: 1 });
+      return (await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body })).status;
+    }),
+  );
+  expect(new Set(statuses)).toEqual(new Set([201]));
   return origin;
 }
 
@@ -127,11 +129,11 @@ describe('the README and docs/clients.md', () => {
 
   // More animals than two pages of 100.
   const names = Array.from({ length: 201 }, (_, index) => `Rex ${index + 1}`);
-  const printed = `${names.join('\n')}\n`;
+  const linesOf = (stdout: string) => stdout.trimEnd().split('\n').toSorted();
 
   test('the TypeScript loop of docs/clients.md compiles and prints every animal once, over several pages', async () => {
     const origin = await serveAnimals(names);
-    expect(await compileAndRun(at(origin, loopIn('ts')))).toBe(printed);
+    expect(linesOf(await compileAndRun(at(origin, loopIn('ts'))))).toEqual(names.toSorted());
   });
 
   test.skipIf(python === undefined)(
@@ -142,7 +144,7 @@ describe('the README and docs/clients.md', () => {
       const { stdout } = await execute(python ?? '', ['-c', program], {
         env: { PATH: process.env.PATH, KEY: apiKey },
       });
-      expect(stdout).toBe(printed);
+      expect(linesOf(stdout)).toEqual(names.toSorted());
     },
   );
 
