@@ -481,6 +481,14 @@ describe('the signal of a request', () => {
     await expect(fetch(origin, { signal: client.signal })).rejects.toThrow(new Error('gone'));
   });
 
+  it('a signal passed with a Request rejects the call when it aborts, as with the global fetch', async () => {
+    const client = new AbortController();
+    const fetch = serving(() => new Promise(() => {}));
+    const response = fetch(new Request(origin), { signal: client.signal });
+    client.abort(new Error('gone'));
+    await expect(response).rejects.toThrow(new Error('gone'));
+  });
+
   it('an aborted signal of a server’s Request does not reject the call', async () => {
     const client = new AbortController();
     const serviceResponse = Promise.withResolvers<HttpResponse>();

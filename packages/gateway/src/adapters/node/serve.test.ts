@@ -35,6 +35,12 @@ describe('requests', () => {
       '/b',
       'c=d',
     ],
+    [
+      'an absolute target and a Host in another case',
+      'GET http://A.test/b HTTP/1.1\r\nHost: a.TEST\r\n\r\n',
+      '/b',
+      '',
+    ],
     ['an absolute target without a path', 'GET http://a.test?c HTTP/1.1\r\nHost: a.test\r\n\r\n', '/', 'c'],
     ['HTTP/1.0 and no Host', 'GET /b HTTP/1.0\r\n\r\n', '/b', ''],
     ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', '*', ''],
