@@ -182,6 +182,34 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       },
     );
 
+    it.each([
+      [1000, 'received'],
+      [1001, 'closed with 1009'],
+    ])(
+      'a larger maxUnauthenticatedBytes does not raise maxMessageBytes: %i bytes are %s',
+      async (bytes, expected) => {
+        const message = Promise.withResolvers<string>();
+        const accept = (socket: WebSocketPeer): SocketHandler => ({
+          ...recordingHandler(socket),
+          inFlight: 0,
+          message: () => message.resolve('received'),
+        });
+        const listening = await listen({
+          handle: () => ok(),
+          upgrade: () => Object.assign(accept, { isUnauthenticated: true }),
+          maxMessageBytes: 1000,
+          maxUnauthenticatedBytes: 2000,
+        });
+        const client = connectTo(listening);
+        await once(client, 'open');
+        const closed = closeOf(client);
+        client.send('x'.repeat(bytes));
+        expect(await Promise.race([message.promise, closed.then(([code]) => `closed with ${code}`)])).toBe(
+          expected,
+        );
+      },
+    );
+
     it('a WebSocket is terminated for more than 100 pings in a second', async () => {
       const handlers: RecordingHandler[] = [];
       const listening = await serveSockets(() => (socket) => {
