@@ -137,6 +137,32 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
     }
   });
 
+  it.each<[wrapper: string, wrap: (schema: z.ZodType) => z.ZodType]>([
+    ['optional', (schema) => schema.optional()],
+    ['nullable', (schema) => schema.nullable()],
+    ['default', (schema) => schema.default(1)],
+    ['prefault', (schema) => z.prefault(schema, 1)],
+    ['nonoptional', (schema) => z.nonoptional(schema)],
+    ['catch', (schema) => schema.catch(1)],
+    ['readonly', (schema) => schema.readonly()],
+  ])('a field has the doc comment of the schema that %s() wraps', async (_wrapper, wrap) => {
+    const described = z.number().meta({ description: 'In millimetres.' });
+    const input = z.object({ length: wrap(described), other: z.string() });
+    const text = await typesOf(t.procedure.input(input).output(z.string()).query(notCalled));
+    expect(text).toMatch(/\/\*\* In millimetres\. \*\/\n +length\??: /);
+  });
+
+  it('a field is optional in an intersection if it is on both sides', async () => {
+    const text = z.string();
+    const schema = z.object({
+      both: text.optional().and(text.optional()),
+      left: text.optional().and(text),
+      right: text.and(text.optional()),
+    });
+    const types = await typesOf(t.procedure.input(schema).output(text).query(notCalled));
+    expect(types.match(/\b(both|left|right)\??:/g)).toEqual(['both?:', 'left:', 'right:']);
+  });
+
   it('generateTypes is deterministic', async () => {
     expect(await generateTypes(example.otherRouter)).toBe(await generateTypes(example.otherRouter));
   });
