@@ -58,7 +58,7 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     const [one, other] = [await open(), await open()];
     onTestFinished(async () => void (await Promise.all([one.close(), other.close()])));
     const bucket = { size: 1000, windowMs: 3_600_000 };
-    await one.take('a', 1, bucket);
+    expect(await one.take('a', 1, bucket)).toMatchObject({ isTaken: true, left: 999 });
     // The first process has leased a 64th.
     expect(await other.take('a', 0, bucket)).toMatchObject({ left: 985 });
     await expect.poll(async () => (await other.take('a', 0, bucket)).left, { timeout: 5000 }).toBe(999);
