@@ -70,3 +70,15 @@ it.each([
   expect(result).toEqual({ status: 204, node: wrapped(read) });
   expect(check.mock.calls.length).toBeLessThanOrEqual(2 * items.length);
 });
+
+it.each<[what: string, schema: z.ZodType, node: object]>([
+  ['a field', z.object({ at: z.date() }), { at }],
+  [
+    'a further field of an object with a catchall',
+    z.object({ name: z.string() }).catchall(z.date()),
+    { name: at, at },
+  ],
+  ['a record', z.record(z.string(), z.date()), { at }],
+])('the date of %s is parsed', async (_what, schema, node) => {
+  expect(await post(schema, node)).toEqual({ status: 204, node: { ...node, at: new Date(at) } });
+});

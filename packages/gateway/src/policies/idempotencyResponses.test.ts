@@ -202,6 +202,16 @@ describe('replayed responses', () => {
     expect(runs()).toBe(2);
   });
 
+  it.each([
+    ['k', '"k"'],
+    ['a\\b', '"a\\\\b"'],
+  ])('the key %s is the same as %s', async (bare, quoted) => {
+    const { runs, send } = await start();
+    await send('/v1/cookies', undefined, bare);
+    expect((await send('/v1/cookies', undefined, quoted)).isReplayed).toBe(true);
+    expect(runs()).toBe(1);
+  });
+
   it.each(['k', 'k'.repeat(255), `"${'k'.repeat(255)}"`, '"\\"\\\\"', '~!#'])(
     'the key %s is accepted and replayed, and another key runs',
     async (key) => {
