@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
+import { everyForm } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
 import { needs } from '../servers.ts';
 import { briefFloods, measureFloods, visitHealth } from './floods.ts';
 import { startPetsUnderLoad } from './petsUnderLoad.ts';
 
-// apps/server/src/load.test.ts has longer ones, against the process.
 const options = { ...briefFloods, seconds: 0.3 };
 
-it(
+// In the form that runs everything, apps/server/src/load.test.ts has longer ones, against the process on both adapters.
+it.skipIf(everyForm)(
   'a server under floods of pipelined requests, one-byte chunks and endless bodies serves other clients without delay',
   { timeout: 120_000 },
   async () => {
