@@ -8,7 +8,7 @@ import { readProcedures } from '../procedures/procedures.ts';
 import { limitsOf } from './limits.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { Calls } from './calls.ts';
-import { CallScope } from './callScope.ts';
+import { CallScope, OwnCallScope } from './callScope.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { CallTelemetry } from './telemetry.ts';
 
@@ -30,6 +30,20 @@ it('each pending call expires at its own deadline, not at the next sweep after i
   const between = sleep(750).then(() => ended.push('between'));
   await Promise.all([first, second, between]);
   expect(ended).toEqual(['first', 'second', 'between']);
+});
+
+it('of two calls that are left when a third expires, the one with the earlier deadline expires first', async () => {
+  const calls = new Calls(limitsOf({ callTimeoutMs: 5000 }));
+  const wait = (timeoutMs: number) => {
+    const shared = new CallScope(inProcessRequest('GET', '/'));
+    return new Promise<number>((resolve) => {
+      const scope = new OwnCallScope(shared, timeoutMs);
+      calls.wait(new Promise<never>(() => {}), scope, () => resolve(timeoutMs));
+    });
+  };
+  const [first, earlier, later] = [wait(20), wait(200), wait(2000)];
+  expect(await first).toBe(20);
+  expect(await Promise.race([earlier, later, sleep(1000, 'neither')])).toBe(200);
 });
 
 const longestTimer = 2 ** 31 - 1;
