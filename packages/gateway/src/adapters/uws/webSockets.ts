@@ -73,8 +73,8 @@ function upgradeOrHandle(
   if (!decision) return responder.receive(res, request);
   // Headers can be read only while the handler runs.
   const key = req.getHeader('sec-websocket-key');
-  // The first protocol that the client offers, as in the package ws.
-  const protocol = req.getHeader('sec-websocket-protocol').split(',', 1)[0]?.trim() ?? '';
+  // uWS accepts the first of several, as the package ws does.
+  const protocol = req.getHeader('sec-websocket-protocol');
   const extensions = req.getHeader('sec-websocket-extensions');
   /*
    * Never within `res.cork`, although upstream's example does this. When the cork callback returns, uWebSockets.js 20
