@@ -7,8 +7,7 @@ import {
 import { formatValue } from '../http/formatValue.ts';
 import type { z } from 'zod/v4';
 import { isZod } from './isZod.ts';
-import { codeMessage } from './errorCodes.ts';
-import { isReservedCode, trpcCodeOf } from './errorCodes.ts';
+import { codeMessage, isReservedCode, trpcCodeOf } from './errorCodes.ts';
 
 /** The definition of a declared error. */
 export interface ErrorDefinition {

@@ -1,9 +1,8 @@
 import { getErrorShape, type TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { clientMessage } from './clientError.ts';
-import { codeMessage } from './errorCodes.ts';
 import { DeclaredError, type ErrorDefinition, type ErrorDefinitions } from './declareErrors.ts';
-import { trpcCodeOf } from './errorCodes.ts';
+import { codeMessage, trpcCodeOf } from './errorCodes.ts';
 import { isErrorStatus } from './statuses.ts';
 
 /** The parts of an error that clients receive, as shaped by a formatter of `.errors()`. */

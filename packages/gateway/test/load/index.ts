@@ -1,8 +1,8 @@
 /** Load tests for any server that a `StartUnderLoad` function starts. */
 export { finish } from '../rpcClients/commandLine.ts';
 export { briefFloods, fullFloods, measureFloods } from './floods.ts';
-export { briefHeld, holdConnections, longHeld, shortHeld } from './held.ts';
-export { briefLevels, loadLevels, longLevels, type Measured, shortLevels } from './levels.ts';
+export { holdConnections, longHeld, shortHeld } from './held.ts';
+export { loadLevels, longLevels, type Measured, shortLevels } from './levels.ts';
 export type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';
 export { startPinned } from './pinned.ts';
 export { apiKey, nameLength, pets } from './requests.ts';
