@@ -13,8 +13,6 @@ process.env['TEST_SEED'] ??= String(randomInt(2 ** 31));
 
 /** Tests that read files of the whole repository. Turborepo runs them after a change of any file. */
 const repository = [
-  '.ci/messages/*.test.mjs',
-  '.ci/words/*.test.mjs',
   'packages/gateway/src/layers.test.ts',
   'apps/examples/src/readmes/citations.test.ts',
   'apps/examples/src/readmes/adaptersPage.test.ts',

@@ -40,7 +40,7 @@ export default defineConfig({
   resolve: { alias, conditions: ['node', 'import', 'module', 'default'] },
   test: {
     include: [
-      'packages/gateway/src/{http,openapi,policies,procedures,protocols}/**/*.test.ts',
+      'packages/gateway/src/{auth,calls,http,openapi,operations,policies,procedures,protocols,state}/**/*.test.ts',
       'packages/gateway/src/gateway.test.ts',
       'packages/gateway/test/{anyRouter,differential,edge,parity}/**/*.test.ts',
       'packages/gateway/test/rpcClients/differences.test.ts',

@@ -6,12 +6,12 @@ import { createGateway, type Gateway } from './gateway.ts';
 import { GatewayError } from './procedures/gatewayError.ts';
 import { headersOf } from './http/response.ts';
 import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
-import type { RequestRecord } from './policies/requestRecord.ts';
-import type { RequestTelemetry, Telemetry } from './policies/telemetry.ts';
+import type { RequestRecord } from './calls/requestRecord.ts';
+import type { RequestTelemetry, Telemetry } from './calls/telemetry.ts';
 import type { GatewayOptions } from './options.ts';
 import type { ResponseControls } from './procedures/responseControls.ts';
 import { inProcessRequest } from './testing/inProcessRequest.ts';
-import { bearer } from './policies/schemes/bearer.ts';
+import { bearer } from './auth/schemes/bearer.ts';
 
 const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
 

@@ -1,17 +1,17 @@
 export { createGateway, type Gateway } from './gateway.ts';
 export type { Fetch, FetchInit } from './adapters/fetch/fetch.ts';
 export type { CorsOptions } from './policies/cors.ts';
-export type { AllowsOrigin, Origins } from './policies/origins.ts';
-export type { FailedAttemptsOptions } from './policies/failedAttempts.ts';
+export type { AllowsOrigin, Origins } from './auth/origins.ts';
+export type { FailedAttemptsOptions } from './auth/failedAttempts.ts';
 export type { IdempotencyOptions } from './policies/idempotency.ts';
-export { memoryState, type MemoryStateOptions } from './policies/memoryState.ts';
-export type { Bucket, State, TakeResult } from './policies/state.ts';
-export { takeTokens } from './policies/takeTokens.ts';
+export { memoryState, type MemoryStateOptions } from './state/memoryState.ts';
+export type { Bucket, State, TakeResult } from './state/state.ts';
+export { takeTokens } from './state/takeTokens.ts';
 export type { Limit } from './http/limit.ts';
 export type { Caller, RateLimitOptions } from './policies/rateLimit.ts';
-export type { HookedResponse } from './policies/hookedResponse.ts';
-export type { CallResult, HookedCall, Hooks, ReportedError } from './policies/hooks.ts';
-export type { Limits } from './policies/limits.ts';
+export type { HookedResponse } from './calls/hookedResponse.ts';
+export type { CallResult, HookedCall, Hooks, ReportedError } from './calls/hooks.ts';
+export type { Limits } from './calls/limits.ts';
 export type {
   ChallengeError,
   HeaderSource,
@@ -20,21 +20,21 @@ export type {
   Scheme,
   SecurityScheme,
   Verify,
-} from './policies/scheme.ts';
-export type { Route, RouteContext, RouteHandler, Routes } from './policies/routes.ts';
-export { apiKey, type ApiKeyOptions } from './policies/schemes/apiKey.ts';
-export { basic, type BasicOptions } from './policies/schemes/basic.ts';
-export { bearer, type BearerOptions } from './policies/schemes/bearer.ts';
-export { cookie, type CookieOptions } from './policies/schemes/cookie.ts';
-export { custom, type CustomOptions } from './policies/schemes/custom.ts';
-export { isSameSecret } from './policies/schemes/isSameSecret.ts';
-export type { SchemeOptions } from './policies/schemes/options.ts';
-export type { ProtectedResourceOptions } from './policies/schemes/protectedResource.ts';
+} from './calls/scheme.ts';
+export type { Route, RouteContext, RouteHandler, Routes } from './calls/routes.ts';
+export { apiKey, type ApiKeyOptions } from './auth/schemes/apiKey.ts';
+export { basic, type BasicOptions } from './auth/schemes/basic.ts';
+export { bearer, type BearerOptions } from './auth/schemes/bearer.ts';
+export { cookie, type CookieOptions } from './auth/schemes/cookie.ts';
+export { custom, type CustomOptions } from './auth/schemes/custom.ts';
+export { isSameSecret } from './auth/schemes/isSameSecret.ts';
+export type { SchemeOptions } from './auth/schemes/options.ts';
+export type { ProtectedResourceOptions } from './auth/schemes/protectedResource.ts';
 export type { ContextOptions } from './procedures/contextOptions.ts';
 export type { DocumentOptions } from './openapi/document.ts';
 export type { OpenApiDocument } from './openapi/openApiDocument.ts';
-export type { RequestRecord, TraceIds } from './policies/requestRecord.ts';
-export type { CallTelemetry, ObservedRequest, RequestTelemetry, Telemetry } from './policies/telemetry.ts';
+export type { RequestRecord, TraceIds } from './calls/requestRecord.ts';
+export type { CallTelemetry, ObservedRequest, RequestTelemetry, Telemetry } from './calls/telemetry.ts';
 export type { GatewayOptions } from './options.ts';
 export type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 export { BodyTooLargeError, type HttpRequest } from './http/request.ts';
@@ -56,4 +56,4 @@ export {
   type ErrorFormat,
   type ProblemDetailsOptions,
   type RestError,
-} from './openapi/errorFormat.ts';
+} from './operations/errorFormat.ts';

@@ -1,49 +1,49 @@
-import { execFileSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const source = fileURLToPath(new URL('.', import.meta.url));
 const repository = join(source, '../../..');
 
-/** Folders that the files of a folder may import, besides their own folder. `.` contains the entry points. */
-const layers: Readonly<Record<string, readonly string[]>> = {
-  http: [],
-  procedures: ['http'],
-  policies: ['http', 'procedures'],
-  'policies/schemes': ['http', 'procedures', 'policies'],
-  openapi: ['http', 'procedures', 'policies'],
-  protocols: ['http', 'procedures', 'policies', 'openapi'],
-  'protocols/rest': ['http', 'procedures', 'policies', 'openapi', 'protocols'],
-  'protocols/trpc': ['http', 'procedures', 'policies', 'openapi', 'protocols'],
+/** The folders from the bottom up. A folder imports its own files and those of the folders before it. */
+const order = [
+  'http',
+  'procedures',
+  'calls',
+  'operations',
+  'state',
+  'auth',
+  'auth/schemes',
+  'policies',
+  'openapi',
+  'protocols',
+  'protocols/rest',
+  'protocols/trpc',
+  'adapters/server',
+  'adapters/fetch',
+  'adapters/node',
+  'adapters/uws',
+  'client',
+  '.',
+];
+
+/** Folders whose users or whose dependencies are fewer than their place in the order allows. `.` has the entry points. */
+const limited: Readonly<Record<string, readonly string[]>> = {
+  operations: ['http', 'procedures'],
+  state: ['http', 'procedures'],
+  'protocols/trpc': ['http', 'procedures', 'calls', 'state', 'auth', 'policies', 'protocols'],
+  'adapters/server': ['http'],
+  'adapters/fetch': ['http', 'adapters/server'],
+  'adapters/node': ['http', 'adapters/server'],
+  'adapters/uws': ['http', 'adapters/server'],
   client: ['http'],
-  adapters: ['http'],
-  'adapters/server': ['http', 'adapters'],
-  'adapters/fetch': ['http', 'adapters', 'adapters/server'],
-  'adapters/node': ['http', 'adapters', 'adapters/server'],
-  'adapters/uws': ['http', 'adapters', 'adapters/server'],
-  '.': [
-    'http',
-    'procedures',
-    'policies',
-    'policies/schemes',
-    'openapi',
-    'protocols',
-    'protocols/rest',
-    'protocols/trpc',
-    'adapters/fetch',
-  ],
+  '.': [...order.slice(0, order.indexOf('adapters/server')), 'adapters/fetch'].filter(
+    (folder) => folder !== 'client',
+  ),
 };
+const isForbidden = (from: string, to: string) =>
+  from !== to && !(limited[from] ?? order.slice(0, order.indexOf(from))).includes(to);
 
 const folders = readdirSync(source, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !join(entry.parentPath, entry.name).includes('testing'))
@@ -64,16 +64,15 @@ function importsOf(file: string): readonly string[] {
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 
 describe('packages/gateway/src', () => {
-  it('every folder of src has a layer', () => {
-    expect(folders.filter((folder) => layers[folder] === undefined)).toEqual([]);
-    expect(Object.keys(layers).filter((layer) => layer !== '.' && !folders.includes(layer))).toEqual([]);
+  it('every folder of src has a place in the order', () => {
+    const withFiles = [...new Set(files.map((file) => dirname(file)))];
+    expect(withFiles.toSorted()).toEqual(order.toSorted());
   });
 
-  it('files import only from lower layers and from their own folder, types included', () => {
-    const isAllowed = (from: string, to: string) => from === to || layers[from]?.includes(to);
+  it('files import only from their own folder and from the folders before it, types included', () => {
     const forbidden = [...imports].flatMap(([file, targets]) =>
       targets
-        .filter((target) => !isAllowed(dirname(file), dirname(target)))
+        .filter((target) => isForbidden(dirname(file), dirname(target)))
         .map((target) => `${file} imports ${target}`),
     );
     expect(forbidden).toEqual([]);
@@ -95,9 +94,9 @@ describe('packages/gateway/src', () => {
   it('only the files of the scheme jwt import the optional peer jose', () => {
     const text = (file: string) => readFileSync(join(source, file), 'utf8');
     const users = files.filter((file) => /from 'jose'/.test(text(file)));
-    expect(users.toSorted()).toEqual(['policies/schemes/jwt.ts', 'policies/schemes/keySet.ts']);
+    expect(users.toSorted()).toEqual(['auth/schemes/jwt.ts', 'auth/schemes/keySet.ts']);
     expect([...imports].filter(([, targets]) => targets.some((to) => users.includes(to)))).toEqual([
-      ['policies/schemes/jwt.ts', expect.arrayContaining(['policies/schemes/keySet.ts'])],
+      ['auth/schemes/jwt.ts', expect.arrayContaining(['auth/schemes/keySet.ts'])],
     ]);
   });
 
@@ -110,57 +109,7 @@ describe('packages/gateway/src', () => {
     const [, picture = ''] = text.split('```');
     expect(folders.filter((folder) => !picture.includes(`${basename(folder)}/`))).toEqual([]);
   });
-
-  it('the lint rules of the folders reject exactly the imports that the layers forbid', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'layers-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const write = (path: string, text: string) => {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    };
-    const seeded = 'packages/gateway/src';
-    const expected = Object.entries(layers).flatMap(([from, allowed]) => {
-      const targets = Object.keys(layers).filter((to) => to !== from);
-      const lines = targets.map((to) => {
-        const target = join(to, to === '.' ? 'gateway.ts' : 'seeded.ts');
-        const path = relative(from, target);
-        return `export type * from '${path.startsWith('.') ? path : `./${path}`}';\n`;
-      });
-      write(join(seeded, from, 'seeded.ts'), lines.join(''));
-      return targets.flatMap((to, line) =>
-        allowed.includes(to) || (from === '.' && to === '.') ? [] : [`${from} -> ${to} (line ${line + 1})`],
-      );
-    });
-    write('.oxlintrc.json', readFileSync(join(repository, '.oxlintrc.json'), 'utf8'));
-    const { diagnostics } = JSON.parse(lint(folder)) as {
-      readonly diagnostics: readonly {
-        readonly code: string;
-        readonly filename: string;
-        readonly labels: readonly { readonly span: { readonly line: number } }[];
-      }[];
-    };
-    const rejected = diagnostics
-      .filter(({ code }) => code === 'eslint(no-restricted-imports)')
-      .map(({ filename, labels: [label] }) => {
-        const from = relative(seeded, dirname(filename)) || '.';
-        const line = label?.span.line ?? 0;
-        return `${from} -> ${Object.keys(layers).filter((to) => to !== from)[line - 1]} (line ${line})`;
-      });
-    expect(rejected.toSorted()).toEqual(expected.toSorted());
-  });
 });
-
-/** Returns the output of oxlint for a folder with problems, for which oxlint exits with an error. */
-function lint(folder: string): string {
-  try {
-    return execFileSync(join(repository, 'node_modules/.bin/oxlint'), ['--format=json'], {
-      cwd: folder,
-      encoding: 'utf8',
-    });
-  } catch (error) {
-    return (error as { readonly stdout: string }).stdout;
-  }
-}
 
 /** Returns the import cycles, in the form `a.ts -> b.ts -> a.ts`. */
 function findCycles(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {

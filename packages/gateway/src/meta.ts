@@ -1,7 +1,7 @@
 // Types the members `override`, `param` and others of a zod schema's `.meta()`. `import type {}` would not be kept in
 // the declarations (TypeScript 7.0). zod-openapi (5.4) augments `zod/v4`.
 /// <reference types="zod-openapi" preserve="true" />
-export { ApiError } from './openapi/errorFormat.ts';
+export { ApiError } from './operations/errorFormat.ts';
 export {
   declareErrors,
   type DeclaredErrors,

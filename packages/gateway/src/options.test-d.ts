@@ -2,9 +2,9 @@ import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import type { WSSHandlerOptions } from '@trpc/server/adapters/ws';
 import { expectTypeOf, test } from 'vitest';
 import { createGateway } from './gateway.ts';
-import { apiKey } from './policies/schemes/apiKey.ts';
-import { bearer } from './policies/schemes/bearer.ts';
-import { jwt } from './policies/schemes/jwt.ts';
+import { apiKey } from './auth/schemes/apiKey.ts';
+import { bearer } from './auth/schemes/bearer.ts';
+import { jwt } from './auth/schemes/jwt.ts';
 import type { SocketOptions } from './protocols/trpc/options.ts';
 
 test('SocketOptions has the same types as the options of tRPC’s own WebSocket adapter', () => {

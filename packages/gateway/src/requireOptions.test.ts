@@ -1,12 +1,12 @@
 import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { createGateway } from './gateway.ts';
-import { bearer } from './policies/schemes/bearer.ts';
-import { apiKey } from './policies/schemes/apiKey.ts';
-import { basic } from './policies/schemes/basic.ts';
-import { cookie } from './policies/schemes/cookie.ts';
-import { custom } from './policies/schemes/custom.ts';
-import { jwt } from './policies/schemes/jwt.ts';
+import { bearer } from './auth/schemes/bearer.ts';
+import { apiKey } from './auth/schemes/apiKey.ts';
+import { basic } from './auth/schemes/basic.ts';
+import { cookie } from './auth/schemes/cookie.ts';
+import { custom } from './auth/schemes/custom.ts';
+import { jwt } from './auth/schemes/jwt.ts';
 import { GatewayError } from './procedures/gatewayError.ts';
 
 const validOptions = {

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { DescribedHeaders } from '../policies/cors.ts';
-import type { Scheme } from '../policies/scheme.ts';
+import type { Scheme } from '../calls/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
-import type { Operation } from './operation.ts';
+import type { Operation } from '../operations/operation.ts';
 
 /** Returns the request headers, response headers and methods of all operations, which CORS allows automatically. */
 export function describedHeaders(

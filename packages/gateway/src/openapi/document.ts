@@ -3,8 +3,8 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import { generateOpenApiDocument } from '#openapi-generator';
 import { z } from 'zod';
 import type { oas31, ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
-import { idempotencyKeyPattern } from '../policies/idempotencyKey.ts';
-import type { Scheme, SecurityScheme } from '../policies/scheme.ts';
+import { idempotencyKeyPattern } from '../calls/idempotencyKey.ts';
+import type { Scheme, SecurityScheme } from '../calls/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
 import {
   bytesContent,
@@ -14,17 +14,17 @@ import {
 } from './documentedResponses.ts';
 import { moveErrors } from './errorComponents.ts';
 import type { OpenApiDocument } from './openApiDocument.ts';
-import type { Operation } from './operation.ts';
-import type { OperationBody } from './operationBody.ts';
-import { operationDescription } from './deprecation.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { OperationBody } from '../operations/operationBody.ts';
+import { operationDescription } from '../operations/deprecation.ts';
 import { toOpenApi32 } from './openApi32.ts';
-import { simplifySchema } from './simplifySchema.ts';
+import { simplifySchema } from '../operations/simplifySchema.ts';
 import { transformDocument } from './transformDocument.ts';
-import type { Parameter } from './parameter.ts';
+import type { Parameter } from '../operations/parameter.ts';
 import { completeParts } from './partEncoding.ts';
 import { parameterName, parameterStyle } from './parameterStyle.ts';
-import { documentPath } from './pathTemplate.ts';
-import { optionalOf, unwrap, type AnyZodSchema } from './zodSchema.ts';
+import { documentPath } from '../operations/pathTemplate.ts';
+import { optionalOf, unwrap, type AnyZodSchema } from '../operations/zodSchema.ts';
 
 /** Options of the OpenAPI document. */
 export interface DocumentOptions {

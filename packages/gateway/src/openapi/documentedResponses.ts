@@ -1,13 +1,13 @@
 import type { oas31, ZodOpenApiContentObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { statusText } from '../http/statusText.ts';
-import type { Limits } from '../policies/limits.ts';
-import { safeMethods } from '../policies/sameSite.ts';
-import type { Scheme } from '../policies/scheme.ts';
+import type { Limits } from '../calls/limits.ts';
+import { safeMethods } from '../auth/sameSite.ts';
+import type { Scheme } from '../calls/scheme.ts';
 import { isZod } from '../procedures/isZod.ts';
-import type { ErrorFormat } from './errorFormat.ts';
-import type { Operation } from './operation.ts';
-import { errorsDescription, errorsSchema } from './operationErrors.ts';
-import { statusHasBody, type OperationOutput } from './operationOutput.ts';
+import type { ErrorFormat } from '../operations/errorFormat.ts';
+import type { Operation } from '../operations/operation.ts';
+import { errorsDescription, errorsSchema } from '../operations/operationErrors.ts';
+import { statusHasBody, type OperationOutput } from '../operations/operationOutput.ts';
 
 /** The settings that all operations of a service share. */
 export interface DocumentedService {

@@ -1,5 +1,5 @@
 import type { oas31 } from 'zod-openapi';
-import { errorKey } from './operationErrors.ts';
+import { errorKey } from '../operations/operationErrors.ts';
 import type { SchemaOrReference } from './partEncoding.ts';
 
 type ErrorDocument = Pick<oas31.OpenAPIObject, 'components' | 'paths'>;

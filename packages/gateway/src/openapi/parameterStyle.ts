@@ -1,6 +1,6 @@
 import type { oas31 } from 'zod-openapi';
-import type { Parameter } from './parameter.ts';
-import { isNested } from './queryTree.ts';
+import type { Parameter } from '../operations/parameter.ts';
+import { isNested } from '../operations/queryTree.ts';
 
 /**
  * Returns the name and the place (`in`) of a parameter in the document. The name of a list ends in `[]`, as in a URL.

@@ -1,8 +1,8 @@
 import type { oas31 } from 'zod-openapi';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { OpenApiDocument } from './openApiDocument.ts';
-import type { Operation } from './operation.ts';
-import { documentPath } from './pathTemplate.ts';
+import type { Operation } from '../operations/operation.ts';
+import { documentPath } from '../operations/pathTemplate.ts';
 
 interface Transforms {
   readonly operations: readonly Operation[];

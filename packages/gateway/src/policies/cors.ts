@@ -1,9 +1,9 @@
 import { GatewayError } from '../procedures/gatewayError.ts';
 import { tokenPattern } from '../http/headers.ts';
-import { originMatcher, requireOrigins, type Origins } from './origins.ts';
+import { originMatcher, requireOrigins, type Origins } from '../auth/origins.ts';
 import type { Header } from '../http/response.ts';
-import type { Policy } from './policy.ts';
-import type { RequestScope } from './requestScope.ts';
+import type { Policy } from '../calls/policy.ts';
+import type { RequestScope } from '../calls/requestScope.ts';
 
 /** CORS: which pages of other origins may call (WHATWG Fetch, "HTTP CORS protocol"). */
 export interface CorsOptions {

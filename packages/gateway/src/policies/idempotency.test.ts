@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { oas31 } from 'zod-openapi';
 import { createGateway, type GatewayOptions, memoryState, ResponseControls, type State } from '../index.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
-import { bearer } from './schemes/bearer.ts';
+import { bearer } from '../auth/schemes/bearer.ts';
 
 interface Context {
   readonly response: ResponseControls;

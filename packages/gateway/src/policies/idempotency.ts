@@ -9,13 +9,13 @@ import { outputErrorMessage } from '../procedures/compile.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { Calls } from './calls.ts';
+import type { Calls } from '../calls/calls.ts';
 import { IdempotencyState, type ReservedKey } from './idempotencyState.ts';
-import { requirePositiveIntegers, type Limits } from './limits.ts';
-import { memoryState } from './memoryState.ts';
+import { requirePositiveIntegers, type Limits } from '../calls/limits.ts';
+import { memoryState } from '../state/memoryState.ts';
 import type { Caller } from './rateLimit.ts';
-import type { RequestScope } from './requestScope.ts';
-import type { State } from './state.ts';
+import type { RequestScope } from '../calls/requestScope.ts';
+import type { State } from '../state/state.ts';
 
 /** Options for storing and replaying the responses of procedures with `idempotencyKey` in their metadata. */
 export interface IdempotencyOptions<Identity> {

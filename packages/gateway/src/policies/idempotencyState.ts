@@ -1,8 +1,8 @@
 import { unref } from '../http/eventLoop.ts';
 import type { MaybePromise } from '../http/maybePromise.ts';
 import { performance } from '../http/performance.ts';
-import type { State } from './state.ts';
-import { StateTimeoutError, withinStateTimeout } from './stateTimeout.ts';
+import type { State } from '../state/state.ts';
+import { StateTimeoutError, withinStateTimeout } from '../state/stateTimeout.ts';
 
 /** How long a request waits for the state, in milliseconds, unless `callTimeoutMs` is shorter. */
 const maxWaitMs = 1500;

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it, test, vi } from 'vitest';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { loadSheddingPolicy } from './loadShedding.ts';
-import { arrive } from './policy.ts';
+import { arrive } from '../calls/policy.ts';
 
 const clock = vi.hoisted(() => ({ ms: 1000 }));
 vi.mock('../http/performance.ts', () => ({ performance: { now: () => clock.ms } }));

@@ -1,7 +1,7 @@
 // Hot path: every request runs through it.
 import { performance } from '../http/performance.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import type { Policy } from './policy.ts';
+import type { Policy } from '../calls/policy.ts';
 
 /** The interval between two measurements while requests arrive, in milliseconds. A measurement costs 1 µs. */
 const probeIntervalMs = 10;

@@ -1,10 +1,10 @@
 import { TRPCError } from '@trpc/server';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { FetchRequest } from '../adapters/fetch/request.ts';
-import { createFailedAttempts } from './failedAttempts.ts';
-import { memoryState } from './memoryState.ts';
+import { createFailedAttempts } from '../auth/failedAttempts.ts';
+import { memoryState } from '../state/memoryState.ts';
 import { createRateLimit, type RateLimitOptions } from './rateLimit.ts';
-import { RequestScope } from './requestScope.ts';
+import { RequestScope } from '../calls/requestScope.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());

@@ -1,17 +1,17 @@
 import type { TRPCError } from '@trpc/server';
 import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { requirePositiveIntegers } from './limits.ts';
-import type { ClientAddress } from './clientAddress.ts';
+import { requirePositiveIntegers } from '../calls/limits.ts';
+import type { ClientAddress } from '../calls/clientAddress.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { Policy } from './policy.ts';
-import type { RequestScope } from './requestScope.ts';
-import type { State, TakeResult } from './state.ts';
-import { createSharedTokenBuckets, createTokenBuckets } from './tokenBuckets.ts';
+import type { Policy } from '../calls/policy.ts';
+import type { RequestScope } from '../calls/requestScope.ts';
+import type { State, TakeResult } from '../state/state.ts';
+import { createSharedTokenBuckets, createTokenBuckets } from '../state/tokenBuckets.ts';
 
 /** The caller of a request, as `RateLimitOptions.key` and `IdempotencyOptions.caller` receive it. */
 export interface Caller<Identity> {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { type Header, headersOf } from '../http/response.ts';
 import { ResponseDraft } from '../http/responseDraft.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
-import { type ProtocolName, RequestScope } from './requestScope.ts';
+import { type ProtocolName, RequestScope } from '../calls/requestScope.ts';
 import { securityHeadersPolicy } from './securityHeaders.ts';
 
 /** Returns the security headers of a response. */

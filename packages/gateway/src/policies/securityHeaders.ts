@@ -1,6 +1,6 @@
 // Hot path: every response runs through it.
 import type { Header } from '../http/response.ts';
-import type { Policy } from './policy.ts';
+import type { Policy } from '../calls/policy.ts';
 
 /**
  * Creates the policy that adds the security headers of OWASP's REST Security Cheat Sheet that apply to JSON:

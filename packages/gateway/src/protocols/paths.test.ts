@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RouteTable } from '../policies/routes.ts';
+import { RouteTable } from '../calls/routes.ts';
 import { createProtocolOf, isBelow, createLinkBase, readPaths, requireFreePaths } from './paths.ts';
 
 const handler = () => ({ status: 200, headers: [] });

@@ -1,6 +1,6 @@
-import type { LinkBase } from '../openapi/deprecation.ts';
-import type { ProtocolName } from '../policies/requestScope.ts';
-import type { RouteTable } from '../policies/routes.ts';
+import type { LinkBase } from '../operations/deprecation.ts';
+import type { ProtocolName } from '../calls/requestScope.ts';
+import type { RouteTable } from '../calls/routes.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';

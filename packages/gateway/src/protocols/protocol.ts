@@ -2,8 +2,8 @@ import type { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../http/maybePromise.ts';
 import type { ResponseDraft } from '../http/responseDraft.ts';
 import type { HttpRequest } from '../http/request.ts';
-import type { Target } from '../policies/policy.ts';
-import type { RequestScope } from '../policies/requestScope.ts';
+import type { Target } from '../calls/policy.ts';
+import type { RequestScope } from '../calls/requestScope.ts';
 
 /**
  * Serves the requests below one base path: reads each into procedure calls, and encodes their outcomes as a response.

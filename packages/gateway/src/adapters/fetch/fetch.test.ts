@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../../gateway.ts';
-import { bearer } from '../../policies/schemes/bearer.ts';
+import { bearer } from '../../auth/schemes/bearer.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { BodyStream, HttpResponse } from '../../http/response.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';

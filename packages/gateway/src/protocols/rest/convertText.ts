@@ -1,7 +1,7 @@
 // Hot path: every parameter runs through it.
-import { integerPattern, notConvertible, type Converter } from '../../openapi/convert.ts';
+import { integerPattern, notConvertible, type Converter } from '../../operations/convert.ts';
 import { percentDecode } from '../../http/percentDecode.ts';
-import type { TextParameter } from '../../openapi/parameter.ts';
+import type { TextParameter } from '../../operations/parameter.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 
 /** The path of a value in the input: the name of a property, or a list of keys. */

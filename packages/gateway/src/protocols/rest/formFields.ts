@@ -1,5 +1,5 @@
 // Hot path: every query runs through it.
-import type { Parameter } from '../../openapi/parameter.ts';
+import type { Parameter } from '../../operations/parameter.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { convertCommaList, convertText, formDecode } from './convertText.ts';
 import { QueryTrees } from './queryTrees.ts';

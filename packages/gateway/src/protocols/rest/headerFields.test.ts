@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Header } from '../../http/response.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
-import { operationInput } from '../../openapi/operationInput.ts';
+import { operationInput } from '../../operations/operationInput.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { convertHeaders } from './headerFields.ts';
 

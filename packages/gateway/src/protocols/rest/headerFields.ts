@@ -1,7 +1,7 @@
 import { parseCookie } from 'cookie';
 import { someHeader, type HttpRequest } from '../../http/request.ts';
 import { percentDecode } from '../../http/percentDecode.ts';
-import type { TextParameter } from '../../openapi/parameter.ts';
+import type { TextParameter } from '../../operations/parameter.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { convertText } from './convertText.ts';
 

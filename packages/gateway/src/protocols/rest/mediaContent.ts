@@ -1,5 +1,5 @@
 import type { MediaWriter } from '../../procedures/meta.ts';
-import { boundedJson } from '../../policies/responseBytes.ts';
+import { boundedJson } from '../../calls/responseBytes.ts';
 import { byteContent } from './byteContent.ts';
 import type { ResponseContent } from './successResponse.ts';
 

@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import type { ResponseDraft } from '../../http/responseDraft.ts';
-import type { RequestScope } from '../../policies/requestScope.ts';
+import type { RequestScope } from '../../calls/requestScope.ts';
 import type { ErrorResponse } from './errorResponse.ts';
 
 /** Returns the value of `Allow` for a path with these methods. `GET` implies `HEAD`, and every path has `OPTIONS`. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { percentDecode } from '../../http/percentDecode.ts';
 import { createPathMatcher } from './pathMatcher.ts';
-import { parsePathTemplate, type PathTemplate } from '../../openapi/pathTemplate.ts';
+import { parsePathTemplate, type PathTemplate } from '../../operations/pathTemplate.ts';
 
 const template = (path: string): PathTemplate => parsePathTemplate(path) ?? [];
 

@@ -1,6 +1,6 @@
 // Hot path: every REST request runs through it.
 import { percentDecode } from '../../http/percentDecode.ts';
-import type { PathTemplate } from '../../openapi/pathTemplate.ts';
+import type { PathTemplate } from '../../operations/pathTemplate.ts';
 
 class Node<Value> {
   readonly literals = new Map<string, Node<Value>>();

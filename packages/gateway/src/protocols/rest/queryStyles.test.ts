@@ -3,7 +3,7 @@ import { createQuerySerializer } from 'openapi-fetch';
 import { stringify, type StringifyOptions } from 'qs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { operationInput } from '../../openapi/operationInput.ts';
+import { operationInput } from '../../operations/operationInput.ts';
 import type { QueryStyle } from '../../procedures/meta.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { convertFields, formFields } from './formFields.ts';

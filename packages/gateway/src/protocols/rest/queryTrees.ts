@@ -1,5 +1,5 @@
-import type { TreeParameter } from '../../openapi/parameter.ts';
-import type { QueryNode } from '../../openapi/queryTree.ts';
+import type { TreeParameter } from '../../operations/parameter.ts';
+import type { QueryNode } from '../../operations/queryTree.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { depthError } from '../../procedures/jsonDepth.ts';
 import { convertText } from './convertText.ts';

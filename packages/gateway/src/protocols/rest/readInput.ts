@@ -1,12 +1,12 @@
 // Hot path: every REST call with an input runs through it.
 import { TRPCError } from '@trpc/server';
-import { integerPattern } from '../../openapi/convert.ts';
+import { integerPattern } from '../../operations/convert.ts';
 import type { HttpRequest } from '../../http/request.ts';
-import { readDates } from '../../openapi/jsonDates.ts';
-import type { Operation } from '../../openapi/operation.ts';
+import { readDates } from '../../operations/jsonDates.ts';
+import type { Operation } from '../../operations/operation.ts';
 import type { StandardIssue, StandardSchema } from '../../procedures/standardSchema.ts';
-import type { TextParameter } from '../../openapi/parameter.ts';
-import { rejectLongQuery } from '../../policies/queryParameters.ts';
+import type { TextParameter } from '../../operations/parameter.ts';
+import { rejectLongQuery } from '../../calls/queryParameters.ts';
 import { inputError, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { convertRest, convertText } from './convertText.ts';
 import { convertFields, type FormFields } from './formFields.ts';

@@ -4,8 +4,8 @@ import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { unref, type Timer } from '../../http/eventLoop.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
-import type { CallScope } from '../../policies/callScope.ts';
-import { boundedJson } from '../../policies/responseBytes.ts';
+import type { CallScope } from '../../calls/callScope.ts';
+import { boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import type { ResponseContent } from './successResponse.ts';
 

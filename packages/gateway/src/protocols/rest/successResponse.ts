@@ -2,11 +2,11 @@
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import { percentDecode } from '../../http/percentDecode.ts';
 import type { Header, HttpResponse } from '../../http/response.ts';
-import type { LinkBase } from '../../openapi/deprecation.ts';
-import type { Operation } from '../../openapi/operation.ts';
-import { statusHasBody } from '../../openapi/operationOutput.ts';
-import type { Limits } from '../../policies/limits.ts';
-import { boundedJson } from '../../policies/responseBytes.ts';
+import type { LinkBase } from '../../operations/deprecation.ts';
+import type { Operation } from '../../operations/operation.ts';
+import { statusHasBody } from '../../operations/operationOutput.ts';
+import type { Limits } from '../../calls/limits.ts';
+import { boundedJson } from '../../calls/responseBytes.ts';
 import type { ResponseControls } from '../../procedures/responseControls.ts';
 import { formDecode } from './convertText.ts';
 import type { RawInput } from './readInput.ts';

@@ -1,5 +1,5 @@
 import { getErrorShape, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
-import { boundedJson, errorTooLarge, maxErrorBytes } from '../../policies/responseBytes.ts';
+import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { clientMessage } from '../../procedures/clientError.ts';
 import { isFormatted, unknownCall } from '../../procedures/formattedError.ts';
 import { LimitError } from '../../procedures/limitError.ts';

@@ -5,9 +5,9 @@ import { parseConnectionParamsFromString, type TRPCRequestInfo } from '@trpc/ser
 import { byteStream } from '../../http/byteStream.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
-import type { Target } from '../../policies/policy.ts';
-import { rejectLongQuery } from '../../policies/queryParameters.ts';
-import type { HeaderSource } from '../../policies/scheme.ts';
+import type { Target } from '../../calls/policy.ts';
+import { rejectLongQuery } from '../../calls/queryParameters.ts';
+import type { HeaderSource } from '../../calls/scheme.ts';
 import type { RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import { LimitError } from '../../procedures/limitError.ts';

@@ -5,16 +5,16 @@ import { isObject } from '../../http/isObject.ts';
 import { performance } from '../../http/performance.ts';
 import { utf8Length } from '../../http/utf8.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
-import type { TraceIds } from '../../policies/requestRecord.ts';
-import type { CallScope } from '../../policies/callScope.ts';
-import type { RequestScope } from '../../policies/requestScope.ts';
+import type { TraceIds } from '../../calls/requestRecord.ts';
+import type { CallScope } from '../../calls/callScope.ts';
+import type { RequestScope } from '../../calls/requestScope.ts';
 import {
   batchTooLarge,
   boundedJson,
   errorTooLarge,
   maxErrorBytes,
   responseTooLarge,
-} from '../../policies/responseBytes.ts';
+} from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';

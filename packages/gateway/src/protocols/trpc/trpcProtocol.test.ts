@@ -14,11 +14,11 @@ import fc from 'fast-check';
 import { z } from 'zod';
 import { createGateway } from '../../gateway.ts';
 import type { GatewayOptions } from '../../options.ts';
-import type { RequestRecord } from '../../policies/requestRecord.ts';
+import type { RequestRecord } from '../../calls/requestRecord.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import { headersOf, isBodyStream } from '../../http/response.ts';
-import { bearer } from '../../policies/schemes/bearer.ts';
+import { bearer } from '../../auth/schemes/bearer.ts';
 
 // The oracle is tRPC's own `resolveResponse`, called as by its standalone adapter. Status, headers, body and the arguments
 // of all callbacks of both sides are compared.

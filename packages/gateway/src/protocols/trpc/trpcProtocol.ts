@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Header } from '../../http/response.ts';
-import type { RequestScope } from '../../policies/requestScope.ts';
+import type { RequestScope } from '../../calls/requestScope.ts';
 import type { Protocol } from '../protocol.ts';
 import { jsonType } from './errorResponse.ts';
 import { EventsResponse } from './eventsResponse.ts';

@@ -6,7 +6,7 @@ import { observable } from '@trpc/server/observable';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { createGateway } from '../../gateway.ts';
-import type { RequestRecord } from '../../policies/requestRecord.ts';
+import type { RequestRecord } from '../../calls/requestRecord.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import type { SocketAcceptor, SocketHandler } from '../../http/webSocket.ts';
 import {
@@ -17,7 +17,7 @@ import {
   type Served,
   type SocketPlan,
 } from './testing/randomMessages.ts';
-import { bearer } from '../../policies/schemes/bearer.ts';
+import { bearer } from '../../auth/schemes/bearer.ts';
 
 /** The server's end of an in-process WebSocket. */
 interface ServerEnd {

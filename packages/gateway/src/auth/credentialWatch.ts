@@ -1,6 +1,6 @@
 import { unref, type Timer } from '../http/eventLoop.ts';
 import type { HttpRequest } from '../http/request.ts';
-import type { Scheme } from './scheme.ts';
+import type { Scheme } from '../calls/scheme.ts';
 import { hasLostScopes } from './scopes.ts';
 
 /** A credential in use. */

@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../../http/request.ts';
-import type { HeaderSource, Rejected, Scheme } from '../scheme.ts';
+import type { HeaderSource, Rejected, Scheme } from '../../calls/scheme.ts';
 import { challengeOf } from './challenge.ts';
 import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 

@@ -6,7 +6,7 @@ import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { headersOf } from '../http/response.ts';
 import type { GatewayOptions } from '../options.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
-import type { Scheme } from './scheme.ts';
+import type { Scheme } from '../calls/scheme.ts';
 import { apiKey } from './schemes/apiKey.ts';
 import { basic } from './schemes/basic.ts';
 import { bearer } from './schemes/bearer.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { adapters, dial, until } from '../adapters/server/testing/dial.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
-import type { Scheme } from './scheme.ts';
+import type { Scheme } from '../calls/scheme.ts';
 import { apiKey } from './schemes/apiKey.ts';
 import { basic } from './schemes/basic.ts';
 import { bearer } from './schemes/bearer.ts';

@@ -1,4 +1,4 @@
-import type { HeaderSource, Scheme } from '../scheme.ts';
+import type { HeaderSource, Scheme } from '../../calls/scheme.ts';
 import { challengeOf } from './challenge.ts';
 import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Scheme } from '../scheme.ts';
+import type { Scheme } from '../../calls/scheme.ts';
 import { apiKey } from './apiKey.ts';
 import { basic } from './basic.ts';
 import { bearer } from './bearer.ts';

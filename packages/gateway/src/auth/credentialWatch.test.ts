@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { HttpRequest } from '../http/request.ts';
 import { createCredentialWatch } from './credentialWatch.ts';
-import type { Verify } from './scheme.ts';
+import type { Verify } from '../calls/scheme.ts';
 import { bearer } from './schemes/bearer.ts';
 
 beforeEach(() => {

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../http/request.ts';
 import { memberNames } from '../../http/unknownOptions.ts';
-import type { HeaderSource, Scheme, SecurityScheme } from '../scheme.ts';
+import type { HeaderSource, Scheme, SecurityScheme } from '../../calls/scheme.ts';
 import { requireChallenge } from './challenge.ts';
 import { requireSchemeOptions, type SchemeOptions } from './options.ts';
 

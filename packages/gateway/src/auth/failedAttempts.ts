@@ -1,11 +1,11 @@
 import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { requirePositiveIntegers } from './limits.ts';
-import type { ClientAddress } from './clientAddress.ts';
+import { requirePositiveIntegers } from '../calls/limits.ts';
+import type { ClientAddress } from '../calls/clientAddress.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import { RecentMap } from './recentMap.ts';
-import type { State } from './state.ts';
-import { createSharedTokenBuckets, createTokenBuckets } from './tokenBuckets.ts';
+import { RecentMap } from '../state/recentMap.ts';
+import type { State } from '../state/state.ts';
+import { createSharedTokenBuckets, createTokenBuckets } from '../state/tokenBuckets.ts';
 
 /** A limit for invalid credentials per client address. Requests over the limit get 429 instead of 401. */
 export interface FailedAttemptsOptions {

@@ -4,9 +4,9 @@ import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { Policy } from './policy.ts';
-import type { RequestScope } from './requestScope.ts';
-import type { Scheme } from './scheme.ts';
+import type { Policy } from '../calls/policy.ts';
+import type { RequestScope } from '../calls/requestScope.ts';
+import type { Scheme } from '../calls/scheme.ts';
 
 /** Returns an error if the caller's credential lacks a scope of the procedure. It never throws. */
 export function scopeRejection(

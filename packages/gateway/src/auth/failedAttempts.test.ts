@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { HttpRequest } from '../http/request.ts';
 import { createFailedAttempts } from './failedAttempts.ts';
-import { memoryState } from './memoryState.ts';
-import type { State } from './state.ts';
+import { memoryState } from '../state/memoryState.ts';
+import type { State } from '../state/state.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());

@@ -7,14 +7,14 @@ import { formatValue } from '../http/formatValue.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
-import type { Calls } from './calls.ts';
-import { CallScope } from './callScope.ts';
+import type { Calls } from '../calls/calls.ts';
+import { CallScope } from '../calls/callScope.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
 import { passesOriginCheck } from './origins.ts';
-import type { Policy, Target } from './policy.ts';
-import type { RequestScope } from './requestScope.ts';
+import type { Policy, Target } from '../calls/policy.ts';
+import type { RequestScope } from '../calls/requestScope.ts';
 import { safeMethods, type SameSite } from './sameSite.ts';
-import type { HeaderSource, Rejected, Scheme } from './scheme.ts';
+import type { HeaderSource, Rejected, Scheme } from '../calls/scheme.ts';
 
 export interface AuthenticationOptions<Identity> {
   /** The schemes, in the order in which they are tried. */

@@ -1,7 +1,7 @@
 import { formatValue } from '../../http/formatValue.ts';
 import { memberNames, unknownOptions } from '../../http/unknownOptions.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
-import type { SecurityScheme, Verify } from '../scheme.ts';
+import type { SecurityScheme, Verify } from '../../calls/scheme.ts';
 
 /** Options of every authentication scheme. */
 export interface SchemeOptions<Identity> {

@@ -7,7 +7,7 @@ import { headersOf } from '../http/response.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import { createCredentialWatch } from './credentialWatch.ts';
-import type { Scheme } from './scheme.ts';
+import type { Scheme } from '../calls/scheme.ts';
 import { apiKey } from './schemes/apiKey.ts';
 import { bearer } from './schemes/bearer.ts';
 

@@ -1,6 +1,6 @@
 import { memberNames, unknownOptions } from '../../http/unknownOptions.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
-import type { ProtectedResource } from '../scheme.ts';
+import type { ProtectedResource } from '../../calls/scheme.ts';
 
 /** The metadata of an OAuth 2.0 protected resource (RFC 9728 §2). */
 export interface ProtectedResourceOptions {

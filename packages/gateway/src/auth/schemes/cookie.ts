@@ -1,6 +1,6 @@
 import { tokenPattern } from '../../http/headers.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
-import type { Scheme } from '../scheme.ts';
+import type { Scheme } from '../../calls/scheme.ts';
 import { challengeOf } from './challenge.ts';
 import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
 
