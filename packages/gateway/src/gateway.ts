@@ -35,7 +35,7 @@ import { createSameSite } from './auth/sameSite.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSocketOrigins } from './auth/socketOrigins.ts';
-import { readProcedures, type Procedure, type ServedProcedure } from './procedures/procedures.ts';
+import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import {
   createProtocolOf,
   createRouteOf,
@@ -205,12 +205,6 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     calls,
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
     watch,
-    publicProcedures: pathsIn(
-      operations.filter(({ isPublic }) => isPublic).map(({ procedure }) => procedure),
-    ),
-    idempotentProcedures: pathsIn(
-      definitions.filter(({ idempotencyKey, rest: meta }) => idempotencyKey ?? meta?.idempotencyKey),
-    ),
     idempotency,
     errorResponse: createTrpcErrorResponse(router, reporter, {
       maxResponseBytes: limits.maxResponseBytes,
@@ -343,5 +337,3 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     document: document.value,
   };
 }
-
-const pathsIn = (procedures: readonly Procedure[]) => new Set(procedures.map(({ path }) => path));

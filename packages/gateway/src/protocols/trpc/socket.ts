@@ -162,12 +162,11 @@ export class Socket {
     this.#sendError(call, error);
   }
 
-  /** Calls `onError`. Errors that it throws or rejects with are ignored. */
+  /** Calls `onError`. */
   reportError({ path, type, input }: CallInfo, cause: unknown): TRPCError {
     const { error } = failureOf(cause);
-    const { onError } = this.settings.trpc;
     const ctx = this.context as never;
-    (async () => onError?.({ error, path, type, ctx, req: this.scope.request, input }))().catch(() => {});
+    this.settings.trpc.onError?.({ error, path, type, ctx, req: this.scope.request, input });
     return error;
   }
 
