@@ -36,7 +36,7 @@ export type { OpenApiDocument } from './openapi/openApiDocument.ts';
 export type { RequestRecord, TraceIds } from './calls/requestRecord.ts';
 export type { CallTelemetry, ObservedRequest, RequestTelemetry, Telemetry } from './calls/telemetry.ts';
 export type { GatewayOptions } from './options.ts';
-export type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
+export type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 export { BodyTooLargeError, type HttpRequest } from './http/request.ts';
 export { headersOf, type Header, type BodyStream, type HttpResponse } from './http/response.ts';
 export type { Handle, HttpRejection, RejectHttp, Service, Upgrade } from './http/service.ts';

@@ -13,7 +13,7 @@ import { ignoreErrors } from './telemetry.ts';
 interface Listeners {
   readonly onResponse?: ((record: RequestRecord) => void) | undefined;
   readonly onError?: unknown;
-  readonly rpc?: { readonly onError?: unknown } | undefined;
+  readonly trpc?: { readonly onError?: unknown } | undefined;
 }
 
 /** Reports completed requests to `onResponse`. Without it, reports unexpected errors to stderr. */
@@ -22,9 +22,9 @@ export class Recorder {
   /** The protocols that log unexpected errors to stderr if there is no listener. */
   readonly #logged: readonly ProtocolName[];
 
-  constructor({ onResponse, onError, rpc }: Listeners) {
+  constructor({ onResponse, onError, trpc }: Listeners) {
     this.#listener = onResponse;
-    this.#logged = onError ? [] : rpc?.onError ? ['rest', 'other'] : ['rest', 'rpc', 'other'];
+    this.#logged = onError ? [] : trpc?.onError ? ['rest', 'other'] : ['rest', 'trpc', 'other'];
   }
 
   /** Whether every request is reported, not only unexpected errors. */

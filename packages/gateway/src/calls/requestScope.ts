@@ -7,7 +7,7 @@ import { CallScope } from './callScope.ts';
 import type { Scheme } from './scheme.ts';
 
 /** The protocol of a request; `other` is the OpenAPI document and `routes`. */
-export type ProtocolName = 'rest' | 'rpc' | 'other';
+export type ProtocolName = 'rest' | 'trpc' | 'other';
 
 /** An unexpected error (5xx) and the procedure that it ended. */
 export interface FailedCall {

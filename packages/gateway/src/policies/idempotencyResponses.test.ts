@@ -64,7 +64,7 @@ async function start(idempotency: IdempotencyOptions<unknown> = {}) {
     idempotency,
     maxResponseBytes: 1000,
     onResponse: () => {},
-    rpc: {
+    trpc: {
       responseMeta: ({ paths, errors: [error] }) =>
         paths?.[0] === 'respond' && error ? { status: Number(error.message) } : {},
     },

@@ -28,13 +28,13 @@ it.each<[isProtected: boolean, protocol: ProtocolName, scope: object, expected: 
   [true, 'rest', credential, [nosniff, noStore]],
   [true, 'rest', {}, [nosniff, noStore]],
   [true, 'rest', anonymous, [nosniff]],
-  [true, 'rpc', credential, [nosniff, noStore]],
-  [true, 'rpc', {}, [nosniff, noStore]],
-  [true, 'rpc', anonymous, [nosniff]],
+  [true, 'trpc', credential, [nosniff, noStore]],
+  [true, 'trpc', {}, [nosniff, noStore]],
+  [true, 'trpc', anonymous, [nosniff]],
   [true, 'other', {}, [nosniff]],
   [true, 'other', credential, [nosniff, noStore]],
   [false, 'rest', {}, [nosniff]],
-  [false, 'rpc', {}, []],
+  [false, 'trpc', {}, []],
   [false, 'other', {}, [nosniff]],
 ])('with authentication: %s, a response of %s to a request with %j has the headers %j', (...row) => {
   const [isProtected, protocol, scope, expected] = row;

@@ -3,7 +3,7 @@ import type { Header } from '../http/response.ts';
 
 /**
  * Sets the status and the headers of a response. `createContext` receives one per request; the calls of a tRPC batch
- * share it, since they share the response. `rpc.responseMeta` takes precedence.
+ * share it, since they share the response. `trpc.responseMeta` takes precedence.
  */
 export class ResponseControls {
   /**

@@ -49,7 +49,7 @@ const router = t.router({
 /** Sends a request and returns its response, with the values of each header joined. */
 async function send(
   target: string,
-  rpc: GatewayOptions<typeof router, unknown>['rpc'] = {},
+  trpc: GatewayOptions<typeof router, unknown>['trpc'] = {},
   headers: Record<string, string> = {},
   onResponse: GatewayOptions<typeof router, unknown>['onResponse'] = () => {},
 ) {
@@ -59,7 +59,7 @@ async function send(
       response.header('x-context', 'created');
       return { response };
     },
-    rpc,
+    trpc,
     onResponse,
     document: { title: 'Response meta', version: '0.0.0' },
   });
@@ -124,9 +124,9 @@ describe('ResponseControls', () => {
   );
 });
 
-describe('rpc.responseMeta', () => {
+describe('trpc.responseMeta', () => {
   it.each(['/v1/set', '/trpc/set'])(
-    'rpc.responseMeta receives the call of GET %s and its output',
+    'trpc.responseMeta receives the call of GET %s and its output',
     async (target) => {
       const responseMeta = vi.fn(() => ({}));
       await send(target, { responseMeta });
@@ -152,14 +152,14 @@ describe('rpc.responseMeta', () => {
     ['/v1/conflict', 409],
     ['/v1/ticks', 200],
   ])(
-    'GET %s is answered with %i if rpc.responseMeta returns nothing, as over tRPC',
+    'GET %s is answered with %i if trpc.responseMeta returns nothing, as over tRPC',
     async (target, status) => {
       expect((await send(target, { responseMeta: () => undefined as never })).status).toBe(status);
     },
   );
 
   it.each(['/v1/conflict', '/trpc/conflict'])(
-    'rpc.responseMeta receives the error of GET %s',
+    'trpc.responseMeta receives the error of GET %s',
     async (target) => {
       const responseMeta = vi.fn(() => ({}));
       expect((await send(target, { responseMeta })).status).toBe(409);
@@ -178,7 +178,7 @@ describe('rpc.responseMeta', () => {
   );
 
   it.each(['/v1/ticks', '/trpc/ticks', '/v1/photo'])(
-    'rpc.responseMeta is called before the stream of GET %s',
+    'trpc.responseMeta is called before the stream of GET %s',
     async (target) => {
       const responseMeta = vi.fn(() => ({ headers: { 'x-meta': 'yes' } }));
       const { status, headers } = await send(target, { responseMeta });
@@ -188,7 +188,7 @@ describe('rpc.responseMeta', () => {
   );
 
   it.each(['/v1/set', '/trpc/set'])(
-    'rpc.responseMeta takes precedence over ctx.response: GET %s',
+    'trpc.responseMeta takes precedence over ctx.response: GET %s',
     async (target) => {
       const { status, headers } = await send(target, {
         responseMeta: () => ({
@@ -207,7 +207,7 @@ describe('rpc.responseMeta', () => {
   );
 
   it.each(['/v1/set', '/trpc/set'])(
-    'rpc.responseMeta adds the entries of a Headers object to the response of GET %s',
+    'trpc.responseMeta adds the entries of a Headers object to the response of GET %s',
     async (target) => {
       const { headers } = await send(target, {
         responseMeta: () => ({
@@ -222,7 +222,7 @@ describe('rpc.responseMeta', () => {
   );
 
   it.each(['/v1/conflict', '/trpc/conflict'])(
-    'rpc.responseMeta sets the status of the error of GET %s',
+    'trpc.responseMeta sets the status of the error of GET %s',
     async (target) => {
       const responseMeta = ({ errors }: { errors: readonly unknown[] }) => ({
         status: errors.length > 0 ? 418 : 200,
@@ -232,7 +232,7 @@ describe('rpc.responseMeta', () => {
   );
 
   it.each(['/v1/set', '/v1/ticks', '/trpc/set'])(
-    'GET %s responds with 500 if rpc.responseMeta throws',
+    'GET %s responds with 500 if trpc.responseMeta throws',
     async (target) => {
       const { status } = await send(target, {
         responseMeta() {
@@ -250,7 +250,7 @@ describe('rpc.responseMeta', () => {
     ['/v1/photo', 'content-length', '1'],
     ['/trpc/set', 'x-meta', 'a\r\nset-cookie: b=2'],
   ])(
-    'GET %s responds with 500 and reports an error if rpc.responseMeta returns the invalid header %s: %j',
+    'GET %s responds with 500 and reports an error if trpc.responseMeta returns the invalid header %s: %j',
     async (target, name, value) => {
       const onResponse = vi.fn<NonNullable<GatewayOptions<typeof router, unknown>['onResponse']>>();
       const { status } = await send(
@@ -271,7 +271,7 @@ describe('rpc.responseMeta', () => {
     ['/v1/ticks', 200.5],
     ['/v1/photo', NaN],
   ])(
-    'GET %s responds with 500 and reports an error if rpc.responseMeta returns the invalid status %d',
+    'GET %s responds with 500 and reports an error if trpc.responseMeta returns the invalid status %d',
     async (target, invalid) => {
       const onResponse = vi.fn<NonNullable<GatewayOptions<typeof router, unknown>['onResponse']>>();
       const { status } = await send(target, { responseMeta: () => ({ status: invalid }) }, {}, onResponse);
@@ -283,7 +283,7 @@ describe('rpc.responseMeta', () => {
     },
   );
 
-  it('rpc.responseMeta is not called for a REST request that does not match an operation', async () => {
+  it('trpc.responseMeta is not called for a REST request that does not match an operation', async () => {
     const responseMeta = vi.fn(() => ({}));
     expect((await send('/v1/nowhere', { responseMeta })).status).toBe(404);
     expect(responseMeta).not.toHaveBeenCalled();

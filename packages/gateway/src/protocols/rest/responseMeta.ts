@@ -11,7 +11,7 @@ export type RestResponseMeta = ReturnType<typeof createRestResponseMeta>;
 type Outcome = { readonly output?: unknown; readonly error?: TRPCError } | undefined;
 
 /**
- * Creates the function that applies `rpc.responseMeta` to the response of a REST call. `responseMeta` receives the same
+ * Creates the function that applies `trpc.responseMeta` to the response of a REST call. `responseMeta` receives the same
  * options as from tRPC, except that `info` is undefined, and `ctx` is undefined if it could not be created. The
  * function throws whatever `responseMeta` throws, and a `TypeError` for a status or a header that no adapter can write.
  */
@@ -37,7 +37,7 @@ export function createRestResponseMeta<Router extends AnyTRPCRouter>(
     const meta = (returned as typeof returned | undefined) ?? {};
     // Checked here, since an adapter would respond with 500 after another status has been recorded.
     const invalid = (what: string, remedy: string) =>
-      new TypeError(`rpc.responseMeta returned an invalid ${what} for procedure "${path}". ${remedy}`);
+      new TypeError(`trpc.responseMeta returned an invalid ${what} for procedure "${path}". ${remedy}`);
     for (const [name, value, isReplacing] of metaHeaders(meta)) {
       if (!isWritableHeader([name, value])) {
         throw invalid(

@@ -78,7 +78,7 @@ export class JsonResponse extends RequestCalls {
     const { isBatchCall, type } = this.request;
     const written = outcome instanceof Failure ? outcome.error : this.#encodeOutput(outcome, before);
     if (typeof written === 'string') {
-      if (this.settings.rpc.responseMeta) this.#items.push({ result: { data: outcome } });
+      if (this.settings.trpc.responseMeta) this.#items.push({ result: { data: outcome } });
       this.#addStatus(200);
       return written;
     }

@@ -144,7 +144,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   ): ResponseDraft {
     const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatchCall;
     let status = (isSuccess ? controlStatus(this.scope.responseControls) : undefined) ?? tRpcStatus;
-    if (this.settings.rpc.responseMeta) status = this.#addMeta(items, errors) || status;
+    if (this.settings.trpc.responseMeta) status = this.#addMeta(items, errors) || status;
     if (this.deferredError) throw this.deferredError.cause;
     if (!(status >= 200 && status <= 599) || bodilessStatuses.has(status)) void new Response('', { status });
     const headers = this.#headers ? [...this.#headers] : this.#setHeaders();
@@ -228,7 +228,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       scope.error = cause;
       scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
     }
-    const { onError } = settings.rpc;
+    const { onError } = settings.trpc;
     if (!onError) return;
     const reporting: unknown = onError({ error: cause, ctx: context as never, req: request.http, ...call });
     // It may return a promise, contrary to its type: a rejection must not end the process.
@@ -281,7 +281,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       return clientErrorWithoutStack('NOT_FOUND', `No procedure found on path "${paths[index]}"`);
     }
     const { type } = procedure;
-    const { allowMethodOverride } = this.settings.rpc;
+    const { allowMethodOverride } = this.settings.trpc;
     const allow = type === 'mutation' ? 'POST' : allowMethodOverride ? 'GET, POST' : 'GET';
     if (!allow.includes(http.method)) {
       this.#allow = allow;
@@ -350,7 +350,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       string,
       string,
     ][]));
-    const meta = this.settings.rpc.responseMeta?.({
+    const meta = this.settings.trpc.responseMeta?.({
       ctx: this.#context as never,
       info,
       paths: info && paths,
