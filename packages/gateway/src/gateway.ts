@@ -46,7 +46,6 @@ import {
 } from './protocols/paths.ts';
 import type { Protocol } from './protocols/protocol.ts';
 import { createErrorResponse, rejectionResponse } from './protocols/rest/errorResponse.ts';
-import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteServer } from './protocols/rest/serveRoutes.ts';
 import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
@@ -196,7 +195,6 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     createContext,
     spool: options.spool,
     errorResponse,
-    responseMeta: trpc.responseMeta && createRestResponseMeta(router, trpc.responseMeta),
     ...eventTimes(router._def._config),
   });
   const trpcSettings: TrpcSettings = {

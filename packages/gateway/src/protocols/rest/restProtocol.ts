@@ -34,7 +34,6 @@ import { receiveBody, type RawBody } from './readBody.ts';
 import { clientClosedError } from './receiveError.ts';
 import { receiveUpload } from './receiveUpload.ts';
 import { readInput, type RawInput } from './readInput.ts';
-import type { RestResponseMeta } from './responseMeta.ts';
 import { eventContent } from './restEvents.ts';
 import { successStatusOf, successResponse, type ResponseContent } from './successResponse.ts';
 import { Upload } from './upload.ts';
@@ -53,7 +52,6 @@ export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   readonly idempotency: Idempotency<Identity> | undefined;
   readonly createContext: (options: ContextOptions<Identity>) => unknown;
   readonly errorResponse: ErrorResponse;
-  readonly responseMeta: RestResponseMeta | undefined;
 }
 
 const varyByAccept: Header = ['vary', 'Accept'];
@@ -325,7 +323,6 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   /** Responds with the output of the call, or with the stream of its events. */
   #respondWithOutput(value: unknown, events?: ResponseContent): void {
-    const { responseMeta } = this.#options;
     const { output, procedure } = this.#operation;
     let content = events;
     try {
@@ -340,8 +337,6 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
         responseControls,
         this.#options,
       );
-      const isStream = output.kind === 'bytes' || output.kind === 'events';
-      responseMeta?.(response, procedure, this.#scope.context, isStream ? undefined : { output: value });
       this.#respond(response);
     } catch (cause) {
       if (isBodyStream(content?.body)) void discardStream(content.body);
@@ -366,22 +361,11 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   /** Responds with the error of the call. */
   #respondWithError(cause: unknown): void {
-    const { errorResponse, responseMeta } = this.#options;
     const { deprecation, input, procedure } = this.#operation;
-    const { isAborted } = this.#scope.request;
     // If the client disconnected, the call's error is a consequence of that, not an error of the service.
-    const error = isAborted ? clientClosedError(cause) : failureOf(cause).error;
+    const error = this.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
     const headers = error.code === 'NOT_FOUND' ? deprecation : [];
-    let response = errorResponse(error, this.#scope, headers, procedure.errors, input.places);
-    if (responseMeta && !isAborted) {
-      try {
-        responseMeta(response, procedure, this.#scope.context, { error });
-      } catch (metaError) {
-        const internalError = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: metaError });
-        response = errorResponse(internalError, this.#scope);
-      }
-    }
-    this.#respond(response);
+    this.#respond(this.#options.errorResponse(error, this.#scope, headers, procedure.errors, input.places));
   }
 
   /** Responds with the error of a request that did not become a call. */

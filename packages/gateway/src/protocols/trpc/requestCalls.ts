@@ -1,6 +1,6 @@
 // Hot path: one object per request, and no closure per call.
 import { TRPCError } from '@trpc/server';
-import { getHTTPStatusCode } from '@trpc/server/http';
+import { getHTTPStatusCode, type ResponseMeta } from '@trpc/server/http';
 import { isThenable } from '../../http/maybePromise.ts';
 import { ResponseDraft } from '../../http/responseDraft.ts';
 import type { Header } from '../../http/response.ts';
@@ -14,7 +14,6 @@ import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { ResponseControls } from '../../procedures/responseControls.ts';
-import { bodilessStatuses, metaHeaders } from '../../procedures/responseMeta.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { jsonType, retryAfterHeader } from './errorResponse.ts';
 import { encodeError, type EncodedError } from './errorShape.ts';
@@ -411,5 +410,25 @@ function clientErrorWithoutStack(code: TRPCError['code'], message: string): TRPC
     return new TRPCError({ code, message });
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** Statuses of responses without a body (RFC 9110 §6.4.1). */
+const bodilessStatuses: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * Yields the headers that `responseMeta` returned, and whether each replaces earlier values. As in tRPC, only a single
+ * string replaces them; values of a list and of `Headers` are appended.
+ */
+function* metaHeaders({
+  headers,
+}: ResponseMeta): Generator<[name: string, value: string, isReplacing: boolean]> {
+  if (headers instanceof Headers) {
+    for (const [name, value] of headers) yield [name, value, false];
+    return;
+  }
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (Array.isArray(value)) for (const item of value) yield [name.toLowerCase(), item, false];
+    else if (typeof value === 'string') yield [name.toLowerCase(), value, true];
   }
 }
