@@ -37,7 +37,7 @@ export function writeSuccess(
     if (text !== undefined) response.header(name, String(text));
   }
   const { headers } = response;
-  const hasOwnType = headers.length > 0 && headers.some(([name]) => name === 'content-type');
+  const hasOwnType = headers.some(([name]) => name === 'content-type');
   if (response.nextCursor !== undefined && rest.pagination) {
     const link = nextLink(operation, raw, rest.pagination.cursor, String(response.nextCursor));
     headers.push(['link', `<${links.rest}${link}>; rel="next"`]);
