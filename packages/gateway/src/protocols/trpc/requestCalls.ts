@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode, type ResponseMeta } from '@trpc/server/http';
 import { isThenable } from '../../http/maybePromise.ts';
-import { ResponseDraft } from '../../http/responseDraft.ts';
+import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import type { CallScope } from '../../calls/callScope.ts';
@@ -13,7 +13,7 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import type { ResponseControls } from '../../procedures/responseControls.ts';
+import type { ResponseControls } from '../../http/outgoingResponse.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { jsonType, retryAfterHeader } from './errorResponse.ts';
 import { encodeError, type EncodedError } from './errorShape.ts';
@@ -54,8 +54,8 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** The `Idempotency-Key` of a single call, if the procedure takes one. */
   #key: string | undefined = undefined;
   #reservation: IdempotencyReservation | undefined = undefined;
-  #response: ResponseDraft | undefined = undefined;
-  #resolve: ((received: ResponseDraft) => void) | undefined = undefined;
+  #response: OutgoingResponse | undefined = undefined;
+  #resolve: ((received: OutgoingResponse) => void) | undefined = undefined;
   /** The value of `Allow`, if the method is not supported. */
   #allow: string | undefined = undefined;
 
@@ -66,7 +66,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   /** Responds to the request. It never throws and never rejects. */
-  respond(): ResponseDraft | Promise<ResponseDraft> {
+  respond(): OutgoingResponse | Promise<OutgoingResponse> {
     const receiving = this.request.receive();
     if (receiving) void receiving.then(() => this.#begin());
     else this.#begin();
@@ -82,7 +82,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   abstract settle(index: number, outcome: unknown): void;
 
   /** Creates the response. An error that it throws is the error of the request. */
-  protected abstract write(): ResponseDraft;
+  protected abstract write(): OutgoingResponse;
 
   /** Whether a call of the request has failed. */
   protected get hasError(): boolean {
@@ -130,13 +130,13 @@ export abstract class RequestCalls implements OutcomeReceiver {
    * @throws the error of `responseMeta`, and, as tRPC's `Response` does, for an invalid status or one without a body
    */
   protected response(
-    body: ResponseDraft['body'],
+    body: OutgoingResponse['body'],
     tRpcStatus = 200,
     items?: readonly ResultItem[],
     errors: readonly TRPCError[] = emptyList,
-  ): ResponseDraft {
+  ): OutgoingResponse {
     const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatchCall;
-    let status = (isSuccess ? controlStatus(this.scope.responseControls) : undefined) ?? tRpcStatus;
+    let status = (isSuccess ? controlStatus(this.scope.response) : undefined) ?? tRpcStatus;
     let headers = this.#setHeaders();
     let shared = this.format;
     if (this.settings.trpc.responseMeta) {
@@ -149,7 +149,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     if (this.format === noFormat && !headers.some(([name]) => name === 'content-type'))
       headers.push(textType);
     if (errors.length > 0) headers.push(...retryAfterHeader(errors));
-    return new ResponseDraft(status, headers, body, shared);
+    return new OutgoingResponse(status, headers, body, shared);
   }
 
   /**
@@ -202,7 +202,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       context = settings.createContext({
         request: http,
         identity: scope.identity,
-        response: scope.responseControls,
+        response: scope.response,
         requestId: scope.requestId,
         idempotencyKey: this.#key,
         info: request.info,
@@ -214,7 +214,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     else this.#runWith(context);
   }
 
-  #end(response: ResponseDraft): void {
+  #end(response: OutgoingResponse): void {
     this.#response = response;
     this.#resolve?.(response);
   }
@@ -234,7 +234,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
     idempotency?.begin(this.scope, { procedure, key, head: [], body }, calls, (begun) => {
       if (begun instanceof Failure) this.settle(0, begun);
-      else if (begun instanceof ResponseDraft) this.#end(begun);
+      else if (begun instanceof OutgoingResponse) this.#end(begun);
       else {
         this.#reservation = begun;
         this.#start(procedure, 0, {
@@ -280,7 +280,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     return procedure.idempotencyKey === 'required' && this.#key === undefined ? keyRequired() : undefined;
   }
 
-  #createResponse(): ResponseDraft {
+  #createResponse(): OutgoingResponse {
     const { error, http } = this.request;
     // The response of a call with a key is created even so, since the client may retry.
     if (http.isAborted && (this.#reservation === undefined || this.hasError)) {
@@ -288,7 +288,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       this.scope.error = undefined;
       this.scope.failedCalls = emptyList;
       this.discard();
-      return new ResponseDraft(499, []);
+      return new OutgoingResponse(499, []);
     }
     if (error) return this.#requestError(error);
     try {
@@ -300,7 +300,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   /** Responds with an error of the whole request. */
-  #requestError(error: TRPCError): ResponseDraft {
+  #requestError(error: TRPCError): OutgoingResponse {
     this.report(error);
     try {
       const { replacement, shape, text } = this.encodeError(this.shapeOf(error));
@@ -343,7 +343,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Returns the headers other than those of the format. */
   #setHeaders(): Header[] {
-    const headers = this.controlHeaders ?? this.scope.responseControls.headers;
+    const headers = this.controlHeaders ?? this.scope.response.headers;
     // Without the content type for REST: the body has tRPC's format.
     const list = headers.length === 0 ? [] : headers.filter(([name]) => name !== 'content-type');
     if (this.#allow !== undefined) list.push(['allow', this.#allow]);
