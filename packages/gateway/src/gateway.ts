@@ -48,10 +48,9 @@ import type { Protocol } from './protocols/protocol.ts';
 import { createErrorResponse, rejectionResponse } from './protocols/rest/errorResponse.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteServer } from './protocols/rest/serveRoutes.ts';
-import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
-import { createShapeOf } from './protocols/trpc/errorShape.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
 import { trpcOptions, withSocketLimits, type TrpcSettings } from './protocols/trpc/options.ts';
+import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
 import { requireOptions } from './requireOptions.ts';
@@ -206,11 +205,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
     watch,
     idempotency,
-    errorResponse: createTrpcErrorResponse(router, reporter, {
-      maxResponseBytes: limits.maxResponseBytes,
-      isMasked,
-    }),
-    shapeOf: createShapeOf(router._def._config, isMasked),
+    errors: new TrpcErrors(router, { maxResponseBytes: limits.maxResponseBytes, isMasked, reporter }),
     createContext,
   };
   const trpcProtocol = new TrpcProtocol(trpcSettings);

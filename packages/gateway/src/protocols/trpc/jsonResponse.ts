@@ -9,7 +9,7 @@ import type { CallScope } from '../../calls/callScope.ts';
 import { batchTooLarge, boundedJson, effectiveLimit, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { defaultShape, type EncodedError } from './errorShape.ts';
+import { defaultShape, type EncodedError } from './trpcErrors.ts';
 import { hasAsyncMember } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, type ResultItem } from './requestCalls.ts';
 

@@ -17,8 +17,7 @@ import type { RequestScope } from '../../calls/requestScope.ts';
 import type { SocketOrigins } from '../../auth/socketOrigins.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import type { TrpcErrorResponse } from './errorResponse.ts';
-import type { ShapeOf } from './errorShape.ts';
+import type { TrpcErrors } from './trpcErrors.ts';
 
 /**
  * Options of tRPC over HTTP, with the meaning they have in tRPC's own adapters. Two differ: `onError` receives the
@@ -67,8 +66,7 @@ export interface TrpcSettings {
   readonly procedures: ReadonlyMap<string, Procedure>;
   /** `undefined` if no procedure takes a key. */
   readonly idempotency: Pick<Idempotency<unknown>, 'begin'> | undefined;
-  readonly errorResponse: TrpcErrorResponse;
-  readonly shapeOf: ShapeOf;
+  readonly errors: TrpcErrors;
   // A method, since its parameter is bivariant: functions for any type of identity are assignable.
   createContext(options: ContextOptions<unknown>): unknown;
 }

@@ -15,9 +15,8 @@ import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { ResponseControls } from '../../http/outgoingResponse.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
-import { jsonType, retryAfterHeader } from './errorResponse.ts';
-import { encodeError, type EncodedError } from './errorShape.ts';
 import type { TrpcSettings } from './options.ts';
+import { jsonType, retryAfterHeader, type EncodedError } from './trpcErrors.ts';
 import type { TrpcRequest } from './trpcRequest.ts';
 
 /** The result of one call, as `responseMeta` receives it. */
@@ -169,13 +168,12 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Formats an error for clients with the router's `errorFormatter`. */
   protected shapeOf(error: TRPCError, call = this.#wholeRequest): object {
-    return this.settings.shapeOf({ error, ctx: this.#context as never, ...call });
+    return this.settings.errors.shapeOf({ error, ctx: this.#context as never, ...call });
   }
 
   /** Encodes the shape of an error as JSON. One that is too large is replaced, and recorded as a limit. */
   protected encodeError(shape: object): EncodedError {
-    const { config, limits } = this.settings;
-    const encoded = encodeError(shape, config, limits.maxResponseBytes);
+    const encoded = this.settings.errors.encode(shape);
     if (encoded.replacement) this.scope.limit = encoded.replacement.limit;
     return encoded;
   }
@@ -311,7 +309,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       // As in tRPC, a broken `responseMeta` or `errorFormatter` is left to the adapter, which sets no content type.
       const broken = failureOf(cause).error;
       this.report(broken);
-      return this.settings.errorResponse(broken, this.scope, emptyList);
+      return this.settings.errors.response(broken, this.scope, emptyList);
     }
   }
 

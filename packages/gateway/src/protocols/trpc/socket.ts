@@ -19,9 +19,8 @@ import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
-import { genericErrorShape } from './errorResponse.ts';
-import { defaultShape } from './errorShape.ts';
 import type { SocketSettings } from './options.ts';
+import { defaultShape, genericErrorShape } from './trpcErrors.ts';
 
 /** The properties of a call that an error message has; `noCall` for an error outside of a call. */
 export interface CallInfo {
@@ -291,7 +290,7 @@ export class Socket {
     const { path, type, input } = call;
     const ctx = this.context as never;
     try {
-      return this.settings.shapeOf({ ctx, error, type, path, input });
+      return this.settings.errors.shapeOf({ ctx, error, type, path, input });
     } catch (cause) {
       this.reportError(call, cause);
       return genericErrorShape;

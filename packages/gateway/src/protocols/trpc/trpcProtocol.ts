@@ -4,11 +4,11 @@ import type { HttpRequest } from '../../http/request.ts';
 import type { Header } from '../../http/response.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { Protocol } from '../protocol.ts';
-import { jsonType } from './errorResponse.ts';
 import { EventsResponse } from './eventsResponse.ts';
 import { JsonResponse } from './jsonResponse.ts';
 import { LinesResponse } from './linesResponse.ts';
 import type { TrpcSettings } from './options.ts';
+import { jsonType } from './trpcErrors.ts';
 import { TrpcRequest } from './trpcRequest.ts';
 
 /**
@@ -31,7 +31,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
   }
 
   reject(error: TRPCError, scope: RequestScope): OutgoingResponse {
-    return this.#settings.errorResponse(error, scope);
+    return this.#settings.errors.response(error, scope);
   }
 
   respond(scope: RequestScope, request: TrpcRequest): OutgoingResponse | Promise<OutgoingResponse> {
@@ -46,7 +46,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
     if (!trpcMethods.has(http.method)) {
       const message = `The method is not allowed at this path. Use one of ${allowHeader[1]}.`;
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });
-      return settings.errorResponse(error, scope, [jsonType, allowHeader]);
+      return settings.errors.response(error, scope, [jsonType, allowHeader]);
     }
     if (http.method === 'HEAD') return new OutgoingResponse(204, []);
     if (info?.accept === 'application/jsonl') return new LinesResponse(settings, scope, request).respond();
