@@ -9,8 +9,9 @@ export type { Bucket, State, TakeResult } from './state/state.ts';
 export { takeTokens } from './state/takeTokens.ts';
 export type { Limit } from './http/limit.ts';
 export type { Caller, RateLimitOptions } from './policies/rateLimit.ts';
-export type { HookedResponse } from './calls/hookedResponse.ts';
-export type { CallResult, HookedCall, Hooks, ReportedError } from './calls/hooks.ts';
+export type { ReportedError } from './calls/errorReporter.ts';
+export type { Policy, PolicyContext, PolicyProcedure } from './calls/policy.ts';
+export type { PolicyResponse } from './http/outgoingResponse.ts';
 export type { Limits } from './calls/limits.ts';
 export type {
   ChallengeError,

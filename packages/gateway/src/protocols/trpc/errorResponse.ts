@@ -2,7 +2,7 @@ import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
-import type { ErrorReporter } from '../../calls/hooks.ts';
+import type { ErrorReporter } from '../../calls/errorReporter.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 import { errorStatusOf, unknownCall } from '../../procedures/formattedError.ts';
