@@ -15,7 +15,7 @@ import type { Scheme } from './calls/scheme.ts';
 import type { Telemetry } from './calls/telemetry.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
 import type { JsonSchemaConverters } from './procedures/standardSchema.ts';
-import type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
+import type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 /** Options of `createGateway`. */
 export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
@@ -41,14 +41,14 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
   /** Base path of the procedures with REST metadata. `/` is possible. Default: `/v1`. */
   readonly restBasePath?: `/${string}`;
   /** Base path of tRPC, over HTTP and WebSocket. Default: `/trpc`. */
-  readonly rpcBasePath?: `/${string}`;
+  readonly trpcBasePath?: `/${string}`;
   /**
    * Options of tRPC's own adapters: `allowBatching`, `allowMethodOverride`, `maxBatchSize`, `responseMeta` and `onError`.
    * Default: as in tRPC's adapters, but at most 100 calls in a batch.
    */
-  readonly rpc?: RpcOptions<Router>;
+  readonly trpc?: TrpcOptions<Router>;
   /**
-   * Limits and heartbeats of WebSockets, which are served at `rpcBasePath`. Default: messages of at most 64 KiB, 1000
+   * Limits and heartbeats of WebSockets, which are served at `trpcBasePath`. Default: messages of at most 64 KiB, 1000
    * concurrent calls per socket, no heartbeats.
    */
   readonly sockets?: SocketOptions;
@@ -151,7 +151,7 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * Called after each response is complete (for a stream, after its end) with a record for logs and metrics. Errors that
    * it throws are ignored.
    *
-   * Default: unexpected errors (5xx) are written to stderr with their stack, unless `onError` is set. `rpc.onError` turns
+   * Default: unexpected errors (5xx) are written to stderr with their stack, unless `onError` is set. `trpc.onError` turns
    * this off for errors over tRPC.
    * @example
    * onResponse: ({ method, path, status, durationMs }) => console.log(method, path, status, durationMs)
@@ -170,8 +170,8 @@ export const gatewayOptions = {
   authentication: 'checked',
   createContext: 'function',
   restBasePath: 'string',
-  rpcBasePath: 'string',
-  rpc: 'object',
+  trpcBasePath: 'string',
+  trpc: 'object',
   sockets: 'object',
   documentPath: 'string',
   document: 'object',
@@ -203,7 +203,7 @@ export const gatewayOptions = {
 
 /** Names of the members of options that are objects, by the option's path. */
 export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
-  rpc: memberNames<RpcOptions<AnyTRPCRouter>>({
+  trpc: memberNames<TrpcOptions<AnyTRPCRouter>>({
     allowBatching: true,
     allowMethodOverride: true,
     maxBatchSize: true,

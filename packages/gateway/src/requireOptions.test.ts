@@ -24,7 +24,7 @@ it.each<[options: object, sentence: string]>([
     { realm: 'pets', rateLimits: {} },
     '"realm" is not an option of createGateway; remove it.\n"rateLimits" is not an option of createGateway; did you mean "rateLimit"?',
   ],
-  [{ rpc: { batching: false } }, '"batching" is not an option of rpc; did you mean "allowBatching"?'],
+  [{ trpc: { batching: false } }, '"batching" is not an option of trpc; did you mean "allowBatching"?'],
   [
     { sockets: { maxMessageByte: 1 } },
     '"maxMessageByte" is not an option of sockets; did you mean "maxMessageBytes"?',

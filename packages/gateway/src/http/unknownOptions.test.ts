@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { unknownOptions } from './unknownOptions.ts';
 
-const known = ['authentication', 'cors', 'createContext', 'rpc'];
+const known = ['authentication', 'cors', 'createContext', 'trpc'];
 
 it.each([
   ['authenticate', '"authenticate" is not an option of serve; did you mean "authentication"?'],

@@ -25,7 +25,7 @@ describe('request records', () => {
     expect(counted).toEqual([
       ['rest', ['write'], 1, 200, 14, 9],
       // The unknown procedure `gone` is left out: clients must not be able to add metric labels.
-      ['rpc', ['list', 'list'], 3, 207, 0, expect.any(Number)],
+      ['trpc', ['list', 'list'], 3, 207, 0, expect.any(Number)],
       ['rest', ['list'], 1, 200, 0, 0],
       ['other', [], 0, 200, 0, 4],
       ['rest', [], 0, 204, 0, 0],
@@ -51,8 +51,8 @@ describe('request records', () => {
     const { call } = await dial();
     await call({ id: 1, method: 'query', params: { path: 'list' } });
     expect(records).toMatchObject([
-      { method: 'GET', protocol: 'rpc', status: 101, calls: 0, procedures: [] },
-      { method: 'WS', protocol: 'rpc', status: 200, calls: 1, procedures: ['list'], bytesIn: undefined },
+      { method: 'GET', protocol: 'trpc', status: 101, calls: 0, procedures: [] },
+      { method: 'WS', protocol: 'trpc', status: 200, calls: 1, procedures: ['list'], bytesIn: undefined },
     ]);
   });
 
@@ -77,10 +77,10 @@ describe('request records', () => {
     },
   );
 
-  it('a batch is answered with one 500 if rpc.onError throws while other calls run', async () => {
+  it('a batch is answered with one 500 if trpc.onError throws while other calls run', async () => {
     const { send, records, counters } = await startEdge({
       callTimeoutMs: 50,
-      rpc: {
+      trpc: {
         onError() {
           throw new Error('The reporter is down.');
         },

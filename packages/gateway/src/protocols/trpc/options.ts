@@ -24,30 +24,30 @@ import type { ShapeOf } from './errorShape.ts';
  * Options of tRPC over HTTP, with the meaning they have in tRPC's own adapters. Two differ: `onError` receives the
  * gateway's `HttpRequest` as `req`, and `maxBatchSize` defaults to 100 and is at most `maxInFlight`.
  */
-export type RpcOptions<Router extends AnyTRPCRouter> = Pick<
+export type TrpcOptions<Router extends AnyTRPCRouter> = Pick<
   HTTPBaseHandlerOptions<Router, HttpRequest>,
   'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
 >;
 
 /** Merges the options with the gateway's: `maxInFlight` caps a batch, and the gateway's `onError` is called first. */
-export function rpcSettings<Router extends AnyTRPCRouter>(
-  options: RpcOptions<Router> = {},
+export function trpcOptions<Router extends AnyTRPCRouter>(
+  options: TrpcOptions<Router> = {},
   { maxInFlight }: Limits,
   reporter: ErrorReporter | undefined,
-): TrpcSettings['rpc'] {
-  const rpc = options as RpcOptions<AnyTRPCRouter>;
+): TrpcSettings['trpc'] {
+  const trpc = options as TrpcOptions<AnyTRPCRouter>;
   return {
-    ...rpc,
-    ...(reporter && { onError: reportToBoth(reporter, rpc.onError) }),
-    maxBatchSize: Math.min(rpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
+    ...trpc,
+    ...(reporter && { onError: reportToBoth(reporter, trpc.onError) }),
+    maxBatchSize: Math.min(trpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
   };
 }
 
-/** Calls the gateway's `onError`, then that of `rpc`. If the latter throws, the request fails as in tRPC. */
+/** Calls the gateway's `onError`, then that of `trpc`. If the latter throws, the request fails as in tRPC. */
 function reportToBoth(
   reporter: ErrorReporter,
-  onError: RpcOptions<AnyTRPCRouter>['onError'],
-): NonNullable<RpcOptions<AnyTRPCRouter>['onError']> {
+  onError: TrpcOptions<AnyTRPCRouter>['onError'],
+): NonNullable<TrpcOptions<AnyTRPCRouter>['onError']> {
   return (reported) => {
     const { ctx, error, input, path, req, type } = reported;
     reporter.report({ error, path, type, input, ctx, request: req });
@@ -60,7 +60,7 @@ export interface TrpcSettings {
   readonly config: AnyTRPCRouter['_def']['_config'];
   /** The base path, without a trailing slash. */
   readonly basePath: string;
-  readonly rpc: RpcOptions<AnyTRPCRouter> & { readonly maxBatchSize: number };
+  readonly trpc: TrpcOptions<AnyTRPCRouter> & { readonly maxBatchSize: number };
   readonly limits: Limits;
   readonly calls: Calls;
   readonly watch: CredentialWatch;
@@ -79,7 +79,7 @@ export interface TrpcSettings {
 
 /** Settings shared by all WebSockets. */
 export interface SocketSettings extends TrpcSettings {
-  readonly sockets: SocketOptions & RpcSocketLimits;
+  readonly sockets: SocketOptions & SocketLimits;
   readonly rateLimit: Pick<RateLimit<unknown>, 'count'> | undefined;
   readonly failedAttempts: FailedAttempts | undefined;
   readonly allowsOrigin: SocketOrigins;
@@ -96,7 +96,7 @@ export interface SocketSettings extends TrpcSettings {
 
 /**
  * Options of tRPC over WebSockets. `keepAlive`, `dangerouslyDisablePong` and `experimental_encoder` are those of tRPC's
- * own adapter; `maxBatchSize` and `onError` are in `RpcOptions`.
+ * own adapter; `maxBatchSize` and `onError` are in `TrpcOptions`.
  */
 // Not the adapter's own types (@trpc/server 11.25): they import those of `ws`, which the gateway does not need.
 export interface SocketOptions {
@@ -157,7 +157,7 @@ const socketLimits = {
   maxUnauthenticatedSocketsPerAddress: 100,
 };
 
-type RpcSocketLimits = Readonly<typeof socketLimits>;
+type SocketLimits = Readonly<typeof socketLimits>;
 
 /**
  * Adds the default limits to the options.
@@ -169,8 +169,8 @@ export function withSocketLimits(options: SocketOptions, maxBodyBytes: number): 
     maxMessageBytes: Math.ceil(Math.min(defaultMessageBytes, maxBodyBytes)),
   };
   const limits = Object.fromEntries(
-    Object.entries(defaults).map(([name, value]) => [name, options[name as keyof RpcSocketLimits] ?? value]),
-  ) as RpcSocketLimits;
+    Object.entries(defaults).map(([name, value]) => [name, options[name as keyof SocketLimits] ?? value]),
+  ) as SocketLimits;
   requirePositiveIntegers('sockets', limits);
   return { ...options, ...limits };
 }

@@ -193,7 +193,7 @@ export class TrpcRequest implements Target, RawInputs {
       this.#readCalls(path, settings);
     } else this.#readUpload(path, settings);
     this.phase = 'checks';
-    if (this.isBatchCall && settings.rpc.allowBatching === false) {
+    if (this.isBatchCall && settings.trpc.allowBatching === false) {
       throw badRequestError('Batching is not enabled on the server');
     }
     if (accept === 'application/jsonl' && !this.isBatchCall) {
@@ -215,10 +215,10 @@ export class TrpcRequest implements Target, RawInputs {
     return pathSeparator === '.' ? path : path.split(pathSeparator).join('.');
   }
 
-  #readCalls(path: string, { procedures, rpc }: TrpcSettings): void {
+  #readCalls(path: string, { procedures, trpc }: TrpcSettings): void {
     this.#readQuery();
     if (this.isBatchCall) this.paths = path.split(',');
-    if (this.isBatchCall && this.paths.length > rpc.maxBatchSize) {
+    if (this.isBatchCall && this.paths.length > trpc.maxBatchSize) {
       throw new LimitError('batch-size', { code: 'BAD_REQUEST', message: 'Batch call exceeds maximum size' });
     }
     const calledProcedures: (Procedure | undefined)[] = [];

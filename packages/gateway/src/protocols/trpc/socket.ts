@@ -107,7 +107,7 @@ export class Socket {
     try {
       const decoded = this.decode(message);
       if (!Array.isArray(decoded)) return [parseTRPCMessage(decoded, transformer)];
-      if (decoded.length <= this.settings.rpc.maxBatchSize)
+      if (decoded.length <= this.settings.trpc.maxBatchSize)
         return decoded.map((part) => parseTRPCMessage(part, transformer));
       this.#rejectBatch(decoded);
     } catch (cause) {
@@ -165,7 +165,7 @@ export class Socket {
   /** Calls `onError`. Errors that it throws or rejects with are ignored. */
   reportError({ path, type, input }: CallInfo, cause: unknown): TRPCError {
     const { error } = failureOf(cause);
-    const { onError } = this.settings.rpc;
+    const { onError } = this.settings.trpc;
     const ctx = this.context as never;
     (async () => onError?.({ error, path, type, ctx, req: this.scope.request, input }))().catch(() => {});
     return error;
@@ -199,7 +199,7 @@ export class Socket {
       requestId,
       method: 'WS',
       path: request.path,
-      protocol: 'rpc',
+      protocol: 'trpc',
       operation,
       procedures: operation === undefined ? [] : [operation],
       calls: 1,

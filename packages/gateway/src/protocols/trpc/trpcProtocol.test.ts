@@ -305,10 +305,10 @@ function side(of: 'official' | 'gateway', name: SettingName): Side {
     gateway: () =>
       (gateway ??= createGateway({
         router,
-        rpcBasePath: setting.basePath ?? '/trpc',
+        trpcBasePath: setting.basePath ?? '/trpc',
         restBasePath: '/rest',
         createContext: ({ info }) => recorded.createContext(info as TRPCRequestInfo),
-        rpc: {
+        trpc: {
           ...recorded.options,
           onError: recorded.onError as never,
           ...(recorded.responseMeta && { responseMeta: recorded.responseMeta }),
@@ -1143,14 +1143,14 @@ describe('policies and records of tRPC requests', () => {
   });
   const serve = async (
     row: Omit<Row, 'name'>,
-    rpc: GatewayOptions<typeof router, unknown>['rpc'] = {},
+    trpc: GatewayOptions<typeof router, unknown>['trpc'] = {},
     verify?: () => undefined,
   ) => {
     const records: RequestRecord[] = [];
     const gateway = await createGateway({
       router,
       createContext: () => ({}),
-      rpc,
+      trpc,
       ...(verify && { authentication: bearer({ verify }) }),
       document: { title: 'Records', version: '0.0.0' },
       onResponse: (record) => records.push(record),
@@ -1160,8 +1160,8 @@ describe('policies and records of tRPC requests', () => {
   };
 
   it('the record of a batch that is too large lists known procedures only', async () => {
-    const rpc = { maxBatchSize: 2 };
-    const { records } = await serve({ method: 'GET', target: '/closed,any,closed?batch=1' }, rpc);
+    const trpc = { maxBatchSize: 2 };
+    const { records } = await serve({ method: 'GET', target: '/closed,any,closed?batch=1' }, trpc);
     expect(records).toMatchObject([{ procedures: ['closed', 'closed'], calls: 3, limit: 'batch-size' }]);
   });
 

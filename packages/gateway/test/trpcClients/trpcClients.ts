@@ -36,7 +36,7 @@ import type { ServeRpc } from './rpcServer.ts';
  * `bytes` compares bytes, `fuzzed` compares fuzzed messages. `soak`, `abortStorm` and `badFrames` are also commands with a
  * long form: `node --conditions=@petstore/source soak.ts --long [--server official] [--seed 1]`.
  */
-export function rpcClients(serve: ServeRpc): void {
+export function trpcClients(serve: ServeRpc): void {
   const start = startWith(serve);
   describe('tRPC’s clients', () => {
     calls(start);

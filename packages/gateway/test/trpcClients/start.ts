@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { type Endpoints, endpointsOf } from './clients.ts';
 import { LiveCalls } from './liveCalls.ts';
 import { createRpcRouter, seenInfo, type SeenInfo, type StreamOptions } from './rpcRouter.ts';
-import type { ServeRpc, RpcOptions, RpcServer } from './rpcServer.ts';
+import type { ServeRpc, TrpcOptions, RpcServer } from './rpcServer.ts';
 
 /** The server of one test, with its calls, contexts and errors. */
 export interface Running {
@@ -16,7 +16,7 @@ export interface Running {
   readonly errors: string[];
 }
 
-export interface StartOptions extends Partial<Omit<RpcOptions, 'createContext'>> {
+export interface StartOptions extends Partial<Omit<TrpcOptions, 'createContext'>> {
   readonly streams?: StreamOptions;
   /** Called by `createContext`. An error thrown here is thrown by `createContext`. */
   readonly admit?: (info: TRPCRequestInfo | undefined) => void;
@@ -27,7 +27,7 @@ export type Start = (options?: StartOptions) => Promise<Running>;
 
 export const startWith =
   (serve: ServeRpc): Start =>
-  async ({ streams, admit, rpc, ...options } = {}) => {
+  async ({ streams, admit, trpc, ...options } = {}) => {
     const calls = new LiveCalls();
     const contexts: SeenInfo[] = [];
     const errors: string[] = [];
@@ -40,8 +40,8 @@ export const startWith =
         admit?.(info);
         return { calls, seen };
       },
-      rpc: {
-        ...rpc,
+      trpc: {
+        ...trpc,
         onError: ({ path, error }) => {
           errors.push(`${path ?? '-'} ${error.code}`);
         },

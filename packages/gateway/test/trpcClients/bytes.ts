@@ -46,12 +46,12 @@ export const jsonLines: readonly StreamRow[] = [
   {
     name: 'more calls than maxBatchSize',
     target: batch('nil,nil,nil'),
-    options: { rpc: { maxBatchSize: 2 } },
+    options: { trpc: { maxBatchSize: 2 } },
   },
   {
     name: 'a batch with allowBatching: false',
     target: batch('nil'),
-    options: { rpc: { allowBatching: false } },
+    options: { trpc: { allowBatching: false } },
   },
   { name: 'a single call outside a batch', target: '/hello' },
 ];
@@ -194,12 +194,12 @@ export const webSocketMessages: readonly SocketRow[] = [
   {
     name: 'a batch larger than maxBatchSize',
     send: [[`[${request('nil')},${request('nil', undefined, 'query', 'b')}]`, 2]],
-    options: { rpc: { maxBatchSize: 1 } },
+    options: { trpc: { maxBatchSize: 1 } },
   },
   {
     name: 'a batch of invalid messages larger than maxBatchSize',
     send: [['[1,2]', 1]],
-    options: { rpc: { maxBatchSize: 1 } },
+    options: { trpc: { maxBatchSize: 1 } },
   },
   { name: 'a subscription', send: [[subscribe('count', { to: 3 }), 5]] },
   { name: 'a subscription without events', send: [[subscribe('count', { to: 0 }), 2]] },

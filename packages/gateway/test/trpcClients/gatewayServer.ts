@@ -10,7 +10,7 @@ export const gatewayOn =
     createContext,
     basePath = '/trpc',
     port = 0,
-    rpc = {},
+    trpc = {},
     maxBodyBytes = 1_048_576,
     maxMessageBytes = 1_048_576,
     keepAlive,
@@ -19,9 +19,9 @@ export const gatewayOn =
     const gateway = await createGateway({
       router,
       createContext: ({ info }) => createContext(info),
-      rpcBasePath: basePath,
+      trpcBasePath: basePath,
       maxBodyBytes,
-      rpc,
+      trpc,
       sockets: {
         maxMessageBytes,
         ...(keepAlive && { keepAlive }),

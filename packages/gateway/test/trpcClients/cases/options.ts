@@ -8,7 +8,7 @@ import type { Start } from '../start.ts';
 export function options(start: Start): void {
   describe('adapter options', () => {
     it('allowMethodOverride allows queries by POST', async () => {
-      const { endpoints } = await start({ rpc: { allowMethodOverride: true } });
+      const { endpoints } = await start({ trpc: { allowMethodOverride: true } });
       const single = clientOf(httpLink({ ...endpoints.http, methodOverride: 'POST' }));
       const batch = clientOf(httpBatchLink({ ...endpoints.http, methodOverride: 'POST' }));
       expect(await single.hello.query({ name: 'POST' })).toBe('Hello, POST!');
@@ -16,7 +16,7 @@ export function options(start: Start): void {
     });
 
     it('allowMethodOverride allows subscriptions by POST', async () => {
-      const { endpoints } = await start({ rpc: { allowMethodOverride: true } });
+      const { endpoints } = await start({ trpc: { allowMethodOverride: true } });
       const response = await endpoints.http.fetch(`${endpoints.http.url}/count`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -36,7 +36,7 @@ export function options(start: Start): void {
 
     it('responseMeta sets the status and headers of calls, streams and subscriptions', async () => {
       const { endpoints } = await start({
-        rpc: {
+        trpc: {
           responseMeta: ({ paths, errors, type, eagerGeneration }) => ({
             status: errors.length > 0 ? 418 : 202,
             headers: new Headers([

@@ -60,7 +60,7 @@ export function batches(start: Start): void {
     });
 
     it('wsLink sends concurrent calls as one message', async () => {
-      const { endpoints } = await start({ rpc: { maxBatchSize: 2 } });
+      const { endpoints } = await start({ trpc: { maxBatchSize: 2 } });
       const trpc = clientOf(wsLink({ client: wsClient(endpoints) }));
       expect(await Promise.all([trpc.hello.query(), trpc.hello.query()])).toHaveLength(2);
       await expect(
@@ -74,7 +74,7 @@ export function batches(start: Start): void {
     ] as const)(
       'maxBatchSize rejects a larger batch over %s and accepts one of that size',
       async (_name, link) => {
-        const { endpoints, errors } = await start({ rpc: { maxBatchSize: 2 } });
+        const { endpoints, errors } = await start({ trpc: { maxBatchSize: 2 } });
         const trpc = clientOf(link(endpoints.http));
         expect(await Promise.all([trpc.hello.query(), trpc.hello.query()])).toHaveLength(2);
         await expect(
@@ -88,7 +88,7 @@ export function batches(start: Start): void {
     );
 
     it('allowBatching: false rejects a batch and serves single calls', async () => {
-      const { endpoints } = await start({ rpc: { allowBatching: false } });
+      const { endpoints } = await start({ trpc: { allowBatching: false } });
       await expect(clientOf(httpBatchLink(endpoints.http)).hello.query()).rejects.toMatchObject({
         message: 'Batching is not enabled on the server',
       });

@@ -12,7 +12,7 @@ export const serveOfficial: ServeRpc = async ({
   createContext,
   basePath = '/trpc',
   port = 0,
-  rpc,
+  trpc,
   maxBodyBytes = 1_048_576,
   maxMessageBytes = 1_048_576,
   keepAlive,
@@ -23,7 +23,7 @@ export const serveOfficial: ServeRpc = async ({
     basePath: `${basePath}/`,
     createContext: ({ info }) => createContext(info),
     maxBodySize: maxBodyBytes,
-    ...rpc,
+    ...trpc,
   });
   const sockets = new WebSocketServer({ server, maxPayload: maxMessageBytes });
   const { broadcastReconnectNotification } = applyWSSHandler({
@@ -31,8 +31,8 @@ export const serveOfficial: ServeRpc = async ({
     prefix: basePath,
     router,
     createContext: ({ info }) => createContext(info),
-    ...(rpc?.maxBatchSize !== undefined && { maxBatchSize: rpc.maxBatchSize }),
-    ...(rpc?.onError && { onError: rpc.onError }),
+    ...(trpc?.maxBatchSize !== undefined && { maxBatchSize: trpc.maxBatchSize }),
+    ...(trpc?.onError && { onError: trpc.onError }),
     ...(keepAlive && { keepAlive }),
     ...(encoder && { experimental_encoder: encoder }),
   });

@@ -32,7 +32,7 @@ const moments = [
 type Moment = (typeof moments)[number];
 
 interface StormRequest {
-  readonly protocol: 'rest' | 'rpc' | 'stream' | 'webSocket';
+  readonly protocol: 'rest' | 'trpc' | 'stream' | 'webSocket';
   readonly bytes: string | Buffer;
   /** WebSocket frames, sent once the server has answered the upgrade. */
   readonly frames?: Buffer;
@@ -53,15 +53,15 @@ const requests: readonly StormRequest[] = [
   { protocol: 'rest', bytes: rawRequest('/v1/slow?ms=5') },
   { protocol: 'rest', bytes: post('/v1/slow', json, JSON.stringify({ ms: hour })) },
   { protocol: 'rest', bytes: post('/v1/things', json, JSON.stringify({ name: 'x'.repeat(50_000) })) },
-  { protocol: 'rpc', bytes: rawRequest(`/trpc/slow?${input({ ms: hour })}`) },
-  { protocol: 'rpc', bytes: rawRequest(`/trpc/slow?${input({ ms: 5 })}`) },
-  { protocol: 'rpc', bytes: post('/trpc/slowWrite', json, JSON.stringify({ ms: hour })) },
+  { protocol: 'trpc', bytes: rawRequest(`/trpc/slow?${input({ ms: hour })}`) },
+  { protocol: 'trpc', bytes: rawRequest(`/trpc/slow?${input({ ms: 5 })}`) },
+  { protocol: 'trpc', bytes: post('/trpc/slowWrite', json, JSON.stringify({ ms: hour })) },
   {
-    protocol: 'rpc',
+    protocol: 'trpc',
     bytes: post('/trpc/bytes', { 'content-type': 'application/octet-stream' }, 'x'.repeat(200_000)),
   },
   {
-    protocol: 'rpc',
+    protocol: 'trpc',
     bytes: post(
       '/trpc/upload',
       { 'content-type': 'multipart/form-data; boundary=b' },
@@ -69,10 +69,10 @@ const requests: readonly StormRequest[] = [
     ),
   },
   {
-    protocol: 'rpc',
+    protocol: 'trpc',
     bytes: rawRequest(`/trpc/slow,slow,hello?batch=1&${input({ 0: { ms: hour }, 1: { ms: 5 } })}`),
   },
-  { protocol: 'rpc', bytes: rawRequest(`/trpc/large?${input(3_000_000)}`) },
+  { protocol: 'trpc', bytes: rawRequest(`/trpc/large?${input(3_000_000)}`) },
   {
     protocol: 'stream',
     bytes: rawRequest(`/trpc/slow,hello?batch=1&${input({ 0: { ms: hour } })}`, { headers: lines }),

@@ -24,7 +24,7 @@ async function start(serve: ServeRpc, isTransformed: boolean) {
       if (info?.constructor !== Object) seen.withoutTrpcHandler += 1;
       return {};
     },
-    rpc: {
+    trpc: {
       onError: ({ error, path, input, type }) =>
         seen.errors.push(
           JSON.stringify({ code: error.code, message: error.message, path, input: input ?? null, type }),

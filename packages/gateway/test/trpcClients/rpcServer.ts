@@ -4,7 +4,7 @@ import type { Encoder } from '@trpc/client';
 import type { Fetch } from '../fetch.ts';
 
 /** Options that the suite passes to a server. Omitted options have the server's own defaults. */
-export interface RpcOptions {
+export interface TrpcOptions {
   readonly router: AnyTRPCRouter;
   /** Receives tRPC's `info`, or `undefined` for a REST call. */
   readonly createContext: (info: TRPCRequestInfo | undefined) => object | Promise<object>;
@@ -12,7 +12,7 @@ export interface RpcOptions {
   readonly basePath?: `/${string}`;
   /** Default: 0, any free port. */
   readonly port?: number;
-  readonly rpc?: Pick<
+  readonly trpc?: Pick<
     HTTPBaseHandlerOptions<AnyTRPCRouter, unknown>,
     'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
   >;
@@ -36,4 +36,4 @@ export interface RpcServer {
 }
 
 /** Starts a server. The suite runs against any implementation. */
-export type ServeRpc = (options: RpcOptions) => Promise<RpcServer>;
+export type ServeRpc = (options: TrpcOptions) => Promise<RpcServer>;
