@@ -36,6 +36,10 @@ export interface Procedure extends ServedProcedure, Executable, CallLimits {
   readonly scopes: readonly string[] | undefined;
   /** Whether the gateway replays its responses. */
   readonly idempotencyKey: IdempotencyKeyUse;
+  /** Whether calls may have an `Idempotency-Key`, which the gateway or the procedure itself handles. */
+  readonly takesKey: boolean;
+  /** Whether it is served without a credential (`protect: false`). */
+  readonly isPublic: boolean;
 }
 
 /**
@@ -95,6 +99,7 @@ async function readProcedure(
   const { openapi } = (meta ?? {}) as { readonly openapi?: RestMeta };
   const stages = stagesOf(procedure);
   const rest = openapi?.enabled === false ? undefined : openapi;
+  const idempotencyKey = readIdempotencyKey(path, type, meta);
   return {
     path,
     type,
@@ -107,7 +112,9 @@ async function readProcedure(
     output,
     errors: rest && (await readErrors(path, definition)),
     scopes: readScopes(path, checkMetaNames(path, meta)),
-    idempotencyKey: readIdempotencyKey(path, type, meta),
+    idempotencyKey,
+    takesKey: Boolean(idempotencyKey ?? rest?.idempotencyKey),
+    isPublic: rest?.protect === false,
     ...readCallLimits(path, meta),
   };
 }
