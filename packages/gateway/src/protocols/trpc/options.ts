@@ -10,7 +10,7 @@ import type { RequestRecord } from '../../calls/requestRecord.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
 import type { ErrorReporter } from '../../calls/hooks.ts';
 import type { Idempotency } from '../../policies/idempotency.ts';
-import { defaultBatchSize, requirePositiveIntegers, type Limits } from '../../calls/limits.ts';
+import { defaultBatchSize, type Limits } from '../../calls/limits.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
@@ -153,10 +153,7 @@ const socketLimits = {
 
 type SocketLimits = Readonly<typeof socketLimits>;
 
-/**
- * Adds the default limits to the options.
- * @throws {GatewayError} for a limit that is not a positive integer
- */
+/** Adds the default limits to the options. */
 export function withSocketLimits(options: SocketOptions, maxBodyBytes: number): SocketSettings['sockets'] {
   const defaults = {
     ...socketLimits,
@@ -165,6 +162,5 @@ export function withSocketLimits(options: SocketOptions, maxBodyBytes: number): 
   const limits = Object.fromEntries(
     Object.entries(defaults).map(([name, value]) => [name, options[name as keyof SocketLimits] ?? value]),
   ) as SocketLimits;
-  requirePositiveIntegers('sockets', limits);
   return { ...options, ...limits };
 }
