@@ -33,7 +33,7 @@ export const adoptionProcedures = {
         summary: 'Record the adoption of an available animal',
         tags,
         successStatus: 201,
-        errorResponses: errors.change,
+        errorResponses: { ...errors.get, 409: 'The animal was changed at the same time.' },
       },
     })
     .errors(adoptionErrors)

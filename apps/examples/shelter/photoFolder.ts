@@ -1,4 +1,5 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { existsSync, openAsBlob } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryPath } from '@petstore/gateway/node';
 
@@ -17,15 +18,10 @@ export class PhotoFolder {
     await rename(uploaded, this.#pathOf(animalId));
   }
 
-  /** @returns the bytes of a photo, or `undefined` if the animal has none */
-  async read(animalId: number) {
-    try {
-      const file = await open(this.#pathOf(animalId));
-      return file.createReadStream();
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
+  /** @returns a photo, or `undefined` if the animal has none. Reading it fails if it is replaced meanwhile. */
+  async get(animalId: number): Promise<Blob | undefined> {
+    const path = this.#pathOf(animalId);
+    return existsSync(path) ? openAsBlob(path, { type: 'image/jpeg' }) : undefined;
   }
 
   remove(animalId: number): Promise<void> {

@@ -9,7 +9,7 @@ const tags = ['photos'];
 const path = '/animals/{animalId}/photo';
 
 export const photoProcedures = {
-  /** Over REST only: tRPC passes a form to a procedure as it is. */
+  /** For clients of REST: over tRPC, a form reaches a procedure as it is, and bytes have no JSON. */
   setPhoto: staff
     .meta({
       // A phone may send it over a slow network, and it takes disk space.
@@ -46,7 +46,7 @@ export const photoProcedures = {
     })
     .input(byId)
     .query(async ({ ctx, input: { animalId } }) => {
-      const photo = await ctx.photos.read(animalId);
+      const photo = await ctx.photos.get(animalId);
       if (photo === undefined) {
         throw new TRPCError({ code: 'NOT_FOUND', message: 'The animal has no photo.' });
       }
