@@ -9,7 +9,7 @@ import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 import type { RequestRecord } from './calls/requestRecord.ts';
 import type { RequestTelemetry, Telemetry } from './calls/telemetry.ts';
 import type { GatewayOptions } from './options.ts';
-import type { ResponseControls } from './procedures/responseControls.ts';
+import type { ResponseControls } from './http/outgoingResponse.ts';
 import { inProcessRequest } from './testing/inProcessRequest.ts';
 import { bearer } from './auth/schemes/bearer.ts';
 

@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
 import type { MaybePromise } from './http/maybePromise.ts';
-import type { ResponseDraft } from './http/responseDraft.ts';
+import type { OutgoingResponse } from './http/outgoingResponse.ts';
 import type { HttpRequest } from './http/request.ts';
 import { requestId } from './http/requestId.ts';
 import type { HttpResponse } from './http/response.ts';
@@ -46,7 +46,6 @@ import {
 } from './protocols/paths.ts';
 import type { Protocol } from './protocols/protocol.ts';
 import { createErrorResponse, rejectionResponse } from './protocols/rest/errorResponse.ts';
-import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteServer } from './protocols/rest/serveRoutes.ts';
 import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
@@ -196,7 +195,6 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     createContext,
     spool: options.spool,
     errorResponse,
-    responseMeta: trpc.responseMeta && createRestResponseMeta(router, trpc.responseMeta),
     ...eventTimes(router._def._config),
   });
   const trpcSettings: TrpcSettings = {
@@ -255,7 +253,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   function serve<TargetOfProtocol extends Target>(
     protocol: Protocol<Identity, TargetOfProtocol>,
     scope: RequestScope<Identity>,
-  ): MaybePromise<ResponseDraft> {
+  ): MaybePromise<OutgoingResponse> {
     const target = protocol.target(scope.request);
     if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
     const rejection = admit(admissionPolicies, scope, target);
@@ -266,7 +264,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   }
 
   /** Formats an error that occurs before the protocol handles the request. */
-  const reject = (error: TRPCError, scope: RequestScope<Identity>): ResponseDraft =>
+  const reject = (error: TRPCError, scope: RequestScope<Identity>): OutgoingResponse =>
     (scope.protocol === 'trpc' ? trpcProtocol : rest).reject(error, scope);
 
   const respond = (scope: RequestScope<Identity>): MaybePromise<HttpResponse> => {

@@ -45,7 +45,7 @@ export { GatewayError } from './procedures/gatewayError.ts';
 export type { GatewayMeta, RestMeta, Deprecation, Pagination, ResponseHeader } from './procedures/meta.ts';
 export type { ServedProcedure } from './procedures/procedures.ts';
 export type { JsonSchemaConverters, StandardJsonSchema } from './procedures/standardSchema.ts';
-export { ResponseControls } from './procedures/responseControls.ts';
+export { ResponseControls } from './http/outgoingResponse.ts';
 export type { InputIssue } from './procedures/inputError.ts';
 export {
   apiErrors,

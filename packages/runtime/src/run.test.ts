@@ -138,7 +138,7 @@ describe.runIf(process.platform === 'linux')('workers: 2', () => {
       await writeFile(tls.keyFile, key);
     };
     await write('one');
-    const notes = await startNotes({ workers: 2, listen: { tls } });
+    const notes = await startNotes({ server: 'node', workers: 2, listen: { tls } });
     const { hostname, port, protocol } = new URL(notes.origin);
     const shown = async () => {
       const socket = connectTls({ port: Number(port), host: hostname, rejectUnauthorized: false });

@@ -1,6 +1,6 @@
 // Hot path: every response runs through it.
 import { performance } from '../http/performance.ts';
-import type { ResponseDraft } from '../http/responseDraft.ts';
+import type { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { reportedStream } from '../http/reportedStream.ts';
 import { isBodyStream, type BodyStream, type HttpResponse } from '../http/response.ts';
 import { utf8Length } from '../http/utf8.ts';
@@ -35,7 +35,7 @@ export class Recorder {
   /**
    * Reports a response; for a stream, when it has ended. It replaces `response.body` of a stream with an observed one.
    */
-  response(scope: RequestScope, response: ResponseDraft): void {
+  response(scope: RequestScope, response: OutgoingResponse): void {
     const { body } = response;
     if (isBodyStream(body)) {
       response.body = reportedStream(body, (cause) => {

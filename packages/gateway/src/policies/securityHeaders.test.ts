@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Header, headersOf } from '../http/response.ts';
-import { ResponseDraft } from '../http/responseDraft.ts';
+import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { type ProtocolName, RequestScope } from '../calls/requestScope.ts';
 import { securityHeadersPolicy } from './securityHeaders.ts';
@@ -10,7 +10,7 @@ function complete(
   isProtected: boolean,
   protocol: ProtocolName,
   scope: object,
-  draft: ResponseDraft,
+  draft: OutgoingResponse,
 ): Header[] {
   const requestScope = new RequestScope(inProcessRequest('GET', '/'), protocol, 'id', 0);
   securityHeadersPolicy(isProtected).complete?.(Object.assign(requestScope, scope), draft);
@@ -18,7 +18,7 @@ function complete(
 }
 
 const draftOf = (own: readonly Header[] = [], shared: readonly Header[] = []) =>
-  new ResponseDraft(200, [...own], '', shared);
+  new OutgoingResponse(200, [...own], '', shared);
 const nosniff: Header = ['x-content-type-options', 'nosniff'];
 const noStore: Header = ['cache-control', 'no-store'];
 const anonymous = { isAnonymous: true };

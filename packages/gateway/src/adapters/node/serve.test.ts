@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
@@ -12,22 +11,6 @@ import { serve } from './serve.ts';
 const listen = listenOn(serve);
 
 describe('requests', () => {
-  it('requests after an upgrade request to another protocol are served completely', async () => {
-    const handled: string[] = [];
-    const listening = await listen(({ path }) => {
-      handled.push(path);
-      return ok('x');
-    });
-    const { socket } = await dial(listening);
-    const start = 'OPTIONS /second HTTP/1.1\r\nHost: a.test\r\nX: ';
-    socket.write(
-      `GET /first HTTP/1.1\r\nHost: a.test\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n${start}`,
-    );
-    await sleep(20);
-    socket.write(`a\r\n\r\n${get('/third')}`);
-    await until(() => expect(handled).toEqual(['/first', '/second', '/third']));
-  });
-
   it.each<[what: string, requestText: string, path: string, query: string]>([
     [
       'a target in absolute form',

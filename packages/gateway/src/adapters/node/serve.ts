@@ -56,7 +56,7 @@ const timeLimits = {
  * @throws {RangeError} for an unknown option, an invalid port, or a limit that is not a positive integer
  * @throws {TypeError} if `service` is not a gateway, such as the promise of one
  */
-export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
+export async function serve(service: Service, options: ServeOptions = {}): Promise<Required<Listening>> {
   requireService('serve', service);
   checkOptions(options);
   const {
@@ -95,8 +95,6 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   server.maxHeadersCount = 0;
 
   server.on('connection', (socket: Socket) => {
-    // Emitted a second time for an upgrade request that is handled as a normal request.
-    if (connections.has(socket)) return;
     tcpConnections += 1;
     socket.once('close', () => {
       tcpConnections -= 1;
@@ -109,7 +107,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     if (tls) socket.destroy();
     else writeLast(socket, busyResponse);
   });
-  if (tls) server.on('secureConnection', (socket: Socket) => connections.has(socket) || track(socket));
+  if (tls) server.on('secureConnection', track);
 
   function track(socket: Socket): void {
     const connection = new Connection(socket);

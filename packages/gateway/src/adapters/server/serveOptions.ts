@@ -14,7 +14,7 @@ export interface ServeOptions {
    * connections (Linux). Default: false; a port in use is an error.
    */
   readonly reusePort?: boolean;
-  /** Certificate for TLS 1.2 or newer. Default: no TLS. */
+  /** Certificate for TLS 1.2 or newer, read when the server starts. Default: no TLS. */
   readonly tls?: TlsFiles;
   /**
    * Maximum number of open connections, including WebSockets. A connection over the limit gets 503 and is closed; over
@@ -135,8 +135,9 @@ export interface Listening {
    */
   close(options?: CloseOptions): Promise<number>;
   /**
-   * Reads the certificate and its key again, for new connections. Does nothing without TLS.
+   * Reads the certificate and its key again, for new connections. Does nothing without TLS. Undefined on uWebSockets.js,
+   * which reads them once: restart the process.
    * @throws {CertificateError} if they cannot be used; the current ones stay in use
    */
-  reloadCertificate(): Promise<void>;
+  reloadCertificate?(): Promise<void>;
 }

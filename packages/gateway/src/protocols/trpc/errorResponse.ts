@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
-import { ResponseDraft } from '../../http/responseDraft.ts';
+import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
 import type { ErrorReporter } from '../../calls/hooks.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
@@ -18,7 +18,7 @@ export type TrpcErrorResponse = (
   error: TRPCError,
   scope: RequestScope,
   headers?: readonly Header[],
-) => ResponseDraft;
+) => OutgoingResponse;
 
 /**
  * Creates the function that converts errors outside of a procedure to tRPC responses.
@@ -73,7 +73,7 @@ function errorResponseOf(
       scope.error = error;
       scope.failedCalls = [{ error, path: undefined }];
     }
-    return new ResponseDraft(status, [...headers, ...retryAfterHeader([shown])], body);
+    return new OutgoingResponse(status, [...headers, ...retryAfterHeader([shown])], body);
   };
 }
 

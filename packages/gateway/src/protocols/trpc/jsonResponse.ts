@@ -1,7 +1,7 @@
 // Hot path: an output is encoded once, and its envelope is concatenated (0.2 µs less than encoding both as an object).
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
-import type { ResponseDraft } from '../../http/responseDraft.ts';
+import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import { utf8Length } from '../../http/utf8.ts';
@@ -57,7 +57,7 @@ export class JsonResponse extends RequestCalls {
     return this.#outcomes.some((outcome) => outcome instanceof Failure);
   }
 
-  protected write(): ResponseDraft {
+  protected write(): OutgoingResponse {
     const { isBatchCall } = this.request;
     this.format = jsonHeaders;
     if (this.deferredError) throw this.deferredError.cause;

@@ -1,8 +1,8 @@
 // Hot path: one object per request, and no closure per call.
 import { TRPCError } from '@trpc/server';
-import { getHTTPStatusCode } from '@trpc/server/http';
+import { getHTTPStatusCode, type ResponseMeta } from '@trpc/server/http';
 import { isThenable } from '../../http/maybePromise.ts';
-import { ResponseDraft } from '../../http/responseDraft.ts';
+import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import type { CallScope } from '../../calls/callScope.ts';
@@ -13,8 +13,7 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import type { ResponseControls } from '../../procedures/responseControls.ts';
-import { bodilessStatuses, metaHeaders } from '../../procedures/responseMeta.ts';
+import type { ResponseControls } from '../../http/outgoingResponse.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { jsonType, retryAfterHeader } from './errorResponse.ts';
 import { encodeError, type EncodedError } from './errorShape.ts';
@@ -58,8 +57,8 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** The `Idempotency-Key` of a single call, if the procedure takes one. */
   #key: string | undefined = undefined;
   #reservation: IdempotencyReservation | undefined = undefined;
-  #response: ResponseDraft | undefined = undefined;
-  #resolve: ((received: ResponseDraft) => void) | undefined = undefined;
+  #response: OutgoingResponse | undefined = undefined;
+  #resolve: ((received: OutgoingResponse) => void) | undefined = undefined;
   /** The value of `Allow`, if the method is not supported. */
   #allow: string | undefined = undefined;
   /** All headers, once `responseMeta` was called. */
@@ -72,7 +71,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   /** Responds to the request. It never throws and never rejects. */
-  respond(): ResponseDraft | Promise<ResponseDraft> {
+  respond(): OutgoingResponse | Promise<OutgoingResponse> {
     const receiving = this.request.receive();
     if (receiving) void receiving.then(() => this.#begin());
     else this.#begin();
@@ -88,7 +87,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   abstract settle(index: number, outcome: unknown): void;
 
   /** Creates the response. An error that it throws is the error of the request. */
-  protected abstract write(): ResponseDraft;
+  protected abstract write(): OutgoingResponse;
 
   /** Whether a call of the request has failed. */
   protected get hasError(): boolean {
@@ -137,13 +136,13 @@ export abstract class RequestCalls implements OutcomeReceiver {
    *   without a body
    */
   protected response(
-    body: ResponseDraft['body'],
+    body: OutgoingResponse['body'],
     tRpcStatus = 200,
     items?: readonly ResultItem[],
     errors: readonly TRPCError[] = emptyList,
-  ): ResponseDraft {
+  ): OutgoingResponse {
     const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatchCall;
-    let status = (isSuccess ? controlStatus(this.scope.responseControls) : undefined) ?? tRpcStatus;
+    let status = (isSuccess ? controlStatus(this.scope.response) : undefined) ?? tRpcStatus;
     if (this.settings.trpc.responseMeta) status = this.#addMeta(items, errors) || status;
     if (this.deferredError) throw this.deferredError.cause;
     if (!(status >= 200 && status <= 599) || bodilessStatuses.has(status)) void new Response('', { status });
@@ -151,7 +150,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     const isTyped = this.#headers?.has('content-type') ?? this.format !== noFormat;
     if (!isTyped) headers.push(textType);
     if (errors.length > 0) headers.push(...retryAfterHeader(errors));
-    return new ResponseDraft(status, headers, body, this.#headers ? emptyList : this.format);
+    return new OutgoingResponse(status, headers, body, this.#headers ? emptyList : this.format);
   }
 
   /** Reports an error to the request record and to `onError`. It throws if `onError` throws. */
@@ -204,7 +203,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       context = settings.createContext({
         request: http,
         identity: scope.identity,
-        response: scope.responseControls,
+        response: scope.response,
         requestId: scope.requestId,
         idempotencyKey: this.#key,
         info: request.info,
@@ -216,7 +215,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     else this.#runWith(context);
   }
 
-  #end(response: ResponseDraft): void {
+  #end(response: OutgoingResponse): void {
     this.#response = response;
     this.#resolve?.(response);
   }
@@ -250,7 +249,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
     idempotency?.begin(this.scope, { procedure, key, head: [], body }, calls, (begun) => {
       if (begun instanceof Failure) this.settle(0, begun);
-      else if (begun instanceof ResponseDraft) this.#end(begun);
+      else if (begun instanceof OutgoingResponse) this.#end(begun);
       else {
         this.#reservation = begun;
         this.#start(procedure, 0, {
@@ -296,7 +295,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     return procedure.idempotencyKey === 'required' && this.#key === undefined ? keyRequired() : undefined;
   }
 
-  #createResponse(): ResponseDraft {
+  #createResponse(): OutgoingResponse {
     const { error, http, phase } = this.request;
     // The response of a call with a key is created even so, since the client may retry.
     if (http.isAborted && (this.#reservation === undefined || this.hasError)) {
@@ -304,7 +303,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       this.scope.error = undefined;
       this.scope.failedCalls = emptyList;
       this.discard();
-      return new ResponseDraft(499, []);
+      return new OutgoingResponse(499, []);
     }
     if (error) return phase === 'url' ? this.#adapterError(error) : this.#requestError(error);
     try {
@@ -316,7 +315,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   /** Responds with an error of the whole request. */
-  #requestError(error: TRPCError): ResponseDraft {
+  #requestError(error: TRPCError): OutgoingResponse {
     this.deferredError = undefined;
     try {
       this.report(error);
@@ -330,7 +329,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   /** Responds with an error that tRPC leaves to its adapters, which set no content type. */
-  #adapterError(error: TRPCError): ResponseDraft {
+  #adapterError(error: TRPCError): OutgoingResponse {
     this.reportOutside(error);
     return this.settings.errorResponse(
       error,
@@ -368,7 +367,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Returns the headers other than those of the format. */
   #setHeaders(): Header[] {
-    const headers = this.controlHeaders ?? this.scope.responseControls.headers;
+    const headers = this.controlHeaders ?? this.scope.response.headers;
     // Without the content type for REST: the body has tRPC's format.
     const list = headers.length === 0 ? [] : headers.filter(([name]) => name !== 'content-type');
     if (this.#allow !== undefined) list.push(['allow', this.#allow]);
@@ -411,5 +410,25 @@ function clientErrorWithoutStack(code: TRPCError['code'], message: string): TRPC
     return new TRPCError({ code, message });
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** Statuses of responses without a body (RFC 9110 §6.4.1). */
+const bodilessStatuses: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * Yields the headers that `responseMeta` returned, and whether each replaces earlier values. As in tRPC, only a single
+ * string replaces them; values of a list and of `Headers` are appended.
+ */
+function* metaHeaders({
+  headers,
+}: ResponseMeta): Generator<[name: string, value: string, isReplacing: boolean]> {
+  if (headers instanceof Headers) {
+    for (const [name, value] of headers) yield [name, value, false];
+    return;
+  }
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (Array.isArray(value)) for (const item of value) yield [name.toLowerCase(), item, false];
+    else if (typeof value === 'string') yield [name.toLowerCase(), value, true];
   }
 }

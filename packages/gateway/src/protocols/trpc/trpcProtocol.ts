@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { ResponseDraft } from '../../http/responseDraft.ts';
+import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Header } from '../../http/response.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
@@ -26,15 +26,15 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
     return new TrpcRequest(request, this.#settings);
   }
 
-  options(): ResponseDraft {
-    return new ResponseDraft(204, [allowHeader]);
+  options(): OutgoingResponse {
+    return new OutgoingResponse(204, [allowHeader]);
   }
 
-  reject(error: TRPCError, scope: RequestScope): ResponseDraft {
+  reject(error: TRPCError, scope: RequestScope): OutgoingResponse {
     return this.#settings.errorResponse(error, scope);
   }
 
-  respond(scope: RequestScope, request: TrpcRequest): ResponseDraft | Promise<ResponseDraft> {
+  respond(scope: RequestScope, request: TrpcRequest): OutgoingResponse | Promise<OutgoingResponse> {
     const { accept, http, isBatchCall, phase, paths, procedures, type } = request;
     const settings = this.#settings;
     scope.calls = paths.length;
@@ -48,7 +48,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });
       return settings.errorResponse(error, scope, [jsonType, allowHeader]);
     }
-    if (http.method === 'HEAD' && phase !== 'url') return new ResponseDraft(204, []);
+    if (http.method === 'HEAD' && phase !== 'url') return new OutgoingResponse(204, []);
     if (accept === 'application/jsonl') return new LinesResponse(settings, scope, request).respond();
     if (type === 'subscription' && !isBatchCall)
       return new EventsResponse(settings, scope, request).respond();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ResponseControls } from './responseControls.ts';
+import { ResponseControls } from './outgoingResponse.ts';
 
 it('response.header replaces earlier values of a header, in any case of its name, and response.append keeps them', () => {
   const controls = new ResponseControls();
