@@ -37,7 +37,7 @@ export function shelterService(options: ShelterOptions): RunOptions {
     listen: { host, port },
     log: log({ level: logLevel }),
     docs: docsPage(),
-    expectedErrors: ['GatewayError', 'StoreError'],
+    expectedErrors: ['StoreError'],
     ...(adminPort !== undefined && { admin: { port: adminPort, metrics: metrics({ prefix: 'shelter_' }) } }),
     start: (context) => startShelter(options, context),
   };
