@@ -46,6 +46,7 @@ const suitesWithoutAdapter = [
   'responseProblems',
   'node/mounted',
   'trpcClients/official',
+  'trace/trace',
 ].map((name) => `${suites}${name}.test.ts`);
 /** The suites that run over the other adapters if `PETSTORE_TESTS` is not set: a file or two of each kind. */
 const briefSuites = [

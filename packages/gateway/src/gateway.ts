@@ -29,7 +29,7 @@ import { createSameSite } from './auth/sameSite.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { requestIdPolicy, securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSocketOrigins } from './auth/socketOrigins.ts';
-import { readProcedures, type Procedure, type ServedProcedure } from './procedures/procedures.ts';
+import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import {
   createProtocolOf,
   createRouteOf,
@@ -42,10 +42,9 @@ import { RequestHandler } from './protocols/requestHandler.ts';
 import { createErrorResponse, rejectionResponse } from './protocols/rest/errorResponse.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteProtocol } from './protocols/rest/serveRoutes.ts';
-import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
-import { createShapeOf } from './protocols/trpc/errorShape.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
 import { trpcOptions, withSocketLimits, type TrpcSettings } from './protocols/trpc/options.ts';
+import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
 import { requireOptions } from './requireOptions.ts';
@@ -289,15 +288,8 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     calls,
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
     watch,
-    publicProcedures: pathsIn(
-      operations.filter(({ isPublic }) => isPublic).map(({ procedure }) => procedure),
-    ),
-    idempotentProcedures: pathsIn(
-      definitions.filter(({ idempotencyKey, rest: meta }) => idempotencyKey ?? meta?.idempotencyKey),
-    ),
     idempotency,
-    errorResponse: createTrpcErrorResponse(router, reporter, { maxResponseBytes, isMasked }),
-    shapeOf: createShapeOf(config, isMasked),
+    errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reporter }),
     createContext,
   };
   const { admitting, early } = policies.policiesOf.ofRequest([]);
@@ -326,5 +318,3 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     sockets,
   };
 }
-
-const pathsIn = (procedures: readonly Procedure[]) => new Set(procedures.map(({ path }) => path));

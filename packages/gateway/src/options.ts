@@ -1,5 +1,4 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
-import { memberNames } from './http/unknownOptions.ts';
 import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './operations/errorFormat.ts';
@@ -164,8 +163,7 @@ export interface GatewayOptions<
    * Called with each error that a client receives, including 4xx, from any protocol or policy. Errors that it throws
    * are ignored. If it is set, the gateway does not write unexpected errors to stderr.
    *
-   * `trpc.onError` is a different hook. It works as in tRPC's adapters: it receives only errors over tRPC, and an error
-   * that it throws becomes the response.
+   * `trpc.onError` is a different hook, that of tRPC's adapters: it receives only errors over tRPC.
    */
   readonly onError?: (error: ReportedError<inferRouterContext<Router>>) => unknown;
   /**
@@ -179,101 +177,3 @@ export interface GatewayOptions<
    */
   readonly onResponse?: (record: RequestRecord) => void;
 }
-
-type AnyOptions = GatewayOptions<AnyTRPCRouter, unknown>;
-
-/** Type that `requireOptions` checks an option for. `checked`: the code that reads the option checks it. */
-export type OptionType = 'boolean' | 'checked' | 'function' | 'object' | 'string';
-
-/** The options of `createGateway`, with the type that each must have. */
-export const gatewayOptions = {
-  router: 'checked',
-  authentication: 'checked',
-  createContext: 'function',
-  restBasePath: 'string',
-  trpcBasePath: 'string',
-  trpc: 'object',
-  sockets: 'object',
-  documentPath: 'string',
-  document: 'object',
-  publicUrl: 'string',
-  rateLimit: 'object',
-  failedAttempts: 'object',
-  idempotency: 'object',
-  trustProxy: 'checked',
-  cors: 'object',
-  telemetry: 'object',
-  errorFormat: 'object',
-  maskUnexpectedErrors: 'boolean',
-  jsonSchema: 'object',
-  routes: 'object',
-  spool: 'function',
-  policies: 'checked',
-  onError: 'function',
-  onResponse: 'function',
-  maxBodyBytes: 'checked',
-  maxResponseBytes: 'checked',
-  maxQueryParameters: 'checked',
-  maxJsonDepth: 'checked',
-  maxInFlight: 'checked',
-  maxQueueMs: 'checked',
-  callTimeoutMs: 'checked',
-} satisfies Record<keyof AnyOptions, OptionType>;
-
-/** Names of the members of options that are objects, by the option's path. */
-export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
-  trpc: memberNames<TrpcOptions<AnyTRPCRouter>>({
-    allowBatching: true,
-    allowMethodOverride: true,
-    maxBatchSize: true,
-    responseMeta: true,
-    onError: true,
-  }),
-  sockets: memberNames<SocketOptions>({
-    keepAlive: true,
-    dangerouslyDisablePong: true,
-    experimental_encoder: true,
-    maxMessageBytes: true,
-    maxUnauthenticatedBytes: true,
-    maxBufferedBytes: true,
-    maxCallsPerSocket: true,
-    credentialDeadlineMs: true,
-    maxUnauthenticatedSockets: true,
-    maxUnauthenticatedSocketsPerAddress: true,
-  }),
-  'sockets.keepAlive': memberNames<NonNullable<SocketOptions['keepAlive']>>({
-    enabled: true,
-    pingMs: true,
-    pongWaitMs: true,
-  }),
-  document: memberNames<DocumentOptions>({
-    title: true,
-    version: true,
-    description: true,
-    license: true,
-    openapi: true,
-    tags: true,
-    transform: true,
-  }),
-  'document.license': memberNames<NonNullable<DocumentOptions['license']>>({ name: true, identifier: true }),
-  rateLimit: memberNames<RateLimitOptions<unknown>>({
-    calls: true,
-    windowSeconds: true,
-    key: true,
-    state: true,
-  }),
-  failedAttempts: memberNames<FailedAttemptsOptions>({ attempts: true, windowSeconds: true, state: true }),
-  idempotency: memberNames<IdempotencyOptions<unknown>>({
-    state: true,
-    ttlMs: true,
-    maxStoredBytes: true,
-    caller: true,
-  }),
-  cors: memberNames<CorsOptions>({
-    origins: true,
-    credentials: true,
-    allowHeaders: true,
-    exposeHeaders: true,
-    maxAgeSeconds: true,
-  }),
-};

@@ -237,13 +237,12 @@ describe('arrive', () => {
 });
 
 it.each<[policies: unknown, message: string]>([
-  [{}, 'policies is an object; it must be a list'],
-  [['cors'], 'policies has "cors" in its list; a policy is an object with admit'],
-  [[{}], 'in its list; a policy is an object with admit'],
-  [[{ admits() {} }], '"admits" is not an option of a policy; did you mean "admit"?'],
-  [[{ admit: true }], 'in its list; a policy is an object with admit'],
-  [[{ admit() {}, complete: 1 }], 'A policy of policies has complete: 1; it must be a function.'],
-  [[{ admit() {}, before: 'cors' }], `A policy of policies has before: "cors"; it must be 'authentication'.`],
+  [{}, 'policies is {}; it must be a list'],
+  [['cors'], 'policies[0] takes an object of options, not "cors".'],
+  [[{}], 'policies[0] does nothing; add admit, complete or arrive.'],
+  [[{ admits() {} }], '"admits" is not an option of policies[0]; did you mean "admit"?'],
+  [[{ admit: true }], 'policies[0].admit is true; it must be a function.'],
+  [[{ admit() {}, before: 'cors' }], `policies[0].before is "cors"; it must be 'authentication'.`],
 ])('createGateway rejects policies: %j', async (policies, message) => {
   await expect(
     createGateway({

@@ -1,12 +1,10 @@
 import { TRPCError } from '@trpc/server';
-import { formatValue } from '../http/formatValue.ts';
-import { isObject } from '../http/isObject.ts';
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
+import { callback, optional, optionProblems, type OptionRules } from '../http/optionRules.ts';
 import { OutgoingResponse, type PolicyResponse } from '../http/outgoingResponse.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { requireResponse } from '../http/requireResponse.ts';
 import type { HttpResponse } from '../http/response.ts';
-import { unknownOptions } from '../http/unknownOptions.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { trpcCodeOf } from '../procedures/errorCodes.ts';
 import { failureOf } from '../procedures/execute.ts';
@@ -145,41 +143,26 @@ function policySet<Each extends AnyPolicy>(policies: readonly Each[]): PolicySet
 
 /**
  * Checks the option `policies`.
- * @throws {GatewayError} for a value that is no list of policies
+ * @throws {GatewayError} with a line for each problem of a policy
  */
 export function requirePolicies<Each>(policies: readonly Each[]): readonly Each[] {
-  if (!Array.isArray(policies)) {
-    throw new GatewayError(
-      `policies is ${formatValue(policies)}; it must be a list, such as policies: [{ admit: ({ request }) => … }].`,
-    );
-  }
-  for (const policy of policies as readonly unknown[]) {
-    const problems = isObject(policy) ? unknownOptions('a policy', policy, Object.keys(policyMembers)) : [];
-    if (problems.length > 0) throw new GatewayError(problems.join('\n'));
-    const isPolicy = isObject(policy) && stepNames.some((name) => typeof policy[name] === 'function');
-    if (!isPolicy) {
-      throw new GatewayError(
-        `policies has ${formatValue(policy)} in its list; a policy is an object with admit, complete or arrive, such as { complete: (_context, response) => response.header('x-served-by', 'books-1') }.`,
-      );
-    }
-    for (const [name, expected] of Object.entries(policyMembers)) {
-      const value = policy[name];
-      if (value === undefined || typeof value === expected || value === expected) continue;
-      throw new GatewayError(
-        `A policy of policies has ${name}: ${formatValue(value)}; it must be ${expected === 'function' ? 'a function' : `'${expected}'`}.`,
-      );
-    }
-  }
+  const problems = policies.flatMap((policy, index) => {
+    const name = `policies[${index}]`;
+    const found = optionProblems(name, policy, policyRules, `${name}.`);
+    const hasStep = found.length > 0 || steps.some((step) => Reflect.has(policy as object, step));
+    return hasStep ? found : [`${name} does nothing; add admit, complete or arrive.`];
+  });
+  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
   return policies;
 }
 
-const stepNames = ['arrive', 'admit', 'complete'];
-const policyMembers: Readonly<Record<keyof Policy, string>> = {
-  arrive: 'function',
-  before: 'authentication',
-  procedures: 'function',
-  admit: 'function',
-  complete: 'function',
+const steps = ['arrive', 'admit', 'complete'];
+const policyRules: OptionRules<Policy> = {
+  arrive: callback,
+  before: optional((value) => value === 'authentication', "'authentication'"),
+  procedures: callback,
+  admit: callback,
+  complete: callback,
 };
 
 type PoliciesOf<Each> = (called: readonly (Procedure | undefined)[]) => PolicySet<Each>;
