@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import { isFileStream } from '../procedures/fileStream.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { RestMeta } from '../procedures/meta.ts';
-import { reject } from './unservableError.ts';
 import { innermost } from './zodSchema.ts';
 
 /** A body that the procedure receives as bytes or files instead of parsed fields. */
@@ -49,16 +48,9 @@ function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
   }
 }
 
-/**
- * Returns the upload limits of the metadata, with defaults.
- * @throws {UnservableError} for an invalid limit
- */
+/** Returns the upload limits of the metadata, with defaults. */
 export function uploadLimits({
-  upload: { spool: _spool, ...limits } = {},
+  upload: { maxBytes, maxFileBytes = Infinity, maxFiles = defaultMaxFiles } = {},
 }: RestMeta): Pick<OperationUpload, 'maxBytes' | 'maxFileBytes' | 'maxFiles'> {
-  for (const [name, value] of Object.entries(limits)) {
-    if (!(value > 0)) reject(`its upload.${name} is ${value}; it must be a positive number`);
-  }
-  const { maxBytes, maxFileBytes = Infinity, maxFiles = defaultMaxFiles } = limits;
   return { maxBytes, maxFileBytes, maxFiles };
 }

@@ -10,14 +10,25 @@ import {
   type JWTVerifyOptions,
 } from 'jose';
 import type { HttpRequest } from '../../http/request.ts';
-import { formatValue } from '../../http/formatValue.ts';
-import { unknownOptions } from '../../http/unknownOptions.ts';
-import { GatewayError } from '../../procedures/gatewayError.ts';
+import {
+  callback,
+  isText,
+  isTextList,
+  optional,
+  type OptionRule,
+  type OptionRules,
+  required,
+  text,
+} from '../../http/optionRules.ts';
 import { RecentMap } from '../../state/recentMap.ts';
 import type { HeaderSource, Rejected, Scheme } from '../../calls/scheme.ts';
-import { bearerChallenge, bearerReads, bearerToken } from './bearer.ts';
-import { defaultRealm, schemeNames, type SchemeOptions } from './options.ts';
-import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
+import {
+  bearerMembers,
+  bearerToken,
+  type ProtectedResourceOptions,
+  protectedResourceRule,
+} from './bearer.ts';
+import { commonMembers, requireSchemeOptions, type SchemeOptions } from './options.ts';
 
 /** Options of `jwt()`. */
 export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
@@ -62,17 +73,6 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
     Partial<Pick<ProtectedResourceOptions, 'authorizationServers'>>;
 }
 
-const optionNames = schemeNames<JwtOptions<unknown>>({
-  issuer: true,
-  audience: true,
-  jwksUri: true,
-  algorithms: true,
-  type: true,
-  clockToleranceSeconds: true,
-  maxAgeSeconds: true,
-  protectedResource: true,
-});
-
 const publicKeyAlgorithms = [
   'RS256',
   'RS384',
@@ -86,6 +86,36 @@ const publicKeyAlgorithms = [
   'EdDSA',
   'Ed25519',
 ];
+
+const isFilled = (value: unknown) => isText(value) && value !== '';
+
+// With an unset environment variable as issuer or audience, tokens of every one would be accepted.
+const rules: OptionRules<Omit<JwtOptions<unknown>, keyof SchemeOptions<unknown>>> & {
+  readonly verify: OptionRule;
+} = {
+  verify: callback,
+  issuer: required(isFilled, 'a string that is not empty'),
+  audience: required(
+    (value) => [value].flat().length > 0 && [value].flat().every(isFilled),
+    'a string or an array of strings, none of them empty',
+  ),
+  jwksUri: required(
+    (value) => isText(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
+    'an https URL',
+  ),
+  algorithms: optional(
+    (value) =>
+      isTextList(value) && value.length > 0 && value.every((each) => publicKeyAlgorithms.includes(each)),
+    `a list of one or more of ${publicKeyAlgorithms.join(', ')}, and no other`,
+  ),
+  type: text,
+  clockToleranceSeconds: optional(
+    (value) => typeof value === 'number' && value >= 0,
+    'a number of 0 or more',
+  ),
+  maxAgeSeconds: optional((value) => typeof value === 'number' && value >= 0, 'a number of 0 or more'),
+  protectedResource: protectedResourceRule(optional),
+};
 
 /** Longer tokens are malformed. */
 const maxTokenLength = 8192;
@@ -114,22 +144,27 @@ interface VerifiedToken {
  * @throws {GatewayError} for invalid options
  */
 export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Scheme<Identity> {
-  const unknown = unknownOptions('jwt', options, optionNames);
-  if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
+  requireSchemeOptions('jwt', options, rules);
   const {
     verify: identify = (claims: JWTPayload) => claims as Identity,
     scopes = options.verify === undefined ? scopesOfClaims : undefined,
-    realm = defaultRealm,
-    name = 'jwt',
-    document = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token.' },
+    realm,
     issuer,
+    audience,
+    algorithms = publicKeyAlgorithms,
+    type,
     clockToleranceSeconds = 5,
     maxAgeSeconds = 600,
+    protectedResource,
   } = options;
-  const checks = checksOf(options, clockToleranceSeconds);
-  const resource =
-    options.protectedResource &&
-    protectedResource({ authorizationServers: [issuer], ...options.protectedResource });
+  const checks: JWTVerifyOptions = {
+    issuer,
+    audience: typeof audience === 'string' ? audience : [...audience],
+    algorithms: [...algorithms],
+    requiredClaims: ['exp'],
+    clockTolerance: clockToleranceSeconds,
+    ...(type !== undefined && { typ: type }),
+  };
   const keys = issuerKeys(options.jwksUri, maxAgeSeconds * 1000);
   const verifiedTokens = new RecentMap<VerifiedToken>(maxVerifiedTokens);
 
@@ -141,14 +176,17 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
   }
 
   return {
-    name,
-    noun: 'access token',
-    usage: '"Authorization: Bearer <access token>"',
-    reads: bearerReads,
-    header: 'authorization',
-    isAmbient: false,
-    document,
-    ...(resource && { protectedResource: resource.served }),
+    ...commonMembers({ ...options, ...(scopes && { scopes }) }, 'jwt', {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'An access token.',
+    }),
+    ...bearerMembers(
+      'access token',
+      realm,
+      protectedResource && { authorizationServers: [issuer], ...protectedResource },
+    ),
     read: readJwt,
     verify(token, request) {
       const verified = verifiedTokens.get(token);
@@ -160,51 +198,6 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
       }
       return verifyToken(token).then((claims) => claims && identify(claims, request));
     },
-    ...(scopes && { scopes }),
-    challenge: bearerChallenge(realm, resource?.url),
-  };
-}
-
-/**
- * Validates the options, and returns those for `jwtVerify`.
- * @throws {GatewayError} for invalid options
- */
-function checksOf<Identity>(
-  { algorithms = publicKeyAlgorithms, audience, issuer, jwksUri, type }: JwtOptions<Identity>,
-  clockTolerance: number,
-): JWTVerifyOptions {
-  // With an unset environment variable, tokens of every issuer would be accepted.
-  if (typeof (issuer as unknown) !== 'string') {
-    throw new GatewayError(`jwt: issuer is ${formatValue(issuer)}; it must be a string.`);
-  }
-  const audiences: readonly unknown[] = [audience].flat();
-  if (!audiences.every((each) => typeof each === 'string')) {
-    throw new GatewayError(
-      `jwt: audience is ${formatValue(audience)}; it must be a string or an array of strings.`,
-    );
-  }
-  if (issuer === '' || audiences.length === 0 || audiences.includes('')) {
-    throw new GatewayError(
-      'jwt: issuer and audience must not be empty; otherwise tokens of other issuers or audiences would be accepted.',
-    );
-  }
-  const unknown = algorithms.find((each) => !publicKeyAlgorithms.includes(each));
-  if (unknown !== undefined || algorithms.length === 0) {
-    throw new GatewayError(
-      `jwt: algorithms ${unknown === undefined ? 'is empty' : `contains "${unknown}"`}; it must contain one or more of ${publicKeyAlgorithms.join(', ')}, and no other.`,
-    );
-  }
-  const url = URL.parse(jwksUri);
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new GatewayError(`jwt: jwksUri is "${jwksUri}"; it must be an https URL.`);
-  }
-  return {
-    issuer,
-    audience: typeof audience === 'string' ? audience : [...audience],
-    algorithms: [...algorithms],
-    requiredClaims: ['exp'],
-    clockTolerance,
-    ...(type !== undefined && { typ: type }),
   };
 }
 

@@ -223,6 +223,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
         identity: scope.identity,
         response: scope.response,
         requestId: scope.requestId,
+        data: scope.data,
         idempotencyKey: this.#key,
         info: request.info,
       });

@@ -443,17 +443,23 @@ describe('the key endpoint of the issuer', () => {
 });
 
 it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
-  [{ algorithms: ['HS256'] }, /jwt: algorithms contains "HS256"; it must contain one or more of RS256/],
-  [{ algorithms: ['none'] }, /jwt: algorithms contains "none"; it must/],
-  [{ algorithms: [] }, /jwt: algorithms is empty; it must/],
-  [{ issuer: '' }, /issuer and audience must not be empty/],
-  [{ audience: '' }, /issuer and audience must not be empty/],
-  [{ audience: [] }, /issuer and audience must not be empty/],
+  [{ algorithms: ['HS256'] }, /jwt\.algorithms is \["HS256"\]; it must be a list of one or more of RS256/],
+  [{ algorithms: ['none'] }, /jwt\.algorithms is \["none"\]; it must/],
+  [{ algorithms: [] }, /jwt\.algorithms is \[\]; it must/],
+  [{ issuer: '' }, /jwt\.issuer is ""; it must be a string that is not empty/],
+  [{ audience: '' }, /jwt\.audience is .*; it must be a string or an array of strings, none of them empty/],
+  [{ audience: [] }, /jwt\.audience is .*; it must be a string or an array of strings, none of them empty/],
   // From JavaScript, such as an environment variable that is not set
   [{ issuer: undefined as never }, /issuer is undefined; it must be a string/],
-  [{ audience: undefined as never }, /audience is undefined; it must be a string or an array of strings/],
-  [{ audience: [undefined as never] }, /audience is an array; it must be a string or an array of strings/],
-  [{ audience: ['a', ''] }, /issuer and audience must not be empty/],
+  [
+    { audience: undefined as never },
+    /audience is undefined; it must be a string or an array of strings, none/,
+  ],
+  [{ audience: [undefined as never] }, /audience is \[null\]; it must be a string or an array of strings/],
+  [
+    { audience: ['a', ''] },
+    /jwt\.audience is .*; it must be a string or an array of strings, none of them empty/,
+  ],
   [{ jwksUri: 'file:///etc/passwd' }, /jwksUri is "file:\/\/\/etc\/passwd"; it must be an https URL/],
   [{ jwksUri: '/jwks' }, /must be an https URL/],
 ])('jwt() rejects the options %o', (options, message) => {
