@@ -7,9 +7,8 @@ import { requestId } from './http/requestId.ts';
 import type { HttpResponse } from './http/response.ts';
 import type { Handle, RejectHttp, Service, Upgrade } from './http/service.ts';
 import { describedHeaders } from './openapi/describedHeaders.ts';
-import type { OpenApiDocument } from './openapi/openApiDocument.ts';
 import { apiErrors } from './operations/errorFormat.ts';
-import { lazyDocument } from './openapi/lazyDocument.ts';
+import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
 import { createOperations } from './operations/operation.ts';
 import type { GatewayOptions } from './options.ts';
 import { authenticationPolicy, allowInexactHeaders, schemeIn, schemesOf } from './auth/authentication.ts';
@@ -157,7 +156,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const isMasked = options.maskUnexpectedErrors ?? false;
   const errorResponse = createErrorResponse(errorFormat, reporter, definitions, limits.maxResponseBytes);
   const recorder = new Recorder(options);
-  const document = lazyDocument(router, {
+  const document = lazyDocument({
     operations,
     document: options.document,
     server: links.rest,
