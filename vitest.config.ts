@@ -45,7 +45,8 @@ const suitesWithoutAdapter = [
   'anyRouter/shapes/credentials.jwt',
   'responseProblems',
   'node/mounted',
-  'rpcClients/official',
+  'trpcClients/official',
+  'trace/trace',
 ].map((name) => `${suites}${name}.test.ts`);
 /** The suites that run over the other adapters if `PETSTORE_TESTS` is not set: a file or two of each kind. */
 const briefSuites = [
@@ -53,7 +54,7 @@ const briefSuites = [
   'anyRouter/anyRouter',
   'differential/differential',
   'edge/{limits,requestRecords}',
-  'rpcClients/gateway',
+  'trpcClients/gateway',
   'sockets/stopping',
 ].map((name) => `${suites}${name}.test.ts`);
 

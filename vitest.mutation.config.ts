@@ -43,7 +43,7 @@ export default defineConfig({
       'packages/gateway/src/{auth,calls,http,openapi,operations,policies,procedures,protocols,state}/**/*.test.ts',
       'packages/gateway/src/gateway.test.ts',
       'packages/gateway/test/{anyRouter,differential,edge,parity}/**/*.test.ts',
-      'packages/gateway/test/rpcClients/differences.test.ts',
+      'packages/gateway/test/trpcClients/differences.test.ts',
       'packages/conformance/src/parity/**/*.test.ts',
     ],
     exclude: [

@@ -108,7 +108,7 @@ export const Configuration = z.object({
   }),
   TLS_CERT: z.string().optional().register(variables, {
     description:
-      'The file of the certificate and its chain, in PEM format. With `TLS_KEY`, the port serves TLS. Reloaded when it changes, and on SIGHUP',
+      'The file of the certificate and its chain, in PEM format. With `TLS_KEY`, the port serves TLS. On node:http, reloaded when it changes, and on SIGHUP; uWebSockets.js reads it at start',
     takes: 'the path of a file, with `TLS_KEY`',
   }),
   TLS_KEY: z.string().optional().register(variables, {

@@ -44,7 +44,7 @@ test('each variable of the limits and of the network is passed to the gateway or
     callTimeoutMs: 1,
     cors: { origins: ['https://a.example'] },
     failedAttempts: { attempts: 2, windowSeconds: 3, state },
-    rpc: { maxBatchSize: 5 },
+    trpc: { maxBatchSize: 5 },
     maxBodyBytes: 6,
     maxInFlight: 8,
     maxQueueMs: 9,

@@ -18,7 +18,7 @@ export function edgeOptions(
     maxInFlight: configuration.MAX_IN_FLIGHT,
     maxQueueMs: configuration.MAX_QUEUE_MS,
     callTimeoutMs: configuration.CALL_TIMEOUT_MS,
-    rpc: { maxBatchSize: configuration.MAX_BATCH_SIZE },
+    trpc: { maxBatchSize: configuration.MAX_BATCH_SIZE },
     ...(PUBLIC_URL !== undefined && { publicUrl: PUBLIC_URL }),
     ...(TRUST_PROXY !== undefined && { trustProxy: TRUST_PROXY }),
     ...(CORS_ORIGINS !== undefined && { cors: { origins: CORS_ORIGINS } }),

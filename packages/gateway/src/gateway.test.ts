@@ -9,7 +9,7 @@ import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 import type { RequestRecord } from './calls/requestRecord.ts';
 import type { RequestTelemetry, Telemetry } from './calls/telemetry.ts';
 import type { GatewayOptions } from './options.ts';
-import type { ResponseControls } from './procedures/responseControls.ts';
+import type { ResponseControls } from './http/outgoingResponse.ts';
 import { inProcessRequest } from './testing/inProcessRequest.ts';
 import { bearer } from './auth/schemes/bearer.ts';
 
@@ -56,7 +56,7 @@ describe('createGateway at start', () => {
     [
       'REST and tRPC at the same base path',
       {},
-      { restBasePath: '/api', rpcBasePath: '/api/' },
+      { restBasePath: '/api', trpcBasePath: '/api/' },
       /both served below "\/api"/,
     ],
     [
@@ -83,7 +83,7 @@ describe('createGateway at start', () => {
 
   it.each<[options: object, sentence: string]>([
     [{ restBasePath: 'api' }, 'restBasePath is "api"; it must start with a slash, such as "/api".'],
-    [{ rpcBasePath: 'rpc' }, 'rpcBasePath is "rpc"; it must start with a slash, such as "/rpc".'],
+    [{ trpcBasePath: 'trpc' }, 'trpcBasePath is "trpc"; it must start with a slash, such as "/trpc".'],
     [
       { documentPath: 'api.json' },
       'documentPath is "api.json"; it must start with a slash, such as "/api.json".',
@@ -383,7 +383,7 @@ describe('a gateway', () => {
       ]),
     ).toEqual([
       ['rest', 'a', '/v1/a', 200],
-      ['rpc', 'a', '/trpc/a', 200],
+      ['trpc', 'a', '/trpc/a', 200],
     ]);
   });
 

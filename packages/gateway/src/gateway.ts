@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
 import type { MaybePromise } from './http/maybePromise.ts';
-import type { ResponseDraft } from './http/responseDraft.ts';
+import type { OutgoingResponse } from './http/outgoingResponse.ts';
 import type { HttpRequest } from './http/request.ts';
 import { requestId } from './http/requestId.ts';
 import type { HttpResponse } from './http/response.ts';
@@ -34,7 +34,7 @@ import { createSameSite } from './auth/sameSite.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSocketOrigins } from './auth/socketOrigins.ts';
-import { readProcedures, type Procedure, type ServedProcedure } from './procedures/procedures.ts';
+import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import {
   createProtocolOf,
   createRouteOf,
@@ -45,13 +45,11 @@ import {
 } from './protocols/paths.ts';
 import type { Protocol } from './protocols/protocol.ts';
 import { createErrorResponse, rejectionResponse } from './protocols/rest/errorResponse.ts';
-import { createRestResponseMeta } from './protocols/rest/responseMeta.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteServer } from './protocols/rest/serveRoutes.ts';
-import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
-import { createShapeOf } from './protocols/trpc/errorShape.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
-import { rpcSettings, withSocketLimits, type TrpcSettings } from './protocols/trpc/options.ts';
+import { trpcOptions, withSocketLimits, type TrpcSettings } from './protocols/trpc/options.ts';
+import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
 import { requireOptions } from './requireOptions.ts';
@@ -114,7 +112,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const schemes = schemesOf(options.authentication);
   const isProtected = schemes.length > 0;
   const paths = readPaths(options);
-  const { documentPath, restBasePath, rpcBasePath } = paths;
+  const { documentPath, restBasePath, trpcBasePath } = paths;
   const links = createLinkBase(options.publicUrl, restBasePath);
   const ownOrigin = URL.canParse(links.origin) ? new URL(links.origin).origin : undefined;
   const limits = limitsOf(options);
@@ -134,7 +132,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const operations = createOperations(definitions, {
     basePath: restBasePath,
     links,
-    isTaken: (path) => routes.has(path) || isBelow(path, rpcBasePath),
+    isTaken: (path) => routes.has(path) || isBelow(path, trpcBasePath),
     jsonSchema: options.jsonSchema,
     canSpool: options.spool !== undefined,
   });
@@ -183,7 +181,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   const { complete, rescue } = createCompletion({ policies, onSend, recorder, errorResponse });
 
   // Protocols
-  const rpc = rpcSettings(options.rpc, limits, reporter);
+  const trpc = trpcOptions(options.trpc, limits, reporter);
   const rest = createRestProtocol({
     operations,
     links,
@@ -195,32 +193,21 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     createContext,
     spool: options.spool,
     errorResponse,
-    responseMeta: rpc.responseMeta && createRestResponseMeta(router, rpc.responseMeta),
     ...eventTimes(router._def._config),
   });
   const trpcSettings: TrpcSettings = {
     config: router._def._config,
-    basePath: rpcBasePath,
-    rpc,
+    basePath: trpcBasePath,
+    trpc,
     limits,
     calls,
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
     watch,
-    publicProcedures: pathsIn(
-      operations.filter(({ isPublic }) => isPublic).map(({ procedure }) => procedure),
-    ),
-    idempotentProcedures: pathsIn(
-      definitions.filter(({ idempotencyKey, rest: meta }) => idempotencyKey ?? meta?.idempotencyKey),
-    ),
     idempotency,
-    errorResponse: createTrpcErrorResponse(router, reporter, {
-      maxResponseBytes: limits.maxResponseBytes,
-      isMasked,
-    }),
-    shapeOf: createShapeOf(router._def._config, isMasked),
+    errors: new TrpcErrors(router, { maxResponseBytes: limits.maxResponseBytes, isMasked, reporter }),
     createContext,
   };
-  const trpc = new TrpcProtocol(trpcSettings);
+  const trpcProtocol = new TrpcProtocol(trpcSettings);
   const sockets = new WebSockets({
     ...trpcSettings,
     admit: (scope: RequestScope<Identity>, target) => admit(admissionPolicies, scope, target),
@@ -254,7 +241,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   function serve<TargetOfProtocol extends Target>(
     protocol: Protocol<Identity, TargetOfProtocol>,
     scope: RequestScope<Identity>,
-  ): MaybePromise<ResponseDraft> {
+  ): MaybePromise<OutgoingResponse> {
     const target = protocol.target(scope.request);
     if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
     const rejection = admit(admissionPolicies, scope, target);
@@ -265,12 +252,12 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
   }
 
   /** Formats an error that occurs before the protocol handles the request. */
-  const reject = (error: TRPCError, scope: RequestScope<Identity>): ResponseDraft =>
-    (scope.protocol === 'rpc' ? trpc : rest).reject(error, scope);
+  const reject = (error: TRPCError, scope: RequestScope<Identity>): OutgoingResponse =>
+    (scope.protocol === 'trpc' ? trpcProtocol : rest).reject(error, scope);
 
   const respond = (scope: RequestScope<Identity>): MaybePromise<HttpResponse> => {
     if (scope.protocol === 'rest') return serve(rest, scope);
-    return scope.protocol === 'rpc' ? serve(trpc, scope) : serveRoute(scope);
+    return scope.protocol === 'trpc' ? serve(trpcProtocol, scope) : serveRoute(scope);
   };
   const respondTo = afterOnRequest(onRequest, reject, respond);
   const upgradeTo = afterOnRequest(onRequest, reject, (scope) => sockets.upgrade(scope));
@@ -292,8 +279,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
 
   const upgrade: Upgrade = (request) => {
     // RFC 6455 §4.1
-    if (request.method !== 'GET' || protocolOf(request.path) !== 'rpc') return undefined;
-    const scope = scopeOf(request, 'rpc');
+    if (request.method !== 'GET' || protocolOf(request.path) !== 'trpc') return undefined;
+    const scope = scopeOf(request, 'trpc');
     const finish = (decision: Awaited<ReturnType<typeof upgradeTo>>) => {
       if (typeof decision !== 'function') return complete(scope, decision);
       recorder.upgrade(scope);
@@ -344,5 +331,3 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     document: document.value,
   };
 }
-
-const pathsIn = (procedures: readonly Procedure[]) => new Set(procedures.map(({ path }) => path));

@@ -27,15 +27,14 @@ export { basic, type BasicOptions } from './auth/schemes/basic.ts';
 export { bearer, type BearerOptions } from './auth/schemes/bearer.ts';
 export { cookie, type CookieOptions } from './auth/schemes/cookie.ts';
 export { custom, type CustomOptions } from './auth/schemes/custom.ts';
-export { isSameSecret } from './auth/schemes/isSameSecret.ts';
 export type { SchemeOptions } from './auth/schemes/options.ts';
-export type { ProtectedResourceOptions } from './auth/schemes/protectedResource.ts';
+export type { ProtectedResourceOptions } from './auth/schemes/bearer.ts';
 export type { ContextOptions } from './procedures/contextOptions.ts';
 export type { DocumentOptions, OpenApiDocument } from './openapi/document.ts';
 export type { RequestRecord, TraceIds } from './calls/requestRecord.ts';
 export type { CallTelemetry, ObservedRequest, RequestTelemetry, Telemetry } from './calls/telemetry.ts';
 export type { GatewayOptions } from './options.ts';
-export type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
+export type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 export { BodyTooLargeError, type HttpRequest } from './http/request.ts';
 export { headersOf, type Header, type BodyStream, type HttpResponse } from './http/response.ts';
 export type { Handle, HttpRejection, RejectHttp, Service, Upgrade } from './http/service.ts';
@@ -44,7 +43,7 @@ export { GatewayError } from './procedures/gatewayError.ts';
 export type { GatewayMeta, RestMeta, Deprecation, Pagination, ResponseHeader } from './procedures/meta.ts';
 export type { ServedProcedure } from './procedures/procedures.ts';
 export type { JsonSchemaConverters, StandardJsonSchema } from './procedures/standardSchema.ts';
-export { ResponseControls } from './procedures/responseControls.ts';
+export { ResponseControls } from './http/outgoingResponse.ts';
 export type { InputIssue } from './procedures/inputError.ts';
 export {
   apiErrors,

@@ -1,5 +1,4 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
-import { memberNames } from './http/unknownOptions.ts';
 import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './operations/errorFormat.ts';
@@ -15,7 +14,7 @@ import type { Scheme } from './calls/scheme.ts';
 import type { Telemetry } from './calls/telemetry.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
 import type { JsonSchemaConverters } from './procedures/standardSchema.ts';
-import type { RpcOptions, SocketOptions } from './protocols/trpc/options.ts';
+import type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 /** Options of `createGateway`. */
 export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
@@ -41,14 +40,14 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
   /** Base path of the procedures with REST metadata. `/` is possible. Default: `/v1`. */
   readonly restBasePath?: `/${string}`;
   /** Base path of tRPC, over HTTP and WebSocket. Default: `/trpc`. */
-  readonly rpcBasePath?: `/${string}`;
+  readonly trpcBasePath?: `/${string}`;
   /**
    * Options of tRPC's own adapters: `allowBatching`, `allowMethodOverride`, `maxBatchSize`, `responseMeta` and `onError`.
    * Default: as in tRPC's adapters, but at most 100 calls in a batch.
    */
-  readonly rpc?: RpcOptions<Router>;
+  readonly trpc?: TrpcOptions<Router>;
   /**
-   * Limits and heartbeats of WebSockets, which are served at `rpcBasePath`. Default: messages of at most 64 KiB, 1000
+   * Limits and heartbeats of WebSockets, which are served at `trpcBasePath`. Default: messages of at most 64 KiB, 1000
    * concurrent calls per socket, no heartbeats.
    */
   readonly sockets?: SocketOptions;
@@ -151,110 +150,10 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * Called after each response is complete (for a stream, after its end) with a record for logs and metrics. Errors that
    * it throws are ignored.
    *
-   * Default: unexpected errors (5xx) are written to stderr with their stack, unless `onError` is set. `rpc.onError` turns
+   * Default: unexpected errors (5xx) are written to stderr with their stack, unless `onError` is set. `trpc.onError` turns
    * this off for errors over tRPC.
    * @example
    * onResponse: ({ method, path, status, durationMs }) => console.log(method, path, status, durationMs)
    */
   readonly onResponse?: (record: RequestRecord) => void;
 }
-
-type AnyOptions = GatewayOptions<AnyTRPCRouter, unknown>;
-
-/** Type that `requireOptions` checks an option for. `checked`: the code that reads the option checks it. */
-export type OptionType = 'boolean' | 'checked' | 'function' | 'object' | 'string';
-
-/** The options of `createGateway`, with the type that each must have. */
-export const gatewayOptions = {
-  router: 'checked',
-  authentication: 'checked',
-  createContext: 'function',
-  restBasePath: 'string',
-  rpcBasePath: 'string',
-  rpc: 'object',
-  sockets: 'object',
-  documentPath: 'string',
-  document: 'object',
-  publicUrl: 'string',
-  rateLimit: 'object',
-  failedAttempts: 'object',
-  idempotency: 'object',
-  trustProxy: 'checked',
-  cors: 'object',
-  telemetry: 'object',
-  errorFormat: 'object',
-  maskUnexpectedErrors: 'boolean',
-  jsonSchema: 'object',
-  routes: 'object',
-  spool: 'function',
-  onRequest: 'function',
-  onCall: 'function',
-  onSend: 'function',
-  onError: 'function',
-  onResponse: 'function',
-  maxBodyBytes: 'checked',
-  maxResponseBytes: 'checked',
-  maxQueryParameters: 'checked',
-  maxJsonDepth: 'checked',
-  maxInFlight: 'checked',
-  maxQueueMs: 'checked',
-  callTimeoutMs: 'checked',
-} satisfies Record<keyof AnyOptions, OptionType>;
-
-/** Names of the members of options that are objects, by the option's path. */
-export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
-  rpc: memberNames<RpcOptions<AnyTRPCRouter>>({
-    allowBatching: true,
-    allowMethodOverride: true,
-    maxBatchSize: true,
-    responseMeta: true,
-    onError: true,
-  }),
-  sockets: memberNames<SocketOptions>({
-    keepAlive: true,
-    dangerouslyDisablePong: true,
-    experimental_encoder: true,
-    maxMessageBytes: true,
-    maxUnauthenticatedBytes: true,
-    maxBufferedBytes: true,
-    maxCallsPerSocket: true,
-    credentialDeadlineMs: true,
-    maxUnauthenticatedSockets: true,
-    maxUnauthenticatedSocketsPerAddress: true,
-  }),
-  'sockets.keepAlive': memberNames<NonNullable<SocketOptions['keepAlive']>>({
-    enabled: true,
-    pingMs: true,
-    pongWaitMs: true,
-  }),
-  document: memberNames<DocumentOptions>({
-    title: true,
-    version: true,
-    description: true,
-    license: true,
-    openapi: true,
-    tags: true,
-    transform: true,
-  }),
-  'document.license': memberNames<NonNullable<DocumentOptions['license']>>({ name: true, identifier: true }),
-  rateLimit: memberNames<RateLimitOptions<unknown>>({
-    calls: true,
-    windowSeconds: true,
-    key: true,
-    state: true,
-  }),
-  failedAttempts: memberNames<FailedAttemptsOptions>({ attempts: true, windowSeconds: true, state: true }),
-  idempotency: memberNames<IdempotencyOptions<unknown>>({
-    state: true,
-    ttlMs: true,
-    maxStoredBytes: true,
-    caller: true,
-  }),
-  cors: memberNames<CorsOptions>({
-    origins: true,
-    credentials: true,
-    allowHeaders: true,
-    exposeHeaders: true,
-    maxAgeSeconds: true,
-  }),
-};

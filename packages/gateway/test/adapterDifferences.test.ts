@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { adapterDifferences } from './adapterDifferences.ts';
 import { adapterOfRun } from './adapters.ts';
-import { serveGateway } from './rpcClients/gateway.ts';
-import { serveOfficial } from './rpcClients/officialServer.ts';
-import { startWith } from './rpcClients/start.ts';
+import { serveGateway } from './trpcClients/gateway.ts';
+import { serveOfficial } from './trpcClients/officialServer.ts';
+import { startWith } from './trpcClients/start.ts';
 
 const adapter = adapterOfRun();
 const ownDifferences = adapterDifferences.filter(({ observed }) => adapter in observed);

@@ -5,11 +5,11 @@ import { onTestFinished, TestRunner } from 'vitest';
 import { type Adapter, adapterOfRun } from './adapters.ts';
 import { sendOnce } from './client.ts';
 import { startEdge } from './edge/startEdge.ts';
-import { lines } from './rpcClients/bytes.ts';
-import { rawRequest, rawSocket } from './rpcClients/rawHttp.ts';
-import type { Running, StartOptions } from './rpcClients/start.ts';
-import { frame } from './rpcClients/webSocketFrame.ts';
-import { probe } from './rpcClients/webSocketProbe.ts';
+import { lines } from './trpcClients/bytes.ts';
+import { rawRequest, rawSocket } from './trpcClients/rawHttp.ts';
+import type { Running, StartOptions } from './trpcClients/start.ts';
+import { frame } from './trpcClients/webSocketFrame.ts';
+import { probe } from './trpcClients/webSocketProbe.ts';
 
 /** A difference between adapters that clients of the gateway can observe. `rawHttp` has those of requests that no HTTP client sends. */
 interface AdapterDifference {

@@ -1,4 +1,4 @@
-import type { serve } from '@petstore/gateway/node';
+import type { serve } from '@petstore/gateway/uws';
 
 /** A server adapter of the gateway, or an object with the same `serve` function. */
 export interface Adapter {

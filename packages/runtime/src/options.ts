@@ -22,7 +22,8 @@ export interface RunOptions {
    */
   readonly server?: 'auto' | 'uws' | 'node' | Adapter;
   /**
-   * Host and port, TLS files and connection limits. The certificate is reloaded when its files change and on SIGHUP.
+   * Host and port, TLS files and connection limits. On node:http, the certificate is reloaded when its files change and on
+   * SIGHUP; on uWebSockets.js, a restart reads it.
    * Default: a free port on 127.0.0.1.
    */
   readonly listen?: Omit<ServeOptions, 'reusePort'>;

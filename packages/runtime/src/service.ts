@@ -117,7 +117,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
       tls &&
       (await import('./tls/certificateReload.ts')).reloadCertificates({
         files: tls,
-        reload: () => service.reloadCertificate(),
+        reload: service.reloadCertificate?.bind(service),
         log,
       });
     const origin = originOf(service, tls === undefined ? 'http' : 'https');

@@ -40,7 +40,7 @@ export const gateway = await createGateway({
   maskUnexpectedErrors: true,
   createContext: () => ({}),
   restBasePath: '/api/v1',
-  rpcBasePath: '/api/trpc',
+  trpcBasePath: '/api/trpc',
   documentPath: '/api/openapi.json',
   document: { title: 'Books', version: '1.0.0' },
 });

@@ -168,7 +168,7 @@ test('fromStandalone.ts keeps the path of the standalone adapter, and allows pag
   expect(await response.json()).toEqual({ result: { data: { id: 1, title: 'Middlemarch' } } });
 });
 
-test('rpcBasePath: "/" keeps the base path of the standalone adapter', async () => {
+test('trpcBasePath: "/" keeps the base path of the standalone adapter', async () => {
   const { start, write, port, origin } = await writePrograms();
   await write({
     'rootPath.ts': `
@@ -178,7 +178,7 @@ test('rpcBasePath: "/" keeps the base path of the standalone adapter', async () 
       const t = initTRPC.create();
       const router = t.router({ ping: t.procedure.query(() => 'pong') });
       const document = { title: 'Ping', version: '1.0.0' };
-      await serve(await createGateway({ router, createContext: () => ({}), rpcBasePath: '/', document }), { port: ${port} });
+      await serve(await createGateway({ router, createContext: () => ({}), trpcBasePath: '/', document }), { port: ${port} });
     `,
   });
   await start('rootPath.ts', port);
@@ -203,7 +203,7 @@ test('the tables of the pages list every option, every field and every limit, an
       export const options: All<keyof gateway.GatewayOptions<Router, string>> = ${record([...headings].map(([, name = '']) => name))};
       export const document: All<keyof gateway.DocumentOptions> = ${column('options', '`document`')};
       export const context: All<keyof gateway.ContextOptions<string>> = ${column('options', '`createContext`')};
-      export const rpc: All<keyof gateway.RpcOptions<Router>> = ${column('options', '`rpc`')};
+      export const rpc: All<keyof gateway.TrpcOptions<Router>> = ${column('options', '`rpc`')};
       export const serve: All<keyof ServeOptions> = ${column('options', 'Options of `serve`')};
       export const rest: All<keyof gateway.RestMeta> = ${column('rest-metadata', '`openapi`: the REST operation')};
       export const meta: All<Exclude<keyof gateway.GatewayMeta, 'openapi'>> = ${column('rest-metadata', 'Beside `openapi`: every protocol')};

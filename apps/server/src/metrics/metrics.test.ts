@@ -93,17 +93,17 @@ describe('requests', () => {
       'petstore_requests_total{protocol="rest",operation="createPet",status="2xx"}': 1,
       'petstore_requests_total{protocol="rest",operation="getPet",status="4xx"}': 1,
       'petstore_requests_total{protocol="rest",operation="none",status="4xx"}': 1,
-      'petstore_requests_total{protocol="rpc",operation="listPets",status="2xx"}': 1,
-      'petstore_requests_total{protocol="rpc",operation="batch",status="2xx"}': 1,
-      'petstore_requests_total{protocol="rpc",operation="none",status="1xx"}': 1,
+      'petstore_requests_total{protocol="trpc",operation="listPets",status="2xx"}': 1,
+      'petstore_requests_total{protocol="trpc",operation="batch",status="2xx"}': 1,
+      'petstore_requests_total{protocol="trpc",operation="none",status="1xx"}': 1,
       'petstore_requests_total{protocol="websocket",operation="listPets",status="2xx"}': 1,
       'petstore_requests_total{protocol="other",operation="none",status="2xx"}': 1,
     });
     // `rate()` needs this first sample.
     expect(series.get('petstore_requests_total{protocol="rest",operation="listPets",status="5xx"}')).toBe(0);
 
-    expect(series.get('petstore_calls_total{protocol="rpc",operation="listPets"}')).toBe(2);
-    expect(series.get('petstore_calls_total{protocol="rpc",operation="getPet"}')).toBe(1);
+    expect(series.get('petstore_calls_total{protocol="trpc",operation="listPets"}')).toBe(2);
+    expect(series.get('petstore_calls_total{protocol="trpc",operation="getPet"}')).toBe(1);
     expect(series.get('petstore_calls_total{protocol="websocket",operation="listPets"}')).toBe(1);
   });
 
@@ -113,7 +113,9 @@ describe('requests', () => {
     const requests = [...(await scrape())].filter(
       ([name, value]) => name.startsWith('petstore_requests_total') && value > 0,
     );
-    expect(requests).toEqual([['petstore_requests_total{protocol="rpc",operation="batch",status="2xx"}', 1]]);
+    expect(requests).toEqual([
+      ['petstore_requests_total{protocol="trpc",operation="batch",status="2xx"}', 1],
+    ]);
   });
 
   test('requests have a histogram of their durations in seconds', async () => {
@@ -148,8 +150,8 @@ describe('requests', () => {
     const series = await scrape();
     expect(series.get('petstore_request_body_bytes_total{protocol="rest"}')).toBe(28);
     expect(series.get('petstore_response_body_bytes_total{protocol="rest"}')).toBe(35);
-    expect(series.get('petstore_request_body_bytes_total{protocol="rpc"}')).toBe(0);
-    expect(series.get('petstore_response_body_bytes_total{protocol="rpc"}')).toBe(listed.byteLength);
+    expect(series.get('petstore_request_body_bytes_total{protocol="trpc"}')).toBe(0);
+    expect(series.get('petstore_response_body_bytes_total{protocol="trpc"}')).toBe(listed.byteLength);
   });
 
   test('requests that are rejected by a limit are counted by the name of the limit', async () => {

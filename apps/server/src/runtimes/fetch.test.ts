@@ -7,7 +7,7 @@ import { serveProcess } from '../testing/serveProcess.ts';
 /** The bundle of the current test run (`bundledProcess.ts`). */
 const entry =
   process.env['PETSTORE_FETCH'] ?? fileURLToPath(new URL('../testing/fetchProcess.ts', import.meta.url));
-const runtimes = runtimesToTest('node24', 'node26', 'bun');
+const runtimes = runtimesToTest('node26', 'bun');
 
 describe.runIf(runtimes.length > 0)('by gateway.fetch', () => {
   for (const { title, executable } of runtimes) {

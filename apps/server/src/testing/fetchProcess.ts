@@ -20,7 +20,6 @@ const adapter: Adapter = {
       inFlight: () => 0,
       connections: () => ({ http: 0, webSockets: 0 }),
       close: async () => server.close().then(() => 0),
-      reloadCertificate: async () => {},
     };
   },
 };

@@ -77,10 +77,10 @@ describe('numbers in inputs', () => {
 
   const outcomesOf = async (value: unknown) => [
     await outcomeOf(world.send, 'createPet', { name: 'Ada', categoryId: value }, 'rest'),
-    await outcomeOf(world.send, 'createPet', { name: 'Ada', categoryId: value }, 'rpc'),
-    await outcomeOf(world.send, 'listPets', { limit: value }, 'rpc'),
+    await outcomeOf(world.send, 'createPet', { name: 'Ada', categoryId: value }, 'trpc'),
+    await outcomeOf(world.send, 'listPets', { limit: value }, 'trpc'),
     await outcomeOf(world.send, 'listPets', { cursor: value }, 'batch'),
-    await outcomeOf(world.send, 'getPet', { petId: value }, 'rpc'),
+    await outcomeOf(world.send, 'getPet', { petId: value }, 'trpc'),
   ];
   const allRejected = Array.from({ length: 5 }, () => ({ code: 'BAD_REQUEST', status: 400 }));
 

@@ -42,11 +42,11 @@ const inputsOf: Readonly<Record<Procedure, fc.Arbitrary<unknown>>> = {
 };
 
 const protocols = fc.constantFrom<Step['protocols'][]>(
-  ['rest', 'rpc'],
-  ['rpc', 'rest'],
+  ['rest', 'trpc'],
+  ['trpc', 'rest'],
   ['rest', 'batch'],
   ['batch', 'rest'],
-  ['rpc', 'batch'],
+  ['trpc', 'batch'],
 );
 
 const step = fc
@@ -77,7 +77,7 @@ export async function outcomeOf(
   protocol: ProtocolVariant,
 ): Promise<Outcome> {
   const call = petCall(procedure, input, protocol);
-  if (call === undefined) return outcomeOf(send, procedure, input, 'rpc');
+  if (call === undefined) return outcomeOf(send, procedure, input, 'trpc');
   const response = await send(call);
   if (protocol !== 'rest') return rpcOutcome(response, protocol === 'batch');
   const success = procedure === 'createPet' ? 201 : 200;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HttpRequest } from '../http/request.ts';
-import { ResponseDraft } from '../http/responseDraft.ts';
+import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { createCompletion } from './completion.ts';
 import type { Policy } from './policy.ts';
 import { Recorder } from './recorder.ts';
@@ -17,7 +17,7 @@ function start(policies: readonly Policy<unknown>[], onSend = copiesPolicy) {
     policies,
     onSend,
     recorder: new Recorder({ onResponse: ({ status, error }) => records.push([status, error]) }),
-    errorResponse: ({ code }) => new ResponseDraft(500, [], code),
+    errorResponse: ({ code }) => new OutgoingResponse(500, [], code),
   });
   const request = { method: 'GET', path: '/', receivedBytes: 0 } as HttpRequest;
   return { ...completion, records, scope: new RequestScope(request, 'rest', 'id-1', 0) };

@@ -1,7 +1,7 @@
 // Hot path: every response runs through it.
 import { TRPCError } from '@trpc/server';
 import type { HttpResponse } from '../http/response.ts';
-import { ResponseDraft } from '../http/responseDraft.ts';
+import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { sendHook } from './hookedResponse.ts';
 import type { Hooks } from './hooks.ts';
 import type { Policy } from './policy.ts';
@@ -13,7 +13,7 @@ export interface CompletionOptions<Identity> {
   readonly policies: readonly Policy<Identity>[];
   readonly onSend: Hooks<never>['onSend'];
   readonly recorder: Recorder;
-  readonly errorResponse: (error: TRPCError, scope: RequestScope<Identity>) => ResponseDraft;
+  readonly errorResponse: (error: TRPCError, scope: RequestScope<Identity>) => OutgoingResponse;
 }
 
 /** Completes every response: it runs the policies, then `onSend`, and reports the request. */
@@ -32,7 +32,7 @@ export function createCompletion<Identity>({
   const completingPolicies = [...policies.filter((policy) => policy.complete), requestIdPolicy];
   if (onSend) completingPolicies.push(sendHook(onSend, errorResponse, [...completingPolicies]));
 
-  function finish(scope: RequestScope<Identity>, response: ResponseDraft): ResponseDraft {
+  function finish(scope: RequestScope<Identity>, response: OutgoingResponse): OutgoingResponse {
     if (scope.headers) for (const header of scope.headers) response.headers.push(header);
     for (const policy of completingPolicies) policy.complete?.(scope, response);
     recorder.response(scope, response);
@@ -47,7 +47,7 @@ export function createCompletion<Identity>({
 
   function complete(scope: RequestScope<Identity>, response: HttpResponse): HttpResponse {
     try {
-      return finish(scope, response instanceof ResponseDraft ? response : ResponseDraft.of(response));
+      return finish(scope, response instanceof OutgoingResponse ? response : OutgoingResponse.of(response));
     } catch (error) {
       return rescue(scope, error);
     }

@@ -51,7 +51,7 @@ async function printed(
   return lines;
 }
 
-describe('a gateway without onResponse, onError and rpc.onError', () => {
+describe('a gateway without onResponse, onError and trpc.onError', () => {
   it.each([
     ['/v1/boom', 'boom'],
     ['/trpc/boom', 'boom'],
@@ -125,17 +125,17 @@ describe('a gateway without onResponse, onError and rpc.onError', () => {
   });
 });
 
-describe('a gateway with onResponse or rpc.onError', () => {
+describe('a gateway with onResponse or trpc.onError', () => {
   it('a gateway with onResponse logs nothing to stderr', async () => {
     const onResponse = vi.fn();
     expect(await printed('/v1/boom', { onResponse })).toEqual([]);
     expect(onResponse).toHaveBeenCalledTimes(1);
   });
 
-  it('a gateway with rpc.onError logs errors of REST to stderr, and none of tRPC', async () => {
-    const rpc = { onError: vi.fn() };
-    expect(await printed('/trpc/boom', { rpc })).toEqual([]);
-    expect(await printed('/v1/boom', { rpc })).toHaveLength(1);
-    expect(rpc.onError).toHaveBeenCalledTimes(1);
+  it('a gateway with trpc.onError logs errors of REST to stderr, and none of tRPC', async () => {
+    const trpc = { onError: vi.fn() };
+    expect(await printed('/trpc/boom', { trpc })).toEqual([]);
+    expect(await printed('/v1/boom', { trpc })).toHaveLength(1);
+    expect(trpc.onError).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { ResponseDraft } from '../http/responseDraft.ts';
+import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { HookedResponse } from './hookedResponse.ts';
 
 const shared = [['content-type', 'text/plain']] as const;
-const draftOf = (body?: ResponseDraft['body']) => new ResponseDraft(200, [['x-a', '1']], body, shared);
+const draftOf = (body?: OutgoingResponse['body']) => new OutgoingResponse(200, [['x-a', '1']], body, shared);
 
 describe('HookedResponse.status', () => {
   it.each([199, 600, 200.5, NaN, '200'])('HookedResponse.status rejects %j', (status) => {

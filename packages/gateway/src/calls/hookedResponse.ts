@@ -3,16 +3,16 @@ import { isThenable } from '../http/maybePromise.ts';
 import { isWritableHeader } from '../http/headers.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { discardStream, headersOf, isBodyStream, type Header } from '../http/response.ts';
-import type { ResponseDraft } from '../http/responseDraft.ts';
+import type { OutgoingResponse } from '../http/outgoingResponse.ts';
 import type { Policy } from './policy.ts';
 import type { RequestScope } from './requestScope.ts';
 
 /** A response that `onSend` may change before it is written. */
 export class HookedResponse {
   readonly headers: ResponseHeaders;
-  readonly #draft: ResponseDraft;
+  readonly #draft: OutgoingResponse;
 
-  constructor(draft: ResponseDraft) {
+  constructor(draft: OutgoingResponse) {
     this.#draft = draft;
     this.headers = new ResponseHeaders(draft);
   }
@@ -36,15 +36,15 @@ export class HookedResponse {
 
 /** The headers of a response. Names are case-insensitive. */
 class ResponseHeaders implements Iterable<Header> {
-  readonly #draft: ResponseDraft;
+  readonly #draft: OutgoingResponse;
 
-  constructor(draft: ResponseDraft) {
+  constructor(draft: OutgoingResponse) {
     this.#draft = draft;
   }
 
   /** Returns the value of the first header with this name. */
   get(name: string): string | undefined {
-    return this.#draft.header(name.toLowerCase());
+    return this.#draft.get(name);
   }
 
   /**
@@ -89,7 +89,7 @@ function requireWritable(name: string, value: string): void {
 }
 
 /** Removes the body of a response. A stream is cancelled. */
-function removeBody(draft: ResponseDraft): void {
+function removeBody(draft: OutgoingResponse): void {
   if (isBodyStream(draft.body)) void discardStream(draft.body);
   draft.body = undefined;
 }
@@ -102,7 +102,7 @@ type OnSend = (request: HttpRequest, response: HookedResponse) => void;
  */
 export function sendHook<Identity>(
   onSend: OnSend,
-  errorResponse: (error: TRPCError, scope: RequestScope<Identity>) => ResponseDraft,
+  errorResponse: (error: TRPCError, scope: RequestScope<Identity>) => OutgoingResponse,
   others: readonly Policy<Identity>[],
 ): Policy<Identity> {
   return {
@@ -130,7 +130,7 @@ export function sendHook<Identity>(
  * Calls `onSend`, and rethrows its errors.
  * @throws {TypeError} if it returns a promise
  */
-function callOnSend(onSend: OnSend, request: HttpRequest, draft: ResponseDraft): void {
+function callOnSend(onSend: OnSend, request: HttpRequest, draft: OutgoingResponse): void {
   const returned: unknown = onSend(request, new HookedResponse(draft));
   if (!isThenable(returned)) return;
   void Promise.allSettled([returned]);

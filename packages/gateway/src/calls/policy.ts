@@ -1,6 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../http/maybePromise.ts';
-import type { ResponseDraft } from '../http/responseDraft.ts';
+import type { OutgoingResponse } from '../http/outgoingResponse.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { LimitError } from '../procedures/limitError.ts';
 import type { RequestScope } from './requestScope.ts';
@@ -33,7 +33,7 @@ export interface Policy<Identity> {
    */
   readonly admit?: (scope: RequestScope<Identity>, target: Target) => MaybePromise<TRPCError | undefined>;
   /** Modifies a response, for example by adding headers. It never throws. */
-  readonly complete?: (scope: RequestScope<Identity>, response: ResponseDraft) => void;
+  readonly complete?: (scope: RequestScope<Identity>, response: OutgoingResponse) => void;
 }
 
 /** Runs `arrive` of all policies and returns the first error. `OPTIONS` is never rejected. */

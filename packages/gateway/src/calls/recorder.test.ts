@@ -52,12 +52,12 @@ it.each<[method: string, target: string, expected: Partial<RequestRecord>, body?
   ['GET', '/v1/drip', { operation: 'drip', isStream: true, bytesOut: undefined, error: thrown }],
   ['GET', '/v1/nowhere', { path: '/v1/nowhere', operation: undefined, procedures: [], status: 404 }],
   ['GET', '/page', { protocol: 'other', calls: 0, operation: undefined, procedures: [], bytesOut: 4 }],
-  ['GET', '/trpc/broken', { protocol: 'rpc', operation: 'broken', status: 500, error: thrown }],
+  ['GET', '/trpc/broken', { protocol: 'trpc', operation: 'broken', status: 500, error: thrown }],
   [
     'GET',
     '/trpc/broken,gone?batch=1',
     {
-      protocol: 'rpc',
+      protocol: 'trpc',
       calls: 2,
       operation: 'broken,gone',
       procedures: ['broken'],

@@ -1,6 +1,6 @@
 // Hot path: every response runs through it.
 import { performance } from '../http/performance.ts';
-import type { ResponseDraft } from '../http/responseDraft.ts';
+import type { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { reportedStream } from '../http/reportedStream.ts';
 import { isBodyStream, type BodyStream, type HttpResponse } from '../http/response.ts';
 import { utf8Length } from '../http/utf8.ts';
@@ -13,7 +13,7 @@ import { ignoreErrors } from './telemetry.ts';
 interface Listeners {
   readonly onResponse?: ((record: RequestRecord) => void) | undefined;
   readonly onError?: unknown;
-  readonly rpc?: { readonly onError?: unknown } | undefined;
+  readonly trpc?: { readonly onError?: unknown } | undefined;
 }
 
 /** Reports completed requests to `onResponse`. Without it, reports unexpected errors to stderr. */
@@ -22,9 +22,9 @@ export class Recorder {
   /** The protocols that log unexpected errors to stderr if there is no listener. */
   readonly #logged: readonly ProtocolName[];
 
-  constructor({ onResponse, onError, rpc }: Listeners) {
+  constructor({ onResponse, onError, trpc }: Listeners) {
     this.#listener = onResponse;
-    this.#logged = onError ? [] : rpc?.onError ? ['rest', 'other'] : ['rest', 'rpc', 'other'];
+    this.#logged = onError ? [] : trpc?.onError ? ['rest', 'other'] : ['rest', 'trpc', 'other'];
   }
 
   /** Whether every request is reported, not only unexpected errors. */
@@ -35,7 +35,7 @@ export class Recorder {
   /**
    * Reports a response; for a stream, when it has ended. It replaces `response.body` of a stream with an observed one.
    */
-  response(scope: RequestScope, response: ResponseDraft): void {
+  response(scope: RequestScope, response: OutgoingResponse): void {
     const { body } = response;
     if (isBodyStream(body)) {
       response.body = reportedStream(body, (cause) => {

@@ -13,7 +13,7 @@ export interface RequestRecord {
   readonly method: string;
   /** The path as received, without the query string, which may contain secrets. */
   readonly path: string;
-  readonly protocol: 'rest' | 'rpc' | 'other';
+  readonly protocol: 'rest' | 'trpc' | 'other';
   /** The path of the called procedure; in a batch, paths joined by commas. `undefined` if no procedure matched. */
   readonly operation: string | undefined;
   /**

@@ -2,12 +2,12 @@
 import type { HttpRequest } from '../http/request.ts';
 import type { Header } from '../http/response.ts';
 import type { Limit } from '../http/limit.ts';
-import { ResponseControls } from '../procedures/responseControls.ts';
+import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { CallScope } from './callScope.ts';
 import type { Scheme } from './scheme.ts';
 
 /** The protocol of a request; `other` is the OpenAPI document and `routes`. */
-export type ProtocolName = 'rest' | 'rpc' | 'other';
+export type ProtocolName = 'rest' | 'trpc' | 'other';
 
 /** An unexpected error (5xx) and the procedure that it ended. */
 export interface FailedCall {
@@ -39,6 +39,8 @@ export class RequestScope<Identity = unknown> extends CallScope {
   context: unknown = undefined;
   /** The raw input, after the call has read it (REST only). */
   input: unknown = undefined;
+  /** The response, as procedures set its status and headers. */
+  readonly response = new OutgoingResponse();
   /** Headers that policies add to the response. */
   headers: Header[] | undefined = undefined;
 
@@ -54,18 +56,12 @@ export class RequestScope<Identity = unknown> extends CallScope {
   failedCalls: readonly FailedCall[] = noFailedCalls;
   /** The limit that rejected the request or one of its calls. */
   limit: Limit | undefined = undefined;
-  #responseControls: ResponseControls | undefined = undefined;
 
   constructor(request: HttpRequest, protocol: ProtocolName, requestId: string, startedAt: number) {
     super(request);
     this.protocol = protocol;
     this.requestId = requestId;
     this.startedAt = startedAt;
-  }
-
-  /** The response controls of the procedures of this request (`ctx.response`). */
-  get responseControls(): ResponseControls {
-    return (this.#responseControls ??= new ResponseControls());
   }
 
   addHeader(name: string, value: string): void {

@@ -113,7 +113,7 @@ it.each([
     await get('/nowhere');
     expect(requests).toMatchObject([
       { protocol: 'rest', route: '/v1/pets/{id}', scheme, clientAddress: '192.0.2.1' },
-      { protocol: 'rpc', route: '/trpc/{path}', scheme, clientAddress: '192.0.2.1' },
+      { protocol: 'trpc', route: '/trpc/{path}', scheme, clientAddress: '192.0.2.1' },
       { protocol: 'other', route: undefined, scheme, clientAddress: '192.0.2.1' },
     ]);
   },

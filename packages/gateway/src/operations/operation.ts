@@ -1,11 +1,8 @@
 import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
-import { unknownOptions } from '../http/unknownOptions.ts';
 import { GatewayError, reject } from '../procedures/gatewayError.ts';
 import { isZod } from '../procedures/isZod.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
-import { restMetaNames, uploadOptionNames } from '../procedures/restMetaNames.ts';
-import { findInvalidMeta } from '../procedures/restMetaValues.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { JsonSchemaConverters } from '../procedures/standardSchema.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
@@ -62,8 +59,6 @@ export interface OperationsOptions {
   /** Whether the option `spool` is set, so that files can be stored outside of memory. */
   readonly canSpool: boolean;
 }
-
-const restMethods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'];
 
 /**
  * Creates the operations of all procedures with REST metadata.
@@ -155,17 +150,7 @@ function createOperation(
   rest: RestMeta,
   { basePath, links, read }: Pick<OperationsOptions, 'basePath' | 'links'> & { readonly read: ReadSchema },
 ): Operation {
-  const unknown = [
-    ...unknownOptions('REST metadata', rest, restMetaNames),
-    ...unknownOptions('upload', rest.upload ?? {}, uploadOptionNames),
-  ];
-  if (unknown.length > 0) reject(unknown.join(' ').replace(/\.$/, ''));
-  const mistake = findInvalidMeta(rest);
-  if (mistake !== undefined) reject(mistake);
   const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
-  if (!restMethods.includes(rest.method)) {
-    reject(`its method is ${rest.method}; it must be one of ${restMethods.join(', ')}`);
-  }
   // Caches, crawlers and HEAD requests must not trigger a mutation.
   if (procedure.type === 'mutation' && (rest.method === 'GET' || rest.method === 'QUERY')) {
     reject(`it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE`);

@@ -250,16 +250,11 @@ function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
   }
 }
 
-/**
- * Returns the upload limits of the metadata, with defaults.
- * @throws {GatewayError} for an invalid limit
- */
-export function uploadLimits({
-  upload: { spool: _spool, ...limits } = {},
-}: RestMeta): Pick<OperationUpload, 'maxBytes' | 'maxFileBytes' | 'maxFiles'> {
-  for (const [name, value] of Object.entries(limits)) {
-    if (!(value > 0)) reject(`its upload.${name} is ${value}; it must be a positive number`);
-  }
-  const { maxBytes, maxFileBytes = Infinity, maxFiles = defaultMaxFiles } = limits;
-  return { maxBytes, maxFileBytes, maxFiles };
-}
+/** Returns the upload limits of the metadata, with defaults. */
+const uploadLimits = ({
+  upload: { maxBytes, maxFileBytes = Infinity, maxFiles = defaultMaxFiles } = {},
+}: RestMeta): Pick<OperationUpload, 'maxBytes' | 'maxFileBytes' | 'maxFiles'> => ({
+  maxBytes,
+  maxFileBytes,
+  maxFiles,
+});

@@ -96,7 +96,7 @@ export function corsPolicy(
     complete(scope, response) {
       const { request } = scope;
       if (request.method !== 'OPTIONS') {
-        if (response.header('access-control-allow-origin') !== undefined) return;
+        if (response.get('access-control-allow-origin') !== undefined) return;
         for (const header of corsHeaders(scope, undefined)) response.headers.push(header);
         return;
       }
@@ -109,7 +109,7 @@ export function corsPolicy(
         for (const header of corsHeaders(scope, methodsOfUnknownPath)) response.headers.push(header);
         return;
       }
-      for (const header of corsHeaders(scope, response.header('allow'))) response.headers.push(header);
+      for (const header of corsHeaders(scope, response.get('allow'))) response.headers.push(header);
     },
   };
 

@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { MaybePromise } from '../http/maybePromise.ts';
 import { headersOf, isBodyStream, type Header } from '../http/response.ts';
-import { ResponseDraft } from '../http/responseDraft.ts';
+import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { utf8Length } from '../http/utf8.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { outputErrorMessage } from '../procedures/compile.ts';
@@ -11,7 +11,7 @@ import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { Calls } from '../calls/calls.ts';
 import { IdempotencyState, type ReservedKey } from './idempotencyState.ts';
-import { requirePositiveIntegers, type Limits } from '../calls/limits.ts';
+import type { Limits } from '../calls/limits.ts';
 import { memoryState } from '../state/memoryState.ts';
 import type { Caller } from './rateLimit.ts';
 import type { RequestScope } from '../calls/requestScope.ts';
@@ -76,7 +76,6 @@ export class Idempotency<Identity> {
   readonly #callTimeoutMs: number;
   readonly #caller: ((caller: Caller<Identity>) => string) | undefined;
 
-  /** @throws {GatewayError} for an invalid number of milliseconds or bytes */
   constructor(
     {
       state = memoryState(),
@@ -86,7 +85,6 @@ export class Idempotency<Identity> {
     }: IdempotencyOptions<Identity>,
     { callTimeoutMs }: Limits,
   ) {
-    requirePositiveIntegers('idempotency', { ttlMs, maxStoredBytes });
     this.#state = new IdempotencyState(state, ttlMs, callTimeoutMs);
     this.#ttlMs = ttlMs;
     this.#maxBytes = maxStoredBytes;
@@ -102,11 +100,11 @@ export class Idempotency<Identity> {
     scope: RequestScope<Identity>,
     call: KeyedCall,
     calls: Calls,
-    onBegun: (result: IdempotencyReservation | ResponseDraft | Failure) => void,
+    onBegun: (result: IdempotencyReservation | OutgoingResponse | Failure) => void,
   ): void {
     const reserving = this.#reserve(scope, call);
     calls.wait(reserving, scope, (result) => {
-      onBegun(result as IdempotencyReservation | ResponseDraft | Failure);
+      onBegun(result as IdempotencyReservation | OutgoingResponse | Failure);
       // The deadline passed before the state responded: nothing has run.
       if (result instanceof Failure) void reserving.then(releaseReservation).catch(() => undefined);
     });
@@ -115,7 +113,7 @@ export class Idempotency<Identity> {
   async #reserve(
     scope: RequestScope<Identity>,
     { body, head, key, procedure }: KeyedCall,
-  ): Promise<IdempotencyReservation | ResponseDraft> {
+  ): Promise<IdempotencyReservation | OutgoingResponse> {
     const caller = this.#nameOf(scope);
     // Start before the first await: afterwards the buffer of the body may hold the bytes of another request.
     const digests = Promise.all([
@@ -176,7 +174,7 @@ export class IdempotencyReservation {
    * Stores the response of the call before it is sent, unless the state takes too long. It never rejects; an error of
    * the state becomes `scope.error`.
    */
-  async complete(response: ResponseDraft, scope: RequestScope): Promise<void> {
+  async complete(response: OutgoingResponse, scope: RequestScope): Promise<void> {
     // The call may still be running; `completeLate` stores its response when it ends.
     if (!isTimeout(this.#outcome)) await this.#store(response, scope);
   }
@@ -185,11 +183,11 @@ export class IdempotencyReservation {
    * Stores the response of a call that ended after its deadline. It never rejects.
    * @param response `undefined` if the call failed
    */
-  async completeLate(response: ResponseDraft | undefined, scope: RequestScope): Promise<void> {
+  async completeLate(response: OutgoingResponse | undefined, scope: RequestScope): Promise<void> {
     await this.#store(response, scope);
   }
 
-  async #store(response: ResponseDraft | undefined, scope: RequestScope): Promise<void> {
+  async #store(response: OutgoingResponse | undefined, scope: RequestScope): Promise<void> {
     const outcome = this.#outcome;
     // An error that is too large is sent as 413, but whether a repeat may succeed depends on the error.
     const isReplaced = response?.status === 413 && outcome instanceof Failure;
@@ -209,7 +207,7 @@ export class IdempotencyReservation {
     await this.#state.release(this.#reserved);
   }
 
-  #entryOf(response: ResponseDraft): string {
+  #entryOf(response: OutgoingResponse): string {
     const { body, status } = response;
     const fingerprint = this.#fingerprint;
     const unstorable: IdempotencyEntry = { fingerprint, status };
@@ -231,7 +229,7 @@ const isTimeout = (outcome: unknown) =>
 const hasReturned = (outcome: unknown) =>
   !(outcome instanceof Failure) || outcome.error.message === outputErrorMessage;
 
-const releaseReservation = async (result: IdempotencyReservation | ResponseDraft) => {
+const releaseReservation = async (result: IdempotencyReservation | OutgoingResponse) => {
   if (result instanceof IdempotencyReservation) await result.release();
 };
 
@@ -239,7 +237,7 @@ const releaseReservation = async (result: IdempotencyReservation | ResponseDraft
  * Returns the stored response for a repeat.
  * @throws {TRPCError} if the response cannot be replayed
  */
-function replayOf(entry: IdempotencyEntry, fingerprint: string): ResponseDraft {
+function replayOf(entry: IdempotencyEntry, fingerprint: string): OutgoingResponse {
   if (entry.fingerprint !== fingerprint) {
     const message = 'Idempotency-Key: was used with another input. Use a new key.';
     throw new TRPCError({ code: 'UNPROCESSABLE_CONTENT', message });
@@ -247,7 +245,7 @@ function replayOf(entry: IdempotencyEntry, fingerprint: string): ResponseDraft {
   if ('response' in entry) {
     const { bytes, headers, status, text } = entry.response;
     const body = bytes === undefined ? text : bytesOfText(bytes);
-    return new ResponseDraft(status, [...headers, ['idempotent-replayed', 'true']], body);
+    return new OutgoingResponse(status, [...headers, ['idempotent-replayed', 'true']], body);
   }
   if ('status' in entry) {
     throw new TRPCError({

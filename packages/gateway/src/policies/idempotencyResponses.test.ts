@@ -4,12 +4,20 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway, memoryState, type ResponseControls, type State } from '../index.ts';
 import type { IdempotencyOptions } from './idempotency.ts';
+import { declareErrors } from '../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 
 const t = initTRPC
   .context<{ readonly response: ResponseControls }>()
   .meta<GatewayMeta>()
   .create({ isDev: false });
+
+/** An error for each status of an error, over REST and tRPC. */
+const statusErrors = declareErrors(
+  Object.fromEntries(
+    Array.from({ length: 200 }, (_, index) => [`STATUS_${400 + index}`, { status: 400 + index }]),
+  ) as Record<Uppercase<string>, { status: number }>,
+);
 
 /** A gateway with a procedure for each kind of response. */
 async function start(idempotency: IdempotencyOptions<unknown> = {}) {
@@ -18,13 +26,14 @@ async function start(idempotency: IdempotencyOptions<unknown> = {}) {
   const post = (path: `/${string}`, meta: object = {}) =>
     t.procedure.meta({ idempotencyKey: true, openapi: { method: 'POST', path, ...meta } });
   const router = t.router({
-    // Responds with a status, by `responseMeta` below.
     respond: post('/respond')
+      .errors(statusErrors)
       .input(z.object({ status: z.int() }))
       .output(z.object({ run: z.int() }))
       .mutation(({ input: { status } }) => {
         run();
-        if (status >= 400) throw new TRPCError({ code: 'CONFLICT', message: String(status) });
+        const error = statusErrors[`STATUS_${status}` as Uppercase<string>];
+        if (error) throw error();
         return { run: runs };
       }),
     raise: post('/raise')
@@ -64,10 +73,6 @@ async function start(idempotency: IdempotencyOptions<unknown> = {}) {
     idempotency,
     maxResponseBytes: 1000,
     onResponse: () => {},
-    rpc: {
-      responseMeta: ({ paths, errors: [error] }) =>
-        paths?.[0] === 'respond' && error ? { status: Number(error.message) } : {},
-    },
   });
   const send = async (target: string, input?: object, key = 'key-1') => {
     const response = await fetch(`http://localhost${target}`, {

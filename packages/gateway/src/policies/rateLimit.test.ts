@@ -135,10 +135,3 @@ it('the policy of rateLimit counts every call of a request', async () => {
   expect(await rateLimit.admit?.(admitted, { callCount: 4, isPublic: false })).toBeUndefined();
   expect(admitted.headers).toContainEqual(['ratelimit', '"default";r=6;t=2']);
 });
-
-it.each([
-  [{ calls: 1.5 }, 'rateLimit.calls is 1.5'],
-  [{ windowSeconds: 0 }, 'rateLimit.windowSeconds is 0'],
-])('rateLimit rejects the options %o', (options, message) => {
-  expect(() => create(options)).toThrow(`${message}; it must be a positive integer.`);
-});

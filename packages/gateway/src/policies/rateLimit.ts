@@ -1,7 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { requirePositiveIntegers } from '../calls/limits.ts';
 import type { ClientAddress } from '../calls/clientAddress.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
@@ -61,13 +60,11 @@ export function requireCosts(procedures: readonly Procedure[], calls: number): v
 /**
  * Creates a rate limit with the `RateLimit` and `RateLimit-Policy` headers of IETF
  * draft-ietf-httpapi-ratelimit-headers-10.
- * @throws {GatewayError} for an invalid number of calls or seconds
  */
 export function createRateLimit<Identity>(
   { calls, windowSeconds, key, state }: RateLimitOptions<Identity>,
   clientAddress: ClientAddress,
 ): RateLimit<Identity> {
-  requirePositiveIntegers('rateLimit', { calls, windowSeconds });
   const windowMs = windowSeconds * 1000;
   const take = state
     ? createSharedTokenBuckets('rateLimit', state, { size: calls, windowMs })

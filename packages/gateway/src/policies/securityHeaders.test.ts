@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Header, headersOf } from '../http/response.ts';
-import { ResponseDraft } from '../http/responseDraft.ts';
+import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { type ProtocolName, RequestScope } from '../calls/requestScope.ts';
 import { securityHeadersPolicy } from './securityHeaders.ts';
@@ -10,7 +10,7 @@ function complete(
   isProtected: boolean,
   protocol: ProtocolName,
   scope: object,
-  draft: ResponseDraft,
+  draft: OutgoingResponse,
 ): Header[] {
   const requestScope = new RequestScope(inProcessRequest('GET', '/'), protocol, 'id', 0);
   securityHeadersPolicy(isProtected).complete?.(Object.assign(requestScope, scope), draft);
@@ -18,7 +18,7 @@ function complete(
 }
 
 const draftOf = (own: readonly Header[] = [], shared: readonly Header[] = []) =>
-  new ResponseDraft(200, [...own], '', shared);
+  new OutgoingResponse(200, [...own], '', shared);
 const nosniff: Header = ['x-content-type-options', 'nosniff'];
 const noStore: Header = ['cache-control', 'no-store'];
 const anonymous = { isAnonymous: true };
@@ -28,13 +28,13 @@ it.each<[isProtected: boolean, protocol: ProtocolName, scope: object, expected: 
   [true, 'rest', credential, [nosniff, noStore]],
   [true, 'rest', {}, [nosniff, noStore]],
   [true, 'rest', anonymous, [nosniff]],
-  [true, 'rpc', credential, [nosniff, noStore]],
-  [true, 'rpc', {}, [nosniff, noStore]],
-  [true, 'rpc', anonymous, [nosniff]],
+  [true, 'trpc', credential, [nosniff, noStore]],
+  [true, 'trpc', {}, [nosniff, noStore]],
+  [true, 'trpc', anonymous, [nosniff]],
   [true, 'other', {}, [nosniff]],
   [true, 'other', credential, [nosniff, noStore]],
   [false, 'rest', {}, [nosniff]],
-  [false, 'rpc', {}, []],
+  [false, 'trpc', {}, []],
   [false, 'other', {}, [nosniff]],
 ])('with authentication: %s, a response of %s to a request with %j has the headers %j', (...row) => {
   const [isProtected, protocol, scope, expected] = row;

@@ -14,7 +14,7 @@ export function securityHeadersPolicy(isProtected: boolean): Policy<unknown> {
   return {
     complete({ credential, protocol, isAnonymous }, response) {
       let isStored = !isProtected || isAnonymous || (protocol === 'other' && credential === undefined);
-      let isSniffed = protocol === 'rpc' && !isProtected;
+      let isSniffed = protocol === 'trpc' && !isProtected;
       const { headers } = response;
       for (let at = 0; at < headers.length; at += 1) {
         const [name] = headers[at] as Header;

@@ -20,7 +20,7 @@ it.each([
 describe('createProtocolOf', () => {
   it.each([
     ['/v1/pets', 'rest'],
-    ['/trpc/pets', 'rpc'],
+    ['/trpc/pets', 'trpc'],
     ['/trpcs', 'other'],
     ['/', 'other'],
     ['/v1/page', 'other'],
@@ -34,9 +34,9 @@ describe('createProtocolOf', () => {
 
   it.each([
     [{ restBasePath: '/' }, '/anything', 'rest'],
-    [{ restBasePath: '/' }, '/trpc/a', 'rpc'],
-    [{ restBasePath: '/trpc/rest' }, '/trpc/rest/a', 'rpc'],
-    [{ rpcBasePath: '/' }, '/v1/a', 'rpc'],
+    [{ restBasePath: '/' }, '/trpc/a', 'trpc'],
+    [{ restBasePath: '/trpc/rest' }, '/trpc/rest/a', 'trpc'],
+    [{ trpcBasePath: '/' }, '/v1/a', 'trpc'],
     [{ restBasePath: '/api/' }, '/api/a', 'rest'],
   ])('with the options %j, the path %s belongs to the protocol %s', (options, path, protocol) => {
     expect(createProtocolOf(readPaths(options), new RouteTable({}))(path)).toBe(protocol);

@@ -7,14 +7,14 @@ import type { Procedure } from '../procedures/procedures.ts';
 
 interface PathOptions {
   readonly restBasePath?: string;
-  readonly rpcBasePath?: string;
+  readonly trpcBasePath?: string;
   readonly documentPath?: string;
 }
 
 /** The paths at which the protocols and the document are served. Base paths have no trailing slash. */
 export interface Paths {
   readonly restBasePath: string;
-  readonly rpcBasePath: string;
+  readonly trpcBasePath: string;
   readonly documentPath: string;
 }
 
@@ -27,7 +27,7 @@ export function readPaths(options: PathOptions): Paths {
   const { documentPath = '/openapi.json' } = options;
   const paths: readonly (readonly [name: string, path: string | undefined])[] = [
     ['restBasePath', options.restBasePath],
-    ['rpcBasePath', options.rpcBasePath],
+    ['trpcBasePath', options.trpcBasePath],
     ['documentPath', documentPath],
   ];
   for (const [name, path] of paths) {
@@ -35,13 +35,13 @@ export function readPaths(options: PathOptions): Paths {
     throw new GatewayError(`${name} is "${path}"; it must start with a slash, such as "/${path}".`);
   }
   const restBasePath = trimTrailingSlashes(options.restBasePath ?? '/v1');
-  const rpcBasePath = trimTrailingSlashes(options.rpcBasePath ?? '/trpc');
-  if (restBasePath === rpcBasePath) {
+  const trpcBasePath = trimTrailingSlashes(options.trpcBasePath ?? '/trpc');
+  if (restBasePath === trpcBasePath) {
     throw new GatewayError(
       `REST and tRPC are both served below "${restBasePath}". Give one of them another base path.`,
     );
   }
-  return { documentPath, restBasePath, rpcBasePath };
+  return { documentPath, restBasePath, trpcBasePath };
 }
 
 /**
@@ -50,7 +50,7 @@ export function readPaths(options: PathOptions): Paths {
  */
 export function requireFreePaths(
   routes: Pick<RouteTable<never>, 'has'>,
-  { documentPath, rpcBasePath }: Paths,
+  { documentPath, trpcBasePath }: Paths,
   procedures: readonly Pick<Procedure, 'path'>[],
 ): void {
   if (routes.has(documentPath)) {
@@ -58,13 +58,13 @@ export function requireFreePaths(
       `"${documentPath}" is the path of both the document and a route. Give one of them another path.`,
     );
   }
-  const taken = procedures.filter(({ path }) => routes.has(`${rpcBasePath}/${path}`));
+  const taken = procedures.filter(({ path }) => routes.has(`${trpcBasePath}/${path}`));
   if (taken.length === 0) return;
   throw new GatewayError(
     taken
       .map(
         ({ path }) =>
-          `Procedure "${path}" is served at "${rpcBasePath}/${path}", which is also the path of a route. Give the route another path.`,
+          `Procedure "${path}" is served at "${trpcBasePath}/${path}", which is also the path of a route. Give the route another path.`,
       )
       .join('\n'),
   );
@@ -110,15 +110,15 @@ function publicOrigin(publicUrl: string, restBasePath: string): string {
 
 /** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */
 export function createProtocolOf(
-  { restBasePath, rpcBasePath }: Paths,
+  { restBasePath, trpcBasePath }: Paths,
   routes: Pick<RouteTable<never>, 'has' | 'paths'>,
 ): (path: string) => ProtocolName {
   const hasRouteBelow = (base: string) => routes.paths.some((path) => isBelow(path, base));
-  const hasRpcRoutes = hasRouteBelow(rpcBasePath);
+  const hasRpcRoutes = hasRouteBelow(trpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
   // The look-up of a route hashes the path, so it is skipped unless a route is below a base path, which is rare.
   return (path) => {
-    if (isBelow(path, rpcBasePath)) return hasRpcRoutes && routes.has(path) ? 'other' : 'rpc';
+    if (isBelow(path, trpcBasePath)) return hasRpcRoutes && routes.has(path) ? 'other' : 'trpc';
     if (isBelow(path, restBasePath)) return hasRestRoutes && routes.has(path) ? 'other' : 'rest';
     return 'other';
   };
@@ -130,13 +130,13 @@ export function createProtocolOf(
  * @param restRouteOf returns the pattern of a REST operation, without the base path
  */
 export function createRouteOf(
-  { restBasePath, rpcBasePath }: Paths,
+  { restBasePath, trpcBasePath }: Paths,
   routes: Pick<RouteTable<never>, 'has'>,
   restRouteOf: (path: string) => string | undefined,
 ): (protocol: ProtocolName, path: string) => string | undefined {
   return (protocol, path) => {
     if (protocol === 'other') return routes.has(path) ? path : undefined;
-    if (protocol === 'rpc') return path === rpcBasePath ? path : `${rpcBasePath}/{path}`;
+    if (protocol === 'trpc') return path === trpcBasePath ? path : `${trpcBasePath}/{path}`;
     const route = restRouteOf(path);
     return route && `${restBasePath}${route}`;
   };

@@ -99,7 +99,7 @@ async function start(setting: ServerOption | undefined, verify?: () => undefined
     // Procedures fail on purpose: errors are not to be printed.
     onResponse: () => {},
     maxBodyBytes: maxBytes,
-    rpc: options,
+    trpc: options,
   });
   const ours = await serve(gateway);
   closeFunctions.push(() => ours.close());

@@ -120,7 +120,7 @@ it('a timeout is reported once for each call of a batch, also if the calls throw
   const reported: string[] = [];
   const { send, records, counters } = await startEdge({
     callTimeoutMs: 100,
-    rpc: { onError: ({ error }) => void reported.push(error.code) },
+    trpc: { onError: ({ error }) => void reported.push(error.code) },
   });
   const response = await send('/trpc/slow,slow?batch=1&input={"0":{"ms":5000},"1":{"ms":5000}}');
   expect(response.status).toBe(504);

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Random } from '../rpcClients/random.ts';
+import { Random } from '../trpcClients/random.ts';
 import { has } from '../servers.ts';
 import { seedMessage, testSeed } from '../testSeed.ts';
 import { extraBytes, maxResponseBytes, randomInput, startErrorCost } from './errorCost.ts';

@@ -4,7 +4,7 @@ import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { Random } from '../rpcClients/random.ts';
+import { Random } from '../trpcClients/random.ts';
 import { serve } from '../servers.ts';
 
 /** Maximum size of a response of this gateway, in bytes. */

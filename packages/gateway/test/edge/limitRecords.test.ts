@@ -49,7 +49,7 @@ const cases: Readonly<Record<string, Exceeded>> = {
     status: 400,
   },
   'batch-size': {
-    options: { rpc: { maxBatchSize: 2 } },
+    options: { trpc: { maxBatchSize: 2 } },
     served: [batchOf(2)],
     rejected: [batchOf(3)],
     status: 400,

@@ -62,14 +62,14 @@ describe('maxBatchSize', () => {
   });
 
   it('a batch can have at most maxInFlight calls, also if maxBatchSize is more', async () => {
-    const { send } = await startEdge({ maxInFlight: 2, rpc: { maxBatchSize: 5 } });
+    const { send } = await startEdge({ maxInFlight: 2, trpc: { maxBatchSize: 5 } });
     expect((await send(batchTarget('list', 2))).status).toBe(200);
     expect((await send(batchTarget('list', 3))).status).toBe(400);
   });
 
   it('a batch is counted also if its commas and its parameter are percent-encoded', async () => {
     const { send } = await startEdge({
-      rpc: { maxBatchSize: 2 },
+      trpc: { maxBatchSize: 2 },
       rateLimit: { calls: 5, windowSeconds: 60 },
     });
     const response = await send('/trpc/list%2Clist?b%61tch=1');

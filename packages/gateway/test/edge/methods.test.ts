@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
-import { rawRequest, rawSocket } from '../rpcClients/rawHttp.ts';
+import { rawRequest, rawSocket } from '../trpcClients/rawHttp.ts';
 import { validKey, startEdge } from './startEdge.ts';
 
 const json = { 'content-type': 'application/json' };

@@ -45,7 +45,7 @@ describe('maxResponseBytes', () => {
       const onError = vi.fn();
       const { send, records } = await startEdge({
         maxResponseBytes: 1000,
-        rpc: { onError },
+        trpc: { onError },
       });
       const received = await send(`${target}?input={"bytes":1001}`);
       expect([received.status, await received.json()]).toMatchObject([

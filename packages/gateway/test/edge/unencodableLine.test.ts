@@ -13,7 +13,7 @@ const router = t.router({
   fine: t.procedure.query(() => 1),
 });
 
-it('an output that cannot be encoded in JSON lines ends the response, and is reported to onError, rpc.onError and onResponse', async () => {
+it('an output that cannot be encoded in JSON lines ends the response, and is reported to onError, trpc.onError and onResponse', async () => {
   const seen: string[] = [];
   const records: RequestRecord[] = [];
   const gateway = await createGateway({
@@ -21,7 +21,7 @@ it('an output that cannot be encoded in JSON lines ends the response, and is rep
     createContext: () => ({}),
     document: { title: 'Lines', version: '1.0.0' },
     onError: ({ error }) => seen.push(`onError ${error.code}`),
-    rpc: { onError: ({ error }) => void seen.push(`rpc.onError ${error.code}`) },
+    trpc: { onError: ({ error }) => void seen.push(`trpc.onError ${error.code}`) },
     onResponse: (record) => records.push(record),
   });
   const server = await serve(gateway);
@@ -35,5 +35,5 @@ it('an output that cannot be encoded in JSON lines ends the response, and is rep
   await expect
     .poll(() => records)
     .toMatchObject([{ error: { message: expect.stringContaining('circular') } }]);
-  expect(seen).toEqual(['onError INTERNAL_SERVER_ERROR', 'rpc.onError INTERNAL_SERVER_ERROR']);
+  expect(seen).toEqual(['onError INTERNAL_SERVER_ERROR', 'trpc.onError INTERNAL_SERVER_ERROR']);
 });

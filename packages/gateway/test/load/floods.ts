@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { megabytes } from '../rpcClients/startRpcProcess.ts';
+import { megabytes } from '../trpcClients/startRpcProcess.ts';
 import type { Flooded, FlooderMessage } from './flooder.ts';
 import { type FloodName, floods } from './floodKinds.ts';
 import type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';

@@ -6,7 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { megabytes } from '../rpcClients/startRpcProcess.ts';
+import { megabytes } from '../trpcClients/startRpcProcess.ts';
 import type { Held, HolderMessage } from './holder.ts';
 import type { Measured } from './levels.ts';
 import type { LoadResult } from './openLoop.ts';

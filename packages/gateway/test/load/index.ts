@@ -1,5 +1,5 @@
 /** Load tests for any server that a `StartUnderLoad` function starts. */
-export { finish } from '../rpcClients/commandLine.ts';
+export { finish } from '../trpcClients/commandLine.ts';
 export { briefFloods, fullFloods, measureFloods } from './floods.ts';
 export { holdConnections, longHeld, shortHeld } from './held.ts';
 export { loadLevels, longLevels, type Measured, shortLevels } from './levels.ts';

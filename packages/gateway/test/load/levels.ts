@@ -3,7 +3,7 @@
  * `npm run test:load` measures the pet store's process with 10 s per level; `-- --long` takes 5 minutes per level.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { megabytes } from '../rpcClients/startRpcProcess.ts';
+import { megabytes } from '../trpcClients/startRpcProcess.ts';
 import type { LoadResult } from './openLoop.ts';
 import type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';
 import { getOne } from './requests.ts';

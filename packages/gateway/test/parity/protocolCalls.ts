@@ -11,7 +11,7 @@ export interface Call {
 }
 
 /** `rest`, `rpc`: a single tRPC call, `batch`: a tRPC batch of one call. */
-export type ProtocolVariant = 'rest' | 'rpc' | 'batch';
+export type ProtocolVariant = 'rest' | 'trpc' | 'batch';
 
 /** The status and the body of a response. */
 interface ResponseText {

@@ -54,7 +54,7 @@ async function outcome(
   protocol: ProtocolVariant,
 ): Promise<Outcome> {
   const request = richCall(procedure, input, protocol);
-  if (request === undefined) return outcome(send, procedure, input, 'rpc');
+  if (request === undefined) return outcome(send, procedure, input, 'trpc');
   const received = await send(request);
   return protocol === 'rest' ? restOutcome(received) : rpcOutcome(received, protocol === 'batch');
 }
@@ -67,10 +67,10 @@ async function onEveryProtocol(call: Send, { procedure, input }: RichCase, tally
     actual: {
       procedure,
       rest: await outcome(call, procedure, input, 'rest'),
-      rpc: await outcome(call, procedure, input, 'rpc'),
+      trpc: await outcome(call, procedure, input, 'trpc'),
       batch: await outcome(call, procedure, input, 'batch'),
     },
-    expected: { procedure, rest: expectedOutcome, rpc: expectedOutcome, batch: expectedOutcome },
+    expected: { procedure, rest: expectedOutcome, trpc: expectedOutcome, batch: expectedOutcome },
   };
 }
 

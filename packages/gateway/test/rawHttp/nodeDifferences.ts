@@ -77,6 +77,9 @@ export const nodeDifferences: readonly NodeDifference[] = [
     node: '200, closed',
     serves: [list],
     cases: [
+      'an Upgrade to h2c is ignored',
+      'an Upgrade to TLS is ignored',
+      'an Upgrade to a WebSocket at a path without WebSockets is ignored',
       'the body of an Upgrade to h2c is not run as a request',
       'the body of an Upgrade to a WebSocket is not run as a request',
     ],

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { respondToParent } from '../load/pinned.ts';
-import { frame } from '../rpcClients/webSocketFrame.ts';
+import { frame } from '../trpcClients/webSocketFrame.ts';
 
 /** What each socket does once it is open. */
 export type AttackKind =

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { observedHere } from '../adapterDifferences.ts';
-import { frame } from '../rpcClients/webSocketFrame.ts';
+import { frame } from '../trpcClients/webSocketFrame.ts';
 import { call, startSocketGateway } from './startSocketGateway.ts';
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
@@ -30,7 +30,7 @@ describe('credentials of WebSockets', () => {
     const [status, body] = await connectClient('/trpc', options).closed;
     expect(status).toBe(401);
     expect(JSON.parse(body)).toMatchObject({ error: { data: { code: 'UNAUTHORIZED' } } });
-    expect(records).toMatchObject([{ method: 'GET', path: '/trpc', protocol: 'rpc', status: 401 }]);
+    expect(records).toMatchObject([{ method: 'GET', path: '/trpc', protocol: 'trpc', status: 401 }]);
   });
 
   it('a WebSocket upgrade over the rate limit gets 429 with the headers of the limit', async () => {

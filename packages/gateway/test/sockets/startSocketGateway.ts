@@ -175,7 +175,7 @@ export async function startSocketGateway(
       await onContext?.(request);
       return { caller: identity };
     },
-    ...(onError && { rpc: { onError } }),
+    ...(onError && { trpc: { onError } }),
     document: { title: 'Sockets', version: '0.0.0' },
     ...edge,
     sockets,

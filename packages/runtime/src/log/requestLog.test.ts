@@ -80,7 +80,7 @@ test.each([
     requestId: 'r"1',
     method: 'P\nUT',
     path: '/v1/"x',
-    protocol: 'rpc',
+    protocol: 'trpc',
     operation: 'a,b',
     durationMs: 2,
     ...change,

@@ -34,21 +34,21 @@ function count(...changes: readonly Partial<RequestRecord>[]): string[] {
 
 test.each<[what: string, change: Partial<RequestRecord>, samples: readonly string[]]>([
   ['REST', {}, ['x_requests_total{rest,listPets,2xx} 1', 'x_calls_total{rest,listPets} 1']],
-  ['tRPC', { protocol: 'rpc' }, ['x_requests_total{rpc,listPets,2xx} 1', 'x_calls_total{rpc,listPets} 1']],
+  ['tRPC', { protocol: 'trpc' }, ['x_requests_total{trpc,listPets,2xx} 1', 'x_calls_total{trpc,listPets} 1']],
   [
     'a call on a WebSocket',
-    { protocol: 'rpc', method: 'WS' },
+    { protocol: 'trpc', method: 'WS' },
     ['x_requests_total{websocket,listPets,2xx} 1', 'x_calls_total{websocket,listPets} 1'],
   ],
   [
     'a batch',
-    { protocol: 'rpc', calls: 3, procedures: ['a', 'b', 'a'] },
-    ['x_requests_total{rpc,batch,2xx} 1', 'x_calls_total{rpc,a} 2', 'x_calls_total{rpc,b} 1'],
+    { protocol: 'trpc', calls: 3, procedures: ['a', 'b', 'a'] },
+    ['x_requests_total{trpc,batch,2xx} 1', 'x_calls_total{trpc,a} 2', 'x_calls_total{trpc,b} 1'],
   ],
   [
     'a batch of which one procedure exists',
-    { protocol: 'rpc', calls: 2, procedures: ['a'] },
-    ['x_requests_total{rpc,batch,2xx} 1', 'x_calls_total{rpc,a} 1'],
+    { protocol: 'trpc', calls: 2, procedures: ['a'] },
+    ['x_requests_total{trpc,batch,2xx} 1', 'x_calls_total{trpc,a} 1'],
   ],
   ['a page', { protocol: 'other', calls: 0, procedures: [] }, ['x_requests_total{other,none,2xx} 1']],
   ['an unknown path', { status: 404, procedures: [] }, ['x_requests_total{rest,none,4xx} 1']],
@@ -87,21 +87,21 @@ test('bytes are summed by protocol, and unknown ones are no bytes', () => {
   const counted = count(
     { bytesIn: 1, bytesOut: 10 },
     { bytesIn: 2, bytesOut: 20, operation: undefined, procedures: [] },
-    { protocol: 'rpc', bytesIn: 4, bytesOut: 40 },
-    { protocol: 'rpc', bytesIn: undefined, bytesOut: undefined },
+    { protocol: 'trpc', bytesIn: 4, bytesOut: 40 },
+    { protocol: 'trpc', bytesIn: undefined, bytesOut: undefined },
   );
   expect(counted.filter((sample) => sample.includes('_body_bytes_'))).toEqual([
     'x_request_body_bytes_total{rest} 3',
-    'x_request_body_bytes_total{rpc} 4',
+    'x_request_body_bytes_total{trpc} 4',
     'x_response_body_bytes_total{rest} 30',
-    'x_response_body_bytes_total{rpc} 40',
+    'x_response_body_bytes_total{trpc} 40',
   ]);
 });
 
 test('requests that exceeded a limit are counted by limit, over all protocols and statuses', () => {
   const counted = count(
     { limit: 'rate', status: 429 },
-    { limit: 'rate', status: 429, protocol: 'rpc' },
+    { limit: 'rate', status: 429, protocol: 'trpc' },
     { limit: 'in-flight', status: 503 },
     {},
   );

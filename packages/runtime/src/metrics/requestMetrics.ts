@@ -32,7 +32,7 @@ const statusClassesAtZero = new Set([2, 4, 5]);
 export function createRequestMetrics(prefix: string) {
   const protocols: Record<ProtocolLabel, ProtocolMetrics> = {
     rest: new ProtocolMetrics(),
-    rpc: new ProtocolMetrics(),
+    trpc: new ProtocolMetrics(),
     websocket: new ProtocolMetrics(),
     other: new ProtocolMetrics(),
   };

@@ -146,7 +146,7 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
 
     call(path: string): CallTelemetry | undefined {
       // A REST request is one call and needs no second span.
-      if (this.#observed.protocol !== 'rpc') return undefined;
+      if (this.#observed.protocol !== 'trpc') return undefined;
       // Calls on a WebSocket follow the response that opened it. Their parent is the client's span.
       return new CallSpan(path, this.#hasEnded ? this.#parent : this.#span.context, this.#connection);
     }
@@ -155,7 +155,7 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
       this.#hasEnded = true;
       const { protocol, request, route } = this.#observed;
       // A stream may fail after its status was sent. For tRPC the call reports that error.
-      const isError = status >= 500 || (isStream && error !== undefined && protocol !== 'rpc');
+      const isError = status >= 500 || (isStream && error !== undefined && protocol !== 'trpc');
       const outcome: Attributes = {
         'http.response.status_code': status,
         ...(route !== undefined && { 'http.route': route }),

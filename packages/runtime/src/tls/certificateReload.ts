@@ -2,21 +2,26 @@ import { unwatchFile, watchFile } from 'node:fs';
 import type { Listening, TlsFiles } from '@petstore/gateway/listen';
 import type { ServiceLog } from '../parts.ts';
 
+const restartNeeded =
+  'this server reads the certificate only at start: restart the service to use the new one';
+
 /** Polling interval. A minute is enough, because certificates are renewed days before they expire. */
 const pollMs = 60_000;
 
 export interface CertificateReloadOptions {
   /** The certificate and key files to watch. */
   readonly files: TlsFiles;
-  readonly reload: Listening['reloadCertificate'];
-  readonly log: Pick<ServiceLog, 'info' | 'error'>;
+  /** `undefined` on uWebSockets.js, which reads a certificate only at start. */
+  readonly reload: Listening['reloadCertificate'] | undefined;
+  readonly log: Pick<ServiceLog, 'info' | 'warn' | 'error'>;
   /** Polling interval in milliseconds. Default: 60,000. */
   readonly everyMs?: number;
 }
 
 /**
  * Reloads a certificate when its file or its key file changes, and on SIGHUP. If the new files are invalid, which they are
- * between the writes of the two, it logs an error and keeps the current certificate.
+ * between the writes of the two, it logs an error and keeps the current certificate. Without `reload`, it only logs that a
+ * restart is needed.
  * @returns a function that stops reloading
  */
 export function reloadCertificates({ files, reload, log, everyMs = pollMs }: CertificateReloadOptions) {
@@ -24,6 +29,7 @@ export function reloadCertificates({ files, reload, log, everyMs = pollMs }: Cer
   let isStopped = false;
   const onChange = () => {
     if (isStopped) return;
+    if (!reload) return log.warn({ certFile }, restartNeeded);
     reload().then(
       () => log.info({ certFile }, 'certificate reloaded'),
       (error: unknown) =>

@@ -1,7 +1,7 @@
 import type { ServerOptions } from 'node:http';
 import type * as Https from 'node:https';
 import { https } from './builtins.ts';
-import { CertificateError, readTlsFiles, type TlsFiles } from '../server/tlsFiles.ts';
+import { withCertificate, type TlsFiles } from '../server/tlsFiles.ts';
 
 /** Maximum time for a TLS handshake, in milliseconds. */
 const handshakeTimeout = 10_000;
@@ -20,16 +20,4 @@ export async function createTlsServer(options: ServerOptions, files: TlsFiles): 
  */
 export async function reloadCertificate(server: Https.Server, files: TlsFiles): Promise<void> {
   await withCertificate(files, (pem) => server.setSecureContext({ ...pem, minVersion }));
-}
-
-async function withCertificate<T>(
-  files: TlsFiles,
-  use: (pem: { readonly cert: Buffer; readonly key: Buffer }) => T,
-): Promise<T> {
-  const pem = await readTlsFiles(files);
-  try {
-    return use(pem);
-  } catch (cause) {
-    throw CertificateError.unserved(files, cause);
-  }
 }

@@ -47,39 +47,33 @@ async function openRaw(service: Partial<Service> = {}, options: DialOptions = {}
 
 describe('upgrade requests to other protocols', () => {
   it.each<[string, string]>([
+    ['without a body', 'Content-Length: 0\r\n\r\n'],
     ['with a length', 'Content-Length: 6\r\n\r\nABCDEF'],
     ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n6\r\nABCDEF\r\n0\r\n\r\n'],
-  ])(
-    'an h2c upgrade request with a body %s is handled as a request, and its connection closes',
-    async (_how, body) => {
-      const { socket, text, closed } = await dial(
-        await listen({ handle: echo, upgrade: () => recordingHandler }),
-      );
-      // Node's parser drops the rest of the packet after the end of the body.
-      socket.write(`${h2c}${body}GET /lost HTTP/1.1\r\nX: `, 'latin1');
-      await until(() => expect(text()).toContain('\r\n\r\nPOST ABCDEF'));
-      socket.write(`a\r\n\r\n${get('/smuggled')}`);
-      await closed;
-      expect(text()).not.toContain('smuggled');
-    },
-  );
-});
-
-describe('WebSocket upgrades that the service declines', () => {
-  it('repeated upgrades that the service declines leave no listeners on the connection', async () => {
-    const onWarning = vi.fn();
-    process.on('warning', onWarning);
-    onTestFinished(() => void process.off('warning', onWarning));
-    const { socket, text } = await dial(await listen({ handle: () => ok('x'), upgrade: () => undefined }));
-    for (let count = 1; count <= 30; count += 1) {
-      socket.write(`${handshake}\r\n`);
-      await until(() => expect(text().split('\r\n\r\nx')).toHaveLength(count + 1));
-    }
-    expect(onWarning).not.toHaveBeenCalled();
+  ])('an h2c upgrade request %s is handled as a request, and its connection closes', async (_how, body) => {
+    const { socket, text, closed } = await dial(
+      await listen({ handle: echo, upgrade: () => recordingHandler }),
+    );
+    // Node's parser drops the rest of the packet after the end of the body.
+    socket.write(`${h2c}${body}GET /lost HTTP/1.1\r\nX: `, 'latin1');
+    await until(() => expect(text()).toMatch(/\r\n\r\nPOST (?:ABCDEF)?$/));
+    socket.write(`a\r\n\r\n${get('/smuggled')}`);
+    await closed;
+    expect(text()).not.toContain('smuggled');
   });
 });
 
 describe('WebSocket upgrades', () => {
+  it('an upgrade that the service declines is handled as a request, and its connection closes', async () => {
+    const { socket, text, closed } = await dial(
+      await listen({ handle: () => ok('x'), upgrade: () => undefined }),
+    );
+    // Node's parser drops the rest of the packet after an upgrade request.
+    socket.write(`${handshake}\r\n${get('/lost')}`);
+    await closed;
+    expect(text()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n.*\r\n\r\nx$/is);
+  });
+
   it('an upgrade without a valid key gets 400 in the format of the service', async () => {
     const listening = await listen({ handle: () => ok(), upgrade: () => recordingHandler });
     const { socket, text } = await dial(listening);
@@ -257,22 +251,16 @@ describe('WebSockets', () => {
 });
 
 describe('WebSockets over TLS', () => {
-  it('a declined upgrade over TLS is served as a request, and the same connection can open a WebSocket', async () => {
+  it('an upgrade over TLS opens a WebSocket', async () => {
     const tls = await certificateFiles('localhost');
     const handlers: RecordingHandler[] = [];
     const accept = (socket: RecordingHandler['socket']) => {
       handlers.push(recordingHandler(socket));
       return handlers.at(-1) as RecordingHandler;
     };
-    const upgrade: Service['upgrade'] = ({ path }) => (path === '/socket' ? accept : undefined);
-    const listening = await listen({ handle: ({ path }) => ok(path), upgrade }, { tls });
+    const listening = await listen({ handle: () => ok(), upgrade: () => accept }, { tls });
     const { socket: connection } = await dialTls(listening);
-    let text = '';
-    connection.on('data', (chunk) => (text += String(chunk)));
-    for (let count = 1; count <= 2; count += 1) {
-      connection.write(`${handshake.replace('/socket', '/other')}\r\n`);
-      await until(() => expect(text.split('\r\n\r\n/other')).toHaveLength(count + 1));
-    }
+    connection.resume();
     connection.write(Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('hello')]));
     await until(() => expect(handlers[0]?.events).toEqual(['text hello']));
     expect(listening.connections()).toEqual({ http: 0, webSockets: 1 });

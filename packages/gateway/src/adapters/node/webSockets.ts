@@ -11,101 +11,122 @@ import type { NodeRequest } from './request.ts';
 import type { Responder } from './responder.ts';
 import { NativeSocket, NodeSocket } from './socket.ts';
 
-type Serves = (url: string) => boolean;
-
-export interface WebSocketsOptions {
+interface WebSocketsOptions {
   readonly service: Service;
   readonly sockets: OpenSockets;
   readonly responder: Responder;
   readonly receive: (message: Http.IncomingMessage, res: Http.ServerResponse) => NodeRequest;
-  /**
-   * Whether the service serves a target. Upgrades of other targets are left to the server's other listeners. Default:
-   * all targets.
-   */
-  readonly serves?: Serves | undefined;
+  /** Whether the service serves a target. Default: all targets. */
+  readonly serves?: (url: string) => boolean;
   /** Called when a connection has become a WebSocket. */
   readonly onUpgrade?: (connection: Socket) => void;
 }
 
-/** The `serves` of each service that is attached to a server. */
-const servesByServer = new WeakMap<Server, Serves[]>();
-
-function registeredServes(server: Server): Serves[] {
-  const registered = servesByServer.get(server) ?? [];
-  servesByServer.set(server, registered);
-  return registered;
-}
+/** Documented as an option of `createServer`; missing in its types. */
+type UpgradeServer = Server & { shouldUpgradeCallback?: (message: Http.IncomingMessage) => boolean };
 
 /** Time for clients to read unsent bytes after the server has stopped. */
 const unsentBytesGraceMs = 1000;
 
-/** An upgrade request as Node emits it. The listener owns the connection from then on. */
+/**
+ * Opens WebSockets on a server of `node:http` or `node:https`. All other upgrade requests are left to the server: to its
+ * other `upgrade` listeners, or, at a target that the service serves, to its request listener.
+ * @returns a function that ends the connections of all WebSockets
+ * @throws {Error} on a version of Node without `shouldUpgradeCallback`
+ */
+export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptions): () => void {
+  const { serves = () => true } = options;
+  const { shouldUpgradeCallback } = server;
+  if (!shouldUpgradeCallback) {
+    throw new Error(
+      `WebSockets need Node 22.21, 24.9 or newer, and this is ${process.version}. Update Node.`,
+    );
+  }
+  const upgrades = new Upgrades(options);
+  server.shouldUpgradeCallback = (message) => {
+    // `serve` stops the parser of a closed connection by an upgrade.
+    if (message.socket.destroyed) return true;
+    if (!serves(message.url ?? '')) return shouldUpgradeCallback.call(server, message);
+    const upgrade = isWebSocketRequest(message) && upgrades.decide(message);
+    if (!upgrade) return false;
+    // Node emits the event as soon as this has returned. With a permanent listener, Node would emit the upgrades of all
+    // targets, and handle none of them as a request.
+    server.once('upgrade', upgrade);
+    return true;
+  };
+  return () => upgrades.end();
+}
+
+type UpgradeListener = (message: Http.IncomingMessage, connection: Socket, head: Buffer) => void;
+type Decision = NonNullable<ReturnType<NonNullable<Service['upgrade']>>>;
+
+/** A valid upgrade request, and bytes that arrived after it. */
 interface UpgradeRequest {
   readonly message: Http.IncomingMessage;
+  readonly request: NodeRequest;
   readonly connection: Socket;
-  /** Bytes that arrived after the request. */
   readonly head: Buffer;
 }
 
-/**
- * Opens WebSockets on a server of `node:http` or `node:https`. Upgrade requests to other protocols are handled as
- * normal requests.
- * @returns a function that ends the connections of all WebSockets
- */
-export function attachWebSockets(server: Server, options: WebSocketsOptions): () => void {
-  const { service, sockets, responder, receive, serves = () => true, onUpgrade } = options;
-  const { rejectHttp = defaultRejection } = service;
-  const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } = service;
-  const admitted = createOpener(maxMessageBytes);
-  const unauthenticated = createOpener(Math.min(maxMessageBytes, maxUnauthenticatedBytes));
-  const registered = registeredServes(server);
-  registered.push(serves);
+class Upgrades {
+  readonly #options: WebSocketsOptions;
+  readonly #admitted: Opener;
+  readonly #unauthenticated: Opener;
   /** Open connections of WebSockets. */
-  const connections = new Set<Socket>();
+  readonly #connections = new Set<Socket>();
 
-  server.on('upgrade', (message: Http.IncomingMessage, connection: Socket, head: Buffer) => {
-    // `LeanMessage` ends the parsing of a closed connection by an upgrade.
-    if (connection.destroyed) return;
-    const upgrade = { message, connection, head };
-    if (!serves(message.url ?? '')) {
-      // Node handles an upgrade as a normal request only if there is no listener.
-      const isServed = registered.some((each) => each(message.url ?? ''));
-      const hasOthers = server.listenerCount('upgrade') > registered.length;
-      if (!isServed && !hasOthers && serves === registered[0]) handleAsRequest(server, upgrade);
-      return;
-    }
-    // Removed and added again, since one connection may emit `upgrade` several times.
-    connection.off('error', ignore).on('error', ignore);
+  constructor(options: WebSocketsOptions) {
+    const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } =
+      options.service;
+    this.#options = options;
+    this.#admitted = createOpener(maxMessageBytes);
+    this.#unauthenticated = createOpener(Math.min(maxMessageBytes, maxUnauthenticatedBytes));
+  }
+
+  /** Returns the listener that opens or rejects a WebSocket; `undefined` if the service has none at its path. */
+  decide(message: Http.IncomingMessage): UpgradeListener | undefined {
+    const { responder, receive } = this.#options;
+    const connection = message.socket;
     const res = new http.ServerResponse(message);
     try {
       res.assignSocket(connection);
     } catch {
       // Pipelined after a request whose response would be written into the WebSocket.
-      return void connection.destroy();
+      return () => connection.destroy();
     }
     const request = receive(message, res);
-    const decision = isWebSocketRequest(message) && !request.rejection && decide(request);
+    const decision = request.rejection ? undefined : this.#askService(request);
     if (!decision) {
       res.detachSocket(connection);
-      return handleAsRequest(server, upgrade);
+      return undefined;
     }
-    // Node's parser has left the connection, so no other request can follow.
-    res.shouldKeepAlive = false;
-    res.on('finish', () => {
-      res.detachSocket(connection);
-      connection.destroySoon();
-    });
-    if (typeof decision === 'function') open(upgrade, request, decision);
-    else if (decision instanceof Promise) responder.count(finish(upgrade, request, decision));
-    else responder.respond(request, decision);
-  });
-  if (registered.length === 1) handleBodiesAsRequests(server, registered);
+    return (_message, _connection, head) => {
+      connection.on('error', () => {});
+      // Node's parser has left the connection, so no other request can follow.
+      res.shouldKeepAlive = false;
+      res.on('finish', () => {
+        res.detachSocket(connection);
+        connection.destroySoon();
+      });
+      const upgrade = { message, request, connection, head };
+      if (typeof decision === 'function') this.#open(upgrade, decision);
+      else if (decision instanceof Promise) responder.count(this.#finish(upgrade, decision));
+      else responder.respond(request, decision);
+    };
+  }
 
-  /**
-   * Lets the service decide whether to open a WebSocket. Returns a 500 if the service throws, which violates its
-   * contract.
-   */
-  function decide(request: NodeRequest): HttpResponse | ReturnType<NonNullable<Service['upgrade']>> {
+  /** Ends the connections of all WebSockets. */
+  end(): void {
+    for (const connection of this.#connections) {
+      connection.destroySoon();
+      // In case the client does not read.
+      setTimeout(() => connection.destroy(), unsentBytesGraceMs).unref();
+    }
+  }
+
+  /** Returns a 500 if the service throws, which violates its contract. */
+  #askService(request: NodeRequest): Decision | undefined {
+    const { service, sockets } = this.#options;
     if (sockets.isStopping) return stoppingResponse;
     try {
       return service.shed?.(request) ?? service.upgrade?.(request);
@@ -114,12 +135,9 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
     }
   }
 
-  async function finish(
-    upgrade: UpgradeRequest,
-    request: NodeRequest,
-    decision: Promise<SocketAcceptor | HttpResponse>,
-  ): Promise<void> {
-    const { connection } = upgrade;
+  async #finish(upgrade: UpgradeRequest, decision: Promise<SocketAcceptor | HttpResponse>): Promise<void> {
+    const { request, connection } = upgrade;
+    const { responder, sockets } = this.#options;
     request.keep();
     const end = () => connection.destroy();
     connection.on('end', end);
@@ -127,15 +145,13 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
     connection.off('end', end);
     const outcome = sockets.isStopping ? stoppingResponse : awaited;
     if (typeof outcome !== 'function') responder.respond(request, outcome);
-    else if (!connection.destroyed) open(upgrade, request, outcome);
+    else if (!connection.destroyed) this.#open(upgrade, outcome);
   }
 
-  function open(
-    { message, connection, head }: UpgradeRequest,
-    request: NodeRequest,
-    accept: SocketAcceptor,
-  ): void {
-    const { native, maxBytes } = accept.isUnauthenticated ? unauthenticated : admitted;
+  #open({ message, request, connection, head }: UpgradeRequest, accept: SocketAcceptor): void {
+    const { service, sockets, responder, onUpgrade } = this.#options;
+    const { rejectHttp = defaultRejection } = service;
+    const { native, maxBytes } = accept.isUnauthenticated ? this.#unauthenticated : this.#admitted;
     const reject = ({ message: reason }: Error) => {
       const rejection = { status: 400, code: 'BAD_REQUEST', message: `${reason}.` };
       responder.respond(request, rejectHttp(request, rejection));
@@ -146,8 +162,8 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
       request.res.detachSocket(connection);
       request.onUpgrade();
       onUpgrade?.(connection);
-      connections.add(connection);
-      connection.once('close', () => connections.delete(connection));
+      this.#connections.add(connection);
+      connection.once('close', () => this.#connections.delete(connection));
       const onClosed = (calls: Promise<void>) => {
         request.onDisconnect();
         responder.count(calls);
@@ -168,15 +184,9 @@ export function attachWebSockets(server: Server, options: WebSocketsOptions): ()
     });
     native.off('wsClientError', reject);
   }
-
-  return () => {
-    for (const connection of connections) {
-      connection.destroySoon();
-      // In case the client does not read.
-      setTimeout(() => connection.destroy(), unsentBytesGraceMs).unref();
-    }
-  };
 }
+
+type Opener = ReturnType<typeof createOpener>;
 
 /** Creates a server of ws, which has one limit for the size of messages. */
 function createOpener(maxBytes: number) {
@@ -199,53 +209,16 @@ function createOpener(maxBytes: number) {
   return { native: new WebSocketServer<typeof NativeSocket>(options), maxBytes };
 }
 
-/** Whether a request is a valid WebSocket upgrade (RFC 6455 §4.2.1). Node emits `upgrade` for any `Upgrade` header. */
-function isWebSocketRequest(message: Http.IncomingMessage): boolean {
-  const { headers, httpVersion, method } = message;
-  const options = new Set(headerOptions(headers.connection).map((option) => option.toLowerCase()));
+/** Whether a request is a valid WebSocket upgrade (RFC 6455 §4.2.1). Node calls it for any `Upgrade` header. */
+function isWebSocketRequest({ headers, httpVersion, method }: Http.IncomingMessage): boolean {
+  const options = new Set(headers.connection?.toLowerCase().split(/[\t ]*,[\t ]*/));
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
   return (
     method === 'GET' &&
     httpVersion === '1.1' &&
     headers.upgrade?.toLowerCase() === 'websocket' &&
     options.has('upgrade') &&
     !options.has('close') &&
-    !hasBody(message)
+    !hasBody
   );
 }
-
-const hasBody = ({ headers }: Http.IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-
-/** Returns the options in a `Connection` header (RFC 9110 §7.6.1). */
-const headerOptions = (value = '') => value.split(',').map((option) => option.trim());
-
-/**
- * Makes Node handle upgrade requests with a body as normal requests, as it does without an `upgrade` listener: the
- * first request of Java's HttpClient on a connection offers HTTP/2. The method exists from Node 22.21 and 24.9 on,
- * where it is documented as an option of `createServer`.
- */
-function handleBodiesAsRequests(server: Server, registered: readonly Serves[]): void {
-  const serverWithCallback: Server & { shouldUpgradeCallback?: (message: Http.IncomingMessage) => boolean } =
-    server;
-  const { shouldUpgradeCallback } = serverWithCallback;
-  if (!shouldUpgradeCallback) return;
-  serverWithCallback.shouldUpgradeCallback = (message) => {
-    if (registered.some((serves) => serves(message.url ?? ''))) return !hasBody(message);
-    return server.listenerCount('upgrade') > registered.length && shouldUpgradeCallback.call(server, message);
-  };
-}
-
-/** Returns a connection to the server, with its request rewritten to one without an upgrade. */
-function handleAsRequest(server: Server, { message, connection, head }: UpgradeRequest): void {
-  const { httpVersion, method = '', rawHeaders, url = '' } = message;
-  const lines = [`${method} ${url} HTTP/${httpVersion}`];
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const [name = '', value = ''] = rawHeaders.slice(at, at + 2);
-    const kept = headerOptions(value).filter((option) => option.toLowerCase() !== 'upgrade');
-    lines.push(`${name}: ${name.toLowerCase() === 'connection' ? kept.join(', ') : value}`);
-  }
-  connection.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
-  server.emit('encrypted' in connection ? 'secureConnection' : 'connection', connection);
-}
-
-const ignore = () => {};

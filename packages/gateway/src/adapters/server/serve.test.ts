@@ -177,10 +177,10 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
         'a string as body',
         { status: 201, headers: [['X-A', 'ü']], body: 'é' },
         'GET',
-        /^HTTP\/1\.1 201 Created\r\nX-A: ü\r\n.*Content-Length: 2\r\n\r\né$/s,
+        /^HTTP\/1\.1 201 Created\r\nX-A: ü\r\n.*Content-Length: 2\r\n.*\r\né$/is,
       ],
-      ['bytes as body', ok(new Uint8Array([104, 105])), 'GET', /Content-Length: 2\r\n\r\nhi$/],
-      ['no body', ok(), 'GET', /Content-Length: 0\r\n\r\n$/],
+      ['bytes as body', ok(new Uint8Array([104, 105])), 'GET', /Content-Length: 2\r\n.*\r\nhi$/is],
+      ['no body', ok(), 'GET', /Content-Length: 0\r\n.*\r\n$/is],
       [
         'status 204',
         { status: 204, headers: [] },
@@ -455,13 +455,13 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       ['maxUnsentSocketBytes', 0.5],
     ])('serve rejects %s: %s with a message that names the option', async (name, value) => {
       await expect(serve({ handle: () => ok() }, { [name]: value })).rejects.toThrow(
-        `The option ${name} of serve is ${value}; it must be a positive integer.`,
+        `${name} is ${value}; it must be a positive integer`,
       );
     });
 
     it.each([70_000, -1, 1.5, Number.NaN, '80'])('serve rejects port: %s', async (port) => {
       await expect(serve({ handle: () => ok() }, { port: port as number })).rejects.toThrow(
-        `port is ${typeof port === 'string' ? '"80"' : port}; it must be a whole number from 0 to 65535.`,
+        `port is ${typeof port === 'string' ? '"80"' : port}; it must be an integer from 0 to 65535.`,
       );
     });
 

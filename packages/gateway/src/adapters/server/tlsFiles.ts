@@ -13,26 +13,17 @@ export interface TlsFiles {
 /** Thrown for a certificate or key that cannot be used. The message names the file. */
 export class CertificateError extends Error {
   override readonly name = 'CertificateError';
-
-  /** Creates the error for valid files that the TLS library rejects. */
-  static unserved({ certFile, keyFile }: TlsFiles, cause: unknown): CertificateError {
-    return new CertificateError(
-      `The certificate ${certFile} and the private key ${keyFile} cannot be used.`,
-      {
-        cause,
-      },
-    );
-  }
 }
 
 /**
- * Reads and validates the files, since a TLS library reports only that it failed.
- * @throws {CertificateError} if a file cannot be read or is invalid, or if the key does not match the certificate
+ * Reads and validates the files, since a TLS library reports only that it failed, and passes them to it.
+ * @throws {CertificateError} if a file cannot be read or is invalid, if the key does not match the certificate, or if the
+ * library rejects them
  */
-export async function readTlsFiles({
-  certFile,
-  keyFile,
-}: TlsFiles): Promise<{ readonly cert: Buffer; readonly key: Buffer }> {
+export async function withCertificate<T>(
+  { certFile, keyFile }: TlsFiles,
+  use: (pem: { readonly cert: Buffer; readonly key: Buffer }) => T,
+): Promise<T> {
   const cert = await readPem(certFile);
   const certificate = parsePem(certFile, 'certificate', () => new X509Certificate(cert));
   const key = await readPem(keyFile);
@@ -42,7 +33,13 @@ export async function readTlsFiles({
       `The private key in ${resolve(keyFile)} does not match the certificate in ${resolve(certFile)}.`,
     );
   }
-  return { cert, key };
+  try {
+    return use({ cert, key });
+  } catch (cause) {
+    throw new CertificateError(`The certificate ${certFile} and the private key ${keyFile} cannot be used.`, {
+      cause,
+    });
+  }
 }
 
 async function readPem(file: string): Promise<Buffer> {

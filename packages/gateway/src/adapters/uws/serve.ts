@@ -1,4 +1,4 @@
-import type { HttpResponse as NativeResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import type { HttpResponse as NativeResponse, us_listen_socket } from 'uWebSockets.js';
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { Drain } from '../server/drain.ts';
 import { ListenError } from '../server/listenError.ts';
@@ -13,10 +13,10 @@ import {
   type Listening,
   type ServeOptions,
 } from '../server/serveOptions.ts';
+import { withCertificate } from '../server/tlsFiles.ts';
 import { uws } from './addon.ts';
 import { UwsRequest } from './request.ts';
 import { Responder } from './responder.ts';
-import { tlsApps, type TlsApps } from './tls.ts';
 import { attachWebSockets } from './webSockets.ts';
 import { writeResponse } from './writeResponse.ts';
 
@@ -66,19 +66,22 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     else res.cork(() => writeResponse(res, headOf(busyResponse) ?? '', busyResponse, false, 'force-close'));
   }
 
-  function attach(app: TemplatedApp): void {
-    app.filter(onConnection);
-    // uWS does not call the filter for an upgrade.
-    const onUpgrade = () => (connections -= 1);
-    if (service.upgrade) attachWebSockets(app, { service, sockets, responder, limits, onUpgrade });
-    app.any('/*', (res, req) => responder.receive(res, new UwsRequest(res, req, limits)));
-  }
+  // The certificate is read here only: uWebSockets.js 20 can replace certificates by server name, but not the one for
+  // clients without a server name, and removing a name removes the routes of its open connections.
+  const app = tls
+    ? await withCertificate(tls, () =>
+        uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile }),
+      )
+    : uws.App();
+  app.filter(onConnection);
+  // uWS does not call the filter for an upgrade.
+  const onUpgrade = () => (connections -= 1);
+  if (service.upgrade) attachWebSockets(app, { service, sockets, responder, limits, onUpgrade });
+  app.any('/*', (res, req) => responder.receive(res, new UwsRequest(res, req, limits)));
 
-  const { listener, serving, reload } = tls ? await tlsApps(uws, tls, attach) : appWithoutTls(uws.App());
-  if (!tls) attach(listener);
   const reserved = await reservePort(host, port, reusePort);
   const listenSocket = await new Promise<us_listen_socket>((resolve, reject) => {
-    listener.listen(host, reserved.port, (opened) => {
+    app.listen(host, reserved.port, (opened) => {
       if (opened) resolve(opened);
       else reject(new ListenError('in-use', host, reserved.port));
     });
@@ -97,7 +100,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     );
     const cutOff = responder.inFlight + sockets.inFlight;
     sockets.closeAll();
-    for (const app of [listener, ...serving]) app.close();
+    app.close();
     return cutOff;
   }
 
@@ -109,13 +112,5 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     connections: () => ({ http: connections, webSockets: sockets.size }),
     // Only once: closing a listen socket twice crashes the process with SIGSEGV (uWebSockets.js 20).
     close: (closeOptions = {}) => (stopping ??= stop(closeOptions)),
-    reloadCertificate: reload,
   };
 }
-
-/** The counterpart of `tlsApps` without TLS: one app listens and serves. */
-const appWithoutTls = (app: TemplatedApp): TlsApps => ({
-  listener: app,
-  serving: new Set(),
-  reload: async () => {},
-});

@@ -1,15 +1,34 @@
 // The entry point `@petstore/gateway/jwt`. It is separate so that services without JWTs do not need jose.
-import { errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions } from 'jose';
+import { TRPCError } from '@trpc/server';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+} from 'jose';
 import type { HttpRequest } from '../../http/request.ts';
-import { formatValue } from '../../http/formatValue.ts';
-import { unknownOptions } from '../../http/unknownOptions.ts';
-import { GatewayError } from '../../procedures/gatewayError.ts';
+import {
+  callback,
+  isText,
+  isTextList,
+  optional,
+  type OptionRule,
+  type OptionRules,
+  required,
+  text,
+} from '../../http/optionRules.ts';
 import { RecentMap } from '../../state/recentMap.ts';
 import type { HeaderSource, Rejected, Scheme } from '../../calls/scheme.ts';
-import { bearerChallenge, bearerReads, bearerToken } from './bearer.ts';
-import { KeySet, keysUnavailable, type Keys } from './keySet.ts';
-import { defaultRealm, schemeNames, type SchemeOptions } from './options.ts';
-import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
+import {
+  bearerMembers,
+  bearerToken,
+  type ProtectedResourceOptions,
+  protectedResourceRule,
+} from './bearer.ts';
+import { commonMembers, requireSchemeOptions, type SchemeOptions } from './options.ts';
 
 /** Options of `jwt()`. */
 export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
@@ -54,17 +73,6 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
     Partial<Pick<ProtectedResourceOptions, 'authorizationServers'>>;
 }
 
-const optionNames = schemeNames<JwtOptions<unknown>>({
-  issuer: true,
-  audience: true,
-  jwksUri: true,
-  algorithms: true,
-  type: true,
-  clockToleranceSeconds: true,
-  maxAgeSeconds: true,
-  protectedResource: true,
-});
-
 const publicKeyAlgorithms = [
   'RS256',
   'RS384',
@@ -79,6 +87,36 @@ const publicKeyAlgorithms = [
   'Ed25519',
 ];
 
+const isFilled = (value: unknown) => isText(value) && value !== '';
+
+// With an unset environment variable as issuer or audience, tokens of every one would be accepted.
+const rules: OptionRules<Omit<JwtOptions<unknown>, keyof SchemeOptions<unknown>>> & {
+  readonly verify: OptionRule;
+} = {
+  verify: callback,
+  issuer: required(isFilled, 'a string that is not empty'),
+  audience: required(
+    (value) => [value].flat().length > 0 && [value].flat().every(isFilled),
+    'a string or an array of strings, none of them empty',
+  ),
+  jwksUri: required(
+    (value) => isText(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
+    'an https URL',
+  ),
+  algorithms: optional(
+    (value) =>
+      isTextList(value) && value.length > 0 && value.every((each) => publicKeyAlgorithms.includes(each)),
+    `a list of one or more of ${publicKeyAlgorithms.join(', ')}, and no other`,
+  ),
+  type: text,
+  clockToleranceSeconds: optional(
+    (value) => typeof value === 'number' && value >= 0,
+    'a number of 0 or more',
+  ),
+  maxAgeSeconds: optional((value) => typeof value === 'number' && value >= 0, 'a number of 0 or more'),
+  protectedResource: protectedResourceRule(optional),
+};
+
 /** Longer tokens are malformed. */
 const maxTokenLength = 8192;
 /** A JWS in compact form (RFC 7515 §7.1). */
@@ -89,125 +127,77 @@ const maxVerifiedTokens = 10_000;
 
 interface VerifiedToken {
   readonly claims: JWTPayload;
-  /** The keys that verified the token. */
-  readonly keys: Keys;
-  /** A time of `Date.now()`. */
-  readonly expiresAt: number;
+  /** A time of `Date.now()`, after which the signature is verified with newer keys. */
+  readonly verifyAfter: number;
 }
 
 /**
  * Authenticates by JWT access tokens (RFC 9068, RFC 8725), sent as bearer tokens. Requires `npm install jose`.
  *
  * Signatures are verified with the keys of the issuer (JWKS), and the result is cached. `iss`, `aud`, `exp` and `nbf`
- * are checked on every request. For an unknown key the key set is reloaded before the token is rejected. While the
- * issuer is unavailable, tokens with unknown keys get 503, not 401, and known keys stay valid for a day.
+ * are checked on every request. For an unknown key the key set is reloaded before the token is rejected, at most once a
+ * second. While the issuer is unavailable, tokens with unknown keys get 503, not 401, and known keys stay valid for a
+ * day.
  *
  * Clients renew their tokens. With `rateLimit`, identify callers by `key: ({ identity }) => identity?.sub ?? ''`
  * instead of the token.
  * @throws {GatewayError} for invalid options
  */
 export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Scheme<Identity> {
-  const unknown = unknownOptions('jwt', options, optionNames);
-  if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
+  requireSchemeOptions('jwt', options, rules);
   const {
     verify: identify = (claims: JWTPayload) => claims as Identity,
     scopes = options.verify === undefined ? scopesOfClaims : undefined,
-    realm = defaultRealm,
-    name = 'jwt',
-    document = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token.' },
+    realm,
     issuer,
+    audience,
+    algorithms = publicKeyAlgorithms,
+    type,
     clockToleranceSeconds = 5,
     maxAgeSeconds = 600,
+    protectedResource,
   } = options;
-  const checks = checksOf(options, clockToleranceSeconds);
-  const resource =
-    options.protectedResource &&
-    protectedResource({ authorizationServers: [issuer], ...options.protectedResource });
-  const keySet = new KeySet(options.jwksUri, maxAgeSeconds * 1000);
-  const verifiedTokens = new RecentMap<VerifiedToken>(maxVerifiedTokens);
-
-  async function claimsOf(
-    token: string,
-    startedAt: number,
-    current: Keys | Promise<Keys>,
-  ): Promise<JWTPayload | undefined> {
-    let keys = await current;
-    let claims = await check(token, keys, checks);
-    if (claims === 'unknown key') {
-      keys = await keySet.since(startedAt);
-      claims = await check(token, keys, checks);
-      if (claims === 'unknown key') return undefined;
-    }
-    if (claims === undefined) return undefined;
-    const { exp = 0 } = claims;
-    verifiedTokens.set(token, { claims, keys, expiresAt: (exp + clockToleranceSeconds) * 1000 });
-    return claims;
-  }
-
-  return {
-    name,
-    noun: 'access token',
-    usage: '"Authorization: Bearer <access token>"',
-    reads: bearerReads,
-    header: 'authorization',
-    isAmbient: false,
-    document,
-    ...(resource && { protectedResource: resource.served }),
-    read: readJwt,
-    verify(token, request) {
-      const startedAt = performance.now();
-      const cached = verifiedTokens.get(token);
-      // Expiry does not depend on the keys: streams must end also while the key set is unavailable.
-      if (cached && Date.now() >= cached.expiresAt) return undefined;
-      const keys = keySet.current();
-      if (cached?.keys === keys) return identify(cached.claims, request);
-      return claimsOf(token, startedAt, keys).then((claims) => claims && identify(claims, request));
-    },
-    ...(scopes && { scopes }),
-    challenge: bearerChallenge(realm, resource?.url),
-  };
-}
-
-/**
- * Validates the options, and returns those for `jwtVerify`.
- * @throws {GatewayError} for invalid options
- */
-function checksOf<Identity>(
-  { algorithms = publicKeyAlgorithms, audience, issuer, jwksUri, type }: JwtOptions<Identity>,
-  clockTolerance: number,
-): JWTVerifyOptions {
-  // With an unset environment variable, tokens of every issuer would be accepted.
-  if (typeof (issuer as unknown) !== 'string') {
-    throw new GatewayError(`jwt: issuer is ${formatValue(issuer)}; it must be a string.`);
-  }
-  const audiences: readonly unknown[] = [audience].flat();
-  if (!audiences.every((each) => typeof each === 'string')) {
-    throw new GatewayError(
-      `jwt: audience is ${formatValue(audience)}; it must be a string or an array of strings.`,
-    );
-  }
-  if (issuer === '' || audiences.length === 0 || audiences.includes('')) {
-    throw new GatewayError(
-      'jwt: issuer and audience must not be empty; otherwise tokens of other issuers or audiences would be accepted.',
-    );
-  }
-  const unknown = algorithms.find((each) => !publicKeyAlgorithms.includes(each));
-  if (unknown !== undefined || algorithms.length === 0) {
-    throw new GatewayError(
-      `jwt: algorithms ${unknown === undefined ? 'is empty' : `contains "${unknown}"`}; it must contain one or more of ${publicKeyAlgorithms.join(', ')}, and no other.`,
-    );
-  }
-  const url = URL.parse(jwksUri);
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new GatewayError(`jwt: jwksUri is "${jwksUri}"; it must be an https URL.`);
-  }
-  return {
+  const checks: JWTVerifyOptions = {
     issuer,
     audience: typeof audience === 'string' ? audience : [...audience],
     algorithms: [...algorithms],
     requiredClaims: ['exp'],
-    clockTolerance,
+    clockTolerance: clockToleranceSeconds,
     ...(type !== undefined && { typ: type }),
+  };
+  const keys = issuerKeys(options.jwksUri, maxAgeSeconds * 1000);
+  const verifiedTokens = new RecentMap<VerifiedToken>(maxVerifiedTokens);
+
+  async function verifyToken(token: string): Promise<JWTPayload | undefined> {
+    keys.refresh();
+    const claims = await claimsOf(token, keys.find, checks);
+    if (claims) verifiedTokens.set(token, { claims, verifyAfter: keys.expireAt() });
+    return claims;
+  }
+
+  return {
+    ...commonMembers({ ...options, ...(scopes && { scopes }) }, 'jwt', {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'An access token.',
+    }),
+    ...bearerMembers(
+      'access token',
+      realm,
+      protectedResource && { authorizationServers: [issuer], ...protectedResource },
+    ),
+    read: readJwt,
+    verify(token, request) {
+      const verified = verifiedTokens.get(token);
+      if (verified) {
+        const { claims, verifyAfter } = verified;
+        // Expiry does not depend on the keys: streams must end also while the keys are unavailable.
+        if (Date.now() >= ((claims.exp ?? 0) + clockToleranceSeconds) * 1000) return undefined;
+        if (Date.now() < verifyAfter) return identify(claims, request);
+      }
+      return verifyToken(token).then((claims) => claims && identify(claims, request));
+    },
   };
 }
 
@@ -217,57 +207,81 @@ function readJwt(source: HeaderSource): string | null | undefined {
   return token.length <= maxTokenLength && compactJws.test(token) ? token : null;
 }
 
-/** Verifies a token and returns its claims; `undefined` if the token is invalid. */
-async function check(
-  token: string,
-  keys: Keys,
-  checks: JWTVerifyOptions,
-): Promise<JWTPayload | 'unknown key' | undefined> {
-  try {
-    return await claimsBy(token, keys, checks);
-  } catch (error) {
-    if (error instanceof errors.JWKSNoMatchingKey) return 'unknown key';
-    // A token without `kid` (RFC 7515 §4.1.4) may be signed with a key that is not loaded yet.
-    if (error instanceof errors.JWSSignatureVerificationFailed && !namesKey(token)) return 'unknown key';
-    if (error instanceof errors.JWKSInvalid) throw keysUnavailable(error);
-    return undefined;
-  }
+/** The shortest time between two requests for keys, so that clients with invented key ids cause few. */
+const minIntervalMs = 1000;
+
+/** How long known keys are used while the issuer is unavailable. */
+const maxStaleMs = 86_400_000;
+
+/**
+ * The issuer's keys (JSON Web Key Set, RFC 7517 §5). jose caches them, shares requests for them, and repeats the request
+ * for an unknown key.
+ */
+function issuerKeys(jwksUri: string, maxAgeMs: number) {
+  let requestedAt = 0;
+  let loadedAt = 0;
+  const find = createRemoteJWKSet(new URL(jwksUri), {
+    cacheMaxAge: maxStaleMs,
+    cooldownDuration: minIntervalMs,
+    async [customFetch](url, init) {
+      requestedAt = Date.now();
+      const response = await fetch(url, init).catch((cause: unknown) => {
+        throw keysUnavailable(cause);
+      });
+      if (response.status === 200) loadedAt = requestedAt;
+      return response;
+    },
+  });
+  const expireAt = () => loadedAt + maxAgeMs;
+  return {
+    find,
+    expireAt,
+    /** Loads keys that are older than the maximum age again. Until they are loaded, the old keys are used. */
+    refresh() {
+      const now = Date.now();
+      if (loadedAt === 0 || now < expireAt() || now < requestedAt + minIntervalMs) return;
+      find.reload().catch(() => {});
+    },
+  };
 }
 
-async function claimsBy(token: string, keys: Keys, checks: JWTVerifyOptions): Promise<JWTPayload> {
-  try {
-    return await claimsByKey(token, keys, checks);
-  } catch (error) {
-    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    for await (const key of error) {
-      try {
-        return await claimsByKey(token, () => key, checks);
-      } catch (keyError) {
-        if (!(keyError instanceof errors.JWSSignatureVerificationFailed)) throw keyError;
-      }
-    }
-    throw new errors.JWSSignatureVerificationFailed();
-  }
-}
+/** The error while keys cannot be loaded. The token may be valid, so it is a 503, not a 401. */
+const keysUnavailable = (cause: unknown): TRPCError =>
+  new TRPCError({
+    code: 'SERVICE_UNAVAILABLE',
+    message: 'Access tokens cannot be verified at the moment. Try again later.',
+    cause,
+  });
 
-/** Verifies a token. A key that cannot be used does not verify it; every error is a `JOSEError`. */
-async function claimsByKey(
+/**
+ * Verifies a token and returns its claims; `undefined` if the token is invalid.
+ * @throws {TRPCError} `SERVICE_UNAVAILABLE` if the keys cannot be loaded
+ */
+async function claimsOf(
   token: string,
   key: JWTVerifyGetKey,
   checks: JWTVerifyOptions,
-): Promise<JWTPayload> {
+): Promise<JWTPayload | undefined> {
   try {
     return (await jwtVerify(token, key, checks)).payload;
   } catch (error) {
-    // jose 6: a TypeError for an RSA key of less than 2,048 bits, a DataError for a malformed key.
-    throw error instanceof errors.JOSEError ? error : new errors.JWSSignatureVerificationFailed();
+    if (error instanceof errors.JWKSMultipleMatchingKeys) {
+      // A token without `kid` (RFC 7515 §4.1.4) may be signed by any key of its type.
+      for await (const each of error) {
+        const claims = await claimsOf(token, () => each, checks);
+        if (claims) return claims;
+      }
+      return undefined;
+    }
+    if (error instanceof TRPCError) throw error;
+    const { JOSEError, JWKSInvalid } = errors;
+    // Keys that cannot be read. The generic error (jose 6): another status than 200, or no JSON.
+    if (error instanceof JOSEError && [JOSEError.code, JWKSInvalid.code].includes(error.code)) {
+      throw keysUnavailable(error);
+    }
+    // Of the token; or a TypeError or DataError for a key that cannot be used, such as RSA of less than 2,048 bits.
+    return undefined;
   }
-}
-
-/** Whether the header of a token has `kid`. jose must have parsed the header before. */
-function namesKey(token: string): boolean {
-  const header = token.slice(0, token.indexOf('.')).replaceAll('-', '+').replaceAll('_', '/');
-  return 'kid' in (JSON.parse(atob(header)) as object);
 }
 
 const scopesOfClaims = (claims: unknown): readonly string[] => {

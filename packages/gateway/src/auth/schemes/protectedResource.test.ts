@@ -6,7 +6,7 @@ import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { bearer } from './bearer.ts';
 import { jwt } from './jwt.ts';
-import type { ProtectedResourceOptions } from './protectedResource.ts';
+import type { ProtectedResourceOptions } from './bearer.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const router = t.router({
@@ -98,7 +98,7 @@ it.each(['/notes', 'api.example', 'ftp://api.example', 'https://api.example?a=1'
   'createGateway rejects protectedResource.resource: %j',
   async (resource) => {
     await expect(async () => gatewayOf({ resource })).rejects.toThrow(
-      `protectedResource.resource is "${resource}"; it must be an https URL without query and fragment`,
+      `bearer.protectedResource.resource is "${resource}"; it must be an https URL without query and fragment`,
     );
   },
 );

@@ -1,22 +1,23 @@
 import type { BodyStream } from '../../http/response.ts';
 import { formatValue } from '../../http/formatValue.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import type { ResponseContent } from './successResponse.ts';
 
 type ByteSource = ReadableStream<unknown> | (AsyncIterable<unknown> & { readonly destroy?: () => void });
+
+/** Returns the media type of a binary output: that of a `Blob` with a type, otherwise the declared one. */
+export const byteType = (output: unknown, contentType: string): string =>
+  output instanceof Blob && output.type !== '' ? output.type : contentType;
 
 /**
  * Encodes a binary output.
  * @param path the procedure's path
- * @param contentType the media type of an output that is not a `Blob` with a type
+ * @param contentType the declared media type
  * @throws {TypeError} for an output that is not bytes
  */
-export function byteContent(path: string, output: unknown, contentType: string): ResponseContent {
-  const type = output instanceof Blob && output.type !== '' ? output.type : contentType;
-  const headers = [['content-type', type]] as const;
-  if (output instanceof Uint8Array) return { headers, body: output };
+export function byteBody(path: string, output: unknown, contentType: string): Uint8Array | BodyStream {
+  if (output instanceof Uint8Array) return output;
   const source: unknown = output instanceof Blob ? output.stream() : output;
-  if (isAsyncIterable(source)) return { headers, body: requireByteChunks(path, source) };
+  if (isAsyncIterable(source)) return requireByteChunks(path, source);
   throw new TypeError(
     `Procedure "${path}" declares produces: "${contentType}" but returned ${formatValue(output)}. ` +
       'Return a Uint8Array, Blob, ReadableStream or AsyncIterable<Uint8Array>.',

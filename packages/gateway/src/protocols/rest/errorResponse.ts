@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import { ResponseDraft } from '../../http/responseDraft.ts';
+import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
@@ -58,7 +58,7 @@ function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
     headers: readonly Header[] = [],
     declared?: ErrorDefinitions,
     places?: Places,
-  ): ResponseDraft {
+  ): OutgoingResponse {
     let shown: RestError;
     let body: string;
     try {
@@ -71,9 +71,9 @@ function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
         return respond(errorTooLarge(maxResponseBytes), scope, headers);
       // A custom format has thrown, or the data of an error does not match its declaration.
       scope.error = cause;
-      return new ResponseDraft(500, headers.slice(), internalErrorBody, jsonType);
+      return new OutgoingResponse(500, headers.slice(), internalErrorBody, jsonType);
     }
-    const response = new ResponseDraft(shown.status, headers.slice(), body, shared);
+    const response = new OutgoingResponse(shown.status, headers.slice(), body, shared);
     const retryAfterSeconds = retryAfterSecondsOf(error, shown.status);
     if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
     if (error instanceof LimitError) scope.limit = error.limit;
@@ -88,7 +88,7 @@ export function rejectionResponse(
   format: ErrorFormat,
   scope: RequestScope,
   { status, code, message }: HttpRejection,
-): ResponseDraft {
+): OutgoingResponse {
   const shown = {
     code,
     message,
@@ -100,7 +100,7 @@ export function rejectionResponse(
   };
   if (status === 414) scope.limit = 'url-bytes';
   if (status === 431) scope.limit = 'header-bytes';
-  return new ResponseDraft(
+  return new OutgoingResponse(
     status,
     [['content-type', format.contentType]],
     JSON.stringify(format.body(shown)),

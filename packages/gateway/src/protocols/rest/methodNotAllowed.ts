@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import type { ResponseDraft } from '../../http/responseDraft.ts';
+import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { ErrorResponse } from './errorResponse.ts';
 
@@ -14,7 +14,7 @@ export function methodNotAllowed(
   methods: ReadonlyMap<string, unknown>,
   errorResponse: ErrorResponse,
   scope: RequestScope,
-): ResponseDraft {
+): OutgoingResponse {
   const allow = allowOf(methods);
   const error = new TRPCError({
     code: 'METHOD_NOT_SUPPORTED',

@@ -36,9 +36,8 @@ export function readInput(
   raw: RawInput,
   limits: InputLimits,
 ): unknown {
-  const { body, dateSchemas, headers, path, query } = description;
-  const withDates = (value: unknown) => dateSchemas.reduce((read, schema) => readDates(schema, read), value);
-  if (body?.isWhole) return raw.body && withDates(readWholeBody(raw.body, limits));
+  const { body, headers, path, query } = description;
+  if (body?.isWhole) return raw.body && withDates(description, readWholeBody(raw.body, limits));
   const issues: InputIssue[] = [];
   const input = body && raw.body ? readBody(body, raw.body, issues, limits) : {};
   if (query.size > 0) {
@@ -70,15 +69,19 @@ export function readInput(
   }
 
   if (issues.length > idIssues) {
-    throw inputError([...issues, ...otherIssues(description, withDates(input) as object, issues)]);
+    throw inputError([...issues, ...otherIssues(description, withDates(description, input) as object, issues)]);
   }
   if (isIdTooLarge) {
     throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no resource with this identifier.' });
   }
   const isAbsent = description.isOptional && raw.body === undefined && Object.keys(input).length === 0;
   if (isAbsent) return undefined;
-  return dateSchemas.length === 0 ? input : withDates(input);
+  return withDates(description, input);
 }
+
+/** Converts the dates of a JSON body. */
+const withDates = ({ dateSchemas }: Operation['input'], input: unknown): unknown =>
+  dateSchemas.reduce((value, schema) => readDates(schema, value), input);
 
 /** Whether a text is a well-formed int64 that a double cannot represent exactly. No resource has an id like that. */
 function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {

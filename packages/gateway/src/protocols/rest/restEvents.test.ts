@@ -3,11 +3,11 @@ import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import { CallScope } from '../../calls/callScope.ts';
-import { eventContent } from './restEvents.ts';
+import { eventBody } from './restEvents.ts';
 
 function start(events: AsyncIterable<unknown>) {
   const scope = new CallScope(inProcessRequest('GET', '/v1/ticks'));
-  const content = eventContent(events, {
+  const body = eventBody(events, {
     scope,
     parse: (event) => event,
     maxEventBytes: 1000,
@@ -16,7 +16,7 @@ function start(events: AsyncIterable<unknown>) {
     maxDurationMs: undefined,
     watch: () => () => {},
   });
-  return { content, scope };
+  return { body, scope };
 }
 
 async function* failing(ms: number) {
@@ -26,16 +26,15 @@ async function* failing(ms: number) {
 }
 
 it('a subscription that fails before its first event rejects with its error, and its signal aborts', async () => {
-  const { content, scope } = start(failing(5));
-  await expect(content).rejects.toMatchObject({ code: 'CONFLICT' });
+  const { body, scope } = start(failing(5));
+  await expect(body).rejects.toMatchObject({ code: 'CONFLICT' });
   expect(scope.signal.aborted).toBe(true);
 });
 
 it('a subscription without an event for 250 ms starts with a comment, and sends a later error as an event', async () => {
-  const { content, scope } = start(failing(300));
-  const { body } = await content;
+  const { body, scope } = start(failing(300));
   let text = '';
-  for await (const piece of body as AsyncIterable<Uint8Array>) text += Buffer.from(piece).toString();
+  for await (const piece of await body) text += Buffer.from(piece).toString();
   expect(text).toBe(':\n\nevent: error\ndata: CONFLICT\n\n');
   expect(scope.signal.aborted).toBe(false);
 });

@@ -3,13 +3,13 @@ import { isObservable, observableToAsyncIterable } from '@trpc/server/observable
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { unref, type Timer } from '../../http/eventLoop.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
+import type { BodyStream, Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
 import type { CallScope } from '../../calls/callScope.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
-import type { ResponseContent } from './successResponse.ts';
 
-export interface EventContentOptions extends Omit<EventStreamOptions, 'abort'> {
+export interface EventBodyOptions extends Omit<EventStreamOptions, 'abort'> {
   /** Checks an event against the schema of the operation. */
   readonly parse: (event: unknown) => unknown;
   /** Aborted if the stream ends before its iterator. */
@@ -27,7 +27,7 @@ const firstEventWaitMs = 250;
  * Encodes the output of a subscription as server-sent events.
  * @throws the error of the subscription, if it fails before its first event and within `firstEventWaitMs`
  */
-export async function eventContent(output: unknown, options: EventContentOptions): Promise<ResponseContent> {
+export async function eventBody(output: unknown, options: EventBodyOptions): Promise<BodyStream> {
   const { scope } = options;
   try {
     const events = isObservable(output) ? observableToAsyncIterable(output, scope.signal) : output;
@@ -47,11 +47,10 @@ export async function eventContent(output: unknown, options: EventContentOptions
     };
     // A comment first, if no event is ready: uWebSockets.js sends the head only with the first bytes of the body.
     const format = eventFormat(hasBegun ? '' : pingComment, options);
-    const body = new ServerSentEvents({ [Symbol.asyncIterator]: () => all }, format, {
+    return new ServerSentEvents({ [Symbol.asyncIterator]: () => all }, format, {
       ...options,
       abort: () => scope.abort(),
     });
-    return { headers: eventStreamHeaders, body };
   } catch (cause) {
     scope.abort();
     throw cause;
@@ -72,7 +71,7 @@ async function settlesWithin(ms: number, promise: Promise<unknown>): Promise<boo
 }
 
 /** Same as tRPC's: they keep proxies from buffering events. */
-const eventStreamHeaders: ResponseContent['headers'] = [
+export const eventStreamHeaders: readonly Header[] = [
   ['content-type', 'text/event-stream'],
   ['cache-control', 'no-cache, no-transform'],
   ['x-accel-buffering', 'no'],
@@ -87,7 +86,7 @@ const pingComment = ':\n\n';
  */
 const eventFormat = (
   start: string,
-  { maxEventBytes, parse, reportError }: EventContentOptions,
+  { maxEventBytes, parse, reportError }: EventBodyOptions,
 ): EventFormat => ({
   start,
   end: 'event: end\ndata: \n\n',

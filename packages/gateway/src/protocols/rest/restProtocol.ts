@@ -1,15 +1,15 @@
 // Hot path: every REST request runs through it.
 import { TRPCError } from '@trpc/server';
 import { isThenable, type MaybePromise } from '../../http/maybePromise.ts';
-import { ResponseDraft } from '../../http/responseDraft.ts';
+import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { HttpRequest } from '../../http/request.ts';
-import { discardStream, isBodyStream, type Header } from '../../http/response.ts';
+import { isBodyStream, type Header } from '../../http/response.ts';
 import { reportedStream } from '../../http/reportedStream.ts';
 import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { Spool } from '../../http/upload.ts';
 import type { LinkBase } from '../../operations/deprecation.ts';
 import type { Operation } from '../../operations/operation.ts';
-import { statusHasBody, type MediaTypes, type StatusResponses } from '../../operations/operationOutput.ts';
+import type { StatusResponses } from '../../operations/operationOutput.ts';
 import type { Calls, OutcomeReceiver } from '../../calls/calls.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import type { Idempotency, IdempotencyReservation } from '../../policies/idempotency.ts';
@@ -22,9 +22,7 @@ import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import { invalidOutput } from '../../procedures/compile.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import type { Protocol } from '../protocol.ts';
-import { byteContent } from './byteContent.ts';
 import type { ErrorResponse } from './errorResponse.ts';
-import { mediaContent } from './mediaContent.ts';
 import { allowOf, methodNotAllowed } from './methodNotAllowed.ts';
 import { negotiate } from './negotiate.ts';
 import { formFields, type FormFields } from './formFields.ts';
@@ -34,9 +32,8 @@ import { receiveBody, type RawBody } from './readBody.ts';
 import { clientClosedError } from './receiveError.ts';
 import { receiveUpload } from './receiveUpload.ts';
 import { readInput, type RawInput } from './readInput.ts';
-import type { RestResponseMeta } from './responseMeta.ts';
-import { eventContent } from './restEvents.ts';
-import { successStatusOf, successResponse, type ResponseContent } from './successResponse.ts';
+import { eventBody } from './restEvents.ts';
+import { successStatusOf, writeSuccess } from './successResponse.ts';
 import { Upload } from './upload.ts';
 
 export interface RestProtocolOptions<Identity> extends EventStreamTimes {
@@ -53,7 +50,6 @@ export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   readonly idempotency: Idempotency<Identity> | undefined;
   readonly createContext: (options: ContextOptions<Identity>) => unknown;
   readonly errorResponse: ErrorResponse;
-  readonly responseMeta: RestResponseMeta | undefined;
 }
 
 const varyByAccept: Header = ['vary', 'Accept'];
@@ -102,7 +98,7 @@ export function createRestProtocol<Identity>(
       return operation?.rest.path;
     },
     options: (scope, { match }) =>
-      match ? new ResponseDraft(204, optionsHeaders(match.value)) : errorResponse(notFound, scope),
+      match ? new OutgoingResponse(204, optionsHeaders(match.value)) : errorResponse(notFound, scope),
     respond(scope, { match, operation }) {
       if (match === undefined) return errorResponse(notFound, scope);
       const rejection = operation && scopeRejection(scope, operation.procedure);
@@ -135,9 +131,9 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   #reservation: IdempotencyReservation | undefined = undefined;
   /** Whether the call has ended after its deadline, when the client had received 504. */
   #isPastDeadline = false;
-  #response: ResponseDraft | undefined = undefined;
+  #response: OutgoingResponse | undefined = undefined;
   /** Resolves the promise of the response, if `respond` has returned one. */
-  #resolve: ((response: ResponseDraft) => void) | undefined = undefined;
+  #resolve: ((response: OutgoingResponse) => void) | undefined = undefined;
 
   constructor(
     options: RestProtocolOptions<Identity>,
@@ -159,7 +155,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     return (this.#queryFields ??= formFields(this.request.query, this.#operation.input.query));
   }
 
-  respond(): MaybePromise<ResponseDraft> {
+  respond(): MaybePromise<OutgoingResponse> {
     const { output } = this.#operation;
     if (output.kind === 'media') this.#negotiate(output.types);
     else this.#receiveBody();
@@ -205,7 +201,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
 
   #createContext(): void {
     const { calls, createContext } = this.#options;
-    const { identity, responseControls, request, requestId } = this.#scope;
+    const { identity, response, request, requestId } = this.#scope;
     const { output, procedure, rest } = this.#operation;
     this.#scope.operation = procedure.path;
     const rejection = calls.rejection(1);
@@ -220,7 +216,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
       context = createContext({
         request,
         identity,
-        response: responseControls,
+        response,
         requestId,
         idempotencyKey: this.#key,
         info: undefined,
@@ -258,7 +254,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     const call = { procedure, key, head, body: content };
     idempotency.begin(this.#scope, call, this.#options.calls, (begun) => {
       if (begun instanceof Failure) this.#respondWithError(begun.error);
-      else if (begun instanceof ResponseDraft) this.#end(begun);
+      else if (begun instanceof OutgoingResponse) this.#end(begun);
       else {
         this.#reservation = begun;
         this.#start();
@@ -293,7 +289,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   async #parse(output: unknown, responses: StatusResponses): Promise<void> {
     let parsed: unknown;
     try {
-      const status = successStatusOf(this.#operation, output, this.#scope.responseControls);
+      const status = successStatusOf(this.#operation, output, this.#scope.response);
       parsed = await responses.get(status)?.parse(output);
     } catch (cause) {
       return this.#respondWithError(invalidOutput(cause));
@@ -304,9 +300,8 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   /** Starts the stream of a subscription. An error before the first event can still become an error response. */
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
     const { errorResponse, limits, maxDurationMs, pingMs, watch } = this.#options;
-    let content: ResponseContent;
     try {
-      content = await eventContent(output, {
+      this.#scope.response.body = await eventBody(output, {
         parse,
         scope: this.#scope,
         maxEventBytes: limits.maxResponseBytes,
@@ -320,68 +315,29 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     } catch (cause) {
       return this.#respondWithError(cause);
     }
-    this.#respondWithOutput(undefined, content);
+    this.#respondWithOutput(undefined);
   }
 
-  /** Responds with the output of the call, or with the stream of its events. */
-  #respondWithOutput(value: unknown, events?: ResponseContent): void {
-    const { responseMeta } = this.#options;
-    const { output, procedure } = this.#operation;
-    let content = events;
+  /** Responds with the output of the call; for events, with the stream that the response has as its body. */
+  #respondWithOutput(value: unknown): void {
+    const { response } = this.#scope;
     try {
-      const { responseControls } = this.#scope;
-      if (output.kind === 'bytes') content = byteContent(procedure.path, value, output.contentType);
-      else if (output.kind === 'media') content = this.#mediaContent(value, output.types);
-      const response = successResponse(
-        this.#operation,
-        this,
-        value,
-        content,
-        responseControls,
-        this.#options,
-      );
-      const isStream = output.kind === 'bytes' || output.kind === 'events';
-      responseMeta?.(response, procedure, this.#scope.context, isStream ? undefined : { output: value });
-      this.#respond(response);
+      writeSuccess(this.#operation, this, value, this.#mediaType, response, this.#options);
     } catch (cause) {
-      if (isBodyStream(content?.body)) void discardStream(content.body);
-      this.#respondWithError(cause);
+      response.removeBody();
+      return this.#respondWithError(cause);
     }
-  }
-
-  /** Encodes the output in the negotiated media type. `undefined` if the status has no body. */
-  #mediaContent(value: unknown, types: MediaTypes): ResponseContent | undefined {
-    const type = this.#mediaType ?? '';
-    const { limits } = this.#options;
-    return statusHasBody(successStatusOf(this.#operation, value, this.#scope.responseControls))
-      ? mediaContent(
-          this.#operation.procedure.path,
-          value,
-          type,
-          types.get(type) ?? true,
-          limits.maxResponseBytes,
-        )
-      : undefined;
+    // Headers that the producer of a stream sets later are ignored: whether they arrive before the head depends on timing.
+    this.#respond(isBodyStream(response.body) ? OutgoingResponse.of(response) : response);
   }
 
   /** Responds with the error of the call. */
   #respondWithError(cause: unknown): void {
-    const { errorResponse, responseMeta } = this.#options;
     const { deprecation, input, procedure } = this.#operation;
-    const { isAborted } = this.#scope.request;
     // If the client disconnected, the call's error is a consequence of that, not an error of the service.
-    const error = isAborted ? clientClosedError(cause) : failureOf(cause).error;
+    const error = this.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
     const headers = error.code === 'NOT_FOUND' ? deprecation : [];
-    let response = errorResponse(error, this.#scope, headers, procedure.errors, input.places);
-    if (responseMeta && !isAborted) {
-      try {
-        responseMeta(response, procedure, this.#scope.context, { error });
-      } catch (metaError) {
-        const internalError = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: metaError });
-        response = errorResponse(internalError, this.#scope);
-      }
-    }
-    this.#respond(response);
+    this.#respond(this.#options.errorResponse(error, this.#scope, headers, procedure.errors, input.places));
   }
 
   /** Responds with the error of a request that did not become a call. */
@@ -393,12 +349,12 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   /** Closes an upload after the response, whose body may still read from it, is complete. */
-  #closeWith(response: ResponseDraft, upload: Upload): void {
+  #closeWith(response: OutgoingResponse, upload: Upload): void {
     if (isBodyStream(response.body)) response.body = reportedStream(response.body, () => upload.close());
     else upload.close();
   }
 
-  #respond(response: ResponseDraft): void {
+  #respond(response: OutgoingResponse): void {
     if (this.#operation.output.kind === 'media') response.headers.push(varyByAccept);
     if (this.body instanceof Upload) this.#closeWith(response, this.body);
     if (this.#reservation === undefined) this.#end(response);
@@ -406,7 +362,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
     else void this.#reservation.complete(response, this.#scope).then(() => this.#end(response));
   }
 
-  #end(response: ResponseDraft): void {
+  #end(response: OutgoingResponse): void {
     this.#response = response;
     this.#resolve?.(response);
   }

@@ -3,7 +3,7 @@ import { mapMaybePromise, type MaybePromise } from '../../http/maybePromise.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import { requireResponse } from '../../http/requireResponse.ts';
-import { ResponseDraft } from '../../http/responseDraft.ts';
+import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { admit, type Policy, type Target } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { Route, RouteTable } from '../../calls/routes.ts';
@@ -32,7 +32,7 @@ export function createRouteServer<Identity>({ routes, policies, errorResponse }:
     }
     const route = methods.get(request.method === 'HEAD' ? 'GET' : request.method);
     if (route === undefined) {
-      if (request.method === 'OPTIONS') return new ResponseDraft(204, [['allow', allowOf(methods)]]);
+      if (request.method === 'OPTIONS') return new OutgoingResponse(204, [['allow', allowOf(methods)]]);
       return methodNotAllowed(methods, errorResponse, scope);
     }
     if (!route.protect) return runRoute(route, scope);

@@ -1,56 +1,66 @@
 // Hot path: every successful REST response is encoded here.
-import { ResponseDraft } from '../../http/responseDraft.ts';
+import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { percentDecode } from '../../http/percentDecode.ts';
-import type { Header, HttpResponse } from '../../http/response.ts';
 import type { LinkBase } from '../../operations/deprecation.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { statusHasBody } from '../../operations/operationOutput.ts';
 import type { Limits } from '../../calls/limits.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
-import type { ResponseControls } from '../../procedures/responseControls.ts';
+import type { ResponseControls } from '../../http/outgoingResponse.ts';
+import { byteBody, byteType } from './byteContent.ts';
 import { formDecode } from './convertText.ts';
+import { mediaBody } from './mediaContent.ts';
 import type { RawInput } from './readInput.ts';
-
-/** A response body other than the output as JSON, with its content headers. */
-export interface ResponseContent {
-  readonly headers: readonly Header[];
-  readonly body: HttpResponse['body'];
-}
+import { eventStreamHeaders } from './restEvents.ts';
 
 /**
- * Encodes an output as a response.
- * @throws {TypeError} for a status that the metadata does not list
+ * Writes an output into the response on which the procedure has set status and headers.
+ * @param mediaType the negotiated media type, if the operation has several
+ * @throws {TypeError} for a status that the metadata does not list, and for an output that is not bytes; a body that is
+ *   a stream is then in the response, to be discarded
  * @throws {LimitError} `response-bytes`
  */
-export function successResponse(
+export function writeSuccess(
   operation: Operation,
   raw: RawInput,
-  output: unknown,
-  content: ResponseContent | undefined,
-  controls: ResponseControls,
+  value: unknown,
+  mediaType: string | undefined,
+  response: OutgoingResponse,
   { links, limits }: { readonly links: LinkBase; readonly limits: Limits },
-): ResponseDraft {
-  const { computedHeaders, jsonHeaders, rest, successHeaders } = operation;
-  const status = successStatusOf(operation, output, controls);
-  const hasBody = statusHasBody(status);
-  for (const [name, { value }] of computedHeaders) {
-    const text = value(output, { basePath: links.rest });
+): void {
+  const { computedHeaders, output, procedure, rest } = operation;
+  if (output.kind === 'bytes') response.body = byteBody(procedure.path, value, output.contentType);
+  const status = successStatusOf(operation, value, response);
+  for (const [name, header] of computedHeaders) {
+    const text = header.value(value, { basePath: links.rest });
     // Also numbers: the metadata's types do not know the output, so they cannot require strings.
-    if (text !== undefined) controls.header(name, String(text));
+    if (text !== undefined) response.header(name, String(text));
   }
-  const hasOwnType =
-    controls.headers.length > 0 && controls.headers.some(([name]) => name === 'content-type');
-  const headers =
-    content && hasBody ? content.headers.filter(([name]) => !hasOwnType || name !== 'content-type') : [];
-  if (controls.nextCursor !== undefined && rest.pagination) {
-    const link = nextLink(operation, raw, rest.pagination.cursor, String(controls.nextCursor));
+  const { headers } = response;
+  const hasOwnType = headers.some(([name]) => name === 'content-type');
+  if (response.nextCursor !== undefined && rest.pagination) {
+    const link = nextLink(operation, raw, rest.pagination.cursor, String(response.nextCursor));
     headers.push(['link', `<${links.rest}${link}>; rel="next"`]);
   }
-  for (const header of controls.headers) headers.push(header);
-  if (!hasBody) return new ResponseDraft(status, headers, undefined, successHeaders);
-  if (content) return new ResponseDraft(status, headers, content.body, successHeaders);
-  const body = boundedJson(output, limits.maxResponseBytes);
-  return new ResponseDraft(status, headers, body, hasOwnType ? successHeaders : jsonHeaders);
+  response.status = status;
+  response.sharedHeaders = operation.successHeaders;
+  if (!statusHasBody(status)) return response.removeBody();
+  if (output.kind === 'json') {
+    if (!hasOwnType) response.sharedHeaders = operation.jsonHeaders;
+    response.body = boundedJson(value, limits.maxResponseBytes);
+    return;
+  }
+  if (output.kind === 'events') {
+    headers.push(...eventStreamHeaders.filter(([name]) => !hasOwnType || name !== 'content-type'));
+    return;
+  }
+  const isMedia = output.kind === 'media';
+  const contentType = isMedia ? (mediaType ?? '') : byteType(value, output.contentType);
+  if (isMedia) {
+    const writer = output.types.get(contentType) ?? true;
+    response.body = mediaBody(procedure.path, value, contentType, writer, limits.maxResponseBytes);
+  }
+  if (!hasOwnType) headers.push(['content-type', contentType]);
 }
 
 /**
@@ -60,12 +70,12 @@ export function successResponse(
 export function successStatusOf(
   { procedure, rest, statuses }: Operation,
   output: unknown,
-  controls: ResponseControls,
+  { status: ownStatus }: ResponseControls,
 ): number {
   const [defaultStatus = 200] = statuses;
   // JSON has no `undefined`: a status with a body would have an empty one, which is no JSON.
-  const isEmpty = output === undefined && statuses.includes(204) && statusHasBody(controls.status ?? 200);
-  const status = isEmpty ? 204 : (controls.status ?? defaultStatus);
+  const isEmpty = output === undefined && statuses.includes(204) && statusHasBody(ownStatus ?? 200);
+  const status = isEmpty ? 204 : (ownStatus ?? defaultStatus);
   if (status === defaultStatus || statuses.includes(status)) return status;
   throw new TypeError(
     `Procedure "${procedure.path}" set the status ${status}, which its metadata does not list. Add it to ${rest.responses ? 'responses' : 'successStatus'}.`,

@@ -1,6 +1,6 @@
 import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
-import type { ResponseDraft } from '../../http/responseDraft.ts';
+import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { Header } from '../../http/response.ts';
@@ -8,7 +8,7 @@ import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../..
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { defaultShape } from './errorShape.ts';
+import { defaultShape } from './trpcErrors.ts';
 import type { TrpcSettings } from './options.ts';
 import { RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 
@@ -22,7 +22,7 @@ export class EventsResponse extends RequestCalls {
     this.end();
   }
 
-  protected write(): ResponseDraft {
+  protected write(): OutgoingResponse {
     // The error of a call is reported twice: here, and by the stream, which fails with the same error.
     if (this.#outcome instanceof Failure) this.report(this.#outcome.error, this.callOf(0));
     const { request, scope, settings } = this;

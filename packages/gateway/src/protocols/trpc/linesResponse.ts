@@ -1,6 +1,6 @@
 import { initTRPC } from '@trpc/server';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
-import type { ResponseDraft } from '../../http/responseDraft.ts';
+import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { BodyStream } from '../../http/response.ts';
 import type { CallScope } from '../../calls/callScope.ts';
 import { failureOf } from '../../procedures/execute.ts';
@@ -29,7 +29,7 @@ export class LinesResponse extends RequestCalls {
     const { jsonl, transformer } = settings.config;
     const { output } = transformer;
     // Headers that procedures set while they run are ignored: whether they arrive before the head depends on timing.
-    this.controlHeaders = scope.responseControls.headers.slice();
+    this.controlHeaders = scope.response.headers.slice();
     const format = {
       serialize: output === noTransformer ? undefined : (line: unknown) => output.serialize(line) as unknown,
       maxLineBytes: settings.limits.maxResponseBytes,
@@ -47,7 +47,7 @@ export class LinesResponse extends RequestCalls {
         this.report(error);
         return this.shapeOf(error, this.callOf(index));
       },
-      streamError: (cause) => this.reportOutside(failureOf(cause).error),
+      streamError: (cause) => this.report(failureOf(cause).error),
       watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => {
         scope.abort();
@@ -62,7 +62,7 @@ export class LinesResponse extends RequestCalls {
     });
   }
 
-  protected write(): ResponseDraft {
+  protected write(): OutgoingResponse {
     const { contentType } = this.settings.config.jsonl ?? {};
     this.format = contentType === undefined ? jsonHeaders : [['content-type', contentType], varyByTrpcAccept];
     return this.response(this.#body);

@@ -10,48 +10,47 @@ import type { RequestRecord } from '../../calls/requestRecord.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
 import type { ErrorReporter } from '../../calls/hooks.ts';
 import type { Idempotency } from '../../policies/idempotency.ts';
-import { defaultBatchSize, requirePositiveIntegers, type Limits } from '../../calls/limits.ts';
+import { defaultBatchSize, type Limits } from '../../calls/limits.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { SocketOrigins } from '../../auth/socketOrigins.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import type { TrpcErrorResponse } from './errorResponse.ts';
-import type { ShapeOf } from './errorShape.ts';
+import type { TrpcErrors } from './trpcErrors.ts';
 
 /**
  * Options of tRPC over HTTP, with the meaning they have in tRPC's own adapters. Two differ: `onError` receives the
  * gateway's `HttpRequest` as `req`, and `maxBatchSize` defaults to 100 and is at most `maxInFlight`.
  */
-export type RpcOptions<Router extends AnyTRPCRouter> = Pick<
+export type TrpcOptions<Router extends AnyTRPCRouter> = Pick<
   HTTPBaseHandlerOptions<Router, HttpRequest>,
   'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
 >;
 
 /** Merges the options with the gateway's: `maxInFlight` caps a batch, and the gateway's `onError` is called first. */
-export function rpcSettings<Router extends AnyTRPCRouter>(
-  options: RpcOptions<Router> = {},
+export function trpcOptions<Router extends AnyTRPCRouter>(
+  options: TrpcOptions<Router> = {},
   { maxInFlight }: Limits,
   reporter: ErrorReporter | undefined,
-): TrpcSettings['rpc'] {
-  const rpc = options as RpcOptions<AnyTRPCRouter>;
+): TrpcSettings['trpc'] {
+  const trpc = options as TrpcOptions<AnyTRPCRouter>;
   return {
-    ...rpc,
-    ...(reporter && { onError: reportToBoth(reporter, rpc.onError) }),
-    maxBatchSize: Math.min(rpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
+    ...trpc,
+    ...((reporter ?? trpc.onError) && { onError: reportTo(reporter, trpc.onError) }),
+    maxBatchSize: Math.min(trpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
   };
 }
 
-/** Calls the gateway's `onError`, then that of `rpc`. If the latter throws, the request fails as in tRPC. */
-function reportToBoth(
-  reporter: ErrorReporter,
-  onError: RpcOptions<AnyTRPCRouter>['onError'],
-): NonNullable<RpcOptions<AnyTRPCRouter>['onError']> {
+/** Calls the gateway's `onError`, then that of `trpc`. Errors that they throw or reject with are ignored. */
+function reportTo(
+  reporter: ErrorReporter | undefined,
+  onError: TrpcOptions<AnyTRPCRouter>['onError'],
+): NonNullable<TrpcOptions<AnyTRPCRouter>['onError']> {
   return (reported) => {
     const { ctx, error, input, path, req, type } = reported;
-    reporter.report({ error, path, type, input, ctx, request: req });
-    return onError?.(reported);
+    reporter?.report({ error, path, type, input, ctx, request: req });
+    (async () => onError?.(reported))().catch(() => {});
   };
 }
 
@@ -60,26 +59,21 @@ export interface TrpcSettings {
   readonly config: AnyTRPCRouter['_def']['_config'];
   /** The base path, without a trailing slash. */
   readonly basePath: string;
-  readonly rpc: RpcOptions<AnyTRPCRouter> & { readonly maxBatchSize: number };
+  readonly trpc: TrpcOptions<AnyTRPCRouter> & { readonly maxBatchSize: number };
   readonly limits: Limits;
   readonly calls: Calls;
   readonly watch: CredentialWatch;
   readonly procedures: ReadonlyMap<string, Procedure>;
-  /** The procedures that need no credential. */
-  readonly publicProcedures: ReadonlySet<string>;
-  /** The procedures that take an `Idempotency-Key`. */
-  readonly idempotentProcedures: ReadonlySet<string>;
   /** `undefined` if no procedure takes a key. */
   readonly idempotency: Pick<Idempotency<unknown>, 'begin'> | undefined;
-  readonly errorResponse: TrpcErrorResponse;
-  readonly shapeOf: ShapeOf;
+  readonly errors: TrpcErrors;
   // A method, since its parameter is bivariant: functions for any type of identity are assignable.
   createContext(options: ContextOptions<unknown>): unknown;
 }
 
 /** Settings shared by all WebSockets. */
 export interface SocketSettings extends TrpcSettings {
-  readonly sockets: SocketOptions & RpcSocketLimits;
+  readonly sockets: SocketOptions & SocketLimits;
   readonly rateLimit: Pick<RateLimit<unknown>, 'count'> | undefined;
   readonly failedAttempts: FailedAttempts | undefined;
   readonly allowsOrigin: SocketOrigins;
@@ -96,7 +90,7 @@ export interface SocketSettings extends TrpcSettings {
 
 /**
  * Options of tRPC over WebSockets. `keepAlive`, `dangerouslyDisablePong` and `experimental_encoder` are those of tRPC's
- * own adapter; `maxBatchSize` and `onError` are in `RpcOptions`.
+ * own adapter; `maxBatchSize` and `onError` are in `TrpcOptions`.
  */
 // Not the adapter's own types (@trpc/server 11.25): they import those of `ws`, which the gateway does not need.
 export interface SocketOptions {
@@ -157,20 +151,16 @@ const socketLimits = {
   maxUnauthenticatedSocketsPerAddress: 100,
 };
 
-type RpcSocketLimits = Readonly<typeof socketLimits>;
+type SocketLimits = Readonly<typeof socketLimits>;
 
-/**
- * Adds the default limits to the options.
- * @throws {GatewayError} for a limit that is not a positive integer
- */
+/** Adds the default limits to the options. */
 export function withSocketLimits(options: SocketOptions, maxBodyBytes: number): SocketSettings['sockets'] {
   const defaults = {
     ...socketLimits,
     maxMessageBytes: Math.ceil(Math.min(defaultMessageBytes, maxBodyBytes)),
   };
   const limits = Object.fromEntries(
-    Object.entries(defaults).map(([name, value]) => [name, options[name as keyof RpcSocketLimits] ?? value]),
-  ) as RpcSocketLimits;
-  requirePositiveIntegers('sockets', limits);
+    Object.entries(defaults).map(([name, value]) => [name, options[name as keyof SocketLimits] ?? value]),
+  ) as SocketLimits;
   return { ...options, ...limits };
 }

@@ -1,8 +1,8 @@
 // Hot path: one object per request, and no closure per call.
 import { TRPCError } from '@trpc/server';
-import { getHTTPStatusCode } from '@trpc/server/http';
+import { getHTTPStatusCode, type ResponseMeta } from '@trpc/server/http';
 import { isThenable } from '../../http/maybePromise.ts';
-import { ResponseDraft } from '../../http/responseDraft.ts';
+import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import type { CallScope } from '../../calls/callScope.ts';
@@ -13,13 +13,11 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import type { ResponseControls } from '../../procedures/responseControls.ts';
-import { bodilessStatuses, metaHeaders } from '../../procedures/responseMeta.ts';
+import type { ResponseControls } from '../../http/outgoingResponse.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
-import { jsonType, retryAfterHeader } from './errorResponse.ts';
-import { encodeError, type EncodedError } from './errorShape.ts';
 import type { TrpcSettings } from './options.ts';
-import type { TrpcRequest } from './request.ts';
+import { jsonType, retryAfterHeader, type EncodedError } from './trpcErrors.ts';
+import type { TrpcRequest } from './trpcRequest.ts';
 
 /** The result of one call, as `responseMeta` receives it. */
 export type ResultItem = { readonly error: object } | { readonly result: { readonly data: unknown } };
@@ -31,7 +29,6 @@ interface ReportedCall {
   readonly type: TrpcRequest['type'];
 }
 
-const wholeRequest: ReportedCall = { path: undefined, input: undefined, type: 'unknown' };
 export const varyByTrpcAccept: Header = ['vary', 'trpc-accept, accept'];
 export const jsonHeaders: readonly Header[] = [jsonType, varyByTrpcAccept];
 /** Headers of a response without one of tRPC's formats: an error of the whole request. */
@@ -51,19 +48,15 @@ export abstract class RequestCalls implements OutcomeReceiver {
   protected format = noFormat;
   /** The headers of `ctx.response` when the calls started, for formats that ignore later ones. */
   protected controlHeaders: readonly Header[] | undefined = undefined;
-  /** The error of `onError` or of the first output that cannot be encoded. Thrown after `responseMeta`, as in tRPC. */
-  protected deferredError: { readonly cause: unknown } | undefined = undefined;
   #context: unknown = undefined;
   #contextError: TRPCError | undefined = undefined;
   /** The `Idempotency-Key` of a single call, if the procedure takes one. */
   #key: string | undefined = undefined;
   #reservation: IdempotencyReservation | undefined = undefined;
-  #response: ResponseDraft | undefined = undefined;
-  #resolve: ((received: ResponseDraft) => void) | undefined = undefined;
+  #response: OutgoingResponse | undefined = undefined;
+  #resolve: ((received: OutgoingResponse) => void) | undefined = undefined;
   /** The value of `Allow`, if the method is not supported. */
   #allow: string | undefined = undefined;
-  /** All headers, once `responseMeta` was called. */
-  #headers: Headers | undefined = undefined;
 
   constructor(settings: TrpcSettings, scope: RequestScope, request: TrpcRequest) {
     this.settings = settings;
@@ -72,7 +65,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   /** Responds to the request. It never throws and never rejects. */
-  respond(): ResponseDraft | Promise<ResponseDraft> {
+  respond(): OutgoingResponse | Promise<OutgoingResponse> {
     const receiving = this.request.receive();
     if (receiving) void receiving.then(() => this.#begin());
     else this.#begin();
@@ -88,7 +81,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   abstract settle(index: number, outcome: unknown): void;
 
   /** Creates the response. An error that it throws is the error of the request. */
-  protected abstract write(): ResponseDraft;
+  protected abstract write(): OutgoingResponse;
 
   /** Whether a call of the request has failed. */
   protected get hasError(): boolean {
@@ -133,63 +126,66 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /**
    * Creates the response with a body.
    * @param items the results; `undefined` if they are not known yet
-   * @throws the error of `responseMeta`, `deferredError`, and, as tRPC's `Response` does, for an invalid status or one
-   *   without a body
+   * @throws the error of `responseMeta`, and, as tRPC's `Response` does, for an invalid status or one without a body
    */
   protected response(
-    body: ResponseDraft['body'],
+    body: OutgoingResponse['body'],
     tRpcStatus = 200,
     items?: readonly ResultItem[],
     errors: readonly TRPCError[] = emptyList,
-  ): ResponseDraft {
+  ): OutgoingResponse {
     const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatchCall;
-    let status = (isSuccess ? controlStatus(this.scope.responseControls) : undefined) ?? tRpcStatus;
-    if (this.settings.rpc.responseMeta) status = this.#addMeta(items, errors) || status;
-    if (this.deferredError) throw this.deferredError.cause;
-    if (!(status >= 200 && status <= 599) || bodilessStatuses.has(status)) void new Response('', { status });
-    const headers = this.#headers ? [...this.#headers] : this.#setHeaders();
-    const isTyped = this.#headers?.has('content-type') ?? this.format !== noFormat;
-    if (!isTyped) headers.push(textType);
-    if (errors.length > 0) headers.push(...retryAfterHeader(errors));
-    return new ResponseDraft(status, headers, body, this.#headers ? emptyList : this.format);
-  }
-
-  /** Reports an error to the request record and to `onError`. It throws if `onError` throws. */
-  protected report(cause: TRPCError, call = this.callOf()): void {
-    this.#report(cause, call, this.#context);
-  }
-
-  /** Reports an error that tRPC leaves to its adapters, which know neither the call nor its context. Never throws. */
-  protected reportOutside(error: TRPCError): void {
-    try {
-      this.#report(error, wholeRequest, undefined);
-    } catch {
-      // Reporting has failed, which must not affect the response.
+    let status = (isSuccess ? controlStatus(this.scope.response) : undefined) ?? tRpcStatus;
+    let headers = this.#setHeaders();
+    let shared = this.format;
+    if (this.settings.trpc.responseMeta) {
+      const all = new Headers([...shared, ...headers] as [string, string][]);
+      status = this.#addMeta(all, items, errors) || status;
+      headers = [...all];
+      shared = emptyList;
     }
+    if (!(status >= 200 && status <= 599) || bodilessStatuses.has(status)) void new Response('', { status });
+    if (this.format === noFormat && !headers.some(([name]) => name === 'content-type'))
+      headers.push(textType);
+    if (errors.length > 0) headers.push(...retryAfterHeader(errors));
+    return new OutgoingResponse(status, headers, body, shared);
+  }
+
+  /**
+   * Reports an error to the request record and to `onError`.
+   * @param call default: the request as a whole
+   */
+  protected report(cause: TRPCError, call = this.#wholeRequest): void {
+    const { request, scope, settings } = this;
+    if (cause instanceof LimitError) scope.limit = cause.limit;
+    else if (errorStatusOf(cause) >= 500) {
+      scope.error = cause;
+      scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
+    }
+    const ctx = this.#context as never;
+    settings.trpc.onError?.({ error: cause, ctx, req: request.http, ...call });
   }
 
   /** Formats an error for clients with the router's `errorFormatter`. */
-  protected shapeOf(error: TRPCError, call = this.callOf()): object {
-    return this.settings.shapeOf({ error, ctx: this.#context as never, ...call });
+  protected shapeOf(error: TRPCError, call = this.#wholeRequest): object {
+    return this.settings.errors.shapeOf({ error, ctx: this.#context as never, ...call });
   }
 
   /** Encodes the shape of an error as JSON. One that is too large is replaced, and recorded as a limit. */
   protected encodeError(shape: object): EncodedError {
-    const { config, limits } = this.settings;
-    const encoded = encodeError(shape, config, limits.maxResponseBytes);
+    const encoded = this.settings.errors.encode(shape);
     if (encoded.replacement) this.scope.limit = encoded.replacement.limit;
     return encoded;
   }
 
-  /**
-   * Returns the properties of a call for `onError` and error formatters.
-   * @param index `undefined` for the request as a whole
-   */
-  protected callOf(index?: number): ReportedCall {
-    const { paths, phase, procedures, type } = this.request;
-    if (index === undefined) return phase === 'checks' ? { ...wholeRequest, type } : wholeRequest;
-    const input = this.request.known(index);
-    return { path: paths[index], input, type: procedures[index]?.type ?? 'unknown' };
+  /** Returns the properties of a call for `onError` and error formatters. */
+  protected callOf(index: number): ReportedCall {
+    const { inputs, paths, procedures } = this.request;
+    return { path: paths[index], input: inputs[index], type: procedures[index]?.type ?? 'unknown' };
+  }
+
+  get #wholeRequest(): ReportedCall {
+    return { path: undefined, input: undefined, type: this.request.type };
   }
 
   /** Creates the context, then starts the calls. */
@@ -200,11 +196,11 @@ export abstract class RequestCalls implements OutcomeReceiver {
     scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
     let context: unknown;
     try {
-      this.#key = keyOf(request, settings.idempotentProcedures);
+      this.#key = keyOf(request);
       context = settings.createContext({
         request: http,
         identity: scope.identity,
-        response: scope.responseControls,
+        response: scope.response,
         requestId: scope.requestId,
         idempotencyKey: this.#key,
         info: request.info,
@@ -216,23 +212,9 @@ export abstract class RequestCalls implements OutcomeReceiver {
     else this.#runWith(context);
   }
 
-  #end(response: ResponseDraft): void {
+  #end(response: OutgoingResponse): void {
     this.#response = response;
     this.#resolve?.(response);
-  }
-
-  #report(cause: TRPCError, call: ReportedCall, context: unknown): void {
-    const { request, scope, settings } = this;
-    if (cause instanceof LimitError) scope.limit = cause.limit;
-    else if (errorStatusOf(cause) >= 500) {
-      scope.error = cause;
-      scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
-    }
-    const { onError } = settings.rpc;
-    if (!onError) return;
-    const reporting: unknown = onError({ error: cause, ctx: context as never, req: request.http, ...call });
-    // It may return a promise, contrary to its type: a rejection must not end the process.
-    void Promise.allSettled([reporting]);
   }
 
   #start(procedure: Procedure, index: number, receiver: OutcomeReceiver = this): void {
@@ -250,7 +232,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
     idempotency?.begin(this.scope, { procedure, key, head: [], body }, calls, (begun) => {
       if (begun instanceof Failure) this.settle(0, begun);
-      else if (begun instanceof ResponseDraft) this.#end(begun);
+      else if (begun instanceof OutgoingResponse) this.#end(begun);
       else {
         this.#reservation = begun;
         this.#start(procedure, 0, {
@@ -281,7 +263,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       return clientErrorWithoutStack('NOT_FOUND', `No procedure found on path "${paths[index]}"`);
     }
     const { type } = procedure;
-    const { allowMethodOverride } = this.settings.rpc;
+    const { allowMethodOverride } = this.settings.trpc;
     const allow = type === 'mutation' ? 'POST' : allowMethodOverride ? 'GET, POST' : 'GET';
     if (!allow.includes(http.method)) {
       this.#allow = allow;
@@ -296,17 +278,17 @@ export abstract class RequestCalls implements OutcomeReceiver {
     return procedure.idempotencyKey === 'required' && this.#key === undefined ? keyRequired() : undefined;
   }
 
-  #createResponse(): ResponseDraft {
-    const { error, http, phase } = this.request;
+  #createResponse(): OutgoingResponse {
+    const { error, http } = this.request;
     // The response of a call with a key is created even so, since the client may retry.
     if (http.isAborted && (this.#reservation === undefined || this.hasError)) {
       // Only the connection has failed.
       this.scope.error = undefined;
       this.scope.failedCalls = emptyList;
       this.discard();
-      return new ResponseDraft(499, []);
+      return new OutgoingResponse(499, []);
     }
-    if (error) return phase === 'url' ? this.#adapterError(error) : this.#requestError(error);
+    if (error) return this.#requestError(error);
     try {
       return this.write();
     } catch (cause) {
@@ -316,41 +298,32 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   /** Responds with an error of the whole request. */
-  #requestError(error: TRPCError): ResponseDraft {
-    this.deferredError = undefined;
+  #requestError(error: TRPCError): OutgoingResponse {
+    this.report(error);
     try {
-      this.report(error);
       const { replacement, shape, text } = this.encodeError(this.shapeOf(error));
       const item = { error: shape };
       const errors = [replacement ?? error];
       return this.response(text, getHTTPStatusCode(item as never, errors), [item], errors);
     } catch (cause) {
-      return this.#adapterError(failureOf(cause).error);
+      // As in tRPC, a broken `responseMeta` or `errorFormatter` is left to the adapter, which sets no content type.
+      const broken = failureOf(cause).error;
+      this.report(broken);
+      return this.settings.errors.response(broken, this.scope, emptyList);
     }
   }
 
-  /** Responds with an error that tRPC leaves to its adapters, which set no content type. */
-  #adapterError(error: TRPCError): ResponseDraft {
-    this.reportOutside(error);
-    return this.settings.errorResponse(
-      error,
-      this.scope,
-      error instanceof LimitError ? [jsonType] : emptyList,
-    );
-  }
-
   /**
-   * Calls `responseMeta` and adds its headers. A second call, for an error, adds to the headers of the first.
+   * Calls `responseMeta` and adds its headers.
    * @returns the status of `responseMeta`
    */
-  #addMeta(items: readonly ResultItem[] | undefined, errors: readonly TRPCError[]): number | undefined {
-    const { paths, phase, procedures } = this.request;
-    const info = phase === 'checks' ? this.request.info : undefined;
-    const headers = (this.#headers ??= new Headers([...this.format, ...this.#setHeaders()] as [
-      string,
-      string,
-    ][]));
-    const meta = this.settings.rpc.responseMeta?.({
+  #addMeta(
+    headers: Headers,
+    items: readonly ResultItem[] | undefined,
+    errors: readonly TRPCError[],
+  ): number | undefined {
+    const { info, paths, procedures } = this.request;
+    const meta = this.settings.trpc.responseMeta?.({
       ctx: this.#context as never,
       info,
       paths: info && paths,
@@ -368,7 +341,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Returns the headers other than those of the format. */
   #setHeaders(): Header[] {
-    const headers = this.controlHeaders ?? this.scope.responseControls.headers;
+    const headers = this.controlHeaders ?? this.scope.response.headers;
     // Without the content type for REST: the body has tRPC's format.
     const list = headers.length === 0 ? [] : headers.filter(([name]) => name !== 'content-type');
     if (this.#allow !== undefined) list.push(['allow', this.#allow]);
@@ -386,11 +359,8 @@ const controlStatus = ({ status }: ResponseControls): number | undefined =>
  * Reads the `Idempotency-Key` of a request, if a called procedure takes one.
  * @throws {TRPCError} `BAD_REQUEST` for a batch, whose calls would share the key
  */
-function keyOf(
-  { http, isBatchCall, paths }: TrpcRequest,
-  procedures: ReadonlySet<string>,
-): string | undefined {
-  if (procedures.size === 0 || !paths.some((path) => procedures.has(path))) return undefined;
+function keyOf({ http, isBatchCall, procedures }: TrpcRequest): string | undefined {
+  if (!procedures.some((procedure) => procedure?.takesKey)) return undefined;
   const key = idempotencyKey(http);
   if (key === undefined || !isBatchCall) return key;
   throw new TRPCError({
@@ -411,5 +381,25 @@ function clientErrorWithoutStack(code: TRPCError['code'], message: string): TRPC
     return new TRPCError({ code, message });
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** Statuses of responses without a body (RFC 9110 §6.4.1). */
+const bodilessStatuses: ReadonlySet<number> = new Set([204, 205, 304]);
+
+/**
+ * Yields the headers that `responseMeta` returned, and whether each replaces earlier values. As in tRPC, only a single
+ * string replaces them; values of a list and of `Headers` are appended.
+ */
+function* metaHeaders({
+  headers,
+}: ResponseMeta): Generator<[name: string, value: string, isReplacing: boolean]> {
+  if (headers instanceof Headers) {
+    for (const [name, value] of headers) yield [name, value, false];
+    return;
+  }
+  for (const [name, value] of Object.entries(headers ?? {})) {
+    if (Array.isArray(value)) for (const item of value) yield [name.toLowerCase(), item, false];
+    else if (typeof value === 'string') yield [name.toLowerCase(), value, true];
   }
 }

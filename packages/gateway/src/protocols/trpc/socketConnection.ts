@@ -9,9 +9,9 @@ import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
 import { CallScope } from '../../calls/callScope.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
-import { ResponseControls } from '../../procedures/responseControls.ts';
+import { ResponseControls } from '../../http/outgoingResponse.ts';
 import type { SocketSettings } from './options.ts';
-import { withParameters } from './request.ts';
+import { withParameters } from './trpcRequest.ts';
 import { noCall, Socket, type CallInfo } from './socket.ts';
 import { SocketCall } from './socketCall.ts';
 
@@ -197,7 +197,7 @@ export class SocketConnection extends Socket implements SocketHandler {
         request,
         identity,
         // Headers are dropped: no response uses them, and they would accumulate as long as the socket is open.
-        response: Object.assign(new ResponseControls(), { append() {} }),
+        response: Object.assign(new ResponseControls(), { header() {}, append() {} }),
         requestId,
         idempotencyKey: undefined,
         info: { connectionParams, signal, type, calls: [], isBatchCall: false, accept: null, url: null },

@@ -72,7 +72,7 @@ const gateway: Connect = async ({ router }, { context }, events) => {
   const { upgrade } = await createGateway({
     router,
     createContext: () => context,
-    rpc: { maxBatchSize, onError: onErrorOf(events) },
+    trpc: { maxBatchSize, onError: onErrorOf(events) },
     document: { title: 'Test', version: '0.0.0' },
   });
   const accept = (await upgrade(request())) as SocketAcceptor;
@@ -423,7 +423,7 @@ describe('the record of a call on a WebSocket', () => {
       ignores: t.procedure.query(() => new Promise((resolve) => setTimeout(resolve, 20))),
     });
     const { records, handler, send } = await open(router, {
-      rpc: { onError: ({ error }) => errors.push(error) },
+      trpc: { onError: ({ error }) => errors.push(error) },
     });
     await send([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
     expect(handler.inFlight).toBe(2);
@@ -464,7 +464,7 @@ describe('a subscription', () => {
       }),
     });
     const { records, frames, send } = await open(router, {
-      rpc: { onError: ({ error }) => errors.push(error) },
+      trpc: { onError: ({ error }) => errors.push(error) },
     });
     await send(call(1, 'subscription', 'slow'));
     await send({ id: 1, method: 'subscription.stop' });
@@ -510,7 +510,7 @@ describe('a subscription', () => {
       }) as never),
     });
     const { records, frames, send } = await open(router, {
-      rpc: { onError: ({ error }) => errors.push(error.message) },
+      trpc: { onError: ({ error }) => errors.push(error.message) },
     });
     await send(call(1, 'subscription', 'slow'), { id: 1, method: 'subscription.stop' });
     gate.resolve();
@@ -563,7 +563,7 @@ describe('a subscription', () => {
         ),
       });
       const { frames, send } = await open(router, {
-        rpc: {
+        trpc: {
           onError: ({ error, path }) => errors.push(error.message, String(path === 'events')),
         },
         sockets: { experimental_encoder: encoder },
@@ -585,7 +585,7 @@ describe('a subscription', () => {
     };
     const router = t.router({ events: t.procedure.subscription(async function* () {}) });
     const { closes, handler, send } = await open(router, {
-      rpc: { onError: ({ error }) => errors.push(error.message) },
+      trpc: { onError: ({ error }) => errors.push(error.message) },
       sockets: { experimental_encoder: encoder },
     });
     await send([call(1, 'subscription', 'events'), { id: 1, method: 'subscription.stop' }]);
@@ -612,7 +612,7 @@ describe('a subscription', () => {
       fails: t.procedure.subscription((() => iterable(true)) as never),
     });
     const { frames, send } = await open(router, {
-      rpc: { onError: ({ error }) => errors.push(error.message) },
+      trpc: { onError: ({ error }) => errors.push(error.message) },
     });
     await send(call(1, 'subscription', 'ends'));
     expect(frames).toEqual([

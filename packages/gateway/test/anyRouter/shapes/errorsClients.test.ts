@@ -10,7 +10,7 @@ import {
   subscriptionLinks,
   superjsonLinks,
   superjsonSubscriptionLinks,
-} from '../../rpcClients/clients.ts';
+} from '../../trpcClients/clients.ts';
 import { startShape } from './startShape.ts';
 import superjson from 'superjson';
 

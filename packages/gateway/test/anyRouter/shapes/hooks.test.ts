@@ -351,7 +351,7 @@ describe('onError', () => {
     expect(seen()).toEqual([['conflict', 'query', 'CONFLICT', ctx]]);
   });
 
-  it('an error that onError throws changes nothing, onError runs before rpc.onError, and errors are not printed to stderr', async () => {
+  it('an error that onError throws changes nothing, onError runs before trpc.onError, and errors are not printed to stderr', async () => {
     const log = vi.spyOn(console, 'error');
     onTestFinished(() => log.mockRestore());
     const reported: string[] = [];
@@ -363,7 +363,7 @@ describe('onError', () => {
         reported.push(`onError ${error.message}`);
         throw new Error('The log is away.');
       },
-      rpc: { onError: ({ error }) => void reported.push(`rpc.onError ${error.message}`) },
+      trpc: { onError: ({ error }) => void reported.push(`trpc.onError ${error.message}`) },
     });
     const statuses = await Promise.all(
       ['/v1/crash', '/trpc/crash'].map(
@@ -371,7 +371,7 @@ describe('onError', () => {
       ),
     );
     expect(statuses).toEqual([500, 500]);
-    expect(reported).toEqual(['onError secret', 'onError secret', 'rpc.onError secret']);
+    expect(reported).toEqual(['onError secret', 'onError secret', 'trpc.onError secret']);
     expect(log).not.toHaveBeenCalled();
   });
 });

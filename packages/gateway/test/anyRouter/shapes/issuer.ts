@@ -49,7 +49,6 @@ export async function openIssuer(): Promise<Issuer> {
   const server = createServer((request, response) => {
     requests += 1;
     if (issuer.status === 0) return;
-    if (request.headers.accept !== 'application/jwk-set+json, application/json') issuer.status = 406;
     if (request.url === '/jwks') response.statusCode = issuer.status;
     else if (request.url !== '/moved') response.statusCode = 404;
     if (response.statusCode >= 300 && response.statusCode < 400) response.setHeader('location', '/moved');

@@ -6,12 +6,12 @@ import type { Handle, Service } from '../../../http/service.ts';
 import { serve as serveOnNode } from '../../node/serve.ts';
 import type { Listening, ServeOptions } from '../serveOptions.ts';
 
-type Serve = typeof serveOnNode;
+type Serve<T extends Listening> = (service: Service, options?: ServeOptions) => Promise<T>;
 
 /** Returns a function that serves for the duration of the running test. */
 export const listenOn =
-  (serve: Serve) =>
-  async (service: Service | Handle, options?: ServeOptions): Promise<Listening> => {
+  <T extends Listening>(serve: Serve<T>) =>
+  async (service: Service | Handle, options?: ServeOptions): Promise<T> => {
     const listening = await serve(typeof service === 'function' ? { handle: service } : service, options);
     onTestFinished(async () => {
       await listening.close({ deadlineMs: 0 });
@@ -19,7 +19,7 @@ export const listenOn =
     return listening;
   };
 
-const describeAdapter = (adapter: string, serve: Serve, source: string) => ({
+const describeAdapter = (adapter: string, serve: Serve<Listening>, source: string) => ({
   adapter,
   serve,
   listen: listenOn(serve),

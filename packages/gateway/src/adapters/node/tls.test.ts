@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import type { TLSSocket } from 'node:tls';
+import { expect, it } from 'vitest';
+import { get, listenOn, ok, until } from '../server/testing/dial.ts';
+import { certificateFiles, dialTls, writeCertificate } from '../server/testing/tls.ts';
+import { serve } from './serve.ts';
+
+const listen = listenOn(serve);
+
+async function send(socket: TLSSocket): Promise<string> {
+  socket.write(get('/'));
+  const [data] = await once(socket, 'data');
+  return String(data);
+}
+
+it('reloadCertificate uses the new certificate and keeps open connections', async () => {
+  const tls = await certificateFiles('old');
+  const listening = await listen(() => ok('x'), { tls });
+  const before = await dialTls(listening);
+  await writeCertificate(tls, 'new');
+  expect((await dialTls(listening)).name).toBe('old');
+  await listening.reloadCertificate();
+  expect((await dialTls(listening)).name).toBe('new');
+  expect(await send(before.socket)).toContain('200 OK');
+});
+
+it('a second reloadCertificate uses only the newest certificate', async () => {
+  const tls = await certificateFiles('first');
+  const listening = await listen(() => ok('x'), { tls });
+  for (const name of ['second', 'third']) {
+    await writeCertificate(tls, name);
+    await listening.reloadCertificate();
+  }
+  const names = await Promise.all(Array.from({ length: 20 }, async () => (await dialTls(listening)).name));
+  expect(new Set(names)).toEqual(new Set(['third']));
+});
+
+it('repeated reloadCertificate loses no connection', async () => {
+  const tls = await certificateFiles('again');
+  const listening = await listen(() => ok('x'), { tls });
+  const state = { hasEnded: false };
+  let responses = 0;
+  const client = async () => {
+    while (!state.hasEnded) {
+      const { socket } = await dialTls(listening);
+      expect(await send(socket)).toContain('200 OK');
+      responses += 1;
+      socket.destroy();
+    }
+  };
+  const clients = Promise.all([client(), client(), client()]);
+  for (let times = 0; times < 20; times += 1) await listening.reloadCertificate();
+  state.hasEnded = true;
+  await clients;
+  expect(responses).toBeGreaterThan(3);
+});
+
+it('close closes the connections of all certificates', async () => {
+  const tls = await certificateFiles('one');
+  const listening = await serve({ handle: () => ok('x') }, { tls });
+  const first = await dialTls(listening);
+  await listening.reloadCertificate();
+  const second = await dialTls(listening);
+  let ended = 0;
+  for (const { socket } of [first, second]) socket.resume().on('close', () => (ended += 1));
+  expect(await listening.close({ deadlineMs: 50 })).toBe(0);
+  await until(() => expect(ended).toBe(2));
+});
+
+it('reloadCertificate rejects a certificate that cannot be used, and the previous one stays in use', async () => {
+  const tls = await certificateFiles('good');
+  const listening = await listen(() => ok('x'), { tls });
+  await writeFile(tls.certFile, 'x');
+  const error = {
+    name: 'CertificateError',
+    message: expect.stringMatching(/cert\.pem contains no certificate/),
+  };
+  await expect(listening.reloadCertificate()).rejects.toMatchObject(error);
+  expect((await dialTls(listening)).name).toBe('good');
+});

@@ -1,4 +1,0 @@
-import { serveGateway } from './gateway.ts';
-import { rpcClients } from './rpcClients.ts';
-
-rpcClients(serveGateway);

@@ -1,0 +1,4 @@
+import { serveGateway } from './gateway.ts';
+import { trpcClients } from './trpcClients.ts';
+
+trpcClients(serveGateway);
