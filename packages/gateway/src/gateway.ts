@@ -35,7 +35,7 @@ import { createSameSite } from './auth/sameSite.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSocketOrigins } from './auth/socketOrigins.ts';
-import { readProcedures, type Procedure, type ServedProcedure } from './procedures/procedures.ts';
+import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import {
   createProtocolOf,
   createRouteOf,
@@ -48,10 +48,9 @@ import type { Protocol } from './protocols/protocol.ts';
 import { createErrorResponse, rejectionResponse } from './protocols/rest/errorResponse.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteServer } from './protocols/rest/serveRoutes.ts';
-import { createTrpcErrorResponse } from './protocols/trpc/errorResponse.ts';
-import { createShapeOf } from './protocols/trpc/errorShape.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
 import { trpcOptions, withSocketLimits, type TrpcSettings } from './protocols/trpc/options.ts';
+import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
 import { requireOptions } from './requireOptions.ts';
@@ -205,18 +204,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     calls,
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
     watch,
-    publicProcedures: pathsIn(
-      operations.filter(({ isPublic }) => isPublic).map(({ procedure }) => procedure),
-    ),
-    idempotentProcedures: pathsIn(
-      definitions.filter(({ idempotencyKey, rest: meta }) => idempotencyKey ?? meta?.idempotencyKey),
-    ),
     idempotency,
-    errorResponse: createTrpcErrorResponse(router, reporter, {
-      maxResponseBytes: limits.maxResponseBytes,
-      isMasked,
-    }),
-    shapeOf: createShapeOf(router._def._config, isMasked),
+    errors: new TrpcErrors(router, { maxResponseBytes: limits.maxResponseBytes, isMasked, reporter }),
     createContext,
   };
   const trpcProtocol = new TrpcProtocol(trpcSettings);
@@ -343,5 +332,3 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     document: document.value,
   };
 }
-
-const pathsIn = (procedures: readonly Procedure[]) => new Set(procedures.map(({ path }) => path));

@@ -89,8 +89,7 @@ export interface Hooks<Context> {
    * Called with each error that a client receives, including 4xx, from any protocol or policy. Errors that it throws
    * are ignored. If it is set, the gateway does not write unexpected errors to stderr.
    *
-   * `trpc.onError` is a different hook. It works as in tRPC's adapters: it receives only errors over tRPC, and an error
-   * that it throws becomes the response.
+   * `trpc.onError` is a different hook, that of tRPC's adapters: it receives only errors over tRPC.
    */
   readonly onError?: (error: ReportedError<Context>) => unknown;
 }

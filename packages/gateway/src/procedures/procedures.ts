@@ -27,6 +27,10 @@ export interface Procedure extends ServedProcedure, Executable, ProcedureMeta {
   readonly output: unknown;
   /** The declared errors. `undefined` if the procedure has no formatter in `.errors()` or is not served over REST. */
   readonly errors: ErrorDefinitions | undefined;
+  /** Whether calls may have an `Idempotency-Key`, which the gateway or the procedure itself handles. */
+  readonly takesKey: boolean;
+  /** Whether it is served without a credential (`protect: false`). */
+  readonly isPublic: boolean;
 }
 
 /**
@@ -96,5 +100,7 @@ async function readProcedure(
     output,
     ...metadata,
     errors: metadata.rest && (await readErrors(path, definition, metadata.errors)),
+    takesKey: Boolean(metadata.idempotencyKey ?? metadata.rest?.idempotencyKey),
+    isPublic: metadata.rest?.protect === false,
   };
 }

@@ -108,8 +108,10 @@ export abstract class NodeRequest extends ServerRequest {
   }
 
   controlBody(action: 'pause' | 'resume' | 'close'): void {
-    if (action === 'close') this.message.socket.destroy();
-    else this.message[action]();
+    if (action !== 'close') return void this.message[action]();
+    // Its buffered chunks would still be passed on.
+    this.message.destroy();
+    this.message.socket.destroy();
   }
 
   /** Chunks may be retained: Node's parser copies them. */

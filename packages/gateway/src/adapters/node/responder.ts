@@ -1,4 +1,5 @@
 // Hot path: called for every request.
+import { Buffer } from 'node:buffer';
 import { discardStream, isBodyStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
 import { internalErrorResponse, overloadedResponse } from '../server/rejections.ts';
 import {
@@ -10,8 +11,6 @@ import {
   isLarge,
   withoutBody,
 } from '../server/responseHead.ts';
-import { httpDate } from './httpDate.ts';
-import { LeanResponse } from './lean.ts';
 import type { NodeRequest } from './request.ts';
 import { endResponse, sendBody, sendStream, writeHead } from './writeResponse.ts';
 
@@ -81,17 +80,23 @@ export class Responder {
     if (this.#unsentBytes > this.#maxUnsentBytes && isLarge(body) && !isHead) {
       return this.respond(request, overloadedResponse);
     }
-    if (
-      res instanceof LeanResponse &&
-      res.canWriteAtOnce &&
-      !this.#isClosing(request) &&
-      !isBodyStream(body) &&
-      !isLarge(body)
-    ) {
-      request.discardBody();
-      if (this.#sendWhole(res, head, response, isHead)) request.onResponseEnd();
-      else this.#track(request, this.#whenTaken(request, byteLength(bufferedBody(body))));
-    } else this.#track(request, this.#respondInSteps(request, response, isHead));
+    if (isBodyStream(body) || isLarge(body) || this.#isClosing(request)) {
+      return this.#track(request, this.#respondInSteps(request, response, isHead));
+    }
+    request.discardBody();
+    const whole = isHead || hasNoContent(response.status) ? '' : bufferedBody(body);
+    try {
+      writeHead(res, response, isHead, false);
+    } catch {
+      return this.respond(request, internalErrorResponse);
+    }
+    // With a text, Node encodes the head as the text: in UTF-8, it would encode header values a second time.
+    if (typeof whole !== 'string') res.end(whole);
+    else if (Buffer.byteLength(whole) === whole.length) res.end(whole, 'latin1');
+    else res.end(Buffer.from(whole));
+    // No callback if the socket has taken all of it: `finish` comes in a later turn.
+    if (res.socket?.writableLength === 0) request.onResponseEnd();
+    else this.#track(request, this.#whenTaken(request, byteLength(whole)));
   }
 
   #handle(request: NodeRequest): void {
@@ -123,18 +128,6 @@ export class Responder {
       if (!request.hasEnded) request.controlBody('close');
     };
     this.count(work.catch(closeIfUnended));
-  }
-
-  /** Writes a whole response. @returns whether the socket has taken all of it */
-  #sendWhole(res: LeanResponse, head: string, { status, body }: HttpResponse, isHead: boolean): boolean {
-    const start = `HTTP/1.1 ${head}\r\nDate: ${httpDate()}`;
-    if (hasNoContent(status)) return res.sendWhole(`${start}\r\n\r\n`, undefined);
-    const whole = bufferedBody(body);
-    const lines = `${start}\r\nContent-Length: ${byteLength(whole)}\r\n\r\n`;
-    if (isHead) return res.sendWhole(lines, undefined);
-    return typeof whole === 'string'
-      ? res.sendWhole(lines + whole, undefined)
-      : res.sendWhole(lines, whole.byteLength === 0 ? undefined : whole);
   }
 
   /**

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import { dial, listenOn, get, ok, until } from '../server/testing/dial.ts';
-import { LeanMessage } from './lean.ts';
-import { supportsLean } from './supportsLean.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
@@ -229,7 +227,7 @@ describe('input that Node’s parser rejects', () => {
   });
 });
 
-describe('a Node version without support for LeanMessage', () => {
+describe('request bodies', () => {
   const chunk = `${(60_000).toString(16)}\r\n${'a'.repeat(60_000)}\r\n`;
 
   it.each<[what: string, requestText: string, response: RegExp]>([
@@ -245,9 +243,7 @@ describe('a Node version without support for LeanMessage', () => {
       `POST /unread HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n${'a'.repeat(20_000)}${get('/a')}`,
       /unreadHTTP.*0 \/a$/s,
     ],
-  ])('a request %s is served with Node’s own classes', async (_what, requestText, response) => {
-    const push = vi.spyOn(LeanMessage.prototype, 'push').mockReturnValue(true);
-    expect(await supportsLean()).toBe(false);
+  ])('a request %s is served', async (_what, requestText, response) => {
     const listening = await listen({
       handle: async (request) => {
         if (request.path === '/unread') return ok('unread');
@@ -260,16 +256,11 @@ describe('a Node version without support for LeanMessage', () => {
       },
       maxBodyBytes: 2_000_000,
     });
-    push.mockRestore();
     const { socket, text } = await dial(listening);
     socket.write(requestText);
     await until(() => expect(text()).toMatch(response));
     await until(() => expect(listening.inFlight()).toBe(0));
   });
-});
-
-it('supportsLean returns true on this version of Node', async () => {
-  expect(await supportsLean()).toBe(true);
 });
 
 describe('pipelined requests', () => {

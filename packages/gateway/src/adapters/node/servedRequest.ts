@@ -1,14 +1,12 @@
 // Hot path: one object per request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { noBytes, type PushChunk } from '../server/bodyBuffer.ts';
 import type { RequestLimits } from '../server/requestHead.ts';
-import { LeanMessage } from './lean.ts';
 import { NodeRequest } from './request.ts';
 
 /**
- * Maximum number of pipelined requests per connection that wait for their responses. Node parses all requests of one
- * read, up to 64 KiB: without a limit, 2,000 responses would wait for a client that does not read.
+ * Maximum number of pipelined requests per connection that have no response yet. Node parses all requests of one read, up
+ * to 64 KiB: without a limit, 2,000 calls of one client would run at once.
  */
 const maxPipelined = 100;
 
@@ -18,9 +16,6 @@ export type Connections = ReadonlyMap<Socket, { readonly requests: Set<ServedReq
 /** A request to the server of this adapter (`serve`). */
 export class ServedRequest extends NodeRequest {
   readonly #connections: Connections;
-  /** The message, if this version of Node supports `LeanMessage`. */
-  readonly #lean: LeanMessage | undefined;
-  #isPaused = false;
   /** The requests of the connection that outlive their handlers, including this one. */
   #pendingRequests: Set<ServedRequest> | undefined;
 
@@ -31,7 +26,6 @@ export class ServedRequest extends NodeRequest {
     connections: Connections,
   ) {
     super(message, res, message.url ?? '', limits);
-    this.#lean = message instanceof LeanMessage ? message : undefined;
     this.#connections = connections;
   }
 
@@ -45,28 +39,17 @@ export class ServedRequest extends NodeRequest {
     this.#pendingRequests?.delete(this);
   }
 
-  override controlBody(action: 'pause' | 'resume' | 'close'): void {
-    if (!this.#lean) return super.controlBody(action);
-    const { socket } = this.#lean;
-    this.#isPaused = action === 'pause';
-    // `pause` needs no call: the parser pauses the connection if its receiver returns false.
-    if (action === 'resume') socket.resume();
-    if (action !== 'close') return;
-    this.#lean.receiver = undefined;
-    socket.destroy();
+  /** Responses that are ready wait for those before them, within the bound of `maxUnsentBytes`. */
+  #limitPipelined(requests: Iterable<ServedRequest>): void {
+    let unanswered = 0;
+    for (const { res } of requests) unanswered += res.writableEnded ? 0 : 1;
+    if (unanswered > maxPipelined) this.controlBody('close');
   }
 
   protected watchConnection(): void {
     this.#pendingRequests = this.#connections.get(this.message.socket)?.requests;
     this.#pendingRequests?.add(this);
-    if (this.#pendingRequests && this.#pendingRequests.size > maxPipelined) this.controlBody('close');
-  }
-
-  protected override receive(push: PushChunk): void {
-    if (!this.#lean) return super.receive(push);
-    this.#lean.receiver = (chunk) => {
-      push(chunk ?? noBytes, chunk === null, true);
-      return !this.#isPaused;
-    };
+    if (this.#pendingRequests && this.#pendingRequests.size > maxPipelined)
+      this.#limitPipelined(this.#pendingRequests);
   }
 }

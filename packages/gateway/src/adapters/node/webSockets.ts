@@ -44,6 +44,8 @@ export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptio
   }
   const upgrades = new Upgrades(options);
   server.shouldUpgradeCallback = (message) => {
+    // `serve` stops the parser of a closed connection by an upgrade.
+    if (message.socket.destroyed) return true;
     if (!serves(message.url ?? '')) return shouldUpgradeCallback.call(server, message);
     const upgrade = isWebSocketRequest(message) && upgrades.decide(message);
     if (!upgrade) return false;

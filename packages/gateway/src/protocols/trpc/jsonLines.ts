@@ -10,7 +10,7 @@ import type { OutcomeReceiver } from '../../calls/calls.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { defaultShape } from './errorShape.ts';
+import { defaultShape } from './trpcErrors.ts';
 
 /** Settings shared by all responses of a router. */
 export interface JsonLinesFormat {

@@ -9,7 +9,7 @@ import type { CallScope } from '../../calls/callScope.ts';
 import { batchTooLarge, boundedJson, effectiveLimit, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { defaultShape, type EncodedError } from './errorShape.ts';
+import { defaultShape, type EncodedError } from './trpcErrors.ts';
 import { hasAsyncMember } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, type ResultItem } from './requestCalls.ts';
 
@@ -33,11 +33,7 @@ export class JsonResponse extends RequestCalls {
 
   settle(index: number, outcome: unknown): void {
     this.#outcomes[index] = outcome;
-    try {
-      if (outcome instanceof Failure) this.report(outcome.error, this.callOf(index));
-    } catch (cause) {
-      this.deferredError ??= { cause };
-    }
+    if (outcome instanceof Failure) this.report(outcome.error, this.callOf(index));
     this.#pending -= 1;
     if (this.#pending === 0) this.end();
   }
@@ -49,7 +45,6 @@ export class JsonResponse extends RequestCalls {
     this.#errors.length = 0;
     this.#status = 0;
     this.#bytes = undefined;
-    this.deferredError = undefined;
     this.endLate(!(outcome instanceof Failure));
   }
 
@@ -60,7 +55,6 @@ export class JsonResponse extends RequestCalls {
   protected write(): OutgoingResponse {
     const { isBatchCall } = this.request;
     this.format = jsonHeaders;
-    if (this.deferredError) throw this.deferredError.cause;
     let text = isBatchCall ? '[' : '';
     for (let index = 0; index < this.#outcomes.length; index += 1) {
       if (index > 0) text += ',';
@@ -69,10 +63,7 @@ export class JsonResponse extends RequestCalls {
     return this.response(isBatchCall ? `${text}]` : text, this.#status, this.#items, this.#errors);
   }
 
-  /**
-   * Encodes an outcome as JSON. Sets `deferredError` if it cannot be encoded: tRPC calls `responseMeta` before it
-   * fails.
-   */
+  /** Encodes an outcome as JSON. */
   #encodeOutcome(index: number, before: string): string {
     const outcome = this.#outcomes[index];
     const { isBatchCall, type } = this.request;
@@ -85,12 +76,7 @@ export class JsonResponse extends RequestCalls {
     const call = this.callOf(index);
     if (written instanceof LimitError && !(outcome instanceof Failure)) this.report(written, call);
     const shape = this.shapeOf(written, isBatchCall ? call : { ...call, type });
-    let encoded: EncodedError = { text: '', shape, replacement: undefined };
-    try {
-      encoded = this.#encodeError(shape, before);
-    } catch (cause) {
-      this.deferredError ??= { cause };
-    }
+    const encoded = this.#encodeError(shape, before);
     const error = encoded.replacement ?? written;
     const item = { error: encoded.shape };
     this.#errors.push(error);
@@ -118,12 +104,9 @@ export class JsonResponse extends RequestCalls {
     try {
       return this.#serialize(output, before);
     } catch (cause) {
-      if (cause instanceof LimitError) {
-        this.#bytes = Infinity;
-        return this.request.isBatchCall ? batchTooLarge(this.settings.limits.maxResponseBytes) : cause;
-      }
-      this.deferredError ??= { cause };
-      return '';
+      if (!(cause instanceof LimitError)) throw cause;
+      this.#bytes = Infinity;
+      return this.request.isBatchCall ? batchTooLarge(this.settings.limits.maxResponseBytes) : cause;
     }
   }
 

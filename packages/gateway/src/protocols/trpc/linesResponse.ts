@@ -47,7 +47,7 @@ export class LinesResponse extends RequestCalls {
         this.report(error);
         return this.shapeOf(error, this.callOf(index));
       },
-      streamError: (cause) => this.reportOutside(failureOf(cause).error),
+      streamError: (cause) => this.report(failureOf(cause).error),
       watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => {
         scope.abort();

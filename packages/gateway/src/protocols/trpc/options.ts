@@ -17,8 +17,7 @@ import type { RequestScope } from '../../calls/requestScope.ts';
 import type { SocketOrigins } from '../../auth/socketOrigins.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import type { TrpcErrorResponse } from './errorResponse.ts';
-import type { ShapeOf } from './errorShape.ts';
+import type { TrpcErrors } from './trpcErrors.ts';
 
 /**
  * Options of tRPC over HTTP, with the meaning they have in tRPC's own adapters. Two differ: `onError` receives the
@@ -38,20 +37,20 @@ export function trpcOptions<Router extends AnyTRPCRouter>(
   const trpc = options as TrpcOptions<AnyTRPCRouter>;
   return {
     ...trpc,
-    ...(reporter && { onError: reportToBoth(reporter, trpc.onError) }),
+    ...((reporter ?? trpc.onError) && { onError: reportTo(reporter, trpc.onError) }),
     maxBatchSize: Math.min(trpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
   };
 }
 
-/** Calls the gateway's `onError`, then that of `trpc`. If the latter throws, the request fails as in tRPC. */
-function reportToBoth(
-  reporter: ErrorReporter,
+/** Calls the gateway's `onError`, then that of `trpc`. Errors that they throw or reject with are ignored. */
+function reportTo(
+  reporter: ErrorReporter | undefined,
   onError: TrpcOptions<AnyTRPCRouter>['onError'],
 ): NonNullable<TrpcOptions<AnyTRPCRouter>['onError']> {
   return (reported) => {
     const { ctx, error, input, path, req, type } = reported;
-    reporter.report({ error, path, type, input, ctx, request: req });
-    return onError?.(reported);
+    reporter?.report({ error, path, type, input, ctx, request: req });
+    (async () => onError?.(reported))().catch(() => {});
   };
 }
 
@@ -65,14 +64,9 @@ export interface TrpcSettings {
   readonly calls: Calls;
   readonly watch: CredentialWatch;
   readonly procedures: ReadonlyMap<string, Procedure>;
-  /** The procedures that need no credential. */
-  readonly publicProcedures: ReadonlySet<string>;
-  /** The procedures that take an `Idempotency-Key`. */
-  readonly idempotentProcedures: ReadonlySet<string>;
   /** `undefined` if no procedure takes a key. */
   readonly idempotency: Pick<Idempotency<unknown>, 'begin'> | undefined;
-  readonly errorResponse: TrpcErrorResponse;
-  readonly shapeOf: ShapeOf;
+  readonly errors: TrpcErrors;
   // A method, since its parameter is bivariant: functions for any type of identity are assignable.
   createContext(options: ContextOptions<unknown>): unknown;
 }

@@ -15,10 +15,9 @@ import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { ResponseControls } from '../../http/outgoingResponse.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
-import { jsonType, retryAfterHeader } from './errorResponse.ts';
-import { encodeError, type EncodedError } from './errorShape.ts';
 import type { TrpcSettings } from './options.ts';
-import type { TrpcRequest } from './request.ts';
+import { jsonType, retryAfterHeader, type EncodedError } from './trpcErrors.ts';
+import type { TrpcRequest } from './trpcRequest.ts';
 
 /** The result of one call, as `responseMeta` receives it. */
 export type ResultItem = { readonly error: object } | { readonly result: { readonly data: unknown } };
@@ -30,7 +29,6 @@ interface ReportedCall {
   readonly type: TrpcRequest['type'];
 }
 
-const wholeRequest: ReportedCall = { path: undefined, input: undefined, type: 'unknown' };
 export const varyByTrpcAccept: Header = ['vary', 'trpc-accept, accept'];
 export const jsonHeaders: readonly Header[] = [jsonType, varyByTrpcAccept];
 /** Headers of a response without one of tRPC's formats: an error of the whole request. */
@@ -50,8 +48,6 @@ export abstract class RequestCalls implements OutcomeReceiver {
   protected format = noFormat;
   /** The headers of `ctx.response` when the calls started, for formats that ignore later ones. */
   protected controlHeaders: readonly Header[] | undefined = undefined;
-  /** The error of `onError` or of the first output that cannot be encoded. Thrown after `responseMeta`, as in tRPC. */
-  protected deferredError: { readonly cause: unknown } | undefined = undefined;
   #context: unknown = undefined;
   #contextError: TRPCError | undefined = undefined;
   /** The `Idempotency-Key` of a single call, if the procedure takes one. */
@@ -61,8 +57,6 @@ export abstract class RequestCalls implements OutcomeReceiver {
   #resolve: ((received: OutgoingResponse) => void) | undefined = undefined;
   /** The value of `Allow`, if the method is not supported. */
   #allow: string | undefined = undefined;
-  /** All headers, once `responseMeta` was called. */
-  #headers: Headers | undefined = undefined;
 
   constructor(settings: TrpcSettings, scope: RequestScope, request: TrpcRequest) {
     this.settings = settings;
@@ -132,8 +126,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /**
    * Creates the response with a body.
    * @param items the results; `undefined` if they are not known yet
-   * @throws the error of `responseMeta`, `deferredError`, and, as tRPC's `Response` does, for an invalid status or one
-   *   without a body
+   * @throws the error of `responseMeta`, and, as tRPC's `Response` does, for an invalid status or one without a body
    */
   protected response(
     body: OutgoingResponse['body'],
@@ -143,52 +136,56 @@ export abstract class RequestCalls implements OutcomeReceiver {
   ): OutgoingResponse {
     const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatchCall;
     let status = (isSuccess ? controlStatus(this.scope.response) : undefined) ?? tRpcStatus;
-    if (this.settings.trpc.responseMeta) status = this.#addMeta(items, errors) || status;
-    if (this.deferredError) throw this.deferredError.cause;
-    if (!(status >= 200 && status <= 599) || bodilessStatuses.has(status)) void new Response('', { status });
-    const headers = this.#headers ? [...this.#headers] : this.#setHeaders();
-    const isTyped = this.#headers?.has('content-type') ?? this.format !== noFormat;
-    if (!isTyped) headers.push(textType);
-    if (errors.length > 0) headers.push(...retryAfterHeader(errors));
-    return new OutgoingResponse(status, headers, body, this.#headers ? emptyList : this.format);
-  }
-
-  /** Reports an error to the request record and to `onError`. It throws if `onError` throws. */
-  protected report(cause: TRPCError, call = this.callOf()): void {
-    this.#report(cause, call, this.#context);
-  }
-
-  /** Reports an error that tRPC leaves to its adapters, which know neither the call nor its context. Never throws. */
-  protected reportOutside(error: TRPCError): void {
-    try {
-      this.#report(error, wholeRequest, undefined);
-    } catch {
-      // Reporting has failed, which must not affect the response.
+    let headers = this.#setHeaders();
+    let shared = this.format;
+    if (this.settings.trpc.responseMeta) {
+      const all = new Headers([...shared, ...headers] as [string, string][]);
+      status = this.#addMeta(all, items, errors) || status;
+      headers = [...all];
+      shared = emptyList;
     }
+    if (!(status >= 200 && status <= 599) || bodilessStatuses.has(status)) void new Response('', { status });
+    if (this.format === noFormat && !headers.some(([name]) => name === 'content-type'))
+      headers.push(textType);
+    if (errors.length > 0) headers.push(...retryAfterHeader(errors));
+    return new OutgoingResponse(status, headers, body, shared);
+  }
+
+  /**
+   * Reports an error to the request record and to `onError`.
+   * @param call default: the request as a whole
+   */
+  protected report(cause: TRPCError, call = this.#wholeRequest): void {
+    const { request, scope, settings } = this;
+    if (cause instanceof LimitError) scope.limit = cause.limit;
+    else if (errorStatusOf(cause) >= 500) {
+      scope.error = cause;
+      scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
+    }
+    const ctx = this.#context as never;
+    settings.trpc.onError?.({ error: cause, ctx, req: request.http, ...call });
   }
 
   /** Formats an error for clients with the router's `errorFormatter`. */
-  protected shapeOf(error: TRPCError, call = this.callOf()): object {
-    return this.settings.shapeOf({ error, ctx: this.#context as never, ...call });
+  protected shapeOf(error: TRPCError, call = this.#wholeRequest): object {
+    return this.settings.errors.shapeOf({ error, ctx: this.#context as never, ...call });
   }
 
   /** Encodes the shape of an error as JSON. One that is too large is replaced, and recorded as a limit. */
   protected encodeError(shape: object): EncodedError {
-    const { config, limits } = this.settings;
-    const encoded = encodeError(shape, config, limits.maxResponseBytes);
+    const encoded = this.settings.errors.encode(shape);
     if (encoded.replacement) this.scope.limit = encoded.replacement.limit;
     return encoded;
   }
 
-  /**
-   * Returns the properties of a call for `onError` and error formatters.
-   * @param index `undefined` for the request as a whole
-   */
-  protected callOf(index?: number): ReportedCall {
-    const { paths, phase, procedures, type } = this.request;
-    if (index === undefined) return phase === 'checks' ? { ...wholeRequest, type } : wholeRequest;
-    const input = this.request.known(index);
-    return { path: paths[index], input, type: procedures[index]?.type ?? 'unknown' };
+  /** Returns the properties of a call for `onError` and error formatters. */
+  protected callOf(index: number): ReportedCall {
+    const { inputs, paths, procedures } = this.request;
+    return { path: paths[index], input: inputs[index], type: procedures[index]?.type ?? 'unknown' };
+  }
+
+  get #wholeRequest(): ReportedCall {
+    return { path: undefined, input: undefined, type: this.request.type };
   }
 
   /** Creates the context, then starts the calls. */
@@ -199,7 +196,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
     let context: unknown;
     try {
-      this.#key = keyOf(request, settings.idempotentProcedures);
+      this.#key = keyOf(request);
       context = settings.createContext({
         request: http,
         identity: scope.identity,
@@ -218,20 +215,6 @@ export abstract class RequestCalls implements OutcomeReceiver {
   #end(response: OutgoingResponse): void {
     this.#response = response;
     this.#resolve?.(response);
-  }
-
-  #report(cause: TRPCError, call: ReportedCall, context: unknown): void {
-    const { request, scope, settings } = this;
-    if (cause instanceof LimitError) scope.limit = cause.limit;
-    else if (errorStatusOf(cause) >= 500) {
-      scope.error = cause;
-      scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
-    }
-    const { onError } = settings.trpc;
-    if (!onError) return;
-    const reporting: unknown = onError({ error: cause, ctx: context as never, req: request.http, ...call });
-    // It may return a promise, contrary to its type: a rejection must not end the process.
-    void Promise.allSettled([reporting]);
   }
 
   #start(procedure: Procedure, index: number, receiver: OutcomeReceiver = this): void {
@@ -296,7 +279,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   #createResponse(): OutgoingResponse {
-    const { error, http, phase } = this.request;
+    const { error, http } = this.request;
     // The response of a call with a key is created even so, since the client may retry.
     if (http.isAborted && (this.#reservation === undefined || this.hasError)) {
       // Only the connection has failed.
@@ -305,7 +288,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       this.discard();
       return new OutgoingResponse(499, []);
     }
-    if (error) return phase === 'url' ? this.#adapterError(error) : this.#requestError(error);
+    if (error) return this.#requestError(error);
     try {
       return this.write();
     } catch (cause) {
@@ -316,39 +299,30 @@ export abstract class RequestCalls implements OutcomeReceiver {
 
   /** Responds with an error of the whole request. */
   #requestError(error: TRPCError): OutgoingResponse {
-    this.deferredError = undefined;
+    this.report(error);
     try {
-      this.report(error);
       const { replacement, shape, text } = this.encodeError(this.shapeOf(error));
       const item = { error: shape };
       const errors = [replacement ?? error];
       return this.response(text, getHTTPStatusCode(item as never, errors), [item], errors);
     } catch (cause) {
-      return this.#adapterError(failureOf(cause).error);
+      // As in tRPC, a broken `responseMeta` or `errorFormatter` is left to the adapter, which sets no content type.
+      const broken = failureOf(cause).error;
+      this.report(broken);
+      return this.settings.errors.response(broken, this.scope, emptyList);
     }
   }
 
-  /** Responds with an error that tRPC leaves to its adapters, which set no content type. */
-  #adapterError(error: TRPCError): OutgoingResponse {
-    this.reportOutside(error);
-    return this.settings.errorResponse(
-      error,
-      this.scope,
-      error instanceof LimitError ? [jsonType] : emptyList,
-    );
-  }
-
   /**
-   * Calls `responseMeta` and adds its headers. A second call, for an error, adds to the headers of the first.
+   * Calls `responseMeta` and adds its headers.
    * @returns the status of `responseMeta`
    */
-  #addMeta(items: readonly ResultItem[] | undefined, errors: readonly TRPCError[]): number | undefined {
-    const { paths, phase, procedures } = this.request;
-    const info = phase === 'checks' ? this.request.info : undefined;
-    const headers = (this.#headers ??= new Headers([...this.format, ...this.#setHeaders()] as [
-      string,
-      string,
-    ][]));
+  #addMeta(
+    headers: Headers,
+    items: readonly ResultItem[] | undefined,
+    errors: readonly TRPCError[],
+  ): number | undefined {
+    const { info, paths, procedures } = this.request;
     const meta = this.settings.trpc.responseMeta?.({
       ctx: this.#context as never,
       info,
@@ -385,11 +359,8 @@ const controlStatus = ({ status }: ResponseControls): number | undefined =>
  * Reads the `Idempotency-Key` of a request, if a called procedure takes one.
  * @throws {TRPCError} `BAD_REQUEST` for a batch, whose calls would share the key
  */
-function keyOf(
-  { http, isBatchCall, paths }: TrpcRequest,
-  procedures: ReadonlySet<string>,
-): string | undefined {
-  if (procedures.size === 0 || !paths.some((path) => procedures.has(path))) return undefined;
+function keyOf({ http, isBatchCall, procedures }: TrpcRequest): string | undefined {
+  if (!procedures.some((procedure) => procedure?.takesKey)) return undefined;
   const key = idempotencyKey(http);
   if (key === undefined || !isBatchCall) return key;
   throw new TRPCError({

@@ -11,7 +11,7 @@ import type { RequestScope } from '../../calls/requestScope.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { ResponseControls } from '../../http/outgoingResponse.ts';
 import type { SocketSettings } from './options.ts';
-import { withParameters } from './request.ts';
+import { withParameters } from './trpcRequest.ts';
 import { noCall, Socket, type CallInfo } from './socket.ts';
 import { SocketCall } from './socketCall.ts';
 

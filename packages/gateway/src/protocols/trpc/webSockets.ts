@@ -25,7 +25,7 @@ export class WebSockets {
 
   /** Accepts or rejects a request for a WebSocket at the tRPC base path. It never throws and never rejects. */
   upgrade(scope: RequestScope): MaybePromise<SocketAcceptor | HttpResponse> {
-    const { allowsOrigin, clientAddress, errorResponse, failedAttempts } = this.#settings;
+    const { allowsOrigin, clientAddress, errors, failedAttempts } = this.#settings;
     const { request } = scope;
     if (request.header('sec-websocket-version') !== '13') {
       // RFC 6455 §4.4, RFC 9110 §15.5.22
@@ -37,17 +37,17 @@ export class WebSockets {
     }
     if (!passesOriginCheck(allowsOrigin, scope)) {
       const message = 'WebSockets from this origin are not allowed.';
-      return errorResponse(new TRPCError({ code: 'FORBIDDEN', message }), scope);
+      return errors.response(new TRPCError({ code: 'FORBIDDEN', message }), scope);
     }
     if (expectsConnectionParams(request) && this.#settings.awaitsParameters(request)) {
       // Read now, since the socket is counted by address after the request has ended.
       const address = clientAddress(request);
       const rejection = failedAttempts?.silentRejection(request) ?? this.#waiting.rejection(address);
-      return rejection ? errorResponse(rejection, scope) : this.#acceptor(scope, address);
+      return rejection ? errors.response(rejection, scope) : this.#acceptor(scope, address);
     }
     return mapMaybePromise(
       this.#settings.admit(scope, { callCount: 1, isPublic: false, isSocket: true }),
-      (error) => (error ? errorResponse(error, scope) : this.#acceptor(scope)),
+      (error) => (error ? errors.response(error, scope) : this.#acceptor(scope)),
     );
   }
 
