@@ -203,7 +203,7 @@ test('the tables of the pages list every option, every field and every limit, an
       export const options: All<keyof gateway.GatewayOptions<Router, string>> = ${record([...headings].map(([, name = '']) => name))};
       export const document: All<keyof gateway.DocumentOptions> = ${column('options', '`document`')};
       export const context: All<keyof gateway.ContextOptions<string>> = ${column('options', '`createContext`')};
-      export const rpc: All<keyof gateway.TrpcOptions<Router>> = ${column('options', '`rpc`')};
+      export const trpc: All<keyof gateway.TrpcOptions<Router>> = ${column('options', '`trpc`')};
       export const serve: All<keyof ServeOptions> = ${column('options', 'Options of `serve`')};
       export const rest: All<keyof gateway.RestMeta> = ${column('rest-metadata', '`openapi`: the REST operation')};
       export const meta: All<Exclude<keyof gateway.GatewayMeta, 'openapi'>> = ${column('rest-metadata', 'Beside `openapi`: every protocol')};
