@@ -9,8 +9,9 @@ export type { Bucket, State, TakeResult } from './state/state.ts';
 export { takeTokens } from './state/takeTokens.ts';
 export type { Limit } from './http/limit.ts';
 export type { Caller, RateLimitOptions } from './policies/rateLimit.ts';
-export type { HookedResponse } from './calls/hookedResponse.ts';
-export type { CallResult, HookedCall, Hooks, ReportedError } from './calls/hooks.ts';
+export type { ReportedError } from './calls/errorReporter.ts';
+export type { Policy, PolicyContext } from './calls/policy.ts';
+export type { PolicyResponse } from './http/outgoingResponse.ts';
 export type { Limits } from './calls/limits.ts';
 export type {
   ChallengeError,
@@ -30,8 +31,7 @@ export { custom, type CustomOptions } from './auth/schemes/custom.ts';
 export type { SchemeOptions } from './auth/schemes/options.ts';
 export type { ProtectedResourceOptions } from './auth/schemes/bearer.ts';
 export type { ContextOptions } from './procedures/contextOptions.ts';
-export type { DocumentOptions } from './openapi/document.ts';
-export type { OpenApiDocument } from './openapi/openApiDocument.ts';
+export type { DocumentOptions, OpenApiDocument } from './openapi/document.ts';
 export type { RequestRecord, TraceIds } from './calls/requestRecord.ts';
 export type { CallTelemetry, ObservedRequest, RequestTelemetry, Telemetry } from './calls/telemetry.ts';
 export type { GatewayOptions } from './options.ts';
