@@ -17,7 +17,10 @@ const Audit = z
 
 export const audits = defineCollection({ name: 'audits', schema: Audit, id: 'sequence' });
 
-/** Stores who tried to change what, and with which result, before the response is sent: no change is without its record. */
+/**
+ * Stores who tried to change what, and with which result, before the response is sent: no client learns of a change without
+ * its record.
+ */
 export const auditPolicy = (store: Store): Policy<JWTPayload> => ({
   procedures: ({ type }) => type === 'mutation',
   async complete({ identity, procedures, requestId }, { status }) {
