@@ -5,7 +5,8 @@ import type { ErrorFormat } from './operations/errorFormat.ts';
 import type { CorsOptions } from './policies/cors.ts';
 import type { RequestRecord } from './calls/requestRecord.ts';
 import type { FailedAttemptsOptions } from './auth/failedAttempts.ts';
-import type { Hooks } from './calls/hooks.ts';
+import type { ReportedError } from './calls/errorReporter.ts';
+import type { Policy } from './calls/policy.ts';
 import type { IdempotencyOptions } from './policies/idempotency.ts';
 import type { Limits } from './calls/limits.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
@@ -17,8 +18,11 @@ import type { JsonSchemaConverters } from './procedures/standardSchema.ts';
 import type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 /** Options of `createGateway`. */
-export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
-  extends Partial<Limits>, Hooks<inferRouterContext<Router>> {
+export interface GatewayOptions<
+  Router extends AnyTRPCRouter,
+  Identity,
+  Data extends object = object,
+> extends Partial<Limits> {
   /** The tRPC router to serve. It is not modified. */
   readonly router: Router;
   /**
@@ -35,7 +39,7 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * createContext: ({ identity, request, response }) => ({ user: identity, response })
    */
   readonly createContext: (
-    options: ContextOptions<Identity>,
+    options: ContextOptions<Identity, Data>,
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
   /** Base path of the procedures with REST metadata. `/` is possible. Default: `/v1`. */
   readonly restBasePath?: `/${string}`;
@@ -146,6 +150,22 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * }
    */
   readonly routes?: Routes<Identity>;
+  /**
+   * Rules of your own for requests of every protocol: a limit per tenant, a maintenance mode, an audit log. They have the
+   * interface of the gateway's own policies, and run in this order. Default: none.
+   *
+   * Write this option before `createContext`, so that TypeScript infers the type of `data` there.
+   * @example
+   * policies: [{ complete: (_context, response) => response.header('x-served-by', 'books-1') }]
+   */
+  readonly policies?: readonly Policy<Identity, Data>[];
+  /**
+   * Called with each error that a client receives, including 4xx, from any protocol or policy. Errors that it throws
+   * are ignored. If it is set, the gateway does not write unexpected errors to stderr.
+   *
+   * `trpc.onError` is a different hook, that of tRPC's adapters: it receives only errors over tRPC.
+   */
+  readonly onError?: (error: ReportedError<inferRouterContext<Router>>) => unknown;
   /**
    * Called after each response is complete (for a stream, after its end) with a record for logs and metrics. Errors that
    * it throws are ignored.

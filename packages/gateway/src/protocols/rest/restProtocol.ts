@@ -48,7 +48,8 @@ export interface RestProtocolOptions<Identity> extends EventStreamTimes {
   readonly watch: CredentialWatch;
   /** `undefined` if no procedure takes a key. */
   readonly idempotency: Idempotency<Identity> | undefined;
-  readonly createContext: (options: ContextOptions<Identity>) => unknown;
+  // A method, since its parameter is bivariant: policies may have any type of data.
+  createContext(options: ContextOptions<Identity>): unknown;
   readonly errorResponse: ErrorResponse;
 }
 
@@ -90,7 +91,8 @@ export function createRestProtocol<Identity>(
       const match = matcher.match(path.slice(basePathLength));
       const operation = match?.value.get(method === 'HEAD' ? 'GET' : method);
       const cost = operation?.procedure.rateLimitCost ?? 1;
-      return { callCount: 1, cost, isPublic: operation?.isPublic === true, match, operation };
+      const procedures = operation ? [operation.procedure] : [];
+      return { procedures, callCount: 1, cost, isPublic: operation?.isPublic === true, match, operation };
     },
     /** Returns the path pattern of a path, such as `/pets/{petId}`, without the base path. */
     routeOf(path) {
@@ -200,7 +202,7 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
   }
 
   #createContext(): void {
-    const { calls, createContext } = this.#options;
+    const { calls } = this.#options;
     const { identity, response, request, requestId } = this.#scope;
     const { output, procedure, rest } = this.#operation;
     this.#scope.operation = procedure.path;
@@ -213,11 +215,12 @@ class RestCall<Identity> implements OutcomeReceiver, RawInputs, RawInput {
       if (rest.idempotencyKey || procedure.idempotencyKey) {
         this.#key = idempotencyKey(request, procedure.idempotencyKey);
       }
-      context = createContext({
+      context = this.#options.createContext({
         request,
         identity,
         response,
         requestId,
+        data: this.#scope.data,
         idempotencyKey: this.#key,
         info: undefined,
       });

@@ -1,4 +1,4 @@
-import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
+import type { AnyTRPCRouter } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
@@ -8,10 +8,10 @@ import type { ClientAddress } from '../../calls/clientAddress.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
-import type { ErrorReporter } from '../../calls/hooks.ts';
+import type { ErrorReporter } from '../../calls/errorReporter.ts';
 import type { Idempotency } from '../../policies/idempotency.ts';
 import { defaultBatchSize, type Limits } from '../../calls/limits.ts';
-import type { Target } from '../../calls/policy.ts';
+import type { Policy, PolicySet, Rejection } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { SocketOrigins } from '../../auth/socketOrigins.ts';
@@ -82,8 +82,10 @@ export interface SocketSettings extends TrpcSettings {
    * Whether the credential may come with the connection parameters, since the request that opens the socket has none.
    */
   awaitsParameters(request: HttpRequest): boolean;
-  /** Runs the policies on a request or on the credential of a socket. Returns the error that rejects it, if any. */
-  admit(scope: RequestScope, target: Target): MaybePromise<TRPCError | undefined>;
+  /** Runs the policies on a request or on the credential of a socket. Returns the error or the response that rejects it, if any. */
+  admit(scope: RequestScope): MaybePromise<Rejection | undefined>;
+  /** Returns the policies of the service for a call of a procedure. `undefined` without any. */
+  readonly policiesOf: ((procedures: readonly Procedure[]) => PolicySet<Policy>) | undefined;
   /** Reports each call, and each malformed message. It does not throw. */
   emit(record: RequestRecord): void;
 }

@@ -13,7 +13,6 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import type { ResponseControls } from '../../http/outgoingResponse.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
 import type { TrpcSettings } from './options.ts';
 import { jsonType, retryAfterHeader, type EncodedError } from './trpcErrors.ts';
@@ -47,7 +46,11 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** The headers of the response's format. */
   protected format = noFormat;
   /** The headers of `ctx.response` when the calls started, for formats that ignore later ones. */
-  protected controlHeaders: readonly Header[] | undefined = undefined;
+  protected controlHeaders: Header[] | undefined = undefined;
+  /**
+   * A scope per call, if one that misses its deadline must not end the others. Otherwise they share that of the request.
+   */
+  protected callScopes: CallScope[] | undefined;
   #context: unknown = undefined;
   #contextError: TRPCError | undefined = undefined;
   /** The `Idempotency-Key` of a single call, if the procedure takes one. */
@@ -62,6 +65,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     this.settings = settings;
     this.scope = scope;
     this.request = request;
+    this.callScopes = request.hasOwnDeadlines ? [] : undefined;
   }
 
   /** Responds to the request. It never throws and never rejects. */
@@ -91,20 +95,20 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** Releases the body of a response that is not sent: its client disconnected, or `write` failed. */
   protected discard(): void {}
 
-  /** Returns the scope of the next call. */
-  protected callScope(): CallScope {
-    return this.scope;
-  }
-
   /** Starts the calls. */
   protected run(): void {
-    const { procedures } = this.request;
+    const { request, settings } = this;
+    const { procedures } = request;
     for (let index = 0; index < procedures.length; index += 1) {
       const procedure = procedures[index];
-      const error = this.#rejection(index) ?? this.#contextError;
+      const error = this.#rejection(procedure, index) ?? this.#contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
       else if (this.#key !== undefined && procedure.idempotencyKey) this.#reserve(procedure, this.#key);
-      else this.#start(procedure, index);
+      else {
+        let scope: CallScope = this.scope;
+        if (this.callScopes) this.callScopes.push((scope = this.scope.forOneCall()));
+        settings.calls.start(procedure, this.#context, request, index, scope, this);
+      }
     }
   }
 
@@ -134,11 +138,28 @@ export abstract class RequestCalls implements OutcomeReceiver {
     items?: readonly ResultItem[],
     errors: readonly TRPCError[] = emptyList,
   ): OutgoingResponse {
-    const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatchCall;
-    let status = (isSuccess ? controlStatus(this.scope.response) : undefined) ?? tRpcStatus;
-    let headers = this.#setHeaders();
+    const { response } = this.scope;
+    const { responseMeta } = this.settings.trpc;
+    const hasSucceeded = items !== undefined && errors.length === 0;
+    let status = tRpcStatus;
+    // Of another status that a procedure sets, the client would not get tRPC's envelope.
+    if (hasSucceeded && !this.request.isBatchCall && response.status >= 200 && response.status <= 299) {
+      if (!bodilessStatuses.has(response.status)) ({ status } = response);
+    }
+    // Without the content type for REST: the body has tRPC's format.
+    let headers = this.controlHeaders ?? response.headers;
+    if (headers.length > 0) headers = headers.filter(([name]) => name !== 'content-type');
+    if (hasSucceeded && !responseMeta) {
+      // No call is running, so no procedure changes it any more.
+      response.status = status;
+      response.headers = headers;
+      response.sharedHeaders = this.format;
+      response.body = body;
+      return response;
+    }
+    headers = this.#allow === undefined ? [...headers] : [...headers, ['allow', this.#allow]];
     let shared = this.format;
-    if (this.settings.trpc.responseMeta) {
+    if (responseMeta) {
       const all = new Headers([...shared, ...headers] as [string, string][]);
       status = this.#addMeta(all, items, errors) || status;
       headers = [...all];
@@ -196,12 +217,13 @@ export abstract class RequestCalls implements OutcomeReceiver {
     scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
     let context: unknown;
     try {
-      this.#key = keyOf(request);
+      if (request.takesKey) this.#key = keyOf(request);
       context = settings.createContext({
         request: http,
         identity: scope.identity,
         response: scope.response,
         requestId: scope.requestId,
+        data: scope.data,
         idempotencyKey: this.#key,
         info: request.info,
       });
@@ -215,10 +237,6 @@ export abstract class RequestCalls implements OutcomeReceiver {
   #end(response: OutgoingResponse): void {
     this.#response = response;
     this.#resolve?.(response);
-  }
-
-  #start(procedure: Procedure, index: number, receiver: OutcomeReceiver = this): void {
-    this.settings.calls.start(procedure, this.#context, this.request, index, this.callScope(), receiver);
   }
 
   /** Starts a single call, or replays the response of an earlier one with the same key. */
@@ -235,7 +253,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       else if (begun instanceof OutgoingResponse) this.#end(begun);
       else {
         this.#reservation = begun;
-        this.#start(procedure, 0, {
+        calls.start(procedure, this.#context, this.request, 0, this.scope, {
           settle: (index, outcome) => {
             begun.settle(outcome);
             this.settle(index, outcome);
@@ -256,9 +274,8 @@ export abstract class RequestCalls implements OutcomeReceiver {
   }
 
   /** Returns the error of a call that is rejected before it starts. */
-  #rejection(index: number): TRPCError | undefined {
-    const { http, isBatchCall, paths, procedures } = this.request;
-    const procedure = procedures[index];
+  #rejection(procedure: Procedure | undefined, index: number): TRPCError | undefined {
+    const { http, isBatchCall, paths } = this.request;
     if (procedure === undefined) {
       return clientErrorWithoutStack('NOT_FOUND', `No procedure found on path "${paths[index]}"`);
     }
@@ -273,7 +290,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
     if (type === 'subscription' && isBatchCall) {
       return clientErrorWithoutStack('BAD_REQUEST', 'Cannot batch subscription calls');
     }
-    const rejection = scopeRejection(this.scope, procedure);
+    const rejection = procedure.scopes && scopeRejection(this.scope, procedure);
     if (rejection) return rejection;
     return procedure.idempotencyKey === 'required' && this.#key === undefined ? keyRequired() : undefined;
   }
@@ -338,29 +355,13 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
     return meta?.status;
   }
-
-  /** Returns the headers other than those of the format. */
-  #setHeaders(): Header[] {
-    const headers = this.controlHeaders ?? this.scope.response.headers;
-    // Without the content type for REST: the body has tRPC's format.
-    const list = headers.length === 0 ? [] : headers.filter(([name]) => name !== 'content-type');
-    if (this.#allow !== undefined) list.push(['allow', this.#allow]);
-    return list;
-  }
 }
 
-/** Returns the status that a procedure set, if it is a 2xx with a body: clients need tRPC's envelope. */
-const controlStatus = ({ status }: ResponseControls): number | undefined =>
-  status !== undefined && status >= 200 && status <= 299 && !bodilessStatuses.has(status)
-    ? status
-    : undefined;
-
 /**
- * Reads the `Idempotency-Key` of a request, if a called procedure takes one.
+ * Reads the `Idempotency-Key` of a request.
  * @throws {TRPCError} `BAD_REQUEST` for a batch, whose calls would share the key
  */
-function keyOf({ http, isBatchCall, procedures }: TrpcRequest): string | undefined {
-  if (!procedures.some((procedure) => procedure?.takesKey)) return undefined;
+function keyOf({ http, isBatchCall }: TrpcRequest): string | undefined {
   const key = idempotencyKey(http);
   if (key === undefined || !isBatchCall) return key;
   throw new TRPCError({

@@ -39,7 +39,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
     const settings = this.#settings;
     scope.calls = paths.length;
     // Known procedures only: clients choose the other names, which must not become labels of metrics.
-    scope.procedures =
+    scope.calledPaths =
       info === undefined || procedures.includes(undefined)
         ? paths.filter((path) => settings.procedures.has(path))
         : paths;
