@@ -760,12 +760,12 @@ describe('sockets without a credential', () => {
       onResponse() {},
     });
     const waiting = request('/trpc?connectionParams=1');
-    const open = async () => {
+    const openWaiting = async () => {
       const accept = (await upgrade(waiting)) as SocketAcceptor;
       return accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
     };
-    for (let count = 1; count < 100; count += 1) await open();
-    const handler = await open();
+    for (let count = 1; count < 100; count += 1) await openWaiting();
+    const handler = await openWaiting();
     const parameters = { method: 'connectionParams', data: { authorization: 'Bearer key' } };
     handler.message(Buffer.from(JSON.stringify(parameters)), false);
     await handler.closed(true);
