@@ -5,11 +5,11 @@ import type {
 } from '../procedures/standardSchema.ts';
 
 /** A JSON Schema (draft 2020-12) from a library. `typeKey` marks types that JSON does not have. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The keyword of a type that JSON does not have. The gateway handles these types like the ones of zod. */
 export const typeKey = 'x-gateway-type';
-export type NativeType = 'date' | 'bigint' | 'file' | 'undefined';
+type NativeType = 'date' | 'bigint' | 'file' | 'undefined';
 
 /** The JSON Schema that a library created, with problems. */
 export interface LibraryJsonSchema {
