@@ -2,9 +2,8 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
 import type { RejectHttp, Service, Upgrade } from './http/service.ts';
 import { describedHeaders } from './openapi/describedHeaders.ts';
-import type { OpenApiDocument } from './openapi/openApiDocument.ts';
 import { apiErrors } from './operations/errorFormat.ts';
-import { lazyDocument } from './openapi/lazyDocument.ts';
+import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
 import { createOperations } from './operations/operation.ts';
 import type { GatewayOptions } from './options.ts';
 import { authenticationPolicy, allowInexactHeaders, schemeIn, schemesOf } from './auth/authentication.ts';
@@ -172,7 +171,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     jsonSchema: options.jsonSchema,
     canSpool: options.spool !== undefined,
   });
-  const document = lazyDocument(router, {
+  const document = lazyDocument({
     operations,
     document: options.document,
     server: links.rest,
@@ -267,7 +266,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
   const reporter = onError && new ErrorReporter(onError);
   const isMasked = options.maskUnexpectedErrors ?? false;
   const errorResponse = createErrorResponse(errorFormat, reporter, definitions, maxResponseBytes);
-  const rest = createRestProtocol<Identity>({
+  const rest = createRestProtocol({
     operations,
     links,
     basePathLength: paths.restBasePath.length,

@@ -36,15 +36,9 @@ const socketRules: OptionRules<SocketOptions> = {
     pingMs: unchecked,
     pongWaitMs: unchecked,
   } satisfies OptionRules<NonNullable<SocketOptions['keepAlive']>>),
-  dangerouslyDisablePong: unchecked,
   experimental_encoder: unchecked,
   maxMessageBytes: positiveInteger,
-  maxUnauthenticatedBytes: positiveInteger,
   maxBufferedBytes: positiveInteger,
-  maxCallsPerSocket: positiveInteger,
-  credentialDeadlineMs: positiveInteger,
-  maxUnauthenticatedSockets: positiveInteger,
-  maxUnauthenticatedSocketsPerAddress: positiveInteger,
 };
 
 const documentExample = "document: { title: 'Pets', version: '1.0.0' }";

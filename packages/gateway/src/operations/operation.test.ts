@@ -14,7 +14,7 @@ function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType
     : base.mutation(({ input: parsed }) => parsed);
 }
 
-const recursive: z.ZodType = z.lazy(() => z.optional(recursive));
+const recursive: z.ZodType = z.lazy(() => z.union([z.int(), recursive]));
 
 const ticks = (rest: RestMeta) =>
   t.procedure.meta({ openapi: rest }).subscription(async function* () {
