@@ -1,6 +1,4 @@
 import { TRPCError } from '@trpc/server';
-import { util } from 'zod/v4/core';
-import english from 'zod/v4/locales/en.js';
 import { boundIssues, namedIssues, omittedFrom } from './boundedIssues.ts';
 import { codeMessage } from './errorCodes.ts';
 import { isZod } from './isZod.ts';
@@ -93,100 +91,32 @@ export function formatIssues(issues: readonly InputIssue[]): string {
   return `${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
 }
 
+/** zod's English message for a value of another type. An issue does not contain the value. */
+const typeMessage = /^Invalid input: expected (\w+), received (\w+)$/;
+
 /**
- * Returns the message of an issue. zod's default English messages are replaced by messages in the style of the
- * gateway's; custom messages and those of a locale configured by `z.config` are kept.
+ * Returns the message of an issue: zod's, unless it is unclear to clients. Custom messages and those of a locale that
+ * `z.config` sets are kept.
  */
 function issueMessage(issue: InputIssue): string {
-  const { code, expected, message, values, minimum, maximum } = issue;
-  if (code === 'invalid_type') {
-    const received = receivedKind(issue);
-    if (received === undefined) return message;
-    if (received === 'undefined') return 'is required';
-    if (expected === 'int' && received === 'number') return 'must be an integer';
-    if (expected === 'date') return 'must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z';
-    return `must be of the type ${String(expected)}, not ${received}`;
-  }
-  if (englishMessage(issue) !== message) return message;
-  if (code === 'invalid_value' && Array.isArray(values) && values.length > 1) {
-    return `must be one of ${util.joinValues(values, ', ')}`;
-  }
-  if (code === 'invalid_union') return unionMessage(issue) ?? message;
-  const isNumeric = ['number', 'int', 'bigint', 'date'].includes(String(issue['origin']));
-  if (isNumeric && issue['inclusive'] === true) {
-    if (code === 'too_small') return `must be at least ${String(minimum)}`;
-    if (code === 'too_big') return `must be at most ${String(maximum)}`;
-  }
-  return message;
+  const { code, message } = issue;
+  const [, expected, received] = (code === 'invalid_type' && typeMessage.exec(message)) || [];
+  if (received === 'undefined') return 'is required';
+  // A client cannot send a Date.
+  if (expected === 'date') return 'must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z';
+  return code === 'invalid_union' && message === 'Invalid input' ? (unionMessage(issue) ?? message) : message;
 }
 
 /**
- * Returns the message for a value that no option of a union accepts. `undefined` if more than its type or value is
- * wrong.
+ * Returns the messages of all options of a union. `undefined` if the fault is not in the value as a whole, but in
+ * several fields, or in a field of an option.
  */
-function unionMessage(issue: InputIssue): string | undefined {
-  const options = unionOptions(issue);
-  if (options.some((option) => option.code === 'invalid_type' && receivedKind(option) === 'undefined'))
-    return 'is required';
-  const expected = new Set(options.map(expectedByOption));
-  return expected.size === 0 || expected.has(undefined) ? undefined : `must be ${[...expected].join(' or ')}`;
-}
-
-/**
- * Returns the issue of each option of a union, and of nested unions, with the value as a whole. Empty if an option has
- * any other issue.
- */
-function unionOptions({ errors }: InputIssue): readonly InputIssue[] {
+function unionMessage({ errors }: InputIssue): string | undefined {
   const options = Array.isArray(errors) ? (errors as readonly (readonly InputIssue[])[]) : [];
-  if (!options.every(([first, ...others]) => first?.path.length === 0 && others.length === 0)) return [];
-  return options.flatMap(([only]) => (only?.code === 'invalid_union' ? unionOptions(only) : (only ?? [])));
-}
-
-/** Formats the value that an option of a union expects, to follow "must be". */
-function expectedByOption(issue: InputIssue): string | undefined {
-  const { code, expected, message, values } = issue;
-  if (code === 'invalid_type' && receivedKind(issue) !== undefined) {
-    return nounsByType[String(expected)] ?? `a ${String(expected)}`;
+  const messages = new Set<string>();
+  for (const [first, ...others] of options) {
+    if (first === undefined || first.path.length > 0 || others.length > 0) return undefined;
+    messages.add(issueMessage(first));
   }
-  if (code !== 'invalid_value' || !Array.isArray(values) || englishMessage(issue) !== message)
-    return undefined;
-  return `${values.length > 1 ? 'one of ' : ''}${util.joinValues(values, ', ')}`;
+  return messages.has('is required') ? 'is required' : [...messages].join(', or ') || undefined;
 }
-
-const nounsByType: Readonly<Record<string, string | undefined>> = {
-  int: 'an integer',
-  date: 'a date-time (RFC 3339)',
-  array: 'an array',
-  tuple: 'an array',
-  object: 'an object',
-  record: 'an object',
-  null: 'null',
-  undefined: 'absent',
-};
-
-const { localeError } = english();
-
-const englishMessage = (issue: object, input?: unknown) =>
-  localeError({ ...issue, input } as unknown as Parameters<typeof localeError>[0]);
-
-/**
- * A value of each kind that zod's messages name as received, to find out the kind: an issue does not contain its input.
- */
-const inputKinds: readonly (readonly [kind: string, input: unknown])[] = [
-  ['undefined', undefined],
-  ['null', null],
-  ['string', ''],
-  ['number', 0],
-  ['boolean', false],
-  ['array', []],
-  ['object', {}],
-  ['bigint', 0n],
-  ['Date', new Date(0)],
-  ['NaN', NaN],
-  ['Infinity', Infinity],
-  ['-Infinity', -Infinity],
-];
-
-/** Returns the kind of input that zod's default message names. `undefined` if the message is not zod's default. */
-const receivedKind = (issue: InputIssue): string | undefined =>
-  inputKinds.find(([, input]) => englishMessage(issue, input) === issue.message)?.[0];
