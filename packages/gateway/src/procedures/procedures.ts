@@ -1,6 +1,6 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { readCallLimits, type CallLimits } from './callLimits.ts';
-import { compile } from './compile.ts';
+import { compile, readDefinition } from './compile.ts';
 import type { Executable } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
@@ -10,7 +10,6 @@ import { readIdempotencyKey, type IdempotencyKeyUse } from './readIdempotencyKey
 import { checkMetaNames } from './restMetaNames.ts';
 import { readScopes } from './scopes.ts';
 import { createSample, selfTest } from './selfTest.ts';
-import { readDefinition } from './trpcProcedure.ts';
 
 /** A procedure that the gateway serves, as listed in `gateway.procedures`. */
 export interface ServedProcedure {

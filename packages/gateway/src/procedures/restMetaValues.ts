@@ -1,6 +1,6 @@
 import type { RestMeta } from './meta.ts';
 import { isStandardSchema } from './standardSchema.ts';
-import { isErrorStatus, isSuccessStatus } from './statuses.ts';
+import { isErrorStatus, isSuccessStatus } from './errorCodes.ts';
 
 interface FieldRule {
   readonly fits: (value: unknown) => boolean;
