@@ -115,7 +115,7 @@ export interface GatewayOptions<
   readonly telemetry?: Telemetry | undefined;
   /**
    * Body of REST errors, in responses and in the document: `apiErrors`, `problemDetails` (RFC 9457),
-   * `createProblemDetails({ typeBase })`, `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the
+   * `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the
    * router's `errorFormatter`. Default: `apiErrors`, `{ code, message, status }`.
    */
   readonly errorFormat?: ErrorFormat;

@@ -84,7 +84,6 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
   idempotency: object('idempotency: { ttlMs: 3_600_000 }', {
     state: object(),
     ttlMs: positiveInteger,
-    maxStoredBytes: positiveInteger,
     caller: callback,
   } satisfies OptionRules<IdempotencyOptions<unknown>>),
   trustProxy: optional(
@@ -97,9 +96,6 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
       "an array of origins or a function, such as cors: { origins: ['https://pets.example'] }",
     ),
     credentials: flag,
-    allowHeaders: optional(isTextList, 'an array of header names'),
-    exposeHeaders: optional(isTextList, 'an array of header names'),
-    maxAgeSeconds: unchecked,
   } satisfies OptionRules<CorsOptions>),
   telemetry: object(),
   errorFormat: object('errorFormat: problemDetails, which @petstore/gateway exports'),
