@@ -74,18 +74,16 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
     calls: limit,
     windowSeconds: limit,
     key: callback,
-    state: object(),
   } satisfies OptionRules<RateLimitOptions<unknown>>),
   failedAttempts: object('failedAttempts: { attempts: 10, windowSeconds: 60 }', {
     attempts: limit,
     windowSeconds: limit,
-    state: object(),
   } satisfies OptionRules<FailedAttemptsOptions>),
   idempotency: object('idempotency: { ttlMs: 3_600_000 }', {
-    state: object(),
     ttlMs: positiveInteger,
     caller: callback,
   } satisfies OptionRules<IdempotencyOptions<unknown>>),
+  state: object('state: folderState({ path }) of @petstore/runtime/state/folder'),
   trustProxy: optional(
     isTextList,
     "an array of the addresses of your proxies, such as trustProxy: ['10.0.0.0/8']",

@@ -19,8 +19,6 @@ import type { State } from '../state/state.ts';
 
 /** Options for storing and replaying the responses of procedures with `idempotencyKey` in their metadata. */
 export interface IdempotencyOptions<Identity> {
-  /** Where responses are stored. Default: `memoryState()`, the memory of this process only. */
-  readonly state?: State;
   /** How long a response is replayed, in milliseconds. Default: 86400000 (one day). */
   readonly ttlMs?: number;
   /**
@@ -77,8 +75,9 @@ export class Idempotency<Identity> {
   readonly #caller: ((caller: Caller<Identity>) => string) | undefined;
 
   constructor(
-    { state = memoryState(), ttlMs = 86_400_000, caller }: IdempotencyOptions<Identity>,
+    { ttlMs = 86_400_000, caller }: IdempotencyOptions<Identity>,
     { callTimeoutMs }: Limits,
+    state: State = memoryState(),
   ) {
     this.#state = new IdempotencyState(state, ttlMs, callTimeoutMs);
     this.#ttlMs = ttlMs;

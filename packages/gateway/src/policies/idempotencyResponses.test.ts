@@ -20,7 +20,10 @@ const statusErrors = declareErrors(
 );
 
 /** A gateway with a procedure for each kind of response. */
-async function start(idempotency: IdempotencyOptions<unknown> = {}, maxResponseBytes = 1000) {
+async function start(
+  { state, ...idempotency }: IdempotencyOptions<unknown> & { readonly state?: State } = {},
+  maxResponseBytes = 1000,
+) {
   let runs = 0;
   const run = () => (runs += 1);
   const post = (path: `/${string}`, meta: object = {}) =>
@@ -71,6 +74,7 @@ async function start(idempotency: IdempotencyOptions<unknown> = {}, maxResponseB
     createContext: ({ response }) => ({ response }),
     document: { title: 'Responses', version: '0.0.0' },
     idempotency,
+    ...(state && { state }),
     maxResponseBytes,
     onResponse: () => {},
   });
