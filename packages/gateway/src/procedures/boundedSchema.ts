@@ -5,7 +5,7 @@
 import type { z } from 'zod';
 // Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
 import { clone } from 'zod/v4/core';
-import { nestedSchemas } from './nestedSchemas.ts';
+import { isZod } from './standardSchema.ts';
 
 /** Number of issues of a list, record or tuple above which its remaining items are skipped. */
 const maxIssuesOfContainer = 1000;
@@ -140,4 +140,15 @@ function internalsOf(root: z.core.$ZodType): readonly Internals[] {
     if (def.type === 'lazy' && innerType) schemas.add(innerType);
   }
   return [...schemas].map(({ _zod }) => _zod);
+}
+
+/**
+ * Lists the schemas in the definition of another one. Getters are not read: the default value is a getter that calls a
+ * user-defined function.
+ */
+export function nestedSchemas(definition: z.core.$ZodTypeDef): readonly z.core.$ZodType[] {
+  const def = definition as z.core.$ZodTypes['_zod']['def'];
+  if (def.type === 'object') return [...Object.values(def.shape), def.catchall].filter(isZod);
+  const properties: readonly PropertyDescriptor[] = Object.values(Object.getOwnPropertyDescriptors(def));
+  return properties.flatMap(({ value }) => value as unknown).filter(isZod);
 }

@@ -3,8 +3,7 @@ import { util } from 'zod/v4/core';
 import english from 'zod/v4/locales/en.js';
 import { boundIssues, namedIssues, omittedFrom } from './boundedIssues.ts';
 import { codeMessage } from './errorCodes.ts';
-import { isZod } from './isZod.ts';
-import type { StandardIssue } from './standardSchema.ts';
+import { isZod, type StandardIssue } from './standardSchema.ts';
 
 /** One problem with an input. */
 export interface InputIssue {

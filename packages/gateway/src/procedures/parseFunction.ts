@@ -1,9 +1,8 @@
 import { z } from 'zod';
 // Not public, but without a public equivalent: tRPC's conversion of a parser of any library to a function.
 import { getParseFn } from '@trpc/server/unstable-core-do-not-import';
-import { boundedSchema } from './boundedSchema.ts';
-import { isZod } from './isZod.ts';
-import { nestedSchemas } from './nestedSchemas.ts';
+import { boundedSchema, nestedSchemas } from './boundedSchema.ts';
+import { isZod } from './standardSchema.ts';
 
 export type Parser = Parameters<typeof getParseFn>[0];
 type Parse = (value: unknown) => unknown;

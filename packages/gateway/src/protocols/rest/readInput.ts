@@ -4,8 +4,7 @@ import { integerPattern } from '../../operations/convert.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import type { Operation } from '../../operations/operation.ts';
-import { isZod } from '../../procedures/isZod.ts';
-import type { StandardSchema } from '../../procedures/standardSchema.ts';
+import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import { rejectLongQuery } from '../../calls/queryParameters.ts';
 import { inputError, toIssue, type InputIssue } from '../../procedures/inputError.ts';
@@ -69,7 +68,10 @@ export function readInput(
   }
 
   if (issues.length > idIssues) {
-    throw inputError([...issues, ...otherIssues(description, withDates(description, input) as object, issues)]);
+    throw inputError([
+      ...issues,
+      ...otherIssues(description, withDates(description, input) as object, issues),
+    ]);
   }
   if (isIdTooLarge) {
     throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no resource with this identifier.' });
