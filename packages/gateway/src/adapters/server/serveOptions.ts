@@ -1,6 +1,7 @@
-import type { Service } from '../../http/service.ts';
+import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { formatValue } from '../../http/formatValue.ts';
 import { memberNames, unknownOptions } from '../../http/unknownOptions.ts';
+import type { RequestLimits } from './request.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
 /** Options of `serve`. Sizes are in bytes. */
@@ -101,6 +102,32 @@ export function checkOptions(options: ServeOptions): void {
     if (limit === undefined || isUnlimited || (Number.isSafeInteger(limit) && limit > 0)) continue;
     throw new RangeError(`The option ${name} of serve is ${limit}; it must be a positive integer.`);
   }
+}
+
+/**
+ * Checks the arguments of `serve`, and adds the defaults.
+ * @throws {RangeError | TypeError} for an invalid option, and if `service` is not a service
+ */
+export function serveSettings(service: Service, options: ServeOptions) {
+  requireService('serve', service);
+  checkOptions(options);
+  const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
+  const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384, maxUnsentBytes = 268_435_456 } = options;
+  const limits: RequestLimits = {
+    ...requestLimits(service),
+    maxUrlBytes,
+    maxHeaderBytes,
+    isTls: tls !== undefined,
+  };
+  return { host, port, reusePort, tls, maxConnections, maxUnsentBytes, limits };
+}
+
+/** Returns the limits of a service for requests whose head the server has read, with its own limits. */
+export function requestLimits({
+  maxBodyBytes = defaultBodyBytes,
+  maxStreamBytes = maxBodyBytes,
+}: Service): RequestLimits {
+  return { maxUrlBytes: Infinity, maxHeaderBytes: Infinity, maxBodyBytes, maxStreamBytes };
 }
 
 /** Times of a graceful shutdown, in milliseconds. */
