@@ -7,9 +7,9 @@ import {
   updateRecord,
 } from '@petstore/core';
 import { z } from 'zod';
-import { errors, Id, IfVersion, locationBelow, page, procedure, Text, Version } from './trpc.ts';
+import { errors, Id, IfVersion, locationBelow, page, procedure, staff, Text, Version } from './trpc.ts';
 
-const Status = z.enum(['available', 'reserved', 'adopted']).meta({ id: 'Status' });
+export const Status = z.enum(['available', 'reserved', 'adopted']).meta({ id: 'Status' });
 const fields = { name: Text, categoryId: Id, status: Status };
 const NewAnimal = z.object({ ...fields, status: Status.default('available') }).meta({ id: 'NewAnimal' });
 const Animal = z.object({ id: Id, version: Version, ...fields }).meta({ id: 'Animal' });
@@ -22,7 +22,7 @@ export const animals = defineCollection({
 });
 
 const tags = ['animals'];
-const byId = z.object({ animalId: Id });
+export const byId = z.object({ animalId: Id });
 
 export const animalProcedures = {
   listAnimals: procedure
@@ -32,6 +32,7 @@ export const animalProcedures = {
         path: '/animals',
         summary: 'List animals, in ascending order of id',
         tags,
+        protect: false,
         pagination: { cursor: 'cursor' },
         errorResponses: errors.list,
       },
@@ -42,7 +43,7 @@ export const animalProcedures = {
       listRecords(ctx, animals, { limit, cursor, where: { categoryId } }, signal),
     ),
 
-  createAnimal: procedure
+  createAnimal: staff
     .meta({
       idempotencyKey: true,
       openapi: {
@@ -66,6 +67,7 @@ export const animalProcedures = {
         path: '/animals/{animalId}',
         summary: 'Get an animal',
         tags,
+        protect: false,
         errorResponses: errors.get,
       },
     })
@@ -73,7 +75,7 @@ export const animalProcedures = {
     .output(Animal)
     .query(({ ctx, input: { animalId }, signal }) => getRecord(ctx, animals, animalId, signal)),
 
-  updateAnimal: procedure
+  updateAnimal: staff
     .meta({
       openapi: {
         method: 'PATCH',
@@ -89,7 +91,7 @@ export const animalProcedures = {
       updateRecord(ctx, animals, animalId, change, { ifVersion, signal }),
     ),
 
-  deleteAnimal: procedure
+  deleteAnimal: staff
     .meta({
       openapi: {
         method: 'DELETE',
@@ -101,7 +103,8 @@ export const animalProcedures = {
     })
     .input(byId.extend({ ifVersion: IfVersion }))
     .output(z.void())
-    .mutation(({ ctx, input: { animalId, ifVersion }, signal }) =>
-      deleteRecord(ctx, animals, animalId, { ifVersion, signal }),
-    ),
+    .mutation(async ({ ctx, input: { animalId, ifVersion }, signal }) => {
+      await deleteRecord(ctx, animals, animalId, { ifVersion, signal });
+      await ctx.photos.remove(animalId);
+    }),
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newShelter, statusOf, stores } from './newShelter.ts';
+import { newShelter, statusOf, stores } from './testing/newShelter.ts';
 
 describe.each(stores)('categories on the %s store', (store) => {
   let shelter: Awaited<ReturnType<typeof newShelter>>;

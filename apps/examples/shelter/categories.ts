@@ -8,7 +8,7 @@ import {
 } from '@petstore/core';
 import { z } from 'zod';
 import { isClosing } from './relations.ts';
-import { errors, Id, IfVersion, locationBelow, page, procedure, Text, Version } from './trpc.ts';
+import { errors, Id, IfVersion, locationBelow, page, procedure, staff, Text, Version } from './trpc.ts';
 
 const fields = { name: Text };
 const NewCategory = z.object(fields).meta({ id: 'NewCategory' });
@@ -32,6 +32,7 @@ export const categoryProcedures = {
         path: '/categories',
         summary: 'List categories, in ascending order of id',
         tags,
+        protect: false,
         pagination: { cursor: 'cursor' },
         errorResponses: errors.list,
       },
@@ -40,7 +41,7 @@ export const categoryProcedures = {
     .output(z.array(Category))
     .query(({ ctx, input, signal }) => listRecords(ctx, categories, input, signal)),
 
-  createCategory: procedure
+  createCategory: staff
     .meta({
       idempotencyKey: true,
       openapi: {
@@ -64,6 +65,7 @@ export const categoryProcedures = {
         path: '/categories/{categoryId}',
         summary: 'Get a category',
         tags,
+        protect: false,
         errorResponses: errors.get,
       },
     })
@@ -71,7 +73,7 @@ export const categoryProcedures = {
     .output(Category)
     .query(({ ctx, input: { categoryId }, signal }) => getRecord(ctx, categories, categoryId, signal)),
 
-  updateCategory: procedure
+  updateCategory: staff
     .meta({
       openapi: {
         method: 'PATCH',
@@ -87,7 +89,7 @@ export const categoryProcedures = {
       updateRecord(ctx, categories, categoryId, change, { ifVersion, signal }),
     ),
 
-  deleteCategory: procedure
+  deleteCategory: staff
     .meta({
       openapi: {
         method: 'DELETE',

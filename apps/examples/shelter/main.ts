@@ -1,20 +1,20 @@
-import { startShelter } from './startShelter.ts';
+import { run } from '@petstore/runtime';
+import { shelterService } from './service.ts';
 
-const { API_KEY, DATA_DIR = 'shelter-data', HOST, MONGODB_DB, MONGODB_URI, PORT = '3002' } = process.env;
+// An empty value means unset.
+const set = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ''));
+const { DATA_DIR = 'shelter-data', HOST, MONGODB_DB, MONGODB_URI, PORT = '3002', ADMIN_PORT } = set;
+const { ISSUER = '', AUDIENCE = '', JWKS_URI = '', CALLS_PER_MINUTE = '600' } = set;
 
-const { origin, firstKey, close } = await startShelter({
-  host: HOST,
-  port: Number(PORT),
-  dataDir: DATA_DIR,
-  // An empty value means unset.
-  mongodbUri: MONGODB_URI === '' ? undefined : MONGODB_URI,
-  database: MONGODB_DB,
-  apiKey: API_KEY === '' ? undefined : API_KEY,
-});
-if (firstKey !== undefined) {
-  process.stderr.write(
-    `This store had no API key, so one was created. It is shown only once; save it now:\n\n  ${firstKey}\n\n`,
-  );
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void close());
-process.stdout.write(`Shelter: ${origin}/v1/animals and ${origin}/openapi.json\n`);
+await run(
+  shelterService({
+    host: HOST,
+    port: Number(PORT),
+    adminPort: ADMIN_PORT === undefined ? undefined : Number(ADMIN_PORT),
+    dataDir: DATA_DIR,
+    mongodbUri: MONGODB_URI,
+    database: MONGODB_DB,
+    accepts: { issuer: ISSUER, audience: AUDIENCE, jwksUri: JWKS_URI },
+    callsPerMinute: Number(CALLS_PER_MINUTE),
+  }),
+);

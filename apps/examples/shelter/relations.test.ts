@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { stores } from './newShelter.ts';
+import { stores } from './testing/newShelter.ts';
 import { isClosing, relatedStore } from './relations.ts';
 
 const Author = z.object({ id: z.int(), version: z.int(), name: z.string(), isClosing });

@@ -1,9 +1,23 @@
-import type { Context } from '@petstore/core';
+import type { Context as StoreContext } from '@petstore/core';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
+import type { AdoptionFeed } from './adoptionFeed.ts';
+import type { PhotoFolder } from './photoFolder.ts';
 
-export const { router, procedure } = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
+export interface Context extends StoreContext {
+  readonly adoptionFeed: AdoptionFeed;
+  readonly photos: PhotoFolder;
+}
+
+export const { router, procedure } = initTRPC
+  .context<Context>()
+  .meta<GatewayMeta>()
+  // Proxies close connections on which nothing is sent.
+  .create({ isDev: false, sse: { ping: { enabled: true, intervalMs: 15_000 } } });
+
+/** Procedures for the staff, who change animals and categories. */
+export const staff = procedure.meta({ scopes: ['animals:write'] });
 
 /** The id of a record. */
 export const Id = z.int().min(1);

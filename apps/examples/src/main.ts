@@ -16,7 +16,7 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   http: node('petStore/http.ts'),
   curl: ['bash', pathOf('petStore/curl.sh')],
   albums: node('albums/main.ts'),
-  shelter: node('../shelter/main.ts'),
+  shelter: node('../shelter/dev.ts'),
 };
 
 async function run([file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {

@@ -18,7 +18,6 @@ it('the entry points export exactly these values', () => {
     'createProblemDetails',
     'custom',
     'headersOf',
-    'isSameSecret',
     'memoryState',
     'problemDetails',
     'takeTokens',

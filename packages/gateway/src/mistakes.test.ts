@@ -69,53 +69,61 @@ it.each([
   expect(await messageOf(create(options))).toBe(message);
 });
 
-const messageStart = 'Procedure "a" cannot be served over REST: its metadata has ';
+const messageStart = 'Procedure "a": openapi.';
 
 it.each([
-  ['no path', { path: undefined }, `path: undefined; write path: '/pets/{id}'.`],
-  ['a text as tags', { tags: 'pets' }, `tags: "pets"; write tags: ['pets'].`],
-  ['a text as protect', { protect: 'false' }, 'protect: "false"; write protect: false.'],
+  ['no path', { path: undefined }, `path is undefined; it must be a path, such as path: '/pets/{id}'.`],
+  [
+    'a text as tags',
+    { tags: 'pets' },
+    `tags is "pets"; it must be an array of strings, such as tags: ['pets'].`,
+  ],
+  ['a text as protect', { protect: 'false' }, 'protect is "false"; it must be true or false.'],
   [
     'a text as contentTypes',
     { contentTypes: 'text/csv' },
-    `contentTypes: "text/csv"; write contentTypes: ['application/json'].`,
+    `contentTypes is "text/csv"; it must be an array of strings, such as contentTypes: ['application/json'].`,
   ],
   [
     'a status of an error as successStatus',
     { successStatus: 404 },
-    'successStatus: 404; write successStatus: 201, or a list of statuses from 200 to 399.',
+    'successStatus is 404; it must be a status from 200 to 399, or a list of them, such as successStatus: 201.',
   ],
   [
     'a text as successStatus',
     { successStatus: '201' },
-    'successStatus: "201"; write successStatus: 201, or a list of statuses from 200 to 399.',
+    'successStatus is "201"; it must be a status from 200 to 399, or a list of them, such as successStatus: 201.',
   ],
   [
     'a status of success in errorResponses',
     { errorResponses: { 200: 'Fine.' } },
-    `errorResponses: {"200":"Fine."}; write errorResponses: { 404: 'No such pet.' }, with statuses from 400 to 599.`,
+    `errorResponses is {"200":"Fine."}; it must be an object or a list of statuses from 400 to 599, such as errorResponses: { 404: 'No such pet.' }.`,
   ],
   [
     'a header without its value',
     { responseHeaders: { Location: '/a' } },
-    `responseHeaders: {"Location":"/a"}; write responseHeaders: { Location: { description: 'The pet.', value: (output) => \`/v1/pets/\${output.id}\` } }.`,
+    `responseHeaders is {"Location":"/a"}; it must be an object of headers, such as responseHeaders: { Location: { description: 'The pet.', value: (output) => \`/v1/pets/\${output.id}\` } }.`,
   ],
   [
     'the name of a cursor as pagination',
     { pagination: 'after' },
-    `pagination: "after"; write pagination: { cursor: 'after' }.`,
+    `pagination is "after"; it must be an object, such as pagination: { cursor: 'after' }.`,
   ],
   [
     'true as deprecation',
     { deprecation: true },
-    `deprecation: true; write deprecation: { since: new Date('2026-01-01') }.`,
+    `deprecation is true; it must be an object, such as deprecation: { since: new Date('2026-01-01') }.`,
   ],
   [
     'a text as a date',
     { deprecation: { since: 'May' } },
-    `deprecation: {"since":"May"}; write deprecation: { since: new Date('2026-01-01') }.`,
+    `deprecation.since is "May"; it must be a Date, such as new Date('2026-01-01').`,
   ],
-  ['a list as in', { in: ['header'] }, `in: ["header"]; write in: { tenant: 'header' }.`],
+  [
+    'a list as in',
+    { in: ['header'] },
+    `in is ["header"]; it must be an object, such as in: { tenant: 'header' }.`,
+  ],
 ])('createGateway rejects metadata with %s', async (_mistake, metadata, message) => {
   const openapi = { method: 'GET', path: '/a', ...metadata };
   // @ts-expect-error metadata that the types reject
@@ -131,7 +139,7 @@ it('createGateway rejects an unknown option of upload', async () => {
     .input(z.instanceof(ReadableStream))
     .mutation(() => 1);
   expect(await messageOf(create({}, { a: procedure }))).toBe(
-    'Procedure "a" cannot be served over REST: "maxByte" is not an option of upload; did you mean "maxBytes"?',
+    'Procedure "a": "maxByte" is not an option of openapi.upload; did you mean "maxBytes"?',
   );
 });
 
@@ -143,7 +151,7 @@ it.each([
 ])('createGateway rejects the metadata %s and suggests %s', async (name, right) => {
   const procedure = t.procedure.meta({ [name]: {} }).query(() => 1);
   expect(await messageOf(create({}, { a: procedure }))).toBe(
-    `Procedure "a" has the metadata "${name}"; did you mean "${right}"?`,
+    `Procedure "a": "${name}" is not read from the metadata; did you mean "${right}"?`,
   );
 });
 
@@ -188,10 +196,10 @@ async function reportedBy(
 }
 
 it.each([true, 'no', { status: 503 }])(
-  'onRequest that returns %j gets an error that shows a valid response',
+  'admit of a policy that returns %j gets an error that shows a valid response',
   async (returned) => {
-    expect(await reportedBy({ onRequest: () => returned })).toMatch(
-      /^onRequest returned .*; it must return a response, such as \{ status: 200, /,
+    expect(await reportedBy({ policies: [{ admit: () => returned }] })).toMatch(
+      /^admit of a policy returned .*; it must return a response, such as \{ status: 200, /,
     );
   },
 );
@@ -229,9 +237,7 @@ it('scopes that return a string are an error and grant no scope', async () => {
 it('serve rejects options that are not an object', async () => {
   const gateway = await create({});
   // @ts-expect-error options that the types reject
-  await expect(serve(gateway, 3000)).rejects.toThrow(
-    'serve takes an object of options, not 3000: serve(gateway, { port: 3000 }).',
-  );
+  await expect(serve(gateway, 3000)).rejects.toThrow('serve takes an object of options, not 3000.');
 });
 
 it('serve rejects an unknown option of tls', async () => {

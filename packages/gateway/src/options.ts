@@ -1,12 +1,12 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
-import { memberNames } from './http/unknownOptions.ts';
 import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './operations/errorFormat.ts';
 import type { CorsOptions } from './policies/cors.ts';
 import type { RequestRecord } from './calls/requestRecord.ts';
 import type { FailedAttemptsOptions } from './auth/failedAttempts.ts';
-import type { Hooks } from './calls/hooks.ts';
+import type { ReportedError } from './calls/errorReporter.ts';
+import type { Policy } from './calls/policy.ts';
 import type { IdempotencyOptions } from './policies/idempotency.ts';
 import type { Limits } from './calls/limits.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
@@ -18,8 +18,11 @@ import type { JsonSchemaConverters } from './procedures/standardSchema.ts';
 import type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 /** Options of `createGateway`. */
-export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
-  extends Partial<Limits>, Hooks<inferRouterContext<Router>> {
+export interface GatewayOptions<
+  Router extends AnyTRPCRouter,
+  Identity,
+  Data extends object = object,
+> extends Partial<Limits> {
   /** The tRPC router to serve. It is not modified. */
   readonly router: Router;
   /**
@@ -36,7 +39,7 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * createContext: ({ identity, request, response }) => ({ user: identity, response })
    */
   readonly createContext: (
-    options: ContextOptions<Identity>,
+    options: ContextOptions<Identity, Data>,
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
   /** Base path of the procedures with REST metadata. `/` is possible. Default: `/v1`. */
   readonly restBasePath?: `/${string}`;
@@ -148,6 +151,22 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    */
   readonly routes?: Routes<Identity>;
   /**
+   * Rules of your own for requests of every protocol: a limit per tenant, a maintenance mode, an audit log. They have the
+   * interface of the gateway's own policies, and run in this order. Default: none.
+   *
+   * Write this option before `createContext`, so that TypeScript infers the type of `data` there.
+   * @example
+   * policies: [{ complete: (_context, response) => response.header('x-served-by', 'books-1') }]
+   */
+  readonly policies?: readonly Policy<Identity, Data>[];
+  /**
+   * Called with each error that a client receives, including 4xx, from any protocol or policy. Errors that it throws
+   * are ignored. If it is set, the gateway does not write unexpected errors to stderr.
+   *
+   * `trpc.onError` is a different hook, that of tRPC's adapters: it receives only errors over tRPC.
+   */
+  readonly onError?: (error: ReportedError<inferRouterContext<Router>>) => unknown;
+  /**
    * Called after each response is complete (for a stream, after its end) with a record for logs and metrics. Errors that
    * it throws are ignored.
    *
@@ -158,103 +177,3 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    */
   readonly onResponse?: (record: RequestRecord) => void;
 }
-
-type AnyOptions = GatewayOptions<AnyTRPCRouter, unknown>;
-
-/** Type that `requireOptions` checks an option for. `checked`: the code that reads the option checks it. */
-export type OptionType = 'boolean' | 'checked' | 'function' | 'object' | 'string';
-
-/** The options of `createGateway`, with the type that each must have. */
-export const gatewayOptions = {
-  router: 'checked',
-  authentication: 'checked',
-  createContext: 'function',
-  restBasePath: 'string',
-  trpcBasePath: 'string',
-  trpc: 'object',
-  sockets: 'object',
-  documentPath: 'string',
-  document: 'object',
-  publicUrl: 'string',
-  rateLimit: 'object',
-  failedAttempts: 'object',
-  idempotency: 'object',
-  trustProxy: 'checked',
-  cors: 'object',
-  telemetry: 'object',
-  errorFormat: 'object',
-  maskUnexpectedErrors: 'boolean',
-  jsonSchema: 'object',
-  routes: 'object',
-  spool: 'function',
-  onRequest: 'function',
-  onCall: 'function',
-  onSend: 'function',
-  onError: 'function',
-  onResponse: 'function',
-  maxBodyBytes: 'checked',
-  maxResponseBytes: 'checked',
-  maxQueryParameters: 'checked',
-  maxJsonDepth: 'checked',
-  maxInFlight: 'checked',
-  maxQueueMs: 'checked',
-  callTimeoutMs: 'checked',
-} satisfies Record<keyof AnyOptions, OptionType>;
-
-/** Names of the members of options that are objects, by the option's path. */
-export const nestedOptions: Readonly<Record<string, readonly string[]>> = {
-  trpc: memberNames<TrpcOptions<AnyTRPCRouter>>({
-    allowBatching: true,
-    allowMethodOverride: true,
-    maxBatchSize: true,
-    responseMeta: true,
-    onError: true,
-  }),
-  sockets: memberNames<SocketOptions>({
-    keepAlive: true,
-    dangerouslyDisablePong: true,
-    experimental_encoder: true,
-    maxMessageBytes: true,
-    maxUnauthenticatedBytes: true,
-    maxBufferedBytes: true,
-    maxCallsPerSocket: true,
-    credentialDeadlineMs: true,
-    maxUnauthenticatedSockets: true,
-    maxUnauthenticatedSocketsPerAddress: true,
-  }),
-  'sockets.keepAlive': memberNames<NonNullable<SocketOptions['keepAlive']>>({
-    enabled: true,
-    pingMs: true,
-    pongWaitMs: true,
-  }),
-  document: memberNames<DocumentOptions>({
-    title: true,
-    version: true,
-    description: true,
-    license: true,
-    openapi: true,
-    tags: true,
-    transform: true,
-  }),
-  'document.license': memberNames<NonNullable<DocumentOptions['license']>>({ name: true, identifier: true }),
-  rateLimit: memberNames<RateLimitOptions<unknown>>({
-    calls: true,
-    windowSeconds: true,
-    key: true,
-    state: true,
-  }),
-  failedAttempts: memberNames<FailedAttemptsOptions>({ attempts: true, windowSeconds: true, state: true }),
-  idempotency: memberNames<IdempotencyOptions<unknown>>({
-    state: true,
-    ttlMs: true,
-    maxStoredBytes: true,
-    caller: true,
-  }),
-  cors: memberNames<CorsOptions>({
-    origins: true,
-    credentials: true,
-    allowHeaders: true,
-    exposeHeaders: true,
-    maxAgeSeconds: true,
-  }),
-};

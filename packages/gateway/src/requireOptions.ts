@@ -1,116 +1,139 @@
+import type { AnyTRPCRouter } from '@trpc/server';
+import type { FailedAttemptsOptions } from './auth/failedAttempts.ts';
 import { isObject } from './http/isObject.ts';
-import { formatValue } from './http/formatValue.ts';
-import { unknownOptions } from './http/unknownOptions.ts';
-import { gatewayOptions, nestedOptions, type OptionType } from './options.ts';
+import {
+  callback,
+  flag,
+  isFunction,
+  isText,
+  isTextList,
+  optional,
+  optionProblems,
+  type OptionRule,
+  type OptionRules,
+  positiveInteger,
+  positiveNumber,
+  required,
+  text,
+  unchecked,
+} from './http/optionRules.ts';
+import type { DocumentOptions } from './openapi/document.ts';
+import type { GatewayOptions } from './options.ts';
+import type { CorsOptions } from './policies/cors.ts';
+import type { IdempotencyOptions } from './policies/idempotency.ts';
+import type { RateLimitOptions } from './policies/rateLimit.ts';
 import { GatewayError } from './procedures/gatewayError.ts';
+import type { SocketOptions, TrpcOptions } from './protocols/trpc/options.ts';
 
-/** Examples of the required options. */
-const requiredOptions: Readonly<Record<string, string>> = {
-  router: 'router: t.router({ … })',
-  createContext: 'createContext: () => ({})',
-  document: "document: { title: 'Pets', version: '1.0.0' }",
+const object = (example?: string, members?: OptionRule['members']) =>
+  optional(isObject, example === undefined ? 'an object' : `an object, such as ${example}`, members);
+
+const limit = required(positiveInteger.accepts, positiveInteger.expected);
+
+const socketRules: OptionRules<SocketOptions> = {
+  keepAlive: object('keepAlive: { enabled: true }', {
+    enabled: flag,
+    pingMs: unchecked,
+    pongWaitMs: unchecked,
+  } satisfies OptionRules<NonNullable<SocketOptions['keepAlive']>>),
+  experimental_encoder: unchecked,
+  maxMessageBytes: positiveInteger,
+  maxBufferedBytes: positiveInteger,
 };
 
-const typeNames: Readonly<Record<OptionType, string>> = {
-  boolean: 'true or false',
-  checked: '',
-  function: 'a function',
-  object: 'an object',
-  string: 'a string',
+const documentExample = "document: { title: 'Pets', version: '1.0.0' }";
+const documentRules: OptionRules<DocumentOptions> = {
+  title: required(isText, `a string: ${documentExample}`),
+  version: required(isText, `a string: ${documentExample}`),
+  description: text,
+  license: object("license: { name: 'MIT' }", { name: required(isText, 'a string'), identifier: text }),
+  openapi: optional((value) => value === '3.1' || value === '3.2', "'3.1' or '3.2'"),
+  tags: optional(Array.isArray, "a list, such as tags: [{ name: 'pets' }]"),
+  transform: callback,
+};
+
+const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
+  router: required(isTrpcRouter, 'a router of tRPC, such as router: t.router({ … })'),
+  // Checked by `schemesOf`.
+  authentication: unchecked,
+  createContext: required(isFunction, 'a function, such as createContext: () => ({})'),
+  restBasePath: text,
+  trpcBasePath: text,
+  trpc: object(undefined, {
+    allowBatching: unchecked,
+    allowMethodOverride: unchecked,
+    maxBatchSize: unchecked,
+    responseMeta: callback,
+    onError: callback,
+  } satisfies OptionRules<TrpcOptions<AnyTRPCRouter>>),
+  sockets: object(undefined, socketRules),
+  documentPath: text,
+  document: required(isObject, `an object, such as ${documentExample}`, documentRules),
+  publicUrl: text,
+  rateLimit: object('rateLimit: { calls: 100, windowSeconds: 60 }', {
+    calls: limit,
+    windowSeconds: limit,
+    key: callback,
+    state: object(),
+  } satisfies OptionRules<RateLimitOptions<unknown>>),
+  failedAttempts: object('failedAttempts: { attempts: 10, windowSeconds: 60 }', {
+    attempts: limit,
+    windowSeconds: limit,
+    state: object(),
+  } satisfies OptionRules<FailedAttemptsOptions>),
+  idempotency: object('idempotency: { ttlMs: 3_600_000 }', {
+    state: object(),
+    ttlMs: positiveInteger,
+    maxStoredBytes: positiveInteger,
+    caller: callback,
+  } satisfies OptionRules<IdempotencyOptions<unknown>>),
+  trustProxy: optional(
+    isTextList,
+    "an array of the addresses of your proxies, such as trustProxy: ['10.0.0.0/8']",
+  ),
+  cors: object("cors: { origins: ['https://pets.example'] }", {
+    origins: required(
+      (value) => isTextList(value) || isFunction(value),
+      "an array of origins or a function, such as cors: { origins: ['https://pets.example'] }",
+    ),
+    credentials: flag,
+    allowHeaders: optional(isTextList, 'an array of header names'),
+    exposeHeaders: optional(isTextList, 'an array of header names'),
+    maxAgeSeconds: unchecked,
+  } satisfies OptionRules<CorsOptions>),
+  telemetry: object(),
+  errorFormat: object('errorFormat: problemDetails, which @petstore/gateway exports'),
+  maskUnexpectedErrors: flag,
+  jsonSchema: object('jsonSchema: { valibot: toStandardJsonSchema }'),
+  spool: callback,
+  routes: object(),
+  policies: optional(Array.isArray, 'a list, such as policies: [{ admit: ({ request }) => … }]'),
+  onError: callback,
+  onResponse: callback,
+  maxBodyBytes: positiveNumber,
+  maxResponseBytes: positiveNumber,
+  maxQueryParameters: positiveNumber,
+  maxJsonDepth: positiveNumber,
+  maxInFlight: positiveNumber,
+  maxQueueMs: positiveNumber,
+  callTimeoutMs: positiveNumber,
 };
 
 /**
- * Checks the options of `createGateway` at run time: JavaScript, a cast or a spread can pass values that the types
- * reject.
+ * Checks the options of `createGateway`.
  * @throws {GatewayError} with one line for each option that is unknown, missing or of the wrong type
  */
-export function requireOptions(value: unknown): void {
-  if (!isObject(value)) {
-    throw new GatewayError(
-      `createGateway takes an object of options, not ${formatValue(value)}: createGateway({ router, createContext, document }).`,
-    );
-  }
-  const options = value as Readonly<Record<string, unknown>>;
-  const problems = [...unknownOptions('createGateway', options, Object.keys(gatewayOptions))];
-  for (const [name, type] of Object.entries(gatewayOptions)) {
-    const option = options[name];
-    if (option === undefined) {
-      const example = requiredOptions[name];
-      if (example !== undefined) problems.push(`${name} is missing: add ${example}`);
-    } else if (type !== 'checked' && !hasType(option, type)) {
-      problems.push(`${name} is ${formatValue(option)}; it must be ${typeNames[type]}${exampleOf(name)}`);
-    }
-  }
-  for (const [name, known] of Object.entries(nestedOptions)) {
-    const option = name.split('.').reduce<unknown>((parent, key) => isObject(parent) && parent[key], options);
-    if (isObject(option)) problems.push(...unknownOptions(name, option, known));
-  }
-  problems.push(...memberProblems(options));
-  if (problems.length > 0) throw new GatewayError(problems.map(toSentence).join('\n'));
+export function requireOptions(options: unknown): void {
+  const problems = optionProblems('createGateway', options, rules);
+  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
 }
 
-function memberProblems({
-  router,
-  document,
-  cors,
-  trustProxy,
-}: Readonly<Record<string, unknown>>): readonly string[] {
-  const problems: string[] = [];
-  if (router !== undefined && !isTrpcRouter(router)) {
-    problems.push(
-      `router is ${formatValue(router)}; it must be a router of tRPC: ${requiredOptions['router']}`,
-    );
-  }
-  if (isObject(document)) {
-    for (const name of ['title', 'version']) {
-      const value = document[name];
-      if (typeof value !== 'string') {
-        problems.push(
-          `document.${name} is ${formatValue(value)}; it must be a string: ${requiredOptions['document']}`,
-        );
-      }
-    }
-    const { openapi } = document;
-    if (openapi !== undefined && openapi !== '3.1' && openapi !== '3.2') {
-      problems.push(`document.openapi is ${formatValue(openapi)}; it must be '3.1' or '3.2'`);
-    }
-  }
-  if (isObject(cors) && typeof cors['origins'] !== 'function' && !isStringArray(cors['origins'])) {
-    problems.push(
-      `cors.origins is ${formatValue(cors['origins'])}; it must be an array of origins or a function${exampleOf('cors')}`,
-    );
-  }
-  if (trustProxy !== undefined && !isStringArray(trustProxy)) {
-    problems.push(
-      `trustProxy is ${formatValue(trustProxy)}; it must be an array of the addresses of your proxies, such as trustProxy: ['10.0.0.0/8']`,
-    );
-  }
-  return problems;
+function isTrpcRouter(value: unknown): boolean {
+  return (
+    (typeof value === 'object' || typeof value === 'function') &&
+    value !== null &&
+    '_def' in value &&
+    isObject(value._def) &&
+    isObject(value._def['procedures'])
+  );
 }
-
-const examples: Readonly<Record<string, string>> = {
-  ...requiredOptions,
-  cors: "cors: { origins: ['https://pets.example'] }",
-  rateLimit: 'rateLimit: { calls: 100, windowSeconds: 60 }',
-  idempotency: 'idempotency: { ttlMs: 3_600_000 }',
-  failedAttempts: 'failedAttempts: { attempts: 10, windowSeconds: 60 }',
-  errorFormat: 'errorFormat: problemDetails, which @petstore/gateway exports',
-  jsonSchema: 'jsonSchema: { valibot: toStandardJsonSchema }',
-};
-
-const exampleOf = (name: string) => (examples[name] === undefined ? '' : `, such as ${examples[name]}`);
-
-const hasType = (value: unknown, type: Exclude<OptionType, 'checked'>) =>
-  type === 'object' ? isObject(value) : typeof value === type;
-
-const isStringArray = (value: unknown) =>
-  Array.isArray(value) && value.every((each) => typeof each === 'string');
-
-const isTrpcRouter = (value: unknown) =>
-  (typeof value === 'object' || typeof value === 'function') &&
-  value !== null &&
-  '_def' in value &&
-  isObject(value._def) &&
-  isObject(value._def['procedures']);
-
-const toSentence = (problem: string) => (/[.?]$/.test(problem) ? problem : `${problem}.`);

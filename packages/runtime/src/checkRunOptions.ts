@@ -1,76 +1,67 @@
-import { checkServeOptions, memberNames, formatValue, unknownOptions } from '@petstore/gateway/listen';
+import {
+  formatValue,
+  optional,
+  optionProblems,
+  type OptionRules,
+  required,
+  serveRules,
+} from '@petstore/gateway/listen';
 import type { AdminOptions, RunOptions, Started } from './options.ts';
 import { StartError } from './signals/startError.ts';
 
-const runOptionNames = memberNames<RunOptions>({
-  start: true,
-  server: true,
-  listen: true,
-  log: true,
-  telemetry: true,
-  docs: true,
-  admin: true,
-  workers: true,
-  preventRestart: true,
-  explain: true,
-  expectedErrors: true,
-});
+const isNonNullObject = <T>(value: T): value is T & object => typeof value === 'object' && value !== null;
 
-const adminOptionNames = memberNames<AdminOptions>({ host: true, port: true, metrics: true });
+const isFunction = (value: unknown): boolean => typeof value === 'function';
 
-const startedMemberNames = memberNames<Started>({
-  gateway: true,
-  checks: true,
-  metrics: true,
-  startupLogFields: true,
-  onListening: true,
-});
+const hasMethod = (name: string) => (value: unknown) =>
+  isNonNullObject(value) && isFunction(Reflect.get(value, name));
+
+const anything = optional(() => true, 'anything');
+
+const adminRules: OptionRules<AdminOptions> = {
+  host: optional((value) => typeof value === 'string', 'a string'),
+  port: required(
+    (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
+    'an integer from 0 to 65535',
+  ),
+  metrics: optional(hasMethod('open'), 'metrics() of @petstore/runtime/metrics'),
+};
+
+const runRules: OptionRules<RunOptions> = {
+  start: required(isFunction, 'a function that returns { gateway }'),
+  server: optional(
+    (value) => ['auto', 'uws', 'node'].some((name) => name === value) || hasMethod('serve')(value),
+    '"auto", "uws", "node" or an adapter: { server, serve }',
+  ),
+  listen: optional(isNonNullObject, 'an object, such as listen: { port: 3000 }', serveRules),
+  log: optional(hasMethod('open'), 'log() of @petstore/runtime/log'),
+  telemetry: optional(
+    isFunction,
+    'the function openTelemetry of @petstore/runtime/opentelemetry, not its result',
+  ),
+  docs: optional(isNonNullObject, 'docsPage() of @petstore/runtime/docs'),
+  admin: optional(isNonNullObject, 'an object, such as admin: { port: 9090 }', adminRules),
+  workers: anything,
+  preventRestart: optional(isFunction, 'a function'),
+  explain: optional(isFunction, 'a function'),
+  expectedErrors: anything,
+};
+
+const startedRules: OptionRules<Started> = {
+  gateway: required(isNonNullObject, 'a gateway, such as await createGateway({ … })'),
+  checks: anything,
+  metrics: anything,
+  startupLogFields: anything,
+  onListening: anything,
+};
 
 /**
  * Checks the options of `run`.
  * @throws {StartError} with one line per unknown option or invalid value
  */
 export function checkRunOptions(options: RunOptions): void {
-  if (!isNonNullObject(options)) {
-    throw new StartError(`run takes an object of options, not ${formatValue(options)}: run({ start }).`);
-  }
-  const { start, server = 'auto', listen = {}, log, telemetry, docs, admin } = options;
-  const problems = [...unknownOptions('run', options, runOptionNames)];
-  const expect = (isMet: boolean, name: string, value: unknown, expected: string) => {
-    if (!isMet) problems.push(`The option ${name} of run is ${formatValue(value)}; it must be ${expected}.`);
-  };
-  expect(isFunction(start), 'start', start, 'a function that returns { gateway }');
-  expect(
-    ['auto', 'uws', 'node'].some((name) => name === server) || hasMethod(server, 'serve'),
-    'server',
-    server,
-    '"auto", "uws", "node" or an adapter: { server, serve }',
-  );
-  expect(log === undefined || hasMethod(log, 'open'), 'log', log, 'log() of @petstore/runtime/log');
-  expect(
-    telemetry === undefined || isFunction(telemetry),
-    'telemetry',
-    telemetry,
-    'the function openTelemetry of @petstore/runtime/opentelemetry, not its result',
-  );
-  expect(docs === undefined || isNonNullObject(docs), 'docs', docs, 'docsPage() of @petstore/runtime/docs');
-  if (isNonNullObject(admin)) {
-    problems.push(...unknownOptions('admin', admin, adminOptionNames));
-    const { metrics, port } = admin;
-    expect(isPort(port), 'admin.port', port, 'an integer from 0 to 65535');
-    expect(
-      metrics === undefined || hasMethod(metrics, 'open'),
-      'admin.metrics',
-      metrics,
-      'metrics() of @petstore/runtime/metrics',
-    );
-  } else expect(admin === undefined, 'admin', admin, 'an object, such as { port: 9090 }');
+  const problems = optionProblems('run', options, runRules, 'run.');
   if (problems.length > 0) throw new StartError(problems.join('\n'));
-  try {
-    checkServeOptions(listen);
-  } catch (error) {
-    throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
-  }
 }
 
 /**
@@ -84,7 +75,7 @@ export function checkStarted(started: Started): void {
       `start returned ${actual}; it must return { gateway }, where gateway is await createGateway({ … }).`,
     );
   }
-  const problems = [...unknownOptions('the object that start returns', started, startedMemberNames)];
+  const problems = [...optionProblems('the object that start returns', started, startedRules)];
   for (const [name, check] of Object.entries(started.checks ?? {})) {
     if (isFunction(check)) continue;
     problems.push(
@@ -93,13 +84,3 @@ export function checkStarted(started: Started): void {
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
 }
-
-const isNonNullObject = <T>(value: T): value is T & object => typeof value === 'object' && value !== null;
-
-const isFunction = (value: unknown): boolean => typeof value === 'function';
-
-const hasMethod = (value: unknown, name: string): boolean =>
-  isNonNullObject(value) && isFunction(Reflect.get(value, name));
-
-const isPort = (value: unknown): boolean =>
-  Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536;

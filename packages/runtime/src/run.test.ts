@@ -242,7 +242,10 @@ describe('a process that calls run', () => {
 
   test.each([
     ['workers: 0', 'workers is 0; it must be a positive integer or "auto".'],
-    ['listen: { port: 70_000 }, workers: 2', 'port is 70000; it must be a whole number from 0 to 65535.'],
+    [
+      'listen: { port: 70_000 }, workers: 2',
+      'run.listen.port is 70000; it must be an integer from 0 to 65535.',
+    ],
     ['start: () => {}', 'start returned undefined; it must return { gateway }'],
     [
       'start: () => ({ gateway: {}, checks: { db: 1 } })',
@@ -265,14 +268,14 @@ describe('a process that calls run', () => {
       code: 1,
       stderr: [
         '"worker" is not an option of run; did you mean "workers"?',
-        'The option start of run is 1; it must be a function that returns { gateway }.',
-        'The option server of run is "uwss"; it must be "auto", "uws", "node" or an adapter: { server, serve }.',
-        'The option log of run is a function; it must be log() of @petstore/runtime/log.',
-        'The option telemetry of run is an object; it must be the function openTelemetry of @petstore/runtime/opentelemetry, not its result.',
-        'The option docs of run is a function; it must be docsPage() of @petstore/runtime/docs.',
-        '"ports" is not an option of admin; did you mean "port"?',
-        'The option admin.port of run is undefined; it must be an integer from 0 to 65535.',
-        'The option admin.metrics of run is a function; it must be metrics() of @petstore/runtime/metrics.',
+        'run.start is 1; it must be a function that returns { gateway }.',
+        'run.server is "uwss"; it must be "auto", "uws", "node" or an adapter: { server, serve }.',
+        'run.log is a function; it must be log() of @petstore/runtime/log.',
+        'run.telemetry is {}; it must be the function openTelemetry of @petstore/runtime/opentelemetry, not its result.',
+        'run.docs is a function; it must be docsPage() of @petstore/runtime/docs.',
+        '"ports" is not an option of run.admin; did you mean "port"?',
+        'run.admin.port is undefined; it must be an integer from 0 to 65535.',
+        'run.admin.metrics is a function; it must be metrics() of @petstore/runtime/metrics.',
       ],
     });
   });

@@ -150,10 +150,3 @@ it('failedAttempts counts the attempts of an address across processes that share
   expect(await second.count(here, 'b', undefined, 'API key')).toBeUndefined();
   expect(await first.count(here, 'c', undefined, 'API key')).toMatchObject({ limit: 'failed-attempts' });
 });
-
-it.each([
-  [{ attempts: 0, windowSeconds: 1 }, 'failedAttempts.attempts is 0'],
-  [{ attempts: 1, windowSeconds: 0.5 }, 'failedAttempts.windowSeconds is 0.5'],
-])('failedAttempts rejects the options %o', (options, message) => {
-  expect(() => createFailedAttempts(options, () => '')).toThrow(`${message}; it must be a positive integer.`);
-});

@@ -1,6 +1,5 @@
 import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { requirePositiveIntegers } from '../calls/limits.ts';
 import type { ClientAddress } from '../calls/clientAddress.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import { RecentMap } from '../state/recentMap.ts';
@@ -64,13 +63,11 @@ const maxLongTokens = 500;
  * Creates the record of failed attempts. A valid credential is never rejected because of other requests from its
  * address: every token that is not remembered as invalid is verified. An address over its limit adds no further
  * rejections, so a client cannot fill the memory or displace the rejections of others.
- * @throws {GatewayError} for an invalid number of attempts or seconds
  */
 export function createFailedAttempts(
   { attempts, windowSeconds, state }: FailedAttemptsOptions,
   clientAddress: ClientAddress,
 ): FailedAttempts {
-  requirePositiveIntegers('failedAttempts', { attempts, windowSeconds });
   const take = state
     ? createSharedTokenBuckets('failedAttempts', state, { size: attempts, windowMs: windowSeconds * 1000 })
     : createTokenBuckets(attempts, windowSeconds * 1000);

@@ -203,22 +203,22 @@ describe('createGateway with scopes', () => {
   it.each<[meta: object, message: RegExp]>([
     [
       { scopes: ['a b'] },
-      /Procedure "a" requires the scope "a b"; it must be printable ASCII without spaces/,
+      /Procedure "a": scopes is \["a b"\]; it must be an array of scopes in printable ASCII without spaces/,
     ],
-    [{ scopes: ['a"b'] }, /requires the scope/],
-    [{ scopes: [String.raw`a\b`] }, /requires the scope/],
-    [{ scopes: ['a\r\nx: y'] }, /requires the scope/],
-    [{ scopes: [''] }, /requires the scope ""/],
-    [{ scopes: ['é'] }, /requires the scope/],
-    [{ scopes: [1] }, /requires the scope 1/],
-    [{ scopes: 'a' }, /Procedure "a" has scopes that are not an array/],
+    [{ scopes: ['a"b'] }, /it must be an array of scopes/],
+    [{ scopes: [String.raw`a\b`] }, /it must be an array of scopes/],
+    [{ scopes: ['a\r\nx: y'] }, /it must be an array of scopes/],
+    [{ scopes: [''] }, /scopes is \[""\]; it must/],
+    [{ scopes: ['é'] }, /it must be an array of scopes/],
+    [{ scopes: [1] }, /scopes is \[1\]; it must/],
+    [{ scopes: 'a' }, /Procedure "a": scopes is "a"; it must be an array of scopes/],
     [
       { openapi: { method: 'GET', path: '/a', scopes: ['a'] } },
-      /Procedure "a" has scopes in meta\.openapi.*Write meta\(\{ scopes/,
+      /Procedure "a": scopes is in openapi.*Write meta\(\{ scopes/,
     ],
     [
       { scopes: ['a'], openapi: { method: 'GET', path: '/a', protect: false } },
-      /Procedure "a" requires scopes, but has protect: false/,
+      /Procedure "a": scopes are required, but protect: false serves it without a credential/,
     ],
   ])('createGateway rejects the metadata %j', async (meta, message) => {
     await expect(start(meta, bearer(options))).rejects.toThrow(message);

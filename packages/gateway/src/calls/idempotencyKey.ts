@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { someHeader, type HttpRequest } from '../http/request.ts';
-import type { IdempotencyKeyUse } from '../procedures/readIdempotencyKey.ts';
+import type { IdempotencyKeyUse } from '../procedures/readMeta.ts';
 
 // A structured-field string (RFC 8941 §3.3.3), as in IETF httpapi-idempotency-key-header-07, or the unquoted string
 // that most clients send. Visible ASCII: U+0021 to U+007E.

@@ -38,10 +38,14 @@ it.each<[keys: readonly string[], sentence: string]>([
   expect(() => table(...keys)).toThrow(new GatewayError(sentence));
 });
 
-it.each([undefined, null, 'page', {}, { handler: 'page' }])('RouteTable rejects the route %j', (route) => {
-  expect(() => new RouteTable({ '/a': route } as never)).toThrow(
-    new GatewayError('The route "/a" has no handler. Use a function, or { handler }.'),
-  );
+it.each([
+  [undefined, 'the route "/a" takes an object of options, not undefined.'],
+  [null, 'the route "/a" takes an object of options, not null.'],
+  ['page', 'the route "/a" takes an object of options, not "page".'],
+  [{}, 'routes["/a"].handler is undefined; it must be a function.'],
+  [{ handler: 'page' }, 'routes["/a"].handler is "page"; it must be a function.'],
+])('RouteTable rejects the route %j', (route, sentence) => {
+  expect(() => new RouteTable({ '/a': route } as never)).toThrow(new GatewayError(sentence));
 });
 
 it('RouteTable.requireAuthentication rejects a route with protect: true', () => {

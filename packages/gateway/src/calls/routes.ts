@@ -1,8 +1,7 @@
 import { tokenPattern } from '../http/headers.ts';
-import { isObject } from '../http/isObject.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Header, HttpResponse } from '../http/response.ts';
-import { memberNames, unknownOptions } from '../http/unknownOptions.ts';
+import { flag, isFunction, type OptionRules, optionProblems, required } from '../http/optionRules.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { ProtectedResource } from './scheme.ts';
 
@@ -31,7 +30,10 @@ export interface Route<Identity> {
   readonly protect?: boolean;
 }
 
-const routeOptions = memberNames<Route<unknown>>({ handler: true, protect: true });
+const routeRules: OptionRules<Route<unknown>> = {
+  handler: required(isFunction, 'a function'),
+  protect: flag,
+};
 
 /** Routes by path (`'/health'`, for `GET` and `HEAD`), or by method and path (`'POST /webhooks/stripe'`). */
 export type Routes<Identity> = Readonly<
@@ -54,13 +56,8 @@ export class RouteTable<Identity> {
     for (const [key, route] of Object.entries(routes)) {
       const { method, path } = parseKey(key);
       const definition = typeof route === 'function' ? { handler: route } : route;
-      const unknown = isObject(definition)
-        ? unknownOptions(`the route "${key}"`, definition, routeOptions)
-        : [];
-      if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
-      if (typeof (definition as Partial<Route<Identity>> | undefined)?.handler !== 'function') {
-        throw new GatewayError(`The route "${key}" has no handler. Use a function, or { handler }.`);
-      }
+      const problems = optionProblems(`the route "${key}"`, definition, routeRules, `routes["${key}"].`);
+      if (problems.length > 0) throw new GatewayError(problems.join('\n'));
       if (this.#paths.get(path)?.has(method)) {
         throw new GatewayError(
           `routes contains ${method} ${path} twice: "${path}" already serves GET and HEAD. Remove one of them.`,

@@ -14,7 +14,7 @@ function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType
     : base.mutation(({ input: parsed }) => parsed);
 }
 
-const recursive: z.ZodType = z.lazy(() => z.optional(recursive));
+const recursive: z.ZodType = z.lazy(() => z.union([z.int(), recursive]));
 
 const ticks = (rest: RestMeta) =>
   t.procedure.meta({ openapi: rest }).subscription(async function* () {
@@ -156,7 +156,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'misspelt metadata',
       { a: echo({ ...get('/x'), ...({ sucessStatus: 201 } as object) }) },
-      /^Procedure "a" cannot be served over REST: "sucessStatus" is not an option of REST metadata; did you mean "successStatus"\?$/,
+      /^Procedure "a": "sucessStatus" is not an option of openapi; did you mean "successStatus"\?$/,
     ],
     [
       'an optional parameter in a path',
@@ -183,7 +183,11 @@ describe('createGateway with REST metadata that cannot be served', () => {
       { a: echo({ ...get('/x'), pagination: { cursor: 'after' } }) },
       /names the cursor "after"/,
     ],
-    ['an unknown method', { a: echo({ method: 'TRACE' as 'GET', path: '/x' }) }, /its method is TRACE/],
+    [
+      'an unknown method',
+      { a: echo({ method: 'TRACE' as 'GET', path: '/x' }) },
+      /openapi\.method is "TRACE"; it must be one of GET,/,
+    ],
     [
       'a subscription without an event schema',
       { a: ticks(get('/x')) },

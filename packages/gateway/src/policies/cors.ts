@@ -2,8 +2,7 @@ import { GatewayError } from '../procedures/gatewayError.ts';
 import { tokenPattern } from '../http/headers.ts';
 import { originMatcher, requireOrigins, type Origins } from '../auth/origins.ts';
 import type { Header } from '../http/response.ts';
-import type { Policy } from '../calls/policy.ts';
-import type { RequestScope } from '../calls/requestScope.ts';
+import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
 
 /** CORS: which pages of other origins may call (WHATWG Fetch, "HTTP CORS protocol"). */
 export interface CorsOptions {
@@ -52,7 +51,7 @@ const vary = ['vary', 'Origin'] as const;
 export function corsPolicy(
   { origins, credentials = false, allowHeaders = [], exposeHeaders = [], maxAgeSeconds = 7200 }: CorsOptions,
   described: DescribedHeaders,
-): Policy<unknown> {
+): RequestPolicy {
   requireNames('allowHeaders', allowHeaders);
   requireNames('exposeHeaders', exposeHeaders);
   const allowedHeaders = uniqueNames(alwaysAllowed, described.request, allowHeaders);

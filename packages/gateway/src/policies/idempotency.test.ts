@@ -608,10 +608,10 @@ describe('the OpenAPI document', () => {
 describe('createGateway', () => {
   const procedure = t.procedure.output(z.string());
   it.each([
-    [{ idempotencyKey: 'yes' }, `Procedure "a" has idempotencyKey: "yes"; it must be true or 'required'.`],
+    [{ idempotencyKey: 'yes' }, `Procedure "a": idempotencyKey is "yes"; it must be true or 'required'.`],
     [
       { idempotencyKey: true, openapi: { idempotencyKey: true, method: 'POST', path: '/a' } },
-      'Procedure "a" has idempotencyKey twice',
+      'Procedure "a": idempotencyKey is set twice',
     ],
   ])('createGateway rejects the metadata %j', async (meta, message) => {
     const router = t.router({ a: procedure.meta(meta as GatewayMeta).mutation(() => 'a') });
@@ -639,13 +639,9 @@ describe('createGateway', () => {
         router,
         ...options,
       });
-    await expect(create({})).rejects.toThrow('Procedure "a" has idempotencyKey, but is a query');
-    await expect(create({ router: t.router({ b: router.b }) })).rejects.toThrow('its body is a stream');
-  });
-
-  it('createGateway rejects an idempotency option that is not a positive integer', async () => {
-    await expect(start({ idempotency: { ttlMs: 0 } })).rejects.toThrow(
-      'idempotency.ttlMs is 0; it must be a positive integer.',
+    await expect(create({})).rejects.toThrow(
+      'Procedure "a": idempotencyKey is for mutations, but this is a query',
     );
+    await expect(create({ router: t.router({ b: router.b }) })).rejects.toThrow('its body is a stream');
   });
 });

@@ -11,7 +11,7 @@ import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { Calls } from '../calls/calls.ts';
 import { IdempotencyState, type ReservedKey } from './idempotencyState.ts';
-import { requirePositiveIntegers, type Limits } from '../calls/limits.ts';
+import type { Limits } from '../calls/limits.ts';
 import { memoryState } from '../state/memoryState.ts';
 import type { Caller } from './rateLimit.ts';
 import type { RequestScope } from '../calls/requestScope.ts';
@@ -76,7 +76,6 @@ export class Idempotency<Identity> {
   readonly #callTimeoutMs: number;
   readonly #caller: ((caller: Caller<Identity>) => string) | undefined;
 
-  /** @throws {GatewayError} for an invalid number of milliseconds or bytes */
   constructor(
     {
       state = memoryState(),
@@ -86,7 +85,6 @@ export class Idempotency<Identity> {
     }: IdempotencyOptions<Identity>,
     { callTimeoutMs }: Limits,
   ) {
-    requirePositiveIntegers('idempotency', { ttlMs, maxStoredBytes });
     this.#state = new IdempotencyState(state, ttlMs, callTimeoutMs);
     this.#ttlMs = ttlMs;
     this.#maxBytes = maxStoredBytes;

@@ -1,15 +1,14 @@
 import type { TRPCError } from '@trpc/server';
 import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { requirePositiveIntegers } from '../calls/limits.ts';
+import type { Header } from '../http/response.ts';
 import type { ClientAddress } from '../calls/clientAddress.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { Policy } from '../calls/policy.ts';
-import type { RequestScope } from '../calls/requestScope.ts';
+import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
 import type { State, TakeResult } from '../state/state.ts';
 import { createSharedTokenBuckets, createTokenBuckets } from '../state/tokenBuckets.ts';
 
@@ -39,9 +38,9 @@ export interface RateLimitOptions<Identity> {
 }
 
 /** A rate limit for the calls of each caller. */
-export interface RateLimit<Identity> extends Policy<Identity> {
+export interface RateLimit<Identity> extends RequestPolicy<Identity> {
   /**
-   * Takes the cost of calls from the caller's bucket, and adds the `RateLimit` headers to the scope. Returns an error
+   * Takes the cost of calls from the caller's bucket, and sets the `RateLimit` header of the scope. Returns an error
    * if the bucket has too few tokens or `key` throws. It never throws and never rejects.
    */
   count(scope: RequestScope<Identity>, cost: number, callCount?: number): MaybePromise<TRPCError | undefined>;
@@ -61,18 +60,16 @@ export function requireCosts(procedures: readonly Procedure[], calls: number): v
 /**
  * Creates a rate limit with the `RateLimit` and `RateLimit-Policy` headers of IETF
  * draft-ietf-httpapi-ratelimit-headers-10.
- * @throws {GatewayError} for an invalid number of calls or seconds
  */
 export function createRateLimit<Identity>(
   { calls, windowSeconds, key, state }: RateLimitOptions<Identity>,
   clientAddress: ClientAddress,
 ): RateLimit<Identity> {
-  requirePositiveIntegers('rateLimit', { calls, windowSeconds });
   const windowMs = windowSeconds * 1000;
   const take = state
     ? createSharedTokenBuckets('rateLimit', state, { size: calls, windowMs })
     : createTokenBuckets(calls, windowMs);
-  const policy = `"default";q=${calls};w=${windowSeconds}`;
+  const policyHeader: Header = ['ratelimit-policy', `"default";q=${calls};w=${windowSeconds}`];
   const defaultKey = ({ credential, request, scheme }: RequestScope<Identity>) =>
     credential === undefined
       ? `address ${clientAddress(request)}`
@@ -99,10 +96,7 @@ export function createRateLimit<Identity>(
     cost: number,
     callCount: number,
   ): TRPCError | undefined {
-    scope.headers = [
-      ['ratelimit-policy', policy],
-      ['ratelimit', `"default";r=${left};t=${Math.ceil(fullMs / 1000)}`],
-    ];
+    scope.rateLimit = `"default";r=${left};t=${Math.ceil(fullMs / 1000)}`;
     if (isTaken) return undefined;
     return new LimitError('rate', {
       code: 'TOO_MANY_REQUESTS',
@@ -116,6 +110,12 @@ export function createRateLimit<Identity>(
 
   return {
     count,
-    admit: (scope, { callCount, cost = callCount }) => count(scope, cost, callCount),
+    admit(scope) {
+      const { callCount, cost = callCount } = scope.target;
+      return count(scope, cost, callCount);
+    },
+    complete({ rateLimit }, { headers }) {
+      if (rateLimit !== undefined) headers.push(policyHeader, ['ratelimit', rateLimit]);
+    },
   };
 }

@@ -1,7 +1,7 @@
 // zod (4.6.7) finds every issue of an input at some 2 µs each: 500,000 wrong items in a body of 1 MB take a second, and
-// several in a list of unions or of objects with many fields. It has no limit, and its `abortEarly` stops at the first
-// issue. So while a large input is parsed, the schemas that take part are wrapped: a list with too many issues is
-// invalid, whatever its remaining items are, and these are skipped.
+// several in a list of unions or of objects with many fields. It has no limit, and its `abortEarly` does not stop at
+// failed checks, nor in records. So while a large input is parsed, the schemas that take part are wrapped: a list with
+// too many issues is invalid, whatever its remaining items are, and these are skipped.
 import type { z } from 'zod';
 // Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
 import { clone } from 'zod/v4/core';
@@ -13,11 +13,11 @@ const maxIssuesOfContainer = 1000;
 /** Number of issues of a whole input, with those inside unions, above which one issue of a container suffices. */
 const maxIssuesOfInput = 10_000;
 
-/** Number of values in an input above which it is large. With fewer, a schema must be huge to be slow. */
-const largeInput = 200;
-
 /** Number of issues of an input that is known to be invalid above which nothing else is checked. */
 const maxIssuesOfInvalidInput = 50_000;
+
+/** Number of values in an input above which it is large. With fewer, a schema must be huge to be slow. */
+const largeInput = 200;
 
 type ZodInternals = z.core.$ZodTypeInternals;
 type Issues = Parameters<ZodInternals['run']>[0]['issues'];
@@ -39,16 +39,16 @@ export function boundedSchema<Schema extends z.core.$ZodType>(
   const copy = clone(schema);
   let nodes: readonly Internals[] | undefined;
   copy._zod.run = (payload, context) => {
-    if (!hasMoreValues(payload.value, largeInput)) return schema._zod.run(payload, context);
+    if (!isLarge(payload.value)) return schema._zod.run(payload, context);
     nodes ??= internalsOf(schema);
     const runs = nodes.map(({ run }) => run);
-    const limit = new IssueLimit(isInvalid());
-    for (const node of nodes) node.run = limit.wrap(node);
+    limitIssues(nodes, isInvalid() ? maxIssuesOfInvalidInput : Infinity);
     try {
-      const result = schema._zod.run(payload, context);
-      if (limit.hasStopped && !(result instanceof Promise)) result.issues.push({ ...skippedIssue });
-      // An asynchronous parse has started with all items by now.
-      return result;
+      // An asynchronous parse has started with all items when this returns.
+      return schema._zod.run(payload, context);
+    } catch (error) {
+      if (error !== tooManyIssues) throw error;
+      return addSkipped(payload);
     } finally {
       for (const [index, node] of nodes.entries()) node.run = runs[index] as ParseRun;
     }
@@ -56,72 +56,58 @@ export function boundedSchema<Schema extends z.core.$ZodType>(
   return copy;
 }
 
-/** Limits the issues of one parse. */
-class IssueLimit {
-  /** Whether items outside of an invalid container were skipped too. */
-  hasStopped = false;
-  readonly #isInvalid: boolean;
+/**
+ * Replaces `run` of the schemas that take part in one parse.
+ * @param most the number of issues above which it throws `tooManyIssues`
+ */
+function limitIssues(nodes: readonly Internals[], most: number): void {
+  const none: Issues = [];
   /** The issues of the container whose item is parsed next; `none` inside an item. */
-  #container: Issues = none;
-  #count = 0;
-
-  constructor(isInvalid: boolean) {
-    this.#isInvalid = isInvalid;
-  }
-
-  wrap({ def, run }: Internals): ParseRun {
-    const isContainer =
-      containers.has(def.type) || (def as { readonly catchall?: unknown }).catchall !== undefined;
-    return (payload, context) => {
-      const container = this.#container;
-      const isOver = this.#count > maxIssuesOfInput;
-      if (container.length > (isOver ? 0 : maxIssuesOfContainer)) {
-        // An issue without `continue`: zod then calls no refinement with the skipped items.
-        if (container.at(-1)?.message !== skipped) container.push({ ...skippedIssue });
+  let container = none;
+  let count = 0;
+  for (const node of nodes) {
+    const { def, run } = node;
+    const isContainer = containers.has(def.type) || (def as { catchall?: unknown }).catchall !== undefined;
+    node.run = (payload, context) => {
+      const outer = container;
+      const isOver = count > maxIssuesOfInput;
+      if (outer.length > (isOver ? 0 : maxIssuesOfContainer)) {
+        if (outer.at(-1)?.message !== skipped) addSkipped({ issues: outer });
         return payload;
       }
-      if (this.#count > maxIssuesOfInvalidInput && this.#isInvalid) {
-        this.hasStopped = true;
-        return payload;
-      }
-      this.#container = isContainer ? payload.issues : none;
+      if (count > most) throw tooManyIssues;
+      // One issue of each option of a union suffices too, and one of an object.
+      if (isOver) Object.assign(context, { abortEarly: true });
+      container = isContainer ? payload.issues : none;
       const result = run(payload, context);
-      this.#container = container;
-      if (!(result instanceof Promise)) this.#count += result.issues.length;
+      container = outer;
+      if (!(result instanceof Promise)) count += result.issues.length;
       return result;
     };
   }
 }
 
-const none: Issues = [];
-
 const containers: ReadonlySet<string> = new Set(['array', 'record', 'tuple', 'map', 'set']);
 
-const skipped = 'Too many issues: further items were not checked.';
-const skippedIssue = { code: 'custom', message: skipped, input: undefined } as const;
+const tooManyIssues = new Error('Too many issues');
 
-/** Whether an input has more than `most` values. It stops to count there. */
-function hasMoreValues(value: unknown, most: number): boolean {
-  const waiting = [value];
-  let count = 1;
-  for (const next of waiting) {
+const skipped = 'Too many issues: further items were not checked.';
+
+/** Adds an issue without `continue`: zod then calls no refinement with the skipped items. */
+function addSkipped<Payload extends { readonly issues: Issues }>(payload: Payload): Payload {
+  payload.issues.push({ code: 'custom', message: skipped, input: undefined });
+  return payload;
+}
+
+/** Whether an input has many values. It stops to count there. */
+function isLarge(value: unknown): boolean {
+  const values = [value];
+  for (const next of values) {
     if (typeof next !== 'object' || next === null) continue;
     // A transformer of tRPC creates maps and sets. The members of a map are pairs.
-    const size = Array.isArray(next)
-      ? next.length
-      : next instanceof Map || next instanceof Set
-        ? next.size
-        : undefined;
-    if (size !== undefined) {
-      count += size;
-      if (count > most) return true;
-      waiting.push(...(next as Iterable<unknown>));
-    } else {
-      for (const name in next) {
-        count += 1;
-        if (count > most) return true;
-        waiting.push((next as Readonly<Record<string, unknown>>)[name]);
-      }
+    const isIterable = Array.isArray(next) || next instanceof Map || next instanceof Set;
+    for (const member of isIterable ? (next as Iterable<unknown>) : Object.values(next)) {
+      if (values.push(member) > largeInput) return true;
     }
   }
   return false;

@@ -1,14 +1,10 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
-import { readCallLimits, type CallLimits } from './callLimits.ts';
 import { compile } from './compile.ts';
 import type { Executable } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
-import type { RestMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
-import { readIdempotencyKey, type IdempotencyKeyUse } from './readIdempotencyKey.ts';
-import { checkMetaNames } from './restMetaNames.ts';
-import { readScopes } from './scopes.ts';
+import { readMeta, type ProcedureMeta } from './readMeta.ts';
 import { createSample, selfTest } from './selfTest.ts';
 import { readDefinition } from './trpcProcedure.ts';
 
@@ -26,16 +22,15 @@ export interface ServedProcedure {
 }
 
 /** A procedure as read from the router when the gateway is created. */
-export interface Procedure extends ServedProcedure, Executable, CallLimits {
-  readonly rest: RestMeta | undefined;
+export interface Procedure extends ServedProcedure, Executable, ProcedureMeta {
   readonly inputs: readonly unknown[];
   readonly output: unknown;
   /** The declared errors. `undefined` if the procedure has no formatter in `.errors()` or is not served over REST. */
   readonly errors: ErrorDefinitions | undefined;
-  /** The scopes that callers need. `undefined` if they need none. */
-  readonly scopes: readonly string[] | undefined;
-  /** Whether the gateway replays its responses. */
-  readonly idempotencyKey: IdempotencyKeyUse;
+  /** Whether calls may have an `Idempotency-Key`, which the gateway or the procedure itself handles. */
+  readonly takesKey: boolean;
+  /** Whether it is served without a credential (`protect: false`). */
+  readonly isPublic: boolean;
 }
 
 /**
@@ -92,9 +87,8 @@ async function readProcedure(
       `Procedure "${path}" was created by a version of @trpc/server that the gateway does not support. Use @trpc/server ^11.25.2.`,
     );
   }
-  const { openapi } = (meta ?? {}) as { readonly openapi?: RestMeta };
+  const metadata = readMeta(path, type, meta);
   const stages = stagesOf(procedure);
-  const rest = openapi?.enabled === false ? undefined : openapi;
   return {
     path,
     type,
@@ -102,12 +96,11 @@ async function readProcedure(
     procedure,
     stages,
     execution: stages ? 'compiled' : 'trpc',
-    rest,
     inputs,
     output,
-    errors: rest && (await readErrors(path, definition)),
-    scopes: readScopes(path, checkMetaNames(path, meta)),
-    idempotencyKey: readIdempotencyKey(path, type, meta),
-    ...readCallLimits(path, meta),
+    ...metadata,
+    errors: metadata.rest && (await readErrors(path, definition, metadata.errors)),
+    takesKey: Boolean(metadata.idempotencyKey ?? metadata.rest?.idempotencyKey),
+    isPublic: metadata.rest?.protect === false,
   };
 }

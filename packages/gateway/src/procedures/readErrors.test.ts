@@ -7,7 +7,10 @@ import { readErrors } from './readErrors.ts';
 import { readDefinition } from './trpcProcedure.ts';
 
 const t = initTRPC.context<{ user: { name: string } }>().meta<GatewayMeta>().create();
-const read = (procedure: AnyTRPCProcedure) => readErrors('a', readDefinition(procedure));
+function read(procedure: AnyTRPCProcedure) {
+  const definition = readDefinition(procedure);
+  return readErrors('a', definition, (definition.meta as GatewayMeta | undefined)?.errors);
+}
 
 const GONE = { status: 410 } as const;
 const CLOSED = { status: 423 } as const;

@@ -8,14 +8,15 @@ import type { ProcedureDefinition } from './trpcProcedure.ts';
  * Reads the errors that a procedure declares, by `.errors(declareErrors(…))` or, for a custom formatter, by its
  * metadata. `_def` does not expose formatters (@trpc/server 11.25), so each is called once with an error that collects
  * the definitions of `declareErrors` by `definitionReader`.
+ * @param listed the definitions in its metadata
  * @returns `undefined` if the procedure has no formatter
  * @throws {GatewayError} for metadata without a formatter, an invalid definition, and two definitions of one code
  */
 export async function readErrors(
   path: string,
   { middlewares, meta, type }: ProcedureDefinition,
+  listed?: ErrorDefinitions,
 ): Promise<ErrorDefinitions | undefined> {
-  const { errors: listed } = (meta ?? {}) as { readonly errors?: ErrorDefinitions };
   const formatters = middlewares.filter(({ _type }) => _type === 'errors');
   if (listed && formatters.length === 0) {
     throw new GatewayError(

@@ -7,8 +7,8 @@ test('log() rejects unknown options and invalid values with one line for each', 
     new RangeError(
       [
         '"kind" is not an option of log; did you mean "kindOf"?',
-        'The option level of log is "warning"; it must be one of trace, debug, info, warn, error, fatal, silent.',
-        'The option requests of log is "error"; it must be one of errors, all, none.',
+        'log.level is "warning"; it must be one of trace, debug, info, warn, error, fatal, silent.',
+        'log.requests is "error"; it must be one of errors, all, none.',
       ].join('\n'),
     ),
   );

@@ -1,4 +1,4 @@
-import { memberNames, formatValue, unknownOptions } from '@petstore/gateway/listen';
+import { optional, optionProblems, type OptionRules } from '@petstore/gateway/listen';
 import { type LevelWithSilent, levels } from 'pino';
 import type { LogPart } from '../parts.ts';
 import { openLog } from './openLog.ts';
@@ -9,7 +9,14 @@ export interface LogOptions extends Partial<RequestLogOptions> {
   readonly level?: LevelWithSilent;
 }
 
-const logOptionNames = memberNames<LogOptions>({ level: true, requests: true, kindOf: true });
+const oneOf = (...values: readonly string[]) =>
+  optional((value) => values.some((each) => each === value), `one of ${values.join(', ')}`);
+
+const rules: OptionRules<LogOptions> = {
+  level: oneOf(...Object.keys(levels.values), 'silent'),
+  requests: oneOf('errors', 'all', 'none'),
+  kindOf: optional((value) => typeof value === 'function', 'a function'),
+};
 
 /**
  * Creates a log that writes one JSON object per line to stdout. `requests` selects which requests are logged (default:
@@ -18,11 +25,7 @@ const logOptionNames = memberNames<LogOptions>({ level: true, requests: true, ki
  */
 export function log(options: LogOptions = {}): LogPart {
   const { level = 'info', requests = 'errors', kindOf } = options;
-  const problems = [
-    ...unknownOptions('log', options, logOptionNames),
-    ...checkOneOf('level', level, [...Object.keys(levels.values), 'silent']),
-    ...checkOneOf('requests', requests, ['errors', 'all', 'none']),
-  ];
+  const problems = optionProblems('log', options, rules, 'log.');
   if (problems.length > 0) throw new RangeError(problems.join('\n'));
   return {
     open({ fields, isShared }) {
@@ -30,9 +33,4 @@ export function log(options: LogOptions = {}): LogPart {
       return { log: openedLog, requests: requestLog(openedLog, { requests, kindOf }), end: openedLog.end };
     },
   };
-}
-
-function checkOneOf(name: string, value: string, expected: readonly string[]): readonly string[] {
-  if (expected.includes(value)) return [];
-  return [`The option ${name} of log is ${formatValue(value)}; it must be one of ${expected.join(', ')}.`];
 }

@@ -455,13 +455,13 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       ['maxUnsentSocketBytes', 0.5],
     ])('serve rejects %s: %s with a message that names the option', async (name, value) => {
       await expect(serve({ handle: () => ok() }, { [name]: value })).rejects.toThrow(
-        `The option ${name} of serve is ${value}; it must be a positive integer.`,
+        `${name} is ${value}; it must be a positive integer`,
       );
     });
 
     it.each([70_000, -1, 1.5, Number.NaN, '80'])('serve rejects port: %s', async (port) => {
       await expect(serve({ handle: () => ok() }, { port: port as number })).rejects.toThrow(
-        `port is ${typeof port === 'string' ? '"80"' : port}; it must be a whole number from 0 to 65535.`,
+        `port is ${typeof port === 'string' ? '"80"' : port}; it must be an integer from 0 to 65535.`,
       );
     });
 

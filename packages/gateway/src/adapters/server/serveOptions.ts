@@ -1,6 +1,16 @@
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { formatValue } from '../../http/formatValue.ts';
-import { memberNames, unknownOptions } from '../../http/unknownOptions.ts';
+import { isObject } from '../../http/isObject.ts';
+import {
+  flag,
+  isText,
+  optional,
+  optionProblems,
+  type OptionRules,
+  positiveInteger,
+  required,
+  text,
+} from '../../http/optionRules.ts';
 import type { RequestLimits } from './request.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
@@ -45,22 +55,31 @@ export interface ServeOptions {
   readonly maxUnsentSocketBytes?: number;
 }
 
-const limitsPerRequest = ['maxUrlBytes', 'maxHeaderBytes'] as const;
-const limitsPerServer = ['maxConnections', 'maxUnsentBytes', 'maxUnsentSocketBytes'] as const;
+const limit = positiveInteger;
+const serverLimit = optional(
+  (value) => value === Infinity || positiveInteger.accepts(value),
+  'a positive integer, or Infinity for no limit',
+);
+const file = required(isText, 'the path of a file');
 
-const serveOptionNames = {
-  host: true,
-  port: true,
-  reusePort: true,
-  tls: true,
-  maxConnections: true,
-  maxUrlBytes: true,
-  maxHeaderBytes: true,
-  maxUnsentBytes: true,
-  maxUnsentSocketBytes: true,
-} satisfies Record<keyof ServeOptions, true>;
-
-const tlsNames = memberNames<TlsFiles>({ certFile: true, keyFile: true });
+/** The rules of the options of `serve`. */
+export const serveRules: OptionRules<ServeOptions> = {
+  host: text,
+  port: optional(
+    (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
+    'an integer from 0 to 65535',
+  ),
+  reusePort: flag,
+  tls: optional(isObject, "an object, such as tls: { certFile: 'cert.pem', keyFile: 'key.pem' }", {
+    certFile: file,
+    keyFile: file,
+  } satisfies OptionRules<TlsFiles>),
+  maxConnections: serverLimit,
+  maxUrlBytes: limit,
+  maxHeaderBytes: limit,
+  maxUnsentBytes: serverLimit,
+  maxUnsentSocketBytes: serverLimit,
+};
 
 /**
  * Checks that a value is a service.
@@ -77,31 +96,11 @@ export function requireService(caller: string, service: Service, before = ''): v
 
 /**
  * Checks the options of `serve`.
- * @throws {RangeError} for an unknown option, an invalid port, or a limit that is not a positive integer. Limits of the
- * whole server may also be `Infinity`
- * @throws {TypeError} if the options are not an object
+ * @throws {RangeError} with a line for each option that is unknown or invalid
  */
 export function checkOptions(options: ServeOptions): void {
-  if (typeof options !== 'object') {
-    throw new TypeError(
-      `serve takes an object of options, not ${formatValue(options)}: serve(gateway, { port: 3000 }).`,
-    );
-  }
-  const unknown = [
-    ...unknownOptions('serve', options, Object.keys(serveOptionNames)),
-    ...unknownOptions('tls', options.tls ?? {}, tlsNames),
-  ];
-  if (unknown.length > 0) throw new RangeError(unknown.join('\n'));
-  const { port = 0 } = options;
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new RangeError(`port is ${formatValue(port)}; it must be a whole number from 0 to 65535.`);
-  }
-  for (const name of [...limitsPerRequest, ...limitsPerServer]) {
-    const limit = options[name];
-    const isUnlimited = limit === Infinity && limitsPerServer.some((other) => other === name);
-    if (limit === undefined || isUnlimited || (Number.isSafeInteger(limit) && limit > 0)) continue;
-    throw new RangeError(`The option ${name} of serve is ${limit}; it must be a positive integer.`);
-  }
+  const problems = optionProblems('serve', options, serveRules);
+  if (problems.length > 0) throw new RangeError(problems.join('\n'));
 }
 
 /**

@@ -1,8 +1,14 @@
 import { tokenPattern } from '../../http/headers.ts';
-import { GatewayError } from '../../procedures/gatewayError.ts';
+import { isText, optional } from '../../http/optionRules.ts';
 import type { Scheme } from '../../calls/scheme.ts';
-import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
+import {
+  challengeOf,
+  commonMembers,
+  credentialChallenge,
+  type OwnRules,
+  requireSchemeOptions,
+  type SchemeOptions,
+} from './options.ts';
 
 /** Options of `apiKey()`. */
 export interface ApiKeyOptions<Identity> extends SchemeOptions<Identity> {
@@ -10,9 +16,9 @@ export interface ApiKeyOptions<Identity> extends SchemeOptions<Identity> {
   readonly header?: string;
 }
 
-const optionNames = schemeNames<ApiKeyOptions<unknown>>({
-  header: true,
-});
+const rules: OwnRules<ApiKeyOptions<unknown>> = {
+  header: optional((value) => isText(value) && tokenPattern.test(value), 'a header name, such as X-API-Key'),
+};
 
 /**
  * Authenticates by an API key in a request header.
@@ -26,37 +32,22 @@ const optionNames = schemeNames<ApiKeyOptions<unknown>>({
  * @throws {GatewayError} for an invalid header name
  */
 export function apiKey<Identity>(options: ApiKeyOptions<Identity>): Scheme<Identity> {
-  requireSchemeOptions('apiKey', options, optionNames);
-  const {
-    verify,
-    scopes,
-    header = 'X-API-Key',
-    realm = defaultRealm,
-    name = 'apiKey',
-    document = { type: 'apiKey', in: 'header', name: header, description: 'The API key.' },
-  } = options;
-  if (!tokenPattern.test(header)) {
-    throw new GatewayError(
-      `apiKey: header is "${header}"; it must be a valid header name, such as X-API-Key.`,
-    );
-  }
-  const lowerCase = header.toLowerCase();
-  const challenge = challengeOf('ApiKey', { realm, header });
+  requireSchemeOptions('apiKey', options, rules);
+  const { verify, realm, header: name = 'X-API-Key' } = options;
+  const header = name.toLowerCase();
   return {
-    name,
+    ...commonMembers(options, 'apiKey', { type: 'apiKey', in: 'header', name, description: 'The API key.' }),
     noun: 'API key',
-    usage: `"${header}: <API key>"`,
-    reads: `"${lowerCase}"`,
-    header: lowerCase,
+    usage: `"${name}: <API key>"`,
+    reads: `"${header}"`,
+    header,
     isAmbient: false,
-    document,
     read(source) {
-      const key = source.header(lowerCase);
+      const key = source.header(header);
       return key === undefined || validKey.test(key) ? key : null;
     },
     verify,
-    ...(scopes && { scopes }),
-    challenge: (error) => (error?.error === 'insufficient_scope' ? undefined : challenge),
+    challenge: credentialChallenge(challengeOf('ApiKey', { realm, header: name })),
   };
 }
 

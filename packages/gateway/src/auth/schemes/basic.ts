@@ -1,13 +1,18 @@
 import type { HttpRequest } from '../../http/request.ts';
 import type { HeaderSource, Rejected, Scheme } from '../../calls/scheme.ts';
-import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
+import {
+  challengeOf,
+  commonMembers,
+  credentialChallenge,
+  requireSchemeOptions,
+  type SchemeOptions,
+} from './options.ts';
 
 /** Options of `basic()`. */
 export interface BasicOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
   /**
-   * Verifies a user name and password, like `verify` of every scheme. Compare passwords with `isSameSecret`, which runs
-   * in constant time.
+   * Verifies a user name and password, like `verify` of every scheme. Compare passwords in constant time, such as with
+   * `timingSafeEqual` of `node:crypto` and their digests.
    */
   readonly verify: (
     user: string,
@@ -16,38 +21,31 @@ export interface BasicOptions<Identity> extends Omit<SchemeOptions<Identity>, 'v
   ) => Identity | Rejected | PromiseLike<Identity | Rejected>;
 }
 
-const optionNames = schemeNames<BasicOptions<unknown>>({});
-
 /**
  * Authenticates by user name and password in the `Authorization` header (RFC 7617), encoded as UTF-8. Browsers prompt
  * for them after a 401 and then send them automatically, so requests from pages of other sites are rejected as with
  * `cookie()`.
  */
 export function basic<Identity>(options: BasicOptions<Identity>): Scheme<Identity> {
-  requireSchemeOptions('basic', options, optionNames);
-  const {
-    verify,
-    scopes,
-    realm = defaultRealm,
-    name = 'basic',
-    document = { type: 'http', scheme: 'basic', description: 'User name and password.' },
-  } = options;
-  const challenge = challengeOf('Basic', { realm, charset: 'UTF-8' });
+  requireSchemeOptions('basic', options, {});
+  const { verify, realm } = options;
   return {
-    name,
+    ...commonMembers(options, 'basic', {
+      type: 'http',
+      scheme: 'basic',
+      description: 'User name and password.',
+    }),
     noun: 'credential',
     usage: '"Authorization: Basic <user name and password>"',
     reads: '"Authorization: Basic"',
     header: 'authorization',
     isAmbient: true,
-    document,
     read: basicCredential,
     verify(credential, request) {
       const colon = credential.indexOf(':');
       return verify(credential.slice(0, colon), credential.slice(colon + 1), request);
     },
-    ...(scopes && { scopes }),
-    challenge: (error) => (error?.error === 'insufficient_scope' ? undefined : challenge),
+    challenge: credentialChallenge(challengeOf('Basic', { realm, charset: 'UTF-8' })),
   };
 }
 

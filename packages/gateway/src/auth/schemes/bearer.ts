@@ -1,7 +1,13 @@
-import type { HeaderSource, Scheme } from '../../calls/scheme.ts';
-import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
-import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
+import { isObject } from '../../http/isObject.ts';
+import { isText, isTextList, optional, type OptionRules, required, text } from '../../http/optionRules.ts';
+import type { HeaderSource, ProtectedResource, Scheme } from '../../calls/scheme.ts';
+import {
+  challengeOf,
+  commonMembers,
+  type OwnRules,
+  requireSchemeOptions,
+  type SchemeOptions,
+} from './options.ts';
 
 /** Options of `bearer()`. */
 export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
@@ -11,10 +17,31 @@ export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
   readonly protectedResource?: ProtectedResourceOptions;
 }
 
-const optionNames = schemeNames<BearerOptions<unknown>>({
-  noun: true,
-  protectedResource: true,
-});
+/** The metadata of an OAuth 2.0 protected resource (RFC 9728 §2). */
+export interface ProtectedResourceOptions {
+  /** The resource identifier: the https URL of the API, without query and fragment. Clients request tokens for it. */
+  readonly resource: string;
+  /** The issuer URLs of the authorization servers. */
+  readonly authorizationServers: readonly string[];
+}
+
+const isHttpUrl = (value: unknown): value is string =>
+  isText(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? '');
+
+/** The rule of the option `protectedResource`, as `bearer` and `jwt` have it. */
+export const protectedResourceRule = (authorizationServers: typeof optional) =>
+  optional(isObject, "an object, such as protectedResource: { resource: 'https://api.example' }", {
+    resource: required(
+      (value) => isHttpUrl(value) && !/[?#]/.test(value),
+      'an https URL without query and fragment, such as https://api.example/pets',
+    ),
+    authorizationServers: authorizationServers(isTextList, 'an array of issuer URLs'),
+  } satisfies OptionRules<ProtectedResourceOptions>);
+
+const rules: OwnRules<BearerOptions<unknown>> = {
+  noun: text,
+  protectedResource: protectedResourceRule(required),
+};
 
 /**
  * Authenticates by a bearer token in the `Authorization` header (RFC 6750).
@@ -24,39 +51,37 @@ const optionNames = schemeNames<BearerOptions<unknown>>({
  * ```
  */
 export function bearer<Identity>(options: BearerOptions<Identity>): Scheme<Identity> {
-  requireSchemeOptions('bearer', options, optionNames);
-  const {
-    verify,
-    scopes,
-    realm = defaultRealm,
-    name = 'bearer',
-    noun = 'token',
-    document = {
+  requireSchemeOptions('bearer', options, rules);
+  const { verify, realm, noun = 'token' } = options;
+  return {
+    ...commonMembers(options, 'bearer', {
       type: 'http',
       scheme: 'bearer',
       description: options.noun === undefined ? 'A bearer token.' : `The ${noun}, as a bearer token.`,
-    },
-    protectedResource: metadata,
-  } = options;
-  const resource = metadata && protectedResource(metadata);
-  return {
-    name,
-    noun,
-    usage: `"Authorization: Bearer <${noun}>"`,
-    reads: bearerReads,
-    header: 'authorization',
-    isAmbient: false,
-    document,
-    ...(resource && { protectedResource: resource.served }),
+    }),
+    ...bearerMembers(noun, realm, options.protectedResource),
     read: bearerToken,
     verify,
-    ...(scopes && { scopes }),
-    challenge: bearerChallenge(realm, resource?.url),
   };
 }
 
-/** `Scheme.reads` of all schemes with bearer tokens. */
-export const bearerReads = '"Authorization: Bearer"';
+/** Returns the members that all schemes with bearer tokens share. */
+export function bearerMembers(
+  noun: string,
+  realm: string | undefined,
+  metadata: ProtectedResourceOptions | undefined,
+): Pick<Scheme, 'noun' | 'usage' | 'reads' | 'header' | 'isAmbient' | 'protectedResource' | 'challenge'> {
+  const resource = metadata && protectedResource(metadata);
+  return {
+    noun,
+    usage: `"Authorization: Bearer <${noun}>"`,
+    reads: '"Authorization: Bearer"',
+    header: 'authorization',
+    isAmbient: false,
+    protectedResource: resource?.served,
+    challenge: bearerChallenge(realm, resource?.url),
+  };
+}
 
 // RFC 6750 §2.1: b64token. The scheme's name is case-insensitive (RFC 9110 §11.1).
 const bearerScheme = /^bearer(?: |$)/i;
@@ -76,9 +101,33 @@ export function bearerToken(source: HeaderSource): string | null | undefined {
  * @param resourceMetadata the URL of the protected resource's metadata (RFC 9728 §5.1)
  * @throws {GatewayError} for a realm that is not valid in a header
  */
-export function bearerChallenge(realm: string, resourceMetadata?: string): Scheme['challenge'] {
+export function bearerChallenge(realm?: string, resourceMetadata?: string): Scheme['challenge'] {
   const challengeWith = (error: Parameters<Scheme['challenge']>[0]) =>
     challengeOf('Bearer', { realm, ...error, resource_metadata: resourceMetadata });
   const missing = challengeWith(undefined);
   return (error) => (error ? challengeWith(error) : missing);
+}
+
+const wellKnown = '/.well-known/oauth-protected-resource';
+
+/**
+ * Creates the metadata of a protected resource, and its URL, which challenges contain (RFC 9728 §5.1).
+ */
+function protectedResource(options: ProtectedResourceOptions): {
+  readonly url: string;
+  readonly served: ProtectedResource;
+} {
+  const { resource, authorizationServers } = options;
+  const url = new URL(resource);
+  // RFC 9728 §3.1: the well-known path is inserted between the host and the path, without a trailing slash after the
+  // host.
+  const path = `${wellKnown}${url.pathname === '/' ? '' : url.pathname}` as const;
+  const document = (scopes: readonly string[]) => ({
+    resource,
+    authorization_servers: authorizationServers,
+    // RFC 9728 §2: empty lists are omitted.
+    ...(scopes.length > 0 && { scopes_supported: scopes }),
+    bearer_methods_supported: ['header'],
+  });
+  return { url: `${url.origin}${path}`, served: { path, document } };
 }

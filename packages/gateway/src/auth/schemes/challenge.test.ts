@@ -3,7 +3,7 @@ import { GatewayError } from '../../procedures/gatewayError.ts';
 import { apiKey } from './apiKey.ts';
 import { basic } from './basic.ts';
 import { bearer } from './bearer.ts';
-import { challengeOf, requireChallenge } from './challenge.ts';
+import { challengeOf, requireChallenge } from './options.ts';
 import { cookie } from './cookie.ts';
 import { custom } from './custom.ts';
 

@@ -1,8 +1,14 @@
 import { tokenPattern } from '../../http/headers.ts';
-import { GatewayError } from '../../procedures/gatewayError.ts';
+import { flag, isText, required } from '../../http/optionRules.ts';
 import type { Scheme } from '../../calls/scheme.ts';
-import { challengeOf } from './challenge.ts';
-import { defaultRealm, requireSchemeOptions, schemeNames, type SchemeOptions } from './options.ts';
+import {
+  challengeOf,
+  commonMembers,
+  credentialChallenge,
+  type OwnRules,
+  requireSchemeOptions,
+  type SchemeOptions,
+} from './options.ts';
 
 /** Options of `cookie()`. */
 export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
@@ -19,10 +25,13 @@ export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
   readonly proxyRejectsNonAscii?: boolean;
 }
 
-const optionNames = schemeNames<CookieOptions<unknown>>({
-  cookie: true,
-  proxyRejectsNonAscii: true,
-});
+const rules: OwnRules<CookieOptions<unknown>> = {
+  cookie: required(
+    (value) => isText(value) && tokenPattern.test(value),
+    'a cookie name, such as __Host-session',
+  ),
+  proxyRejectsNonAscii: flag,
+};
 
 /**
  * Authenticates by a session cookie, such as `__Host-session`. Set the cookie with `HttpOnly`, `Secure`, `Path=/` and
@@ -35,36 +44,20 @@ const optionNames = schemeNames<CookieOptions<unknown>>({
  * @throws {GatewayError} for an invalid cookie name
  */
 export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Identity> {
-  requireSchemeOptions('cookie', options, optionNames);
-  const {
-    verify,
-    scopes,
-    cookie: cookieName,
-    proxyRejectsNonAscii = false,
-    realm = defaultRealm,
-    name = 'cookie',
-    document = { type: 'apiKey', in: 'cookie', name: cookieName, description: 'The session.' },
-  } = options;
-  if (!tokenPattern.test(cookieName)) {
-    throw new GatewayError(
-      `cookie: the name of the cookie is "${cookieName}"; it must be a valid cookie name, such as __Host-session.`,
-    );
-  }
-  const challenge = challengeOf('Cookie', { realm, 'cookie-name': cookieName });
+  requireSchemeOptions('cookie', options, rules);
+  const { verify, realm, cookie: name, proxyRejectsNonAscii = false } = options;
   return {
-    name,
+    ...commonMembers(options, 'cookie', { type: 'apiKey', in: 'cookie', name, description: 'The session.' }),
     noun: 'session',
-    usage: `the cookie "${cookieName}"`,
-    reads: `the cookie "${cookieName}"`,
+    usage: `the cookie "${name}"`,
+    reads: `the cookie "${name}"`,
     header: 'cookie',
     needsExactHeaders: !proxyRejectsNonAscii,
     isAmbient: true,
-    document,
     // Connection parameters cannot replace a cookie: a page cannot read an HttpOnly cookie.
-    read: (_source, request) => cookieValue(request.header('cookie'), cookieName),
+    read: (_source, request) => cookieValue(request.header('cookie'), name),
     verify,
-    ...(scopes && { scopes }),
-    challenge: (error) => (error?.error === 'insufficient_scope' ? undefined : challenge),
+    challenge: credentialChallenge(challengeOf('Cookie', { realm, 'cookie-name': name })),
   };
 }
 

@@ -1,13 +1,20 @@
 import type { HttpRequest } from '../../http/request.ts';
-import { memberNames } from '../../http/unknownOptions.ts';
-import type { HeaderSource, Scheme, SecurityScheme } from '../../calls/scheme.ts';
-import { requireChallenge } from './challenge.ts';
-import { requireSchemeOptions, type SchemeOptions } from './options.ts';
+import { isObject } from '../../http/isObject.ts';
+import { flag, isFunction, isText, required } from '../../http/optionRules.ts';
+import type { HeaderSource, Scheme } from '../../calls/scheme.ts';
+import {
+  commonMembers,
+  credentialChallenge,
+  requireChallenge,
+  requireSchemeOptions,
+  type SchemeOptions,
+} from './options.ts';
 
 /** Options of `custom()`. */
-export interface CustomOptions<Identity> extends Omit<SchemeOptions<Identity>, 'realm'> {
-  /** The name of the scheme in the document's `securitySchemes`. It must be unique. */
-  readonly name: string;
+export interface CustomOptions<Identity>
+  extends
+    Pick<SchemeOptions<Identity>, 'verify' | 'scopes'>,
+    Required<Pick<SchemeOptions<Identity>, 'name' | 'document'>> {
   /**
    * Reads the credential. The string must contain everything that `verify` decides by: rejections are remembered by it,
    * and calls are counted by it.
@@ -16,24 +23,17 @@ export interface CustomOptions<Identity> extends Omit<SchemeOptions<Identity>, '
   readonly read: (source: HeaderSource, request: HttpRequest) => string | null | undefined;
   /** The challenge of a 401, such as `Signature realm="api"` (RFC 9110 §11.3). */
   readonly challenge: string;
-  /** The entry in the document's `securitySchemes`. */
-  readonly document: SecurityScheme;
-  /** What to send, for the message of a 401. Default: `the credential "<name>"`. */
-  readonly usage?: string;
   /** Whether browsers send the credential automatically, as with cookies and client certificates. Default: false. */
   readonly isAmbient?: boolean;
 }
 
-const optionNames = memberNames<CustomOptions<unknown>>({
-  name: true,
-  read: true,
-  verify: true,
-  scopes: true,
-  challenge: true,
-  document: true,
-  usage: true,
-  isAmbient: true,
-});
+const rules = {
+  name: required(isText, "the scheme's name in the document, such as name: 'signature'"),
+  read: required(isFunction, 'a function'),
+  challenge: required(isText, `a challenge, such as challenge: 'Signature realm="api"'`),
+  document: required(isObject, "an object, such as document: { type: 'http', scheme: 'signature' }"),
+  isAmbient: flag,
+};
 
 /**
  * Creates a custom authentication scheme, such as a request signature, or a client certificate that a proxy forwards in
@@ -41,27 +41,15 @@ const optionNames = memberNames<CustomOptions<unknown>>({
  * @throws {GatewayError} for a challenge that is not valid in a header
  */
 export function custom<Identity>(options: CustomOptions<Identity>): Scheme<Identity> {
-  requireSchemeOptions('custom', options, optionNames);
-  const {
-    name,
-    read,
-    verify,
-    scopes,
-    challenge,
-    document,
-    usage = `the credential "${name}"`,
-    isAmbient = false,
-  } = options;
-  requireChallenge(challenge);
+  requireSchemeOptions('custom', options, rules);
+  const { name, document, read, verify, challenge, isAmbient = false } = options;
   return {
-    name,
+    ...commonMembers(options, name, document),
     noun: 'credential',
-    usage,
+    usage: `the credential "${name}"`,
     isAmbient,
-    document,
     read,
     verify,
-    ...(scopes && { scopes }),
-    challenge: (error) => (error?.error === 'insufficient_scope' ? undefined : challenge),
+    challenge: credentialChallenge(requireChallenge(challenge)),
   };
 }

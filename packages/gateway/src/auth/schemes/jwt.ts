@@ -10,14 +10,25 @@ import {
   type JWTVerifyOptions,
 } from 'jose';
 import type { HttpRequest } from '../../http/request.ts';
-import { formatValue } from '../../http/formatValue.ts';
-import { unknownOptions } from '../../http/unknownOptions.ts';
-import { GatewayError } from '../../procedures/gatewayError.ts';
+import {
+  callback,
+  isText,
+  isTextList,
+  optional,
+  type OptionRule,
+  type OptionRules,
+  required,
+  text,
+} from '../../http/optionRules.ts';
 import { RecentMap } from '../../state/recentMap.ts';
 import type { HeaderSource, Rejected, Scheme } from '../../calls/scheme.ts';
-import { bearerChallenge, bearerReads, bearerToken } from './bearer.ts';
-import { defaultRealm, schemeNames, type SchemeOptions } from './options.ts';
-import { protectedResource, type ProtectedResourceOptions } from './protectedResource.ts';
+import {
+  bearerMembers,
+  bearerToken,
+  type ProtectedResourceOptions,
+  protectedResourceRule,
+} from './bearer.ts';
+import { commonMembers, requireSchemeOptions, type SchemeOptions } from './options.ts';
 
 /** Options of `jwt()`. */
 export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
@@ -37,13 +48,6 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
    * any.
    */
   readonly type?: string;
-  /** The tolerated clock skew, in seconds. Default: 5. */
-  readonly clockToleranceSeconds?: number;
-  /**
-   * How long the issuer's keys are cached, in seconds. A key that the issuer withdraws is accepted until then. An
-   * unknown key causes an immediate reload. Default: 600.
-   */
-  readonly maxAgeSeconds?: number;
   /**
    * Resolves claims to an identity, or to a falsy value to reject the token. It runs once per request, even if the
    * signature was verified before. Default: the claims are the identity.
@@ -52,8 +56,6 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
     claims: JWTPayload,
     request: HttpRequest,
   ) => Identity | Rejected | PromiseLike<Identity | Rejected>;
-  /** Returns the scopes of an identity. Default: the `scope` claim (RFC 9068 §2.2.3), unless `verify` is set. */
-  readonly scopes?: (identity: Identity) => readonly string[];
   /**
    * Serves the metadata by which clients discover the authorization server (RFC 9728). Its `authorizationServers`
    * default to the issuer.
@@ -61,17 +63,6 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
   readonly protectedResource?: Omit<ProtectedResourceOptions, 'authorizationServers'> &
     Partial<Pick<ProtectedResourceOptions, 'authorizationServers'>>;
 }
-
-const optionNames = schemeNames<JwtOptions<unknown>>({
-  issuer: true,
-  audience: true,
-  jwksUri: true,
-  algorithms: true,
-  type: true,
-  clockToleranceSeconds: true,
-  maxAgeSeconds: true,
-  protectedResource: true,
-});
 
 const publicKeyAlgorithms = [
   'RS256',
@@ -86,6 +77,34 @@ const publicKeyAlgorithms = [
   'EdDSA',
   'Ed25519',
 ];
+
+const isFilled = (value: unknown) => isText(value) && value !== '';
+
+// With an unset environment variable as issuer or audience, tokens of every one would be accepted.
+const rules: OptionRules<Omit<JwtOptions<unknown>, keyof SchemeOptions<unknown>>> & {
+  readonly verify: OptionRule;
+} = {
+  verify: callback,
+  issuer: required(isFilled, 'a string that is not empty'),
+  audience: required(
+    (value) => [value].flat().length > 0 && [value].flat().every(isFilled),
+    'a string or an array of strings, none of them empty',
+  ),
+  jwksUri: required(
+    (value) => isText(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
+    'an https URL',
+  ),
+  algorithms: optional(
+    (value) =>
+      isTextList(value) && value.length > 0 && value.every((each) => publicKeyAlgorithms.includes(each)),
+    `a list of one or more of ${publicKeyAlgorithms.join(', ')}, and no other`,
+  ),
+  type: text,
+  protectedResource: protectedResourceRule(optional),
+};
+
+/** The tolerated clock skew, in seconds. */
+const clockTolerance = 5;
 
 /** Longer tokens are malformed. */
 const maxTokenLength = 8192;
@@ -104,8 +123,8 @@ interface VerifiedToken {
 /**
  * Authenticates by JWT access tokens (RFC 9068, RFC 8725), sent as bearer tokens. Requires `npm install jose`.
  *
- * Signatures are verified with the keys of the issuer (JWKS), and the result is cached. `iss`, `aud`, `exp` and `nbf`
- * are checked on every request. For an unknown key the key set is reloaded before the token is rejected, at most once a
+ * Signatures are verified with the keys of the issuer (JWKS), which are loaded every 10 minutes, and the result is
+ * cached. `iss`, `aud`, `exp` and `nbf` are checked on every request, with 5 s for differences of clocks. For an unknown key the key set is reloaded before the token is rejected, at most once a
  * second. While the issuer is unavailable, tokens with unknown keys get 503, not 401, and known keys stay valid for a
  * day.
  *
@@ -114,23 +133,26 @@ interface VerifiedToken {
  * @throws {GatewayError} for invalid options
  */
 export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Scheme<Identity> {
-  const unknown = unknownOptions('jwt', options, optionNames);
-  if (unknown.length > 0) throw new GatewayError(unknown.join('\n'));
+  requireSchemeOptions('jwt', options, rules);
   const {
     verify: identify = (claims: JWTPayload) => claims as Identity,
     scopes = options.verify === undefined ? scopesOfClaims : undefined,
-    realm = defaultRealm,
-    name = 'jwt',
-    document = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token.' },
+    realm,
     issuer,
-    clockToleranceSeconds = 5,
-    maxAgeSeconds = 600,
+    audience,
+    algorithms = publicKeyAlgorithms,
+    type,
+    protectedResource,
   } = options;
-  const checks = checksOf(options, clockToleranceSeconds);
-  const resource =
-    options.protectedResource &&
-    protectedResource({ authorizationServers: [issuer], ...options.protectedResource });
-  const keys = issuerKeys(options.jwksUri, maxAgeSeconds * 1000);
+  const checks: JWTVerifyOptions = {
+    issuer,
+    audience: typeof audience === 'string' ? audience : [...audience],
+    algorithms: [...algorithms],
+    requiredClaims: ['exp'],
+    clockTolerance,
+    ...(type !== undefined && { typ: type }),
+  };
+  const keys = issuerKeys(options.jwksUri);
   const verifiedTokens = new RecentMap<VerifiedToken>(maxVerifiedTokens);
 
   async function verifyToken(token: string): Promise<JWTPayload | undefined> {
@@ -141,70 +163,28 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
   }
 
   return {
-    name,
-    noun: 'access token',
-    usage: '"Authorization: Bearer <access token>"',
-    reads: bearerReads,
-    header: 'authorization',
-    isAmbient: false,
-    document,
-    ...(resource && { protectedResource: resource.served }),
+    ...commonMembers({ ...options, ...(scopes && { scopes }) }, 'jwt', {
+      type: 'http',
+      scheme: 'bearer',
+      bearerFormat: 'JWT',
+      description: 'An access token.',
+    }),
+    ...bearerMembers(
+      'access token',
+      realm,
+      protectedResource && { authorizationServers: [issuer], ...protectedResource },
+    ),
     read: readJwt,
     verify(token, request) {
       const verified = verifiedTokens.get(token);
       if (verified) {
         const { claims, verifyAfter } = verified;
         // Expiry does not depend on the keys: streams must end also while the keys are unavailable.
-        if (Date.now() >= ((claims.exp ?? 0) + clockToleranceSeconds) * 1000) return undefined;
+        if (Date.now() >= ((claims.exp ?? 0) + clockTolerance) * 1000) return undefined;
         if (Date.now() < verifyAfter) return identify(claims, request);
       }
       return verifyToken(token).then((claims) => claims && identify(claims, request));
     },
-    ...(scopes && { scopes }),
-    challenge: bearerChallenge(realm, resource?.url),
-  };
-}
-
-/**
- * Validates the options, and returns those for `jwtVerify`.
- * @throws {GatewayError} for invalid options
- */
-function checksOf<Identity>(
-  { algorithms = publicKeyAlgorithms, audience, issuer, jwksUri, type }: JwtOptions<Identity>,
-  clockTolerance: number,
-): JWTVerifyOptions {
-  // With an unset environment variable, tokens of every issuer would be accepted.
-  if (typeof (issuer as unknown) !== 'string') {
-    throw new GatewayError(`jwt: issuer is ${formatValue(issuer)}; it must be a string.`);
-  }
-  const audiences: readonly unknown[] = [audience].flat();
-  if (!audiences.every((each) => typeof each === 'string')) {
-    throw new GatewayError(
-      `jwt: audience is ${formatValue(audience)}; it must be a string or an array of strings.`,
-    );
-  }
-  if (issuer === '' || audiences.length === 0 || audiences.includes('')) {
-    throw new GatewayError(
-      'jwt: issuer and audience must not be empty; otherwise tokens of other issuers or audiences would be accepted.',
-    );
-  }
-  const unknown = algorithms.find((each) => !publicKeyAlgorithms.includes(each));
-  if (unknown !== undefined || algorithms.length === 0) {
-    throw new GatewayError(
-      `jwt: algorithms ${unknown === undefined ? 'is empty' : `contains "${unknown}"`}; it must contain one or more of ${publicKeyAlgorithms.join(', ')}, and no other.`,
-    );
-  }
-  const url = URL.parse(jwksUri);
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new GatewayError(`jwt: jwksUri is "${jwksUri}"; it must be an https URL.`);
-  }
-  return {
-    issuer,
-    audience: typeof audience === 'string' ? audience : [...audience],
-    algorithms: [...algorithms],
-    requiredClaims: ['exp'],
-    clockTolerance,
-    ...(type !== undefined && { typ: type }),
   };
 }
 
@@ -217,6 +197,9 @@ function readJwt(source: HeaderSource): string | null | undefined {
 /** The shortest time between two requests for keys, so that clients with invented key ids cause few. */
 const minIntervalMs = 1000;
 
+/** How old keys may be before they are loaded again. A key that the issuer withdraws is accepted until then. */
+const maxAgeMs = 600_000;
+
 /** How long known keys are used while the issuer is unavailable. */
 const maxStaleMs = 86_400_000;
 
@@ -224,7 +207,7 @@ const maxStaleMs = 86_400_000;
  * The issuer's keys (JSON Web Key Set, RFC 7517 §5). jose caches them, shares requests for them, and repeats the request
  * for an unknown key.
  */
-function issuerKeys(jwksUri: string, maxAgeMs: number) {
+function issuerKeys(jwksUri: string) {
   let requestedAt = 0;
   let loadedAt = 0;
   const find = createRemoteJWKSet(new URL(jwksUri), {

@@ -58,13 +58,10 @@ it.each<[name: string, scheme: Scheme, header: string]>([
   expect(scheme.header).toBe(header);
 });
 
-it('custom has its options usage and isAmbient, and names itself by default', () => {
+it('custom names itself in its usage, and has its option isAmbient', () => {
   const options = { ...signature, name: 'signature', document };
   expect(custom(options)).toMatchObject({ usage: 'the credential "signature"', noun: 'credential' });
-  expect(custom({ ...options, usage: 'a signature', isAmbient: true })).toMatchObject({
-    usage: 'a signature',
-    isAmbient: true,
-  });
+  expect(custom({ ...options, isAmbient: true })).toMatchObject({ isAmbient: true });
 });
 
 it('the document of a scheme names the header of apiKey, the cookie of cookie and the format of jwt', () => {

@@ -1,7 +1,16 @@
-import { formatValue } from '../../http/formatValue.ts';
-import { memberNames, unknownOptions } from '../../http/unknownOptions.ts';
+import { isObject } from '../../http/isObject.ts';
+import {
+  callback,
+  isFunction,
+  optional,
+  optionProblems,
+  type OptionRule,
+  type OptionRules,
+  required,
+  text,
+} from '../../http/optionRules.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
-import type { SecurityScheme, Verify } from '../../calls/scheme.ts';
+import type { Scheme, SecurityScheme, Verify } from '../../calls/scheme.ts';
 
 /** Options of every authentication scheme. */
 export interface SchemeOptions<Identity> {
@@ -15,7 +24,10 @@ export interface SchemeOptions<Identity> {
    * rejection for half a second. Checks that depend on the rest of the request belong in `createContext`.
    */
   readonly verify: Verify<Identity>;
-  /** Returns the scopes of an identity, for procedures with `scopes` in their metadata. */
+  /**
+   * Returns the scopes of an identity, for procedures with `scopes` in their metadata. Default of `jwt` without `verify`:
+   * the claim `scope` (RFC 9068 §2.2.3). Other schemes have none.
+   */
   readonly scopes?: (identity: Identity) => readonly string[];
   /** The realm of `WWW-Authenticate`. Default: `api`. */
   readonly realm?: string;
@@ -27,34 +39,62 @@ export interface SchemeOptions<Identity> {
   readonly document?: SecurityScheme;
 }
 
-export const defaultRealm = 'api';
+/** The rules of the options that a scheme has beside its own. */
+export type OwnRules<Options> = OptionRules<Omit<Options, keyof SchemeOptions<unknown>>>;
 
-const commonNames = memberNames<SchemeOptions<unknown>>({
-  verify: true,
-  scopes: true,
-  realm: true,
-  name: true,
-  document: true,
-});
-
-/** Returns the names of all options of a scheme: the common ones and its own. */
-export const schemeNames = <Options>(
-  own: Record<Exclude<keyof Options, keyof SchemeOptions<unknown>>, true>,
-): readonly string[] => [...commonNames, ...Object.keys(own)];
+const commonRules: OptionRules<SchemeOptions<unknown>> = {
+  verify: required(isFunction, 'a function'),
+  scopes: callback,
+  realm: text,
+  name: text,
+  document: optional(isObject, "an object, such as document: { type: 'http', scheme: 'bearer' }"),
+};
 
 /**
- * Validates options at run time, because JavaScript callers, casts and spreads bypass the types.
- * @throws {GatewayError} with a line for each unknown option, and for a `verify` that is not a function
+ * Checks the options of a scheme.
+ * @param rules the rules of its own options, and of common ones that differ
+ * @throws {GatewayError} with a line for each option that is unknown or invalid
  */
-export function requireSchemeOptions(
-  scheme: string,
-  options: { readonly verify: unknown },
-  known: readonly string[],
-): void {
-  const problems = [...unknownOptions(scheme, options, known)];
-  const { verify } = options;
-  if (typeof verify !== 'function') {
-    problems.push(`${scheme}: verify is ${formatValue(verify)}; it must be a function.`);
-  }
+export function requireSchemeOptions(scheme: string, options: object, rules: OptionRule['members']): void {
+  const problems = optionProblems(scheme, options, { ...commonRules, ...rules }, `${scheme}.`);
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
 }
+
+/** Returns the members of a scheme that are options of all schemes, with the defaults of this one. */
+export const commonMembers = <Identity>(
+  { scopes, ...options }: Pick<SchemeOptions<Identity>, 'scopes' | 'name' | 'document'>,
+  name: string,
+  document: SecurityScheme,
+): Pick<Scheme<Identity>, 'scopes' | 'name' | 'document'> => ({
+  name: options.name ?? name,
+  document: options.document ?? document,
+  ...(scopes && { scopes }),
+});
+
+/**
+ * Formats a challenge (RFC 9110 §11.3): `Bearer realm="api", error="invalid_token"`. Undefined parameters are omitted.
+ * @throws {GatewayError} for a value that is not valid in a header
+ */
+export function challengeOf(
+  scheme: string,
+  { realm = 'api', ...others }: Readonly<Record<string, string | undefined>>,
+): string {
+  const list = Object.entries({ realm, ...others }).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}="${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`],
+  );
+  return requireChallenge(`${scheme} ${list.join(', ')}`);
+}
+
+/** @throws {GatewayError} for a challenge that is not valid in a header */
+export function requireChallenge(challenge: string): string {
+  if (/^[\x21-\x7e][\x20-\x7e]*$/.test(challenge)) return challenge;
+  throw new GatewayError(
+    `The challenge ${JSON.stringify(challenge)} of an authentication scheme cannot be sent in a header. Use printable ASCII for the challenge and its realm.`,
+  );
+}
+
+/** Returns a challenge for missing and invalid credentials. A missing scope has none: another credential is no help. */
+export const credentialChallenge =
+  (challenge: string): Scheme['challenge'] =>
+  (error) =>
+    error?.error === 'insufficient_scope' ? undefined : challenge;

@@ -3,7 +3,6 @@ import type { HttpRequest } from '../../http/request.ts';
 import { apiKey } from './apiKey.ts';
 import { basic, basicCredential } from './basic.ts';
 import { cookieValue } from './cookie.ts';
-import { isSameSecret } from './isSameSecret.ts';
 
 const encode = (text: string) => Buffer.from(text).toString('base64');
 const ofBasic = (authorization: string | undefined) => basicCredential({ header: () => authorization });
@@ -104,17 +103,6 @@ it.each<[key: string | undefined, expected: string | null | undefined]>([
   expect(scheme.read({ header: (name) => (name === 'x-key' ? key : undefined) }, {} as HttpRequest)).toBe(
     expected,
   );
-});
-
-it.each([
-  ['secret', 'secret', true],
-  ['', '', true],
-  ['secret', 'Secret', false],
-  ['secret', 'secret ', false],
-  ['secret', '', false],
-  ['ä', 'a\u0308', false],
-])('isSameSecret(%j, %j) is %s', async (one, other, expected) => {
-  expect(await isSameSecret(one, other)).toBe(expected);
 });
 
 it.each([

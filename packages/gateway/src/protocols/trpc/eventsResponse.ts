@@ -8,7 +8,7 @@ import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../..
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { defaultShape } from './errorShape.ts';
+import { defaultShape } from './trpcErrors.ts';
 import type { TrpcSettings } from './options.ts';
 import { RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 

@@ -3,14 +3,13 @@ import type { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { afterPromises } from '../../http/eventLoop.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import { isObject } from '../../http/isObject.ts';
 import type { BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { defaultShape } from './errorShape.ts';
+import { defaultShape } from './trpcErrors.ts';
 
 /** Settings shared by all responses of a router. */
 export interface JsonLinesFormat {
@@ -320,25 +319,31 @@ function closeIterator({ iterator }: IterableSource): void {
   (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
 }
 
+/** Whether an output is an async iterable, or has a member that is a promise or an async iterable. */
+export function isStreamLike(output: unknown): boolean {
+  if (typeof output !== 'object' || output === null || Array.isArray(output)) return false;
+  return Symbol.asyncIterator in output || hasAsyncMember(output);
+}
+
 /**
  * Whether a member of an object is a promise or an async iterable. Hot path: `Object.keys`, since a list of values
  * costs more.
  */
-export function hasAsyncMember(object: object): boolean {
+function hasAsyncMember(object: object): boolean {
   for (const key of Object.keys(object)) {
     const member = (object as Readonly<Record<string, unknown>>)[key];
-    if (isPromise(member) || isAsyncIterable(member)) return true;
+    const isAsync =
+      typeof member === 'object' ? member !== null && !Array.isArray(member) : typeof member === 'function';
+    if (isAsync && (isPromise(member) || isAsyncIterable(member))) return true;
   }
   return false;
 }
 
 /** Whether a value is a promise, by the rule of tRPC. */
-function isPromise(value: unknown): value is Promise<unknown> {
-  if (!isObject(value) && typeof value !== 'function') return false;
+const isPromise = (value: unknown): value is Promise<unknown> =>
   // `then` first, which nearly no value has.
-  const { then } = value as { readonly then?: unknown };
-  return typeof then === 'function' && typeof (value as { readonly catch?: unknown }).catch === 'function';
-}
+  typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function' &&
+  typeof (value as { readonly catch?: unknown }).catch === 'function';
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false;

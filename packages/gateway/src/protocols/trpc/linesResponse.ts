@@ -11,17 +11,11 @@ import { jsonHeaders, RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 export class LinesResponse extends RequestCalls {
   #lines: JsonLines | undefined = undefined;
   #body: string | BodyStream = '';
-  readonly #scopes: CallScope[] = [];
+  /** A scope per call, so that the streams of others continue after one misses its deadline. */
+  protected override readonly callScopes: CallScope[] = [];
 
   settle(index: number, outcome: unknown): void {
     this.#lines?.settle(index, outcome);
-  }
-
-  /** A separate scope per call, so that the streams of others continue after one misses its deadline. */
-  protected override callScope(): CallScope {
-    const scope = this.scope.forOneCall();
-    this.#scopes.push(scope);
-    return scope;
   }
 
   protected override run(): void {
@@ -47,11 +41,11 @@ export class LinesResponse extends RequestCalls {
         this.report(error);
         return this.shapeOf(error, this.callOf(index));
       },
-      streamError: (cause) => this.reportOutside(failureOf(cause).error),
+      streamError: (cause) => this.report(failureOf(cause).error),
       watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => {
         scope.abort();
-        for (const each of this.#scopes) each.abort();
+        for (const each of this.callScopes) each.abort();
       },
     });
     this.#lines = lines;

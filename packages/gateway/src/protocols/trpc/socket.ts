@@ -19,9 +19,8 @@ import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
-import { genericErrorShape } from './errorResponse.ts';
-import { defaultShape } from './errorShape.ts';
 import type { SocketSettings } from './options.ts';
+import { defaultShape, genericErrorShape } from './trpcErrors.ts';
 
 /** The properties of a call that an error message has; `noCall` for an error outside of a call. */
 export interface CallInfo {
@@ -158,16 +157,14 @@ export class Socket {
 
   /** Reports an error and sends it to the client. Throws if it cannot be encoded. */
   sendError(call: CallInfo, cause: unknown): void {
-    const error = this.#shapeOf(call, this.reportError(call, cause));
-    this.#sendError(call, error);
+    this.#sendError(call, this.#shapeOf(call, this.reportError(call, cause)));
   }
 
-  /** Calls `onError`. Errors that it throws or rejects with are ignored. */
+  /** Calls `onError`. */
   reportError({ path, type, input }: CallInfo, cause: unknown): TRPCError {
     const { error } = failureOf(cause);
-    const { onError } = this.settings.trpc;
     const ctx = this.context as never;
-    (async () => onError?.({ error, path, type, ctx, req: this.scope.request, input }))().catch(() => {});
+    this.settings.trpc.onError?.({ error, path, type, ctx, req: this.scope.request, input });
     return error;
   }
 
@@ -292,7 +289,7 @@ export class Socket {
     const { path, type, input } = call;
     const ctx = this.context as never;
     try {
-      return this.settings.shapeOf({ ctx, error, type, path, input });
+      return this.settings.errors.shapeOf({ ctx, error, type, path, input });
     } catch (cause) {
       this.reportError(call, cause);
       return genericErrorShape;

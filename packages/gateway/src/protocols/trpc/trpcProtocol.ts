@@ -1,15 +1,14 @@
 import { TRPCError } from '@trpc/server';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import type { HttpRequest } from '../../http/request.ts';
 import type { Header } from '../../http/response.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { Protocol } from '../protocol.ts';
-import { jsonType } from './errorResponse.ts';
 import { EventsResponse } from './eventsResponse.ts';
 import { JsonResponse } from './jsonResponse.ts';
 import { LinesResponse } from './linesResponse.ts';
 import type { TrpcSettings } from './options.ts';
-import { TrpcRequest } from './request.ts';
+import { jsonType } from './trpcErrors.ts';
+import { TrpcRequest } from './trpcRequest.ts';
 
 /**
  * The tRPC protocol over HTTP. Responses are the same as those of tRPC's standalone adapter, with three differences:
@@ -22,7 +21,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
     this.#settings = settings;
   }
 
-  target(request: HttpRequest): TrpcRequest {
+  target({ request }: RequestScope): TrpcRequest {
     return new TrpcRequest(request, this.#settings);
   }
 
@@ -31,26 +30,26 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
   }
 
   reject(error: TRPCError, scope: RequestScope): OutgoingResponse {
-    return this.#settings.errorResponse(error, scope);
+    return this.#settings.errors.response(error, scope);
   }
 
   respond(scope: RequestScope, request: TrpcRequest): OutgoingResponse | Promise<OutgoingResponse> {
-    const { accept, http, isBatchCall, phase, paths, procedures, type } = request;
+    const { http, info, paths, procedures } = request;
     const settings = this.#settings;
     scope.calls = paths.length;
     // Known procedures only: clients choose the other names, which must not become labels of metrics.
-    scope.procedures =
-      procedures.length > 0 && !procedures.includes(undefined)
-        ? paths
-        : paths.filter((path) => settings.procedures.has(path));
+    scope.calledPaths =
+      info === undefined || procedures.includes(undefined)
+        ? paths.filter((path) => settings.procedures.has(path))
+        : paths;
     if (!trpcMethods.has(http.method)) {
       const message = `The method is not allowed at this path. Use one of ${allowHeader[1]}.`;
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });
-      return settings.errorResponse(error, scope, [jsonType, allowHeader]);
+      return settings.errors.response(error, scope, [jsonType, allowHeader]);
     }
-    if (http.method === 'HEAD' && phase !== 'url') return new OutgoingResponse(204, []);
-    if (accept === 'application/jsonl') return new LinesResponse(settings, scope, request).respond();
-    if (type === 'subscription' && !isBatchCall)
+    if (http.method === 'HEAD') return new OutgoingResponse(204, []);
+    if (info?.accept === 'application/jsonl') return new LinesResponse(settings, scope, request).respond();
+    if (info?.type === 'subscription' && !info.isBatchCall)
       return new EventsResponse(settings, scope, request).respond();
     return new JsonResponse(settings, scope, request).respond();
   }

@@ -106,7 +106,7 @@ it.each<[routes: object, message: string]>([
   [{ 'OPTIONS /x': () => textResponse('') }, 'has the method "OPTIONS"'],
   [{ 'POST x': () => textResponse('') }, 'it must start with a slash'],
   [{ 'POST /x?y': () => textResponse('') }, 'Write it without query'],
-  [{ '/x': {} }, 'has no handler'],
+  [{ '/x': {} }, 'routes["/x"].handler is undefined; it must be a function.'],
   [{ '/x': { handler: () => textResponse(''), protect: true } }, 'createGateway has no authentication'],
 ])('createGateway rejects the routes %j', async (odd, message) => {
   await expect(createGateway({ ...base, routes: odd as Routes<never> })).rejects.toThrow(message);

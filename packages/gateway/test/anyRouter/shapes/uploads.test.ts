@@ -201,7 +201,7 @@ it.each([
   [
     'an upload.maxBytes of -1',
     put('/x', { upload: { maxBytes: -1 } }).input(stream),
-    /its upload\.maxBytes is -1; it must be a positive number/,
+    /openapi\.upload\.maxBytes is -1; it must be a positive number/,
   ],
   [
     'upload without a body of bytes',

@@ -1,0 +1,60 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+
+/** An issuer of access tokens for development and tests. */
+export interface Issuer {
+  /** The options of `jwt()`. */
+  readonly accepts: { readonly issuer: string; readonly audience: string; readonly jwksUri: string };
+  /** Signs a token for a user, with the scopes separated by spaces. */
+  readonly token: (user: string, scope: string) => Promise<string>;
+  readonly close: () => void;
+}
+
+/**
+ * Starts an issuer on 127.0.0.1. It keeps its key in memory, and gives everyone on this machine any token:
+ * `curl $origin/token -d user=ada -d scope=animals:write`.
+ */
+export async function startIssuer(port = 0): Promise<Issuer> {
+  const { publicKey, privateKey } = await generateKeyPair('ES256');
+  const keys = { keys: [{ ...(await exportJWK(publicKey)), alg: 'ES256', kid: 'development', use: 'sig' }] };
+  const server = createServer((request, response) => {
+    if (request.method === 'GET' && request.url === '/jwks.json') {
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(keys));
+    } else if (request.method === 'POST' && request.url === '/token') {
+      readForm(request)
+        .then((form) => token(form.get('user') ?? '', form.get('scope') ?? ''))
+        .then(
+          (signed) => response.end(signed),
+          () => response.writeHead(400).end(),
+        );
+    } else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const audience = 'https://shelter.example';
+
+  function token(user: string, scope: string): Promise<string> {
+    return new SignJWT({ scope })
+      .setProtectedHeader({ alg: 'ES256', kid: 'development', typ: 'at+jwt' })
+      .setIssuer(issuer)
+      .setAudience(audience)
+      .setSubject(user)
+      .setExpirationTime('1 hour')
+      .sign(privateKey);
+  }
+
+  return {
+    accepts: { issuer, audience, jwksUri: `${issuer}/jwks.json` },
+    token,
+    close: () => void server.close(),
+  };
+}
+
+async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return new URLSearchParams(Buffer.concat(chunks).toString());
+}

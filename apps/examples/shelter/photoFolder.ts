@@ -1,0 +1,34 @@
+import { existsSync, openAsBlob } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { temporaryPath } from '@petstore/gateway/node';
+
+/** The photos of animals: one JPEG file for each. */
+export class PhotoFolder {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Moves an uploaded file here, in the place of an earlier photo. */
+  async put(animalId: number, file: File): Promise<void> {
+    const uploaded = temporaryPath(file);
+    if (uploaded === undefined) throw new TypeError('The gateway needs spool: temporaryFiles(…).');
+    await rename(uploaded, this.#pathOf(animalId));
+  }
+
+  /** @returns a photo, or `undefined` if the animal has none. Reading it fails if it is replaced meanwhile. */
+  async get(animalId: number): Promise<Blob | undefined> {
+    const path = this.#pathOf(animalId);
+    return existsSync(path) ? openAsBlob(path, { type: 'image/jpeg' }) : undefined;
+  }
+
+  remove(animalId: number): Promise<void> {
+    return rm(this.#pathOf(animalId), { force: true });
+  }
+
+  #pathOf(animalId: number): string {
+    return join(this.#folder, `${animalId}.jpg`);
+  }
+}

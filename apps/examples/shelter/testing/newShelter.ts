@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startService } from '@petstore/runtime';
+import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
+import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
+import { startIssuer } from '../issuer.ts';
+import type { ShelterRouter } from '../router.ts';
+import { type ShelterOptions, shelterService } from '../service.ts';
+
+/** All scopes of the shelter. */
+const allScopes = 'animals:write adoptions:read adoptions:write audits:read';
+
+/** The stores to test on. MongoDB is included if `MONGODB_URI` is set. */
+export const stores: readonly ('embedded' | 'mongodb')[] =
+  mongodbUri === undefined ? ['embedded'] : ['embedded', 'mongodb'];
+
+/** Starts an empty shelter on one of the stores, with an issuer of tokens and with clients of a user with all scopes. */
+export async function newShelter(store: (typeof stores)[number], settings: Partial<ShelterOptions> = {}) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'shelter-'));
+  const database = store === 'mongodb' ? testDatabase() : undefined;
+  const issuer = await startIssuer();
+  const service = shelterService({
+    dataDir,
+    mongodbUri: database?.uri,
+    database: database?.database,
+    accepts: issuer.accepts,
+    callsPerMinute: 1_000_000,
+    logLevel: 'silent',
+    ...settings,
+  });
+  let running = await startService(service);
+  const { origin } = running;
+  const authorization = `Bearer ${await issuer.token('ada', allScopes)}`;
+  const headers = { authorization };
+  return {
+    origin,
+    dataDir,
+    headers,
+    token: issuer.token,
+    client: createTRPCClient<ShelterRouter>({ links: [httpLink({ url: `${origin}/trpc`, headers })] }),
+    /** Calls a REST operation. */
+    async rest(method: string, path: string, body?: object, other: Readonly<Record<string, string>> = {}) {
+      const response = await fetch(`${running.origin}/v1${path}`, {
+        method,
+        headers: { ...headers, 'content-type': 'application/json', ...other },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return {
+        status: response.status,
+        location: response.headers.get('location'),
+        link: response.headers.get('link'),
+        isReplayed: response.headers.has('idempotent-replayed'),
+        body: text === '' ? undefined : JSON.parse(text),
+      };
+    },
+    /** Starts it again, on another port that only `rest` uses, and returns its origin. */
+    async restart() {
+      await running.close();
+      running = await startService(service);
+      return running.origin;
+    },
+    async close() {
+      await running.close();
+      issuer.close();
+      await rm(dataDir, { recursive: true, force: true });
+      await database?.drop();
+    },
+  };
+}
+
+/** Returns the HTTP status of a tRPC call: that of its error, or 200. */
+export async function statusOf(call: Promise<unknown>): Promise<number> {
+  const error: unknown = await call.catch((cause: unknown) => cause);
+  if (error instanceof TRPCClientError) return (error.data as { httpStatus: number }).httpStatus;
+  return 200;
+}

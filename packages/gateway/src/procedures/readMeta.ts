@@ -1,0 +1,196 @@
+import { isObject } from '../http/isObject.ts';
+import {
+  callback,
+  flag,
+  invalidOptions,
+  isText,
+  isTextList,
+  optional,
+  optionProblems,
+  type OptionRules,
+  positiveNumber,
+  required,
+  text,
+} from '../http/optionRules.ts';
+import type { ErrorDefinitions } from './declareErrors.ts';
+import { GatewayError } from './gatewayError.ts';
+import type { Deprecation, GatewayMeta, Pagination, RestMeta, UploadLimits } from './meta.ts';
+import { isStandardSchema } from './standardSchema.ts';
+import { isErrorStatus, isSuccessStatus } from './statuses.ts';
+
+/** The metadata of a procedure, checked and with its defaults. */
+export interface ProcedureMeta {
+  /** `undefined` if the procedure is not served over REST. */
+  readonly rest: RestMeta | undefined;
+  /** The scopes that callers need. `undefined` if they need none. */
+  readonly scopes: readonly string[] | undefined;
+  /** Maximum duration of a call, in milliseconds. `undefined` means the gateway's `callTimeoutMs`. */
+  readonly deadlineMs: number | undefined;
+  /** How many calls one call counts as for the rate limit. */
+  readonly rateLimitCost: number;
+  /** Whether the gateway replays its responses. */
+  readonly idempotencyKey: IdempotencyKeyUse;
+  /** The definitions that describe a custom formatter in `.errors()`. */
+  readonly errors: ErrorDefinitions | undefined;
+}
+
+/**
+ * Whether a procedure accepts (`true`) or requires an `Idempotency-Key`, by which the gateway replays its responses.
+ */
+export type IdempotencyKeyUse = true | 'required' | undefined;
+
+const isDate = (value: unknown) => value instanceof Date;
+const schema = optional(isStandardSchema, 'a schema, such as z.object({ … })');
+
+const restRules: OptionRules<RestMeta> = {
+  method: required(
+    (value) => isText(value) && /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/.test(value),
+    'one of GET, POST, PUT, PATCH, DELETE, QUERY',
+  ),
+  path: required(isText, "a path, such as path: '/pets/{id}'"),
+  operationId: text,
+  summary: text,
+  description: text,
+  successDescription: text,
+  tags: optional(isTextList, "an array of strings, such as tags: ['pets']"),
+  enabled: flag,
+  protect: flag,
+  deprecated: flag,
+  idempotencyKey: flag,
+  contentTypes: optional(isTextList, "an array of strings, such as contentTypes: ['application/json']"),
+  in: optional(isObject, "an object, such as in: { tenant: 'header' }"),
+  queryStyle: optional(
+    (value) => isText(value) || isObject(value),
+    "a style or an object, such as queryStyle: { tags: 'comma' }",
+  ),
+  upload: optional(isObject, 'an object, such as upload: { maxBytes: 1_000_000 }', {
+    maxBytes: positiveNumber,
+    maxFileBytes: positiveNumber,
+    maxFiles: positiveNumber,
+    spool: flag,
+  } satisfies OptionRules<UploadLimits>),
+  requestHeaders: schema,
+  responseHeaders: optional(
+    (value) =>
+      isStandardSchema(value) ||
+      (isObject(value) &&
+        Object.values(value).every(
+          (header) =>
+            isObject(header) && isText(header['description']) && typeof header['value'] === 'function',
+        )),
+    "an object of headers, such as responseHeaders: { Location: { description: 'The pet.', value: (output) => `/v1/pets/${output.id}` } }",
+  ),
+  successStatus: optional(
+    (value) => [value].flat().length > 0 && [value].flat().every(isSuccessStatus),
+    'a status from 200 to 399, or a list of them, such as successStatus: 201',
+  ),
+  responses: optional(isObject, 'an object, such as responses: { 200: Pet, 202: Job }'),
+  errorResponses: optional(
+    (value) =>
+      Array.isArray(value)
+        ? value.every(isErrorStatus)
+        : isObject(value) &&
+          Object.keys(value).every((status) => isErrorStatus(Number(status))) &&
+          Object.values(value).every(isText),
+    "an object or a list of statuses from 400 to 599, such as errorResponses: { 404: 'No such pet.' }",
+  ),
+  produces: optional(
+    (value) => isText(value) || isObject(value),
+    "a media type, such as produces: 'image/png'",
+  ),
+  event: schema,
+  pagination: optional(isObject, "an object, such as pagination: { cursor: 'after' }", {
+    cursor: required(isText, "the name of a query parameter, such as cursor: 'after'"),
+  } satisfies OptionRules<Pagination>),
+  deprecation: optional(isObject, "an object, such as deprecation: { since: new Date('2026-01-01') }", {
+    since: required(isDate, "a Date, such as new Date('2026-01-01')"),
+    sunset: optional(isDate, "a Date, such as new Date('2027-01-01')"),
+    successor: text,
+    documentation: text,
+  } satisfies OptionRules<Deprecation>),
+  document: callback,
+};
+
+/** Matches a scope-token (RFC 6749 §3.3). */
+const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
+
+const rules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
+  scopes: optional(
+    (value) => isTextList(value) && value.every((scope) => scopeToken.test(scope)),
+    "an array of scopes in printable ASCII without spaces, quotes and backslashes, such as scopes: ['pets:write'] (RFC 6749 §3.3)",
+  ),
+  deadlineMs: optional(
+    positiveNumber.accepts,
+    'a positive number of milliseconds, or Infinity for no deadline',
+  ),
+  rateLimitCost: optional(
+    (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+    'an integer of 0 or more',
+  ),
+  idempotencyKey: optional(
+    (value) => typeof value === 'boolean' || value === 'required',
+    "true or 'required'",
+  ),
+  errors: optional(isObject, 'an object of definitions, such as errors: { OUT_OF_STOCK: { status: 409 } }'),
+};
+
+/**
+ * Reads the metadata of a procedure. A router may have metadata of its own beside it.
+ * @throws {GatewayError} with a line for each field that is misspelt or invalid, or that would have no effect
+ */
+export function readMeta(path: string, type: string, value: unknown): ProcedureMeta {
+  const meta: GatewayMeta = isObject(value) ? value : {};
+  const problems = metaProblems(type, meta);
+  if (problems.length > 0) {
+    throw new GatewayError(problems.map((problem) => `Procedure "${path}": ${problem}`).join('\n'));
+  }
+  const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotencyKey, errors } = meta;
+  return {
+    rest: openapi?.enabled === false ? undefined : (openapi ?? undefined),
+    scopes: scopes.length === 0 ? undefined : [...new Set(scopes)],
+    deadlineMs,
+    rateLimitCost,
+    idempotencyKey: idempotencyKey || undefined,
+    errors,
+  };
+}
+
+function metaProblems(type: string, meta: GatewayMeta): readonly string[] {
+  const misspelt = Object.keys(meta).flatMap((name) => {
+    const near = ['openapi', ...Object.keys(rules)].find((each) => each.toLowerCase() === name.toLowerCase());
+    return near === undefined || near === name
+      ? []
+      : [`"${name}" is not read from the metadata; did you mean "${near}"?`];
+  });
+  const problems = [...misspelt, ...invalidOptions(meta, rules)];
+  if (problems.length > 0) return problems;
+  const { openapi, scopes = [], idempotencyKey } = meta;
+  if (openapi) problems.push(...restProblems(openapi));
+  if (scopes.length > 0 && openapi?.protect === false) {
+    problems.push(
+      'scopes are required, but protect: false serves it without a credential. Remove one of them.',
+    );
+  }
+  if (idempotencyKey && type !== 'mutation') {
+    problems.push(
+      `idempotencyKey is for mutations, but this is a ${type}, which clients can repeat safely. Remove it.`,
+    );
+  }
+  if (idempotencyKey && openapi?.idempotencyKey) {
+    problems.push(
+      'idempotencyKey is set twice. In meta, the gateway replays responses; in openapi, the procedure handles the key itself. Remove one of them.',
+    );
+  }
+  return problems;
+}
+
+function restProblems(openapi: RestMeta): readonly string[] {
+  const misplaced = Object.keys(openapi).filter((name) => name in rules && !(name in restRules));
+  if (misplaced.length > 0) {
+    return misplaced.map(
+      (name) =>
+        `${name} is in openapi, where it would apply only to REST. Write meta({ ${name}: …, openapi: { … } }).`,
+    );
+  }
+  return openapi.enabled === false ? [] : optionProblems('openapi', openapi, restRules, 'openapi.');
+}
