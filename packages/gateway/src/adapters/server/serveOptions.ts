@@ -98,7 +98,7 @@ export function requireService(caller: string, service: Service, before = ''): v
  * Checks the options of `serve`.
  * @throws {RangeError} with a line for each option that is unknown or invalid
  */
-export function checkOptions(options: ServeOptions): void {
+function checkOptions(options: ServeOptions): void {
   const problems = optionProblems('serve', options, serveRules);
   if (problems.length > 0) throw new RangeError(problems.join('\n'));
 }
