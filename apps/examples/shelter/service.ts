@@ -72,14 +72,14 @@ async function startShelter(
       idempotencyKey: undefined,
     }),
     // Users renew their tokens, so that a token does not identify its user.
-    idempotency: { state, caller: ({ identity }) => identity?.sub ?? '' },
+    state,
+    idempotency: { caller: ({ identity }) => identity?.sub ?? '' },
     rateLimit: {
       calls: options.callsPerMinute ?? 600,
       windowSeconds: 60,
-      state,
       key: ({ identity, request }) => identity?.sub ?? request.remoteAddress(),
     },
-    failedAttempts: { attempts: 20, windowSeconds: 60, state },
+    failedAttempts: { attempts: 20, windowSeconds: 60 },
     // In the same file system, so that a photo can be moved.
     spool: temporaryFiles(photoFolder),
   });

@@ -140,7 +140,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     rejectedTokens: () => failedAttempts?.known() ?? 0,
-    hasLocalIdempotencyKeys: isIdempotent && options.idempotency?.state === undefined,
+    hasLocalIdempotencyKeys: isIdempotent && options.state === undefined,
     broadcastReconnect: () => sockets.broadcastReconnect(),
     document: document.value,
   };
@@ -215,8 +215,8 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
   const calls = new Calls(limits, options.telemetry !== undefined);
   const clientAddress = createClientAddress(options.trustProxy ?? []);
   const failedAttempts =
-    options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
-  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
+    options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
+  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
   if (options.rateLimit) requireCosts(definitions, options.rateLimit.calls);
   const isIdempotent = definitions.some((definition) => definition.idempotencyKey);
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
@@ -239,7 +239,7 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     calls,
     clientAddress,
     failedAttempts,
-    idempotency: isIdempotent ? new Idempotency(options.idempotency ?? {}, limits) : undefined,
+    idempotency: isIdempotent ? new Idempotency(options.idempotency ?? {}, limits, options.state) : undefined,
     isIdempotent,
     own,
     policiesOf: createPolicySets<RequestPolicy<Identity>, Policy>(own, ofService, definitions),

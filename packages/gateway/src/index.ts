@@ -35,10 +35,8 @@ export type { JsonSchemaConverters } from './procedures/standardSchema.ts';
 export { ResponseControls } from './http/outgoingResponse.ts';
 export {
   apiErrors,
-  createProblemDetails,
   problemDetails,
   trpcToOpenApiErrors,
   type ErrorFormat,
-  type ProblemDetailsOptions,
   type RestError,
 } from './operations/errorFormat.ts';
