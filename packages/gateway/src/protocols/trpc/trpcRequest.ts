@@ -151,8 +151,7 @@ export class TrpcRequest implements Target, RawInputs {
     if (this.inputs === noCalls) this.#readInputs();
     const input = this.inputs[index];
     const lastEventId = this.type === 'subscription' ? this.lastEventId : null;
-    if (!lastEventId) return input;
-    return isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });
+    return lastEventId ? withLastEventId(input, lastEventId) : input;
   }
 
   /**
@@ -360,6 +359,10 @@ function mediaOf(contentType: string | undefined, method: string): InputMedia {
     contentType === undefined ? 'Missing content-type header' : `Unsupported content-type "${contentType}`;
   throw new TRPCError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
 }
+
+/** Returns the input of a subscription that the client resumes after an event, as tRPC does. */
+export const withLastEventId = (input: unknown, lastEventId: string): unknown =>
+  isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });
 
 /** Converts an error while reading a stream. */
 const streamError = (cause: unknown): unknown =>
