@@ -224,6 +224,19 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toEqual(['book']);
   });
 
+  it('a repeated key answers 422 over tRPC for another input that createContext has read', async () => {
+    const { send, runs } = await start({
+      createContext: async ({ idempotencyKey, info, response }) => {
+        await info?.calls[0]?.getRawInput();
+        return { response, key: idempotencyKey };
+      },
+    });
+    await send('/trpc/order', { item: 'book' }, 'key-1');
+    expect((await send('/trpc/order', { item: 'pen' }, 'key-1')).status).toBe(422);
+    expect((await send('/trpc/order', { item: 'book' }, 'key-1')).isReplayed).toBe(true);
+    expect(runs).toEqual(['book']);
+  });
+
   it('forms with different boundaries and equal entries are the same input', async () => {
     const { send, runs } = await start();
     const form = (text: string) => {

@@ -39,15 +39,6 @@ interface IterableSource {
   readonly iterator: AsyncIterator<unknown> & Partial<AsyncDisposable>;
 }
 
-/** A line that settles the promise with this id, or has a value of the iterable with this id. */
-type QueuedLine = readonly [
-  id: number,
-  status: number,
-  value: unknown,
-  call: number,
-  source: IterableSource | undefined,
-];
-
 // The numbers of @trpc/server 11.25.
 const promiseType = 0;
 const iterableType = 1;
@@ -78,7 +69,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   /** Iterables with a value in `text`: the next one is requested when `text` has been sent. */
   readonly #sourcesInText: IterableSource[] = [];
   /** Lines beyond `maxTextLength`. Not encoded yet, since a batch may have the same large output 100 times. */
-  readonly #queue: QueuedLine[] = [];
+  readonly #queue: (() => void)[] = [];
   #pendingBody: PromiseWithResolvers<string | BodyStream> | undefined;
 
   constructor(options: JsonLinesOptions) {
@@ -140,9 +131,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   protected override onPull(): void {
     if (this.hasEnded) return;
     if (this.text === '') for (const source of this.#sourcesInText.splice(0)) this.#requestNext(source);
-    while (this.#queue.length > 0 && this.text.length < maxTextLength) {
-      this.#write(...(this.#queue.shift() as QueuedLine));
-    }
+    while (this.#queue.length > 0 && this.text.length < maxTextLength) this.#queue.shift()?.();
     this.#endIfComplete();
   }
 
@@ -274,10 +263,11 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     if (text !== undefined) this.#pendingBody?.resolve(text);
   }
 
+  /** Adds a line that settles the promise with this id, or has a value of the iterable with this id. */
   #add(id: number, status: number, value: unknown, call: number, source?: IterableSource): void {
     if (this.isLast || this.hasEnded) return;
     const isFull = this.#queue.length > 0 || this.text.length >= maxTextLength;
-    if (isFull) this.#queue.push([id, status, value, call, source]);
+    if (isFull) this.#queue.push(() => this.#write(id, status, value, call, source));
     else this.#write(id, status, value, call, source);
     if (this.pull !== undefined) this.sendSoon();
   }

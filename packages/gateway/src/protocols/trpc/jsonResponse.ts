@@ -66,19 +66,20 @@ export class JsonResponse extends RequestCalls {
     index: number,
     before: string,
   ): Pick<EncodedError, 'text' | 'shape'> & { readonly error: TRPCError } {
+    const { errors, limits } = this.settings;
     const { isBatchCall, type } = this.request;
     const call = this.callOf(index);
     const isOutcome = this.#outcomes[index] instanceof Failure;
     if (error instanceof LimitError && !isOutcome) this.report(error, call);
-    let encoded = this.encodeError(this.shapeOf(error, isBatchCall ? call : { ...call, type }));
+    let encoded = errors.encode(this.shapeOf(error, isBatchCall ? call : { ...call, type }), this.scope);
     if (
       isBatchCall &&
       !this.#isWithinLimit(encoded.text, before) &&
       utf8Length(encoded.text) > maxErrorBytes(0)
     ) {
-      const replacement = batchTooLarge(this.settings.limits.maxResponseBytes);
+      const replacement = batchTooLarge(limits.maxResponseBytes);
       this.scope.limit = replacement.limit;
-      encoded = { ...this.encodeError(defaultShape(replacement)), replacement };
+      encoded = { ...errors.encode(defaultShape(replacement), this.scope), replacement };
     }
     return { text: encoded.text, shape: encoded.shape, error: encoded.replacement ?? error };
   }

@@ -18,7 +18,7 @@ export class LinesResponse extends RequestCalls {
     this.#lines?.settle(index, outcome);
   }
 
-  protected override run(): void {
+  protected override start(context: unknown): void {
     const { request, scope, settings } = this;
     const { jsonl, transformer } = settings.config;
     const { output } = transformer;
@@ -47,7 +47,7 @@ export class LinesResponse extends RequestCalls {
       },
     });
     this.#lines = lines;
-    super.run();
+    super.start(context);
     void mapMaybePromise(lines.body(), (body) => {
       this.#body = body;
       this.end();

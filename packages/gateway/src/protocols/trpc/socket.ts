@@ -133,8 +133,9 @@ export class Socket {
     try {
       this.#send({ id, jsonrpc, result }, batch);
     } catch (cause) {
-      if (!batch || !(cause instanceof LimitError)) throw cause;
-      throw batchTooLarge(this.settings.limits.maxResponseBytes);
+      throw batch && cause instanceof LimitError
+        ? batchTooLarge(this.settings.limits.maxResponseBytes)
+        : cause;
     }
   }
 

@@ -4,7 +4,6 @@ import { isObservable, observableToAsyncIterable, type Observable } from '@trpc/
 import type { TRPCRequestMessage } from '@trpc/server/rpc';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import { isObject } from '../../http/isObject.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { performance } from '../../http/performance.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
@@ -29,6 +28,7 @@ import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { noCall, type CallInfo, type OpenCall, type Socket } from './socket.ts';
+import { withLastEventId } from './trpcRequest.ts';
 
 /** One call on a WebSocket. Its messages are those of tRPC's connection handler (@trpc/server 11.25). */
 export class SocketCall extends CallScope implements OpenCall, RawInputs, OutcomeReceiver {
@@ -311,9 +311,6 @@ const policyContext = (
   // A copy, since the calls of a socket run concurrently.
   data: { ...data },
 });
-
-const withLastEventId = (input: unknown, lastEventId: string): unknown =>
-  isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });
 
 async function catchError(run: () => unknown): Promise<TRPCError | undefined> {
   try {

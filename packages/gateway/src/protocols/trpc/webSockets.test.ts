@@ -415,20 +415,23 @@ describe('the record of a call on a WebSocket', () => {
 
   it('the record of a query has status 499 and no error if the client disconnects first', async () => {
     const errors: unknown[] = [];
+    const ignoring = Promise.withResolvers();
     const router = t.router({
       gives: t.procedure.query(
         ({ signal }) =>
           new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
       ),
-      ignores: t.procedure.query(() => new Promise((resolve) => setTimeout(resolve, 20))),
+      ignores: t.procedure.query(() => ignoring.promise),
     });
     const { records, handler, send } = await open(router, {
       trpc: { onError: ({ error }) => errors.push(error) },
     });
     await send([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
     expect(handler.inFlight).toBe(2);
-    await handler.closed();
+    const closed = handler.closed();
     await quiet();
+    ignoring.resolve(undefined);
+    await closed;
     expect(records).toMatchObject([
       { operation: 'gives', status: 499, error: undefined },
       { operation: 'ignores', status: 499, error: undefined },
