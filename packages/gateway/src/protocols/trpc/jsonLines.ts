@@ -3,7 +3,7 @@ import type { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { afterPromises } from '../../http/eventLoop.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import type { BodyStream } from '../../http/response.ts';
+import { discardStream, type BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
@@ -231,7 +231,10 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   #iterable(iterable: AsyncIterable<unknown>, call: number): number {
     const id = this.#register();
-    if (this.hasEnded) return id;
+    if (this.hasEnded) {
+      void discardStream(iterable);
+      return id;
+    }
     try {
       const source: IterableSource = { id, call, iterator: iterable[Symbol.asyncIterator]() };
       this.#sources.add(source);
@@ -323,6 +326,15 @@ function closeIterator({ iterator }: IterableSource): void {
 export function isStreamLike(output: unknown): boolean {
   if (typeof output !== 'object' || output === null || Array.isArray(output)) return false;
   return Symbol.asyncIterator in output || hasAsyncMember(output);
+}
+
+/** Ends the streams of an output that is not sent, and ignores the errors of its promises. */
+export function discardOutput(output: unknown): void {
+  // Not the members of a stream, such as its socket.
+  for (const value of isAsyncIterable(output) ? [output] : Object.values(output as object)) {
+    if (isAsyncIterable(value)) void discardStream(value);
+    else if (isPromise(value)) value.catch(() => {});
+  }
 }
 
 /**
