@@ -49,6 +49,11 @@ export abstract class TextStream implements BodyStream {
    */
   protected abstract onEnd(isCut: boolean): void;
 
+  /** Called when the credential of the request is no longer valid. */
+  protected onRevoked(): void {
+    this.cut();
+  }
+
   /** Ends the stream at once. Text that was not sent is dropped. */
   cut(): void {
     if (this.hasEnded) return;
@@ -58,7 +63,7 @@ export abstract class TextStream implements BodyStream {
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    if (!this.hasEnded) this.#endWatch = this.#options.watch(() => this.cut());
+    if (!this.hasEnded) this.#endWatch = this.#options.watch(() => this.onRevoked());
     return {
       next: () => {
         this.pull = Promise.withResolvers();

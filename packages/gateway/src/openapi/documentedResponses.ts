@@ -147,7 +147,7 @@ const isUndescribed = (output: OperationOutput, status: number): boolean =>
 const undescribedOutput = 'JSON of the value that the procedure returns. No output schema describes it.';
 
 const eventsDescription =
-  'Server-sent events (WHATWG HTML §9.2). `data` is JSON of this schema; `id` is set if the event has one. The stream ends with `event: end`, or with `event: error` and the body of the error.';
+  'Server-sent events (WHATWG HTML §9.2). `data` is JSON of this schema; `id` is set if the event has one. The stream ends with `event: end`, or with `event: error` and the body of the error. After another end, connect again, with `Last-Event-ID` if events have one.';
 
 /** Returns the error statuses of an operation, with descriptions. */
 function errorDescriptions(

@@ -3,7 +3,7 @@ import { isObservable, observableToAsyncIterable } from '@trpc/server/observable
 import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
-import type { Header } from '../../http/response.ts';
+import { discardStream, type Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../../http/serverSentEvents.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
@@ -62,7 +62,8 @@ export class EventsResponse extends RequestCalls {
   }
 
   protected override discard(): void {
-    this.#body?.end();
+    if (this.#body) this.#body.end();
+    else if (isAsyncIterable(this.#outcome)) void discardStream(this.#outcome);
   }
 
   /** Returns the iterator of the events. If it throws, the stream starts with that error. */

@@ -3,7 +3,7 @@ import type { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { afterPromises } from '../../http/eventLoop.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import type { BodyStream } from '../../http/response.ts';
+import { discardStream, type BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
@@ -213,7 +213,10 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   #iterable(iterable: AsyncIterable<unknown>, call: number): number {
     const id = this.#register();
-    if (this.hasEnded) return id;
+    if (this.hasEnded) {
+      void discardStream(iterable);
+      return id;
+    }
     try {
       const source: IterableSource = { id, call, iterator: iterable[Symbol.asyncIterator]() };
       this.#sources.add(source);
@@ -303,6 +306,15 @@ function closeIterator({ iterator }: IterableSource): void {
 }
 
 type AsyncValue = Promise<unknown> | AsyncIterable<unknown>;
+
+/** Ends the streams of an output that is not sent, and ignores the errors of its promises. */
+export function discardOutput(output: unknown): void {
+  // Not the members of a stream, such as its socket.
+  for (const value of isAsyncIterable(output) ? [output] : Object.values(output as object)) {
+    if (isAsyncIterable(value)) void discardStream(value);
+    else if (isPromise(value)) value.catch(() => {});
+  }
+}
 
 /**
  * Whether a value is an async iterable, or an object with a member that is one or a promise. Hot path: `Object.keys`,

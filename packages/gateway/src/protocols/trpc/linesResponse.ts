@@ -3,9 +3,10 @@ import { mapMaybePromise } from '../../http/maybePromise.ts';
 import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { BodyStream } from '../../http/response.ts';
 import type { CallScope } from '../../calls/callScope.ts';
-import { failureOf } from '../../procedures/execute.ts';
+import { Failure, failureOf } from '../../procedures/execute.ts';
 import { JsonLines } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
+import { blobError } from './trpcErrors.ts';
 
 /** Responds to a batch of calls with JSON lines, as soon as each call has ended. */
 export class LinesResponse extends RequestCalls {
@@ -15,7 +16,8 @@ export class LinesResponse extends RequestCalls {
   protected override readonly callScopes: CallScope[] = [];
 
   settle(index: number, outcome: unknown): void {
-    this.#lines?.settle(index, outcome);
+    const error = outcome instanceof Blob && blobError(this.request.procedures[index]);
+    this.#lines?.settle(index, error ? new Failure(error) : outcome);
   }
 
   protected override start(context: unknown): void {

@@ -5,6 +5,7 @@ import type { TRPCRequestMessage } from '@trpc/server/rpc';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
+import { discardStream } from '../../http/response.ts';
 import { performance } from '../../http/performance.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import { CallScope } from '../../calls/callScope.ts';
@@ -28,6 +29,7 @@ import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { noCall, type CallInfo, type OpenCall, type Socket } from './socket.ts';
+import { blobError } from './trpcErrors.ts';
 import { withLastEventId } from './trpcRequest.ts';
 
 /** One call on a WebSocket. Its messages are those of tRPC's connection handler (@trpc/server 11.25). */
@@ -183,8 +185,13 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   #send(outcome: unknown): void {
     if (outcome instanceof Failure) return this.#endWithError(outcome.error);
     const isStream = isAsyncIterable(outcome) || isObservable(outcome);
-    if (isStream !== (this.type === 'subscription')) return this.#endWithError(outputTypeError(this));
+    if (isStream !== (this.type === 'subscription')) {
+      if (isAsyncIterable(outcome)) void discardStream(outcome);
+      return this.#endWithError(outputTypeError(this));
+    }
     if (isStream) return void this.#stream(outcome);
+    const error = outcome instanceof Blob && blobError(this.procedure);
+    if (error) return this.#endWithError(error);
     try {
       this.#socket.sendResult(this, { type: 'data', data: outcome });
       this.#end();

@@ -1,4 +1,4 @@
-import { getErrorShape, type AnyTRPCRouter, type TRPCError } from '@trpc/server';
+import { getErrorShape, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
@@ -8,6 +8,7 @@ import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseB
 import { clientMessage } from '../../procedures/clientError.ts';
 import { errorStatusOf, isFormatted, unknownCall } from '../../procedures/formattedError.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
 
 type Config = AnyTRPCRouter['_def']['_config'];
 type ShapeOptions = Omit<Parameters<typeof getErrorShape>[0], 'config'>;
@@ -135,6 +136,18 @@ export const defaultShape = (error: TRPCError): object =>
     error,
     ...unknownCall,
   });
+
+/**
+ * Returns the error for a `Blob` of a procedure with `produces`, which is for REST: as JSON it would be `{}`. Other
+ * procedures may have a transformer that encodes their `Blob`s.
+ */
+export const blobError = (procedure: Procedure | undefined): TRPCError | undefined =>
+  procedure?.rest?.produces
+    ? new TRPCError({
+        code: 'UNSUPPORTED_MEDIA_TYPE',
+        message: `Procedure "${procedure.path}" returned a Blob, which tRPC cannot send. Call it over REST.`,
+      })
+    : undefined;
 
 /** The shape that tRPC's adapters (@trpc/server 11.25) send if an error cannot be formatted. */
 export const genericErrorShape = {
