@@ -1,11 +1,6 @@
-import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
+import type { AnyTRPCRouter } from '@trpc/server';
 import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
-import type { MaybePromise } from './http/maybePromise.ts';
-import type { OutgoingResponse } from './http/outgoingResponse.ts';
-import type { HttpRequest } from './http/request.ts';
-import { requestId } from './http/requestId.ts';
-import type { HttpResponse } from './http/response.ts';
-import type { Handle, RejectHttp, Service, Upgrade } from './http/service.ts';
+import type { RejectHttp, Service, Upgrade } from './http/service.ts';
 import { describedHeaders } from './openapi/describedHeaders.ts';
 import { apiErrors } from './operations/errorFormat.ts';
 import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
@@ -15,24 +10,23 @@ import { authenticationPolicy, allowInexactHeaders, schemeIn, schemesOf } from '
 import { Calls } from './calls/calls.ts';
 import { createClientAddress } from './calls/clientAddress.ts';
 import { clientTimeoutPolicy } from './calls/clientTimeout.ts';
-import { createCompletion } from './calls/completion.ts';
 import { concurrencyPolicy } from './policies/concurrency.ts';
 import { corsPolicy } from './policies/cors.ts';
 import { createCredentialWatch } from './auth/credentialWatch.ts';
 import { createFailedAttempts } from './auth/failedAttempts.ts';
-import { afterOnRequest, ErrorReporter, hookedCalls } from './calls/hooks.ts';
+import { ErrorReporter } from './calls/errorReporter.ts';
 import { Idempotency } from './policies/idempotency.ts';
 import { limitsOf } from './calls/limits.ts';
 import { loadSheddingPolicy } from './policies/loadShedding.ts';
 import { createObserve } from './calls/observe.ts';
-import { admit, arrive, type Policy, type Target } from './calls/policy.ts';
+import { admit, createPolicySets, requirePolicies, type Policy } from './calls/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
-import { RequestScope, type ProtocolName } from './calls/requestScope.ts';
+import type { RequestPolicy, RequestScope } from './calls/requestScope.ts';
 import { addMetadata, RouteTable } from './calls/routes.ts';
 import { createSameSite } from './auth/sameSite.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
-import { securityHeadersPolicy } from './policies/securityHeaders.ts';
+import { requestIdPolicy, securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSocketOrigins } from './auth/socketOrigins.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import {
@@ -43,10 +37,10 @@ import {
   readPaths,
   requireFreePaths,
 } from './protocols/paths.ts';
-import type { Protocol } from './protocols/protocol.ts';
+import { RequestHandler } from './protocols/requestHandler.ts';
 import { createErrorResponse, rejectionResponse } from './protocols/rest/errorResponse.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
-import { createRouteServer } from './protocols/rest/serveRoutes.ts';
+import { createRouteProtocol } from './protocols/rest/serveRoutes.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
 import { trpcOptions, withSocketLimits, type TrpcSettings } from './protocols/trpc/options.ts';
 import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
@@ -104,69 +98,131 @@ export interface Gateway extends Service {
  * @throws {GatewayError} for invalid options, and with one line for each procedure that cannot be served: its name, the
  * reason and the fix
  */
-export async function createGateway<Router extends AnyTRPCRouter, Identity>(
-  options: GatewayOptions<Router, Identity>,
+export async function createGateway<Router extends AnyTRPCRouter, Identity, Data extends object = object>(
+  options: GatewayOptions<Router, Identity, Data>,
 ): Promise<Gateway> {
   requireOptions(options);
-  const { createContext, errorFormat = apiErrors, onCall, onError, onRequest, onSend, router } = options;
+  const service = await readService(options);
+  const policies = createPolicies(options, service);
+  const { protocolOf, protocols, routeOf, sockets } = createProtocols(options, service, policies);
+  const { definitions, document, errorFormat, limits, maxStreamBytes, ownOrigin, routes, schemes } = service;
+  const { calls, clientAddress, failedAttempts, isIdempotent, own, policiesOf, recorder } = policies;
+  const observe =
+    options.telemetry &&
+    createObserve(options.telemetry, {
+      routeOf,
+      publicScheme: ownOrigin === undefined ? undefined : ownOrigin.startsWith('https:') ? 'https' : 'http',
+      clientAddress,
+    });
+  const { handle, rejectHttp, shed, upgrade } = new RequestHandler<Identity>({
+    protocols,
+    protocolOf,
+    openSocket: (scope) => sockets.upgrade(scope),
+    policiesOf: policiesOf.ofRequest,
+    ownPolicies: own,
+    hasData: options.policies !== undefined,
+    recorder,
+    observe,
+    rejectionResponse: (scope, rejection) => rejectionResponse(errorFormat, scope, rejection),
+  });
+  return {
+    handle,
+    allowInexactHeaders: () => allowInexactHeaders(schemes),
+    serves: (path) => protocolOf(path) !== 'other' || routes.has(path),
+    upgrade,
+    ...(policiesOf.ofRequest([]).arriving.length > 0 && { shed }),
+    rejectHttp,
+    fetch: createFetch({ handle, maxBodyBytes: limits.maxBodyBytes, maxStreamBytes }),
+    maxBodyBytes: limits.maxBodyBytes,
+    maxStreamBytes,
+    maxMessageBytes: sockets.maxMessageBytes,
+    maxUnauthenticatedBytes: sockets.maxUnauthenticatedBytes,
+    procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
+    callsInFlight: () => calls.inFlight,
+    rejectedTokens: () => failedAttempts?.known() ?? 0,
+    hasLocalIdempotencyKeys: isIdempotent && options.state === undefined,
+    broadcastReconnect: () => sockets.broadcastReconnect(),
+    document: document.value,
+  };
+}
+
+type Options<Router extends AnyTRPCRouter, Identity> = GatewayOptions<Router, Identity, never>;
+
+/** Reads what is served: procedures, REST operations, routes and the document, and under which paths and limits. */
+async function readService<Router extends AnyTRPCRouter, Identity>(options: Options<Router, Identity>) {
+  const { errorFormat = apiErrors, router } = options;
   const schemes = schemesOf(options.authentication);
-  const isProtected = schemes.length > 0;
   const paths = readPaths(options);
   const { documentPath, restBasePath, trpcBasePath } = paths;
   const links = createLinkBase(options.publicUrl, restBasePath);
-  const ownOrigin = URL.canParse(links.origin) ? new URL(links.origin).origin : undefined;
   const limits = limitsOf(options);
   const socketOptions = withSocketLimits(options.sockets ?? {}, limits.maxBodyBytes);
   const routes = new RouteTable<Identity>(options.routes ?? {});
 
-  // Procedures, routes and REST operations
   const definitions = await readProcedures(router);
   const scopes = allScopes(definitions, schemes);
-  if (!isProtected) routes.requireAuthentication();
+  if (schemes.length === 0) routes.requireAuthentication();
   requireFreePaths(routes, paths, definitions);
   const routeMethods = routes.methods;
-  routes.add(documentPath, { handler: () => document.response() });
-  for (const { protectedResource } of schemes) {
-    if (protectedResource) addMetadata(routes, protectedResource, scopes);
-  }
   const operations = createOperations(definitions, {
     basePath: restBasePath,
     links,
-    isTaken: (path) => routes.has(path) || isBelow(path, trpcBasePath),
+    isTaken: (path) => path === documentPath || routes.has(path) || isBelow(path, trpcBasePath),
     jsonSchema: options.jsonSchema,
     canSpool: options.spool !== undefined,
   });
-  const uploadBytes = operations.map(({ input }) => input.body?.upload?.maxBytes ?? 0);
-  const maxStreamBytes = Math.max(limits.maxBodyBytes, ...uploadBytes);
-
-  // State that all requests share
-  const calls = new Calls(limits, options.telemetry !== undefined, onCall && hookedCalls(onCall));
-  const watch = createCredentialWatch();
-  const clientAddress = createClientAddress(options.trustProxy ?? []);
-  const failedAttempts =
-    options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
-  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
-  if (options.rateLimit) requireCosts(definitions, options.rateLimit.calls);
-  const isIdempotent = definitions.some((definition) => definition.idempotencyKey);
-  const idempotency = isIdempotent ? new Idempotency(options.idempotency ?? {}, limits) : undefined;
-  const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
-  const reporter = onError && new ErrorReporter(onError);
-  const isMasked = options.maskUnexpectedErrors ?? false;
-  const errorResponse = createErrorResponse(errorFormat, reporter, definitions, limits.maxResponseBytes);
-  const recorder = new Recorder(options);
   const document = lazyDocument({
     operations,
     document: options.document,
     server: links.rest,
     schemes,
-    isRateLimited: rateLimit !== undefined,
-    limitsAttempts: failedAttempts !== undefined,
+    isRateLimited: options.rateLimit !== undefined,
+    limitsAttempts: options.failedAttempts !== undefined,
     limits,
     errorFormat,
   });
+  routes.add(documentPath, { handler: () => document.response() });
+  for (const { protectedResource } of schemes) {
+    if (protectedResource) addMetadata(routes, protectedResource, scopes);
+  }
+  const uploadBytes = operations.map(({ input }) => input.body?.upload?.maxBytes ?? 0);
+  return {
+    definitions,
+    document,
+    errorFormat,
+    limits,
+    links,
+    maxStreamBytes: Math.max(limits.maxBodyBytes, ...uploadBytes),
+    operations,
+    ownOrigin: URL.canParse(links.origin) ? new URL(links.origin).origin : undefined,
+    paths,
+    routeMethods,
+    routes,
+    schemes,
+    scopes,
+    socketOptions,
+  };
+}
 
-  // Policies run in this order. After them, each call takes a place in `calls` and gets a deadline and a span.
-  const policies: readonly Policy<Identity>[] = [
+type ServiceParts<Identity> = Awaited<ReturnType<typeof readService<AnyTRPCRouter, Identity>>>;
+
+/** Creates the policies, in the order in which they run, and the state that all requests share. */
+function createPolicies<Router extends AnyTRPCRouter, Identity>(
+  options: Options<Router, Identity>,
+  { definitions, limits, operations, ownOrigin, routeMethods, schemes, scopes }: ServiceParts<Identity>,
+) {
+  const isProtected = schemes.length > 0;
+  const calls = new Calls(limits, options.telemetry !== undefined);
+  const clientAddress = createClientAddress(options.trustProxy ?? []);
+  const failedAttempts =
+    options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
+  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
+  if (options.rateLimit) requireCosts(definitions, options.rateLimit.calls);
+  const isIdempotent = definitions.some((definition) => definition.idempotencyKey);
+  const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
+
+  // After them, each call takes a place in `calls` and gets a deadline and a span.
+  const own: readonly RequestPolicy<Identity>[] = [
     ...(limits.maxQueueMs < Infinity ? [loadSheddingPolicy(limits.maxQueueMs)] : []),
     ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
     concurrencyPolicy(calls),
@@ -175,17 +231,45 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     clientTimeoutPolicy,
     securityHeadersPolicy(isProtected),
     ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes, routeMethods))] : []),
+    requestIdPolicy,
   ];
-  const arrivalPolicies = policies.filter((policy) => policy.arrive);
-  const admissionPolicies = policies.filter((policy) => policy.admit);
-  const { complete, rescue } = createCompletion({ policies, onSend, recorder, errorResponse });
+  // Whatever the types of identity and data are: they are those of `authentication` and of the policies themselves.
+  const ofService = requirePolicies(options.policies ?? []) as readonly Policy[];
+  return {
+    calls,
+    clientAddress,
+    failedAttempts,
+    idempotency: isIdempotent ? new Idempotency(options.idempotency ?? {}, limits, options.state) : undefined,
+    isIdempotent,
+    own,
+    policiesOf: createPolicySets<RequestPolicy<Identity>, Policy>(own, ofService, definitions),
+    rateLimit,
+    recorder: new Recorder(options),
+  };
+}
 
-  // Protocols
-  const trpc = trpcOptions(options.trpc, limits, reporter);
+type PolicyParts<Identity> = ReturnType<typeof createPolicies<AnyTRPCRouter, Identity>>;
+
+/** Creates the protocols, which read requests into calls and encode their outcomes. */
+function createProtocols<Router extends AnyTRPCRouter, Identity>(
+  options: Options<Router, Identity>,
+  service: ServiceParts<Identity>,
+  policies: PolicyParts<Identity>,
+) {
+  const { createContext, onError, router } = options;
+  const { definitions, errorFormat, limits, links, operations, paths, routes, schemes, socketOptions } =
+    service;
+  const { calls, clientAddress, failedAttempts, idempotency, rateLimit, recorder } = policies;
+  const { _config: config } = router._def;
+  const { maxResponseBytes } = limits;
+  const watch = createCredentialWatch();
+  const reporter = onError && new ErrorReporter(onError);
+  const isMasked = options.maskUnexpectedErrors ?? false;
+  const errorResponse = createErrorResponse(errorFormat, reporter, definitions, maxResponseBytes);
   const rest = createRestProtocol({
     operations,
     links,
-    basePathLength: restBasePath.length,
+    basePathLength: paths.restBasePath.length,
     limits,
     calls,
     watch,
@@ -193,141 +277,43 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity>(
     createContext,
     spool: options.spool,
     errorResponse,
-    ...eventTimes(router._def._config),
+    ...eventTimes(config),
   });
   const trpcSettings: TrpcSettings = {
-    config: router._def._config,
-    basePath: trpcBasePath,
-    trpc,
+    config,
+    basePath: paths.trpcBasePath,
+    trpc: trpcOptions(options.trpc, limits, reporter),
     limits,
     calls,
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
     watch,
     idempotency,
-    errors: new TrpcErrors(router, { maxResponseBytes: limits.maxResponseBytes, isMasked, reporter }),
+    errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reporter }),
     createContext,
   };
-  const trpcProtocol = new TrpcProtocol(trpcSettings);
+  const { admitting, early } = policies.policiesOf.ofRequest([]);
+  // The others have run when the request arrived.
+  const afterEarly = admitting.slice(early.length);
   const sockets = new WebSockets({
     ...trpcSettings,
-    admit: (scope: RequestScope<Identity>, target) => admit(admissionPolicies, scope, target),
+    admit: (scope: RequestScope<Identity>) => admit(afterEarly, scope),
+    policiesOf: policies.policiesOf.ofCall,
     rateLimit,
-    allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], ownOrigin),
+    allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], service.ownOrigin),
     clientAddress,
     failedAttempts,
     sockets: socketOptions,
-    awaitsParameters: (request) => isProtected && schemeIn(schemes, request, request) !== schemes[0],
+    awaitsParameters: (request) => schemes.length > 0 && schemeIn(schemes, request, request) !== schemes[0],
     emit: (record) => recorder.emit(record),
   });
-  const serveRoute = createRouteServer({ routes, policies: admissionPolicies, errorResponse });
-  const protocolOf = createProtocolOf(paths, routes);
-  const observe =
-    options.telemetry &&
-    createObserve(options.telemetry, {
-      routeOf: createRouteOf(paths, routes, rest.routeOf),
-      publicScheme: ownOrigin === undefined ? undefined : ownOrigin.startsWith('https:') ? 'https' : 'http',
-      clientAddress,
-    });
-
-  function scopeOf(request: HttpRequest, protocol: ProtocolName): RequestScope<Identity> {
-    const startedAt = recorder.isComplete ? performance.now() : 0;
-    const id = requestId(request.header('x-request-id'));
-    const scope = new RequestScope<Identity>(request, protocol, id, startedAt);
-    observe?.(scope);
-    return scope;
-  }
-
-  /** Runs the policies, then the protocol. */
-  function serve<TargetOfProtocol extends Target>(
-    protocol: Protocol<Identity, TargetOfProtocol>,
-    scope: RequestScope<Identity>,
-  ): MaybePromise<OutgoingResponse> {
-    const target = protocol.target(scope.request);
-    if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
-    const rejection = admit(admissionPolicies, scope, target);
-    if (rejection === undefined) return protocol.respond(scope, target);
-    return rejection instanceof Promise
-      ? rejection.then((error) => (error ? protocol.reject(error, scope) : protocol.respond(scope, target)))
-      : protocol.reject(rejection, scope);
-  }
-
-  /** Formats an error that occurs before the protocol handles the request. */
-  const reject = (error: TRPCError, scope: RequestScope<Identity>): OutgoingResponse =>
-    (scope.protocol === 'trpc' ? trpcProtocol : rest).reject(error, scope);
-
-  const respond = (scope: RequestScope<Identity>): MaybePromise<HttpResponse> => {
-    if (scope.protocol === 'rest') return serve(rest, scope);
-    return scope.protocol === 'trpc' ? serve(trpcProtocol, scope) : serveRoute(scope);
-  };
-  const respondTo = afterOnRequest(onRequest, reject, respond);
-  const upgradeTo = afterOnRequest(onRequest, reject, (scope) => sockets.upgrade(scope));
-
-  const handle: Handle = (request) => {
-    const scope = scopeOf(request, protocolOf(request.path));
-    try {
-      const { telemetry } = scope;
-      const response = telemetry ? telemetry.run(() => respondTo(scope)) : respondTo(scope);
-      if (!(response instanceof Promise)) return complete(scope, response);
-      return response.then(
-        (settled) => complete(scope, settled),
-        (error: unknown) => rescue(scope, error),
-      );
-    } catch (error) {
-      return rescue(scope, error);
-    }
-  };
-
-  const upgrade: Upgrade = (request) => {
-    // RFC 6455 §4.1
-    if (request.method !== 'GET' || protocolOf(request.path) !== 'trpc') return undefined;
-    const scope = scopeOf(request, 'trpc');
-    const finish = (decision: Awaited<ReturnType<typeof upgradeTo>>) => {
-      if (typeof decision !== 'function') return complete(scope, decision);
-      recorder.upgrade(scope);
-      return decision;
-    };
-    try {
-      const { telemetry } = scope;
-      const decision = telemetry ? telemetry.run(() => upgradeTo(scope)) : upgradeTo(scope);
-      return decision instanceof Promise
-        ? decision.then(finish, (error: unknown) => rescue(scope, error))
-        : finish(decision);
-    } catch (error) {
-      return rescue(scope, error);
-    }
-  };
-
-  const shed = (request: HttpRequest): HttpResponse | undefined => {
-    const error = arrive(arrivalPolicies, request);
-    if (error === undefined) return undefined;
-    const protocol = protocolOf(request.path);
-    if (protocol === 'other') return undefined;
-    const scope = scopeOf(request, protocol);
-    return complete(scope, reject(error, scope));
-  };
-
-  const rejectHttp: RejectHttp = (request, rejection) => {
-    const scope = scopeOf(request, protocolOf(request.path));
-    return complete(scope, rejectionResponse(errorFormat, scope, rejection));
-  };
-
   return {
-    handle,
-    allowInexactHeaders: () => allowInexactHeaders(schemes),
-    serves: (path) => protocolOf(path) !== 'other' || routes.has(path),
-    upgrade,
-    ...(arrivalPolicies.length > 0 && { shed }),
-    rejectHttp,
-    fetch: createFetch({ handle, maxBodyBytes: limits.maxBodyBytes, maxStreamBytes }),
-    maxBodyBytes: limits.maxBodyBytes,
-    maxStreamBytes,
-    maxMessageBytes: socketOptions.maxMessageBytes,
-    maxUnauthenticatedBytes: socketOptions.maxUnauthenticatedBytes,
-    procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
-    callsInFlight: () => calls.inFlight,
-    rejectedTokens: () => failedAttempts?.known() ?? 0,
-    hasLocalIdempotencyKeys: isIdempotent && options.idempotency?.state === undefined,
-    broadcastReconnect: () => sockets.broadcastReconnect(),
-    document: document.value,
+    protocolOf: createProtocolOf(paths, routes),
+    protocols: {
+      rest,
+      trpc: new TrpcProtocol(trpcSettings),
+      other: createRouteProtocol(routes, errorResponse),
+    },
+    routeOf: createRouteOf(paths, routes, rest.routeOf),
+    sockets,
   };
 }

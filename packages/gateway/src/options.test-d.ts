@@ -5,15 +5,34 @@ import { createGateway } from './gateway.ts';
 import { apiKey } from './auth/schemes/apiKey.ts';
 import { bearer } from './auth/schemes/bearer.ts';
 import { jwt } from './auth/schemes/jwt.ts';
+import type { Policy } from './calls/policy.ts';
 import type { SocketOptions } from './protocols/trpc/options.ts';
 
 test('SocketOptions has the same types as the options of tRPC’s own WebSocket adapter', () => {
   type TrpcOptions = WSSHandlerOptions<AnyTRPCRouter>;
-  expectTypeOf<
-    Pick<SocketOptions, 'keepAlive' | 'dangerouslyDisablePong' | 'experimental_encoder'>
-  >().toEqualTypeOf<
-    Readonly<Pick<TrpcOptions, 'keepAlive' | 'dangerouslyDisablePong' | 'experimental_encoder'>>
+  expectTypeOf<Pick<SocketOptions, 'keepAlive' | 'experimental_encoder'>>().toEqualTypeOf<
+    Readonly<Pick<TrpcOptions, 'keepAlive' | 'experimental_encoder'>>
   >();
+});
+
+test('createContext infers the type of data from the policies', async () => {
+  interface Data {
+    tenant: string;
+    trace: number;
+  }
+  const tenants: Policy<unknown, Data> = { admit: ({ data }) => void (data.tenant = 'red') };
+  const traces: Policy<unknown, Data> = { admit: ({ data }) => void (data.trace = 1) };
+  await createGateway({
+    router: initTRPC.create().router({}),
+    // One without data fits beside those with data.
+    policies: [tenants, traces, { complete: (_context, response) => response.header('x-a', '1') }],
+    createContext({ data }) {
+      expectTypeOf(data.tenant).toEqualTypeOf<string | undefined>();
+      expectTypeOf(data.trace).toEqualTypeOf<number | undefined>();
+      return {};
+    },
+    document: { title: 'Types', version: '0.0.0' },
+  });
 });
 
 test('createContext infers the type of identity from the schemes', async () => {

@@ -5,20 +5,25 @@ import type { ErrorFormat } from './operations/errorFormat.ts';
 import type { CorsOptions } from './policies/cors.ts';
 import type { RequestRecord } from './calls/requestRecord.ts';
 import type { FailedAttemptsOptions } from './auth/failedAttempts.ts';
-import type { Hooks } from './calls/hooks.ts';
+import type { ReportedError } from './calls/errorReporter.ts';
+import type { Policy } from './calls/policy.ts';
 import type { IdempotencyOptions } from './policies/idempotency.ts';
 import type { Limits } from './calls/limits.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
 import type { Routes } from './calls/routes.ts';
 import type { Scheme } from './calls/scheme.ts';
+import type { State } from './state/state.ts';
 import type { Telemetry } from './calls/telemetry.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
 import type { JsonSchemaConverters } from './procedures/standardSchema.ts';
 import type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 /** Options of `createGateway`. */
-export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
-  extends Partial<Limits>, Hooks<inferRouterContext<Router>> {
+export interface GatewayOptions<
+  Router extends AnyTRPCRouter,
+  Identity,
+  Data extends object = object,
+> extends Partial<Limits> {
   /** The tRPC router to serve. It is not modified. */
   readonly router: Router;
   /**
@@ -35,7 +40,7 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * createContext: ({ identity, request, response }) => ({ user: identity, response })
    */
   readonly createContext: (
-    options: ContextOptions<Identity>,
+    options: ContextOptions<Identity, Data>,
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
   /** Base path of the procedures with REST metadata. `/` is possible. Default: `/v1`. */
   readonly restBasePath?: `/${string}`;
@@ -70,8 +75,8 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    */
   readonly publicUrl?: string;
   /**
-   * Limits the calls of each credential, over REST, tRPC and WebSocket together. Calls over the limit get 429. Calls
-   * are counted in this process, or in `state`, which several processes can share. Default: no limit.
+   * Limits the calls of each credential, over REST, tRPC and WebSocket together. Calls over the limit get 429.
+   * Default: no limit.
    * @example
    * rateLimit: { calls: 100, windowSeconds: 60 }
    */
@@ -87,10 +92,17 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    */
   readonly failedAttempts?: FailedAttemptsOptions;
   /**
-   * Where and how long to store responses of procedures whose metadata has `idempotencyKey` next to `openapi`.
-   * Default: in the memory of this process, for 24 hours.
+   * How long to store responses of procedures whose metadata has `idempotencyKey` next to `openapi`, and for whom.
+   * Default: for 24 hours, by credential.
    */
   readonly idempotency?: IdempotencyOptions<Identity>;
+  /**
+   * What several processes share: the counts of `rateLimit` and `failedAttempts`, and the responses of idempotency keys.
+   * While it cannot be reached, each process counts separately, and calls with a key are rejected with 503. WebSockets
+   * that send no credential in time are also limited by each process separately. Default: `memoryState()`, the memory of
+   * this process only.
+   */
+  readonly state?: State;
   /**
    * Addresses and CIDR ranges of your proxies. If one of them sends a request, the client's address is read from
    * `X-Forwarded-For`. Default: none; the client's address is that of the connection.
@@ -111,7 +123,7 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
   readonly telemetry?: Telemetry | undefined;
   /**
    * Body of REST errors, in responses and in the document: `apiErrors`, `problemDetails` (RFC 9457),
-   * `createProblemDetails({ typeBase })`, `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the
+   * `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the
    * router's `errorFormatter`. Default: `apiErrors`, `{ code, message, status }`.
    */
   readonly errorFormat?: ErrorFormat;
@@ -146,6 +158,22 @@ export interface GatewayOptions<Router extends AnyTRPCRouter, Identity>
    * }
    */
   readonly routes?: Routes<Identity>;
+  /**
+   * Rules of your own for requests of every protocol: a limit per tenant, a maintenance mode, an audit log. They have the
+   * interface of the gateway's own policies, and run in this order. Default: none.
+   *
+   * Write this option before `createContext`, so that TypeScript infers the type of `data` there.
+   * @example
+   * policies: [{ complete: (_context, response) => response.header('x-served-by', 'books-1') }]
+   */
+  readonly policies?: readonly Policy<Identity, Data>[];
+  /**
+   * Called with each error that a client receives, including 4xx, from any protocol or policy. Errors that it throws
+   * are ignored. If it is set, the gateway does not write unexpected errors to stderr.
+   *
+   * `trpc.onError` is a different hook, that of tRPC's adapters: it receives only errors over tRPC.
+   */
+  readonly onError?: (error: ReportedError<inferRouterContext<Router>>) => unknown;
   /**
    * Called after each response is complete (for a stream, after its end) with a record for logs and metrics. Errors that
    * it throws are ignored.

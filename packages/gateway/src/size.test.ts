@@ -10,16 +10,16 @@ import { expect, it } from 'vitest';
  */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 16_638, // Goal: 14,000.
-  files: 239, // Goal: 200.
+  codeLines: 16_434, // Goal: 14,000.
+  files: 231, // Goal: 200.
   foldersOver20Files: 6, // Goal: 0.
   functionsOver100Lines: 6, // Goal: 0.
   /** Names that `index.ts` exports. */
-  exportedNames: 93, // Goal: 75.
+  exportedNames: 67, // Goal: 75.
   /** Names that any entry point exports. */
-  namesOfEntryPoints: 133,
+  namesOfEntryPoints: 112,
   /** Members of options, metadata and hooks: see `fieldsOf`. */
-  fields: 144, // Goal: 110.
+  fields: 120, // Goal: 110.
 };
 
 const source = fileURLToPath(new URL('.', import.meta.url));

@@ -59,7 +59,6 @@ test('the README of @petstore/gateway and the pages of docs/gateway have these p
     'retries.ts',
     'orders.ts',
     'fieldErrors.ts',
-    'hooks.ts',
     'payments.ts',
     'inProcess.ts',
     'tenants.ts',
@@ -67,6 +66,7 @@ test('the README of @petstore/gateway and the pages of docs/gateway have these p
     'sharedLimits.ts',
     'fromStandalone.ts',
     'fromTrpcToOpenapi.ts',
+    'policies.ts',
     'statuses.ts',
     'exports.ts',
     'webhooks.ts',
@@ -203,12 +203,12 @@ test('the tables of the pages list every option, every field and every limit, an
       export const options: All<keyof gateway.GatewayOptions<Router, string>> = ${record([...headings].map(([, name = '']) => name))};
       export const document: All<keyof gateway.DocumentOptions> = ${column('options', '`document`')};
       export const context: All<keyof gateway.ContextOptions<string>> = ${column('options', '`createContext`')};
-      export const rpc: All<keyof gateway.TrpcOptions<Router>> = ${column('options', '`rpc`')};
+      export const trpc: All<keyof gateway.TrpcOptions<Router>> = ${column('options', '`trpc`')};
       export const serve: All<keyof ServeOptions> = ${column('options', 'Options of `serve`')};
       export const rest: All<keyof gateway.RestMeta> = ${column('rest-metadata', '`openapi`: the REST operation')};
       export const meta: All<Exclude<keyof gateway.GatewayMeta, 'openapi'>> = ${column('rest-metadata', 'Beside `openapi`: every protocol')};
       export const records: All<keyof gateway.RequestRecord> = ${column('request-records', 'Fields')};
-      export const limits: All<gateway.Limit> = ${column('request-records', 'Limits')};
+      export const limits: All<NonNullable<gateway.RequestRecord['limit']>> = ${column('request-records', 'Limits')};
       export const scheme: All<keyof gateway.SchemeOptions<string>> = ${column('authentication', 'Options of every scheme')};
       export const jwt: All<Exclude<keyof JwtOptions<string>, 'realm' | 'name' | 'document'>> = ${column('authentication', 'Options of `jwt`')};
       export const cors: All<keyof gateway.CorsOptions> = ${column('cors', 'Options')};

@@ -11,8 +11,7 @@ import type { Calls } from '../calls/calls.ts';
 import { CallScope } from '../calls/callScope.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
 import { passesOriginCheck } from './origins.ts';
-import type { Policy, Target } from '../calls/policy.ts';
-import type { RequestScope } from '../calls/requestScope.ts';
+import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
 import { safeMethods, type SameSite } from './sameSite.ts';
 import type { HeaderSource, Rejected, Scheme } from '../calls/scheme.ts';
 
@@ -115,7 +114,7 @@ export function authenticationPolicy<Identity>({
   isSameSite,
   calls,
   failedAttempts,
-}: AuthenticationOptions<Identity>): Policy<Identity> {
+}: AuthenticationOptions<Identity>): RequestPolicy<Identity> {
   const missing: AuthFailure = {
     error: new TRPCError({
       code: 'UNAUTHORIZED',
@@ -140,48 +139,42 @@ export function authenticationPolicy<Identity>({
   }));
   type Check = (typeof checks)[number];
 
-  function reject(
-    scope: RequestScope<Identity>,
-    { isPublic }: Target,
-    authFailure: AuthFailure,
-  ): TRPCError | undefined {
-    if (isPublic) {
+  function reject(scope: RequestScope<Identity>, authFailure: AuthFailure): TRPCError | undefined {
+    if (scope.target.isPublic) {
       scope.isAnonymous = true;
       return undefined;
     }
-    for (const challenge of authFailure.challenges ?? []) scope.addHeader('www-authenticate', challenge);
+    scope.challenges = authFailure.challenges;
     return authFailure.error;
   }
 
   function rejectCredential(
     scope: RequestScope<Identity>,
-    target: Target,
     { invalid, prefix, scheme }: Check,
     credential: string,
     lookedUpAt?: number,
   ): MaybePromise<TRPCError | undefined> {
     const counted = failedAttempts?.count(scope.request, prefix + credential, lookedUpAt, scheme.noun);
     return mapMaybePromise(counted, (tooMany) =>
-      reject(scope, target, tooMany === undefined ? invalid : { error: tooMany }),
+      reject(scope, tooMany === undefined ? invalid : { error: tooMany }),
     );
   }
 
   function verify(
     scope: RequestScope<Identity>,
-    target: Target,
     check: Check,
     credential: string,
   ): MaybePromise<TRPCError | undefined> {
     const { request } = scope;
     const { prefix, scheme } = check;
-    const canChange = target.isSocket || !safeMethods.has(request.method);
+    const canChange = scope.target.isSocket || !safeMethods.has(request.method);
     if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, scope))
-      return reject(scope, target, crossSite);
+      return reject(scope, crossSite);
     // Do not start a verification that could not be awaited.
     const overload = calls.rejection(1);
-    if (overload) return reject(scope, target, { error: overload });
+    if (overload) return reject(scope, { error: overload });
     if (failedAttempts?.isKnown(prefix + credential)) {
-      return rejectCredential(scope, target, check, credential);
+      return rejectCredential(scope, check, credential);
     }
     try {
       const verified = scheme.verify(credential, request);
@@ -192,18 +185,18 @@ export function authenticationPolicy<Identity>({
         calls.wait(verified, new CallScope(request), (outcome) => {
           resolve(
             outcome instanceof Failure
-              ? reject(scope, target, { error: clientError(outcome.error) })
+              ? reject(scope, { error: clientError(outcome.error) })
               : decide(outcome as Identity | Rejected, lookedUpAt),
           );
         });
       });
     } catch (cause) {
-      return reject(scope, target, { error: clientError(failureOf(cause).error) });
+      return reject(scope, { error: clientError(failureOf(cause).error) });
     }
 
     function decide(identity: Identity | Rejected, lookedUpAt?: number): MaybePromise<TRPCError | undefined> {
       // '' and 0 reject a credential too.
-      if (!identity) return rejectCredential(scope, target, check, credential, lookedUpAt);
+      if (!identity) return rejectCredential(scope, check, credential, lookedUpAt);
       scope.identity = identity;
       scope.credential = credential;
       scope.scheme = scheme;
@@ -212,17 +205,20 @@ export function authenticationPolicy<Identity>({
   }
 
   return {
-    admit(scope, target) {
+    admit(scope) {
       const { request } = scope;
-      const source = target.credentials ?? request;
+      const source = scope.target.credentials ?? request;
       for (const check of checks) {
         const credential = check.scheme.read(source, request);
         if (credential === undefined) continue;
         return credential === null || isRepeated(request, check.scheme.header)
-          ? reject(scope, target, check.invalid)
-          : verify(scope, target, check, credential);
+          ? reject(scope, check.invalid)
+          : verify(scope, check, credential);
       }
-      return reject(scope, target, missing);
+      return reject(scope, missing);
+    },
+    complete({ challenges }, { headers }) {
+      for (const challenge of challenges ?? []) headers.push(['www-authenticate', challenge]);
     },
   };
 }

@@ -4,8 +4,7 @@ import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { Policy } from '../calls/policy.ts';
-import type { RequestScope } from '../calls/requestScope.ts';
+import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
 import type { Scheme } from '../calls/scheme.ts';
 
 /** Returns an error if the caller's credential lacks a scope of the procedure. It never throws. */
@@ -47,7 +46,7 @@ function grantedScopes<Identity>(
 }
 
 /** Adds the challenge to a 403 for a missing scope (RFC 6750 §3.1), and to a batch with a call that lacks a scope. */
-export const scopesPolicy: Policy<unknown> = {
+export const scopesPolicy: RequestPolicy = {
   complete({ requiredScopes, scheme }, { headers, status }) {
     if (requiredScopes === undefined || (status !== 403 && status !== 207)) return;
     const scope = [...requiredScopes].join(' ');

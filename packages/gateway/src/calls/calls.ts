@@ -6,7 +6,6 @@ import type { Procedure } from '../procedures/procedures.ts';
 import { OwnCallScope, type CallScope } from './callScope.ts';
 import { Deadlines, Expirable } from './deadlines.ts';
 import type { Limits } from './limits.ts';
-import type { RunCall } from './hooks.ts';
 import { ignoreErrors, type CallTelemetry } from './telemetry.ts';
 
 /** Receives the outcomes of calls: outputs or `Failure`s. `settle` may run synchronously inside `start`. */
@@ -16,17 +15,16 @@ export interface OutcomeReceiver {
   settleLate?(index: number, outcome: unknown): void;
 }
 
-/** Runs the calls of all protocols. It limits how many run at once, and applies deadlines, `onCall` and telemetry. */
+/** Runs the calls of all protocols. It limits how many run at once, and applies deadlines and telemetry. */
 export class Calls {
   readonly #maxInFlight: number;
   readonly #deadlines: Deadlines;
-  /** Runs a call within `onCall`, its span, or both; `undefined` if there is neither. */
-  readonly #run: RunCall | undefined;
+  readonly #run: typeof execute;
 
-  constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false, runHooked?: RunCall) {
+  constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false) {
     this.#maxInFlight = maxInFlight;
     this.#deadlines = new Deadlines(callTimeoutMs);
-    this.#run = isObserved ? observedCalls(runHooked ?? execute) : runHooked;
+    this.#run = isObserved ? executeObserved : execute;
   }
 
   /** The number of pending calls. A call that completes synchronously is never counted. */
@@ -63,10 +61,7 @@ export class Calls {
     }
     const { deadlineMs } = procedure;
     const scope = deadlineMs === undefined ? shared : new OwnCallScope(shared, deadlineMs);
-    const outcome =
-      this.#run === undefined
-        ? execute(procedure, ctx, inputs, index, scope)
-        : this.#run(procedure, ctx, inputs, index, scope);
+    const outcome = this.#run(procedure, ctx, inputs, index, scope);
     if (outcome instanceof Promise) {
       const pending = new PendingOutcome(scope, receiver, index);
       this.#deadlines.add(pending);
@@ -97,21 +92,26 @@ export class Calls {
   }
 }
 
-const observedCalls =
-  (run: RunCall): RunCall =>
-  (procedure, ctx, inputs, index, scope) => {
-    const call = ignoreErrors(() => scope.telemetry?.call(procedure.path));
-    if (call === undefined) return run(procedure, ctx, inputs, index, scope);
-    let outcome: unknown;
-    try {
-      outcome = call.run(() => run(procedure, ctx, inputs, index, scope));
-    } catch (cause) {
-      // `run` never throws.
-      return failureOf(cause);
-    }
-    if (!(outcome instanceof Promise)) return endTelemetry(call, outcome);
-    return outcome.then((settled) => endTelemetry(call, settled));
-  };
+/** Runs a call within its span. */
+function executeObserved(
+  procedure: Parameters<typeof execute>[0],
+  ctx: unknown,
+  inputs: RawInputs,
+  index: number,
+  scope: Parameters<typeof execute>[4] & Partial<Pick<CallScope, 'telemetry'>>,
+): unknown {
+  const call = ignoreErrors(() => scope.telemetry?.call(procedure.path));
+  if (call === undefined) return execute(procedure, ctx, inputs, index, scope);
+  let outcome: unknown;
+  try {
+    outcome = call.run(() => execute(procedure, ctx, inputs, index, scope));
+  } catch (cause) {
+    // `execute` never throws, but the telemetry may.
+    return failureOf(cause);
+  }
+  if (!(outcome instanceof Promise)) return endTelemetry(call, outcome);
+  return outcome.then((settled) => endTelemetry(call, settled));
+}
 
 function endTelemetry(call: CallTelemetry, outcome: unknown): unknown {
   ignoreErrors(() => call.end(outcome instanceof Failure ? outcome.error : undefined));

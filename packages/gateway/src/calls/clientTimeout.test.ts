@@ -4,13 +4,14 @@ import { clientTimeoutPolicy } from './clientTimeout.ts';
 import type { Target } from './policy.ts';
 import { RequestScope } from './requestScope.ts';
 
-const call: Target = { callCount: 1, isPublic: false };
+const call: Target = { procedures: [], callCount: 1, isPublic: false };
 
 async function admit(value: string, target = call) {
   const request = inProcessRequest('GET', '/v1/pets', { 'grpc-timeout': value });
   const scope = new RequestScope(request, 'rest', 'id', 0);
+  scope.target = target;
   const before = performance.now();
-  const error = await clientTimeoutPolicy.admit?.(scope, target);
+  const error = await clientTimeoutPolicy.admit?.(scope);
   return { error, timeout: scope.clientTimeout, before, after: performance.now() };
 }
 

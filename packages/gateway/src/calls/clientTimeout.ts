@@ -1,17 +1,17 @@
 import { TRPCError } from '@trpc/server';
 import { performance } from '../http/performance.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
-import type { Policy } from './policy.ts';
+import type { RequestPolicy } from './requestScope.ts';
 
 /**
  * Reads the client's timeout from `Grpc-Timeout`. It shortens the deadline of the calls of the request. A malformed
  * value is rejected with 400, because the client relies on its deadline.
  */
-export const clientTimeoutPolicy: Policy<unknown> = {
-  admit(scope, { isSocket }) {
+export const clientTimeoutPolicy: RequestPolicy = {
+  admit(scope) {
     const value = scope.request.header(timeoutHeader);
     // Calls on a WebSocket have no headers, and opening the socket takes no time.
-    if (value === undefined || isSocket) return undefined;
+    if (value === undefined || scope.target.isSocket) return undefined;
     const ms = parseTimeout(value);
     if (ms === undefined) {
       return new TRPCError({

@@ -1,65 +1,282 @@
-import type { TRPCError } from '@trpc/server';
-import type { MaybePromise } from '../http/maybePromise.ts';
-import type { OutgoingResponse } from '../http/outgoingResponse.ts';
+import { TRPCError } from '@trpc/server';
+import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
+import { callback, optional, optionProblems, type OptionRules } from '../http/optionRules.ts';
+import { OutgoingResponse, type PolicyResponse } from '../http/outgoingResponse.ts';
 import type { HttpRequest } from '../http/request.ts';
-import type { LimitError } from '../procedures/limitError.ts';
-import type { RequestScope } from './requestScope.ts';
+import { requireResponse } from '../http/requireResponse.ts';
+import type { HttpResponse } from '../http/response.ts';
+import { clientError } from '../procedures/clientError.ts';
+import { trpcCodeOf } from '../procedures/errorCodes.ts';
+import { failureOf } from '../procedures/execute.ts';
+import { GatewayError } from '../procedures/gatewayError.ts';
+import type { Procedure, ServedProcedure } from '../procedures/procedures.ts';
 import type { HeaderSource } from './scheme.ts';
 
 /** The properties of a request that its protocol reads for the policies. */
 export interface Target {
+  /** The called procedures, one per call; `undefined` for an unknown path. */
+  readonly procedures: readonly (Procedure | undefined)[];
   /** The number of calls in the request, at least 1. */
   readonly callCount: number;
   /** The cost of the calls for the rate limit. Default: `callCount`. */
   readonly cost?: number;
   /** Whether all its procedures are served without a credential (`protect: false`). */
   readonly isPublic: boolean;
+  /** Whether it calls nothing that is protected, such as a route without `protect`: authentication and limits are skipped. */
+  readonly isOpen?: boolean;
   /** Where credentials are read. Default: the request's headers. */
   readonly credentials?: HeaderSource | undefined;
   /** Whether it opens a WebSocket, which can change state despite the method `GET`. */
   readonly isSocket?: boolean;
 }
 
-/** A policy applies to the requests of all protocols. `gateway.ts` has the ordered list of policies. */
-export interface Policy<Identity> {
+/** A procedure, as policies see it. */
+export interface PolicyProcedure extends Pick<ServedProcedure, 'path' | 'type'> {
+  /** The procedure's metadata, as `.meta()` set it. */
+  readonly meta: unknown;
+}
+
+/** A request, or a call on a WebSocket, as policies see it. */
+export interface PolicyContext<Identity = unknown, Data extends object = object> {
   /**
-   * Rejects a request as soon as it arrives: before its body is received and before `admit`. Only adapters with sockets
-   * call it. It never throws.
+   * - `request`: an HTTP request with its calls
+   * - `socket`: the HTTP request that opens a WebSocket
+   * - `call`: a call on an open WebSocket
    */
-  readonly arrive?: (request: HttpRequest) => LimitError | undefined;
+  readonly kind: 'call' | 'request' | 'socket';
+  /** The HTTP request. For a call on a WebSocket: the request that opened the socket. */
+  readonly request: HttpRequest;
+  readonly protocol: 'rest' | 'trpc' | 'other';
+  /** The request id, which the response has as `X-Request-Id`. */
+  readonly requestId: string;
+  /** The identity that the scheme's `verify` returned; `undefined` before authentication, and without a credential. */
+  readonly identity: Identity | undefined;
+  /** The called procedures, one per call: several in a tRPC batch, none for `routes` and for an unknown path. */
+  readonly procedures: readonly PolicyProcedure[];
   /**
-   * Admits a request (`undefined`) or rejects it with an error, before its body is read. It never throws and never
-   * rejects.
+   * Data that policies pass to each other and to `createContext`. A call on a WebSocket has its own copy of what the
+   * policies set when the socket was opened.
    */
-  readonly admit?: (scope: RequestScope<Identity>, target: Target) => MaybePromise<TRPCError | undefined>;
-  /** Modifies a response, for example by adding headers. It never throws. */
-  readonly complete?: (scope: RequestScope<Identity>, response: OutgoingResponse) => void;
+  readonly data: Partial<Data>;
+}
+
+/** The members of a policy, for the gateway's own policies and those of a service. */
+export interface PolicyFor<Context, Response> {
+  /**
+   * Rejects a request as soon as its head has arrived, before its body and before `admit`: for load shedding. Only
+   * adapters with sockets call it. It is synchronous and must not throw.
+   */
+  readonly arrive?: (request: HttpRequest) => TRPCError | undefined;
+  /**
+   * Runs `admit` before authentication, and also for `routes` and the document. Default: `admit` runs after
+   * authentication, `maxInFlight` and the rate limit, for calls and for routes with `protect`.
+   */
+  readonly before?: 'authentication';
+  /**
+   * Limits the policy to requests that call one of these procedures. Called once per procedure when the gateway is
+   * created: other requests take no step for the policy. Default: every request.
+   * @example
+   * procedures: ({ type }) => type === 'mutation'
+   */
+  readonly procedures?: (procedure: PolicyProcedure) => boolean;
+  /**
+   * Admits a request, by returning nothing, or ends it: with a `TRPCError`, which is sent in the format of the protocol, or
+   * with a response. It may throw the error instead; any other error is a 500. It is not called for `OPTIONS`.
+   */
+  readonly admit?: (context: Context) => MaybePromise<HttpResponse | TRPCError | undefined | void>;
+  /**
+   * Changes or reports a response, of whatever status, before it is sent; for a stream, before its first byte. The response
+   * waits for a promise that it returns. If it fails, the client receives a 500 instead.
+   */
+  readonly complete?: (context: Context, response: Response) => MaybePromise<void>;
+}
+
+/**
+ * A rule for requests of every protocol, such as a limit, a header or an audit log: the interface of the gateway's own
+ * policies. A function that returns no promise costs no promise.
+ *
+ * On a WebSocket, `admit` runs for the request that opens the socket and for each call; `complete` runs for each call,
+ * before its result is sent, and for a request that was rejected. A call has no headers, so only the status of its response
+ * is of use.
+ * @example
+ * const maintenance: Policy = {
+ *   before: 'authentication',
+ *   admit: ({ request }) =>
+ *     isInMaintenance && request.path !== '/healthz'
+ *       ? new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Back in ten minutes.' })
+ *       : undefined,
+ * };
+ */
+export interface Policy<Identity = unknown, Data extends object = object> extends PolicyFor<
+  PolicyContext<Identity, Data>,
+  PolicyResponse
+> {}
+
+/** The error or the response with which a policy ends a request. */
+export type Rejection = OutgoingResponse | TRPCError;
+
+/** The policies of a request, split into their steps. */
+export interface PolicySet<Each> {
+  /** Those with `admit`, in the order in which they run: first those of `early`. */
+  readonly admitting: readonly Each[];
+  /** Those with `admit` that run before authentication. */
+  readonly early: readonly Each[];
+  /** Those with `complete`, in order. */
+  readonly completing: readonly Each[];
+  /** Those with `arrive`. */
+  readonly arriving: readonly Each[];
+}
+
+type AnyPolicy = PolicyFor<never, never>;
+
+/** Splits policies into their steps, once for the gateway or per procedure. */
+function policySet<Each extends AnyPolicy>(policies: readonly Each[]): PolicySet<Each> {
+  const admitting = policies.filter((policy) => policy.admit);
+  const early = admitting.filter(({ before }) => before);
+  return {
+    early,
+    admitting: [...early, ...admitting.filter(({ before }) => !before)],
+    completing: policies.filter((policy) => policy.complete),
+    arriving: policies.filter((policy) => policy.arrive),
+  };
+}
+
+/**
+ * Checks the option `policies`.
+ * @throws {GatewayError} with a line for each problem of a policy
+ */
+export function requirePolicies<Each>(policies: readonly Each[]): readonly Each[] {
+  const problems = policies.flatMap((policy, index) => {
+    const name = `policies[${index}]`;
+    const found = optionProblems(name, policy, policyRules, `${name}.`);
+    const hasStep = found.length > 0 || steps.some((step) => Reflect.has(policy as object, step));
+    return hasStep ? found : [`${name} does nothing; add admit, complete or arrive.`];
+  });
+  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  return policies;
+}
+
+const steps = ['arrive', 'admit', 'complete'];
+const policyRules: OptionRules<Policy> = {
+  arrive: callback,
+  before: optional((value) => value === 'authentication', "'authentication'"),
+  procedures: callback,
+  admit: callback,
+  complete: callback,
+};
+
+type PoliciesOf<Each> = (called: readonly (Procedure | undefined)[]) => PolicySet<Each>;
+
+/**
+ * Creates the functions that find the policies of a request and of a call on a WebSocket, by the procedures that are called.
+ * @param own the gateway's policies
+ * @param ofService the policies of the service, which also see each call on a WebSocket
+ * @throws {GatewayError} for a policy that selects no procedure
+ */
+export function createPolicySets<Own extends AnyPolicy, OfService extends Own & Policy>(
+  own: readonly Own[],
+  ofService: readonly OfService[],
+  procedures: readonly Procedure[],
+): { readonly ofRequest: PoliciesOf<Own>; readonly ofCall: PoliciesOf<OfService> | undefined } {
+  const selections = new Map<AnyPolicy, ReadonlySet<Procedure>>();
+  for (const policy of ofService) {
+    const { procedures: isSelected } = policy;
+    if (isSelected === undefined) continue;
+    const selected = procedures.filter(({ path, type, meta }) => isSelected({ path, type, meta }));
+    if (selected.length === 0) {
+      throw new GatewayError(
+        'A policy of policies selects no procedure, so it would never run. Correct its procedures, or remove it.',
+      );
+    }
+    selections.set(policy, new Set(selected));
+  }
+  const policiesOf = <Each extends AnyPolicy>(policies: readonly Each[]): PoliciesOf<Each> => {
+    const setOf: PoliciesOf<Each> = (called) =>
+      policySet(
+        policies.filter((policy) => {
+          const selection = selections.get(policy);
+          return !selection || called.some((procedure) => procedure && selection.has(procedure));
+        }),
+      );
+    const unselected = setOf([]);
+    if (selections.size === 0) return () => unselected;
+    const sets = new Map(procedures.map((procedure) => [procedure, setOf([procedure])]));
+    return (called) => {
+      const [procedure] = called;
+      if (called.length > 1) return setOf(called);
+      return (procedure && sets.get(procedure)) ?? unselected;
+    };
+  };
+  return {
+    ofRequest: policiesOf<Own>([...own, ...ofService]),
+    ofCall: ofService.length > 0 ? policiesOf(ofService) : undefined,
+  };
+}
+
+/**
+ * Runs `admit` of policies in order, until one rejects the request. It never throws and never rejects.
+ * @param policies those with `admit`
+ */
+export function admit<Context>(
+  policies: readonly PolicyFor<Context, never>[],
+  context: Context,
+  from = 0,
+): MaybePromise<Rejection | undefined> {
+  try {
+    for (let at = from; at < policies.length; at += 1) {
+      const result = policies[at]?.admit?.(context);
+      if (result === undefined) continue;
+      if (!isThenable<typeof result>(result)) return rejectionOf(result);
+      return Promise.resolve(result).then(
+        (settled) =>
+          settled === undefined || settled === null ? admit(policies, context, at + 1) : rejectionOf(settled),
+        policyError,
+      );
+    }
+  } catch (cause) {
+    return policyError(cause);
+  }
+  return undefined;
+}
+
+/** Runs `complete` of policies in order. @throws (or rejects with) the error of a policy */
+export function complete<Context, Response>(
+  policies: readonly PolicyFor<Context, Response>[],
+  context: Context,
+  response: Response,
+  from = 0,
+): MaybePromise<void> {
+  for (let at = from; at < policies.length; at += 1) {
+    const result: unknown = policies[at]?.complete?.(context, response);
+    if (isThenable(result)) {
+      return Promise.resolve(result).then(() => complete(policies, context, response, at + 1));
+    }
+  }
+  return undefined;
 }
 
 /** Runs `arrive` of all policies and returns the first error. `OPTIONS` is never rejected. */
-export function arrive<Identity>(
-  policies: readonly Policy<Identity>[],
-  request: HttpRequest,
-): LimitError | undefined {
-  let rejection: LimitError | undefined;
+export function arrive(policies: readonly AnyPolicy[], request: HttpRequest): TRPCError | undefined {
+  let rejection: TRPCError | undefined;
   for (const policy of policies) rejection ??= policy.arrive?.(request);
   // Serving a preflight costs as much as rejecting it, and a page cannot see why its preflight failed.
   return request.method === 'OPTIONS' ? undefined : rejection;
 }
 
-/** Runs `admit` of the policies in order, until one rejects the request. */
-export function admit<Identity>(
-  policies: readonly Policy<Identity>[],
-  scope: RequestScope<Identity>,
-  target: Target,
-  from = 0,
-): MaybePromise<TRPCError | undefined> {
-  for (let at = from; at < policies.length; at += 1) {
-    const rejection = policies[at]?.admit?.(scope, target);
-    if (rejection instanceof Promise) {
-      return rejection.then((error) => error ?? admit(policies, scope, target, at + 1));
-    }
-    if (rejection !== undefined) return rejection;
+/** Returns a rejection as an error, for a WebSocket, which has no responses. */
+export const rejectionError = (rejection: Rejection): TRPCError =>
+  rejection instanceof TRPCError
+    ? rejection
+    : new TRPCError({ code: trpcCodeOf(rejection.status), message: 'A policy rejected the request.' });
+
+function rejectionOf(result: unknown): Rejection {
+  if (result instanceof TRPCError) return result;
+  try {
+    return OutgoingResponse.of(requireResponse(result, 'admit of a policy'));
+  } catch (cause) {
+    return policyError(cause);
   }
-  return undefined;
 }
+
+/** Returns what a policy has thrown as an error for clients, without the message of an unexpected one. */
+export const policyError = (cause: unknown): TRPCError => clientError(failureOf(cause).error);

@@ -91,7 +91,7 @@ function toRequestRecord(
     path,
     protocol,
     operation,
-    procedures: scope.procedures ?? (operation === undefined ? [] : [operation]),
+    procedures: scope.calledPaths ?? (operation === undefined ? [] : [operation]),
     calls: response === undefined || protocol === 'other' || method === 'OPTIONS' ? 0 : scope.calls,
     status: response?.status ?? 101,
     isStream,

@@ -1,9 +1,10 @@
 // Hot path: one object per request.
 import type { HttpRequest } from '../http/request.ts';
-import type { Header } from '../http/response.ts';
 import type { Limit } from '../http/limit.ts';
 import { OutgoingResponse } from '../http/outgoingResponse.ts';
+import type { Procedure } from '../procedures/procedures.ts';
 import { CallScope } from './callScope.ts';
+import type { PolicyContext, PolicyFor, Target } from './policy.ts';
 import type { Scheme } from './scheme.ts';
 
 /** The protocol of a request; `other` is the OpenAPI document and `routes`. */
@@ -19,7 +20,7 @@ export interface FailedCall {
 /**
  * The state of one request: the findings of the policies, the data that protocols need, and the fields of its record.
  */
-export class RequestScope<Identity = unknown> extends CallScope {
+export class RequestScope<Identity = unknown> extends CallScope implements PolicyContext<Identity> {
   readonly protocol: ProtocolName;
   /** The `X-Request-Id` of the response. */
   readonly requestId: string;
@@ -37,17 +38,26 @@ export class RequestScope<Identity = unknown> extends CallScope {
   isAnonymous = false;
   /** The context that `createContext` returned (REST only). */
   context: unknown = undefined;
+  /** The parameters of the path (REST only). One that is not valid UTF-8 is `undefined`. */
+  parameters: readonly (string | undefined)[] = noParameters;
   /** The raw input, after the call has read it (REST only). */
   input: unknown = undefined;
   /** The response, as procedures set its status and headers. */
   readonly response = new OutgoingResponse();
-  /** Headers that policies add to the response. */
-  headers: Header[] | undefined = undefined;
+  kind: PolicyContext['kind'] = 'request';
+  /** What the protocol has read for the policies. */
+  target: Target = noTarget;
+  /** Data of the service's policies. */
+  data: object = noData;
+  /** The challenges of a 401. */
+  challenges: readonly string[] | undefined = undefined;
+  /** The value of the `RateLimit` header. */
+  rateLimit: string | undefined = undefined;
 
   /** The called procedure; in a batch, paths joined by commas. */
   operation: string | undefined = undefined;
   /** The existing procedures that were called, one per call, if that is not `operation` alone. */
-  procedures: readonly string[] | undefined = undefined;
+  calledPaths: readonly string[] | undefined = undefined;
   /** The number of calls in the request. */
   calls = 1;
   /** The last unexpected error (5xx). */
@@ -64,9 +74,17 @@ export class RequestScope<Identity = unknown> extends CallScope {
     this.startedAt = startedAt;
   }
 
-  addHeader(name: string, value: string): void {
-    (this.headers ??= []).push([name, value]);
+  /** The called procedures, one per call. */
+  get procedures(): readonly Procedure[] {
+    return this.target.procedures.filter((procedure) => procedure !== undefined);
   }
 }
 
+/** A policy of the gateway, which sees the whole state of a request. */
+export type RequestPolicy<Identity = unknown> = PolicyFor<RequestScope<Identity>, OutgoingResponse>;
+
+const noParameters: readonly never[] = [];
+const noTarget: Target = { procedures: [], callCount: 1, isPublic: false };
+/** Shared, since only the policies of the service write data. */
+const noData: object = Object.freeze({});
 const noFailedCalls: readonly FailedCall[] = [];

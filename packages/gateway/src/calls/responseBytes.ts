@@ -10,8 +10,7 @@ export const effectiveLimit = (maxBytes: number) => Math.min(maxBytes, maxString
 /**
  * Whether a text is too large. It checks the length first, which is cheap: a UTF-16 code unit is 1 to 3 bytes in UTF-8.
  */
-const isLarger = (text: string, maxBytes: number) =>
-  text.length * 3 > maxBytes && (text.length > maxBytes || utf8Length(text) > maxBytes);
+const isLarger = (text: string, maxBytes: number) => text.length > maxBytes || utf8Length(text) > maxBytes;
 
 /** Whether `JSON.stringify` failed because its result would exceed the longest string (V8: 512 MiB). */
 const isTooLongForString = (cause: unknown): boolean =>
@@ -30,7 +29,9 @@ export function boundedJson(
   try {
     // TypeScript types the result as `string`, but it may be undefined.
     const text = JSON.stringify(value, replacer) as string | undefined;
-    if (text === undefined || !isLarger(text, effectiveLimit(maxBytes))) return text;
+    // A UTF-16 code unit is at most 3 bytes of UTF-8. Checked here, since nearly every text is that short.
+    if (text === undefined || text.length * 3 <= maxBytes) return text;
+    if (!isLarger(text, effectiveLimit(maxBytes))) return text;
   } catch (cause) {
     if (!isTooLongForString(cause)) throw cause;
   }

@@ -1,5 +1,6 @@
-import { expect, it } from 'vitest';
-import { ResponseControls } from './outgoingResponse.ts';
+import { describe, expect, it } from 'vitest';
+import { OutgoingResponse, ResponseControls } from './outgoingResponse.ts';
+import { headersOf } from './response.ts';
 
 it('response.header replaces earlier values of a header, in any case of its name, and response.append keeps them', () => {
   const controls = new ResponseControls();
@@ -40,5 +41,63 @@ it('response.replayed sets Idempotent-Replayed, and response.redirect sets Locat
       ['idempotent-replayed', 'true'],
       ['location', '/v1/pets/1'],
     ],
+  });
+});
+
+describe('OutgoingResponse', () => {
+  const shared = [['content-type', 'text/plain']] as const;
+  const create = (body?: OutgoingResponse['body']) => new OutgoingResponse(200, [['x-a', '1']], body, shared);
+
+  it('get reads own and shared headers, and ignores case', () => {
+    const response = create();
+    expect([response.get('X-A'), response.get('Content-Type'), response.get('x-b')]).toEqual([
+      '1',
+      'text/plain',
+      undefined,
+    ]);
+  });
+
+  it('header, append and delete do not modify the shared list', () => {
+    const response = create();
+    response.append('X-a', '2');
+    response.header('x-A', '3');
+    response.append('x-b', '4');
+    response.header('Content-Type', 'text/html');
+    response.delete('missing');
+    expect(Object.fromEntries(headersOf(response))).toEqual({
+      'x-a': '3',
+      'x-b': '4',
+      'content-type': 'text/html',
+    });
+    response.delete('CONTENT-TYPE');
+    expect(response.get('content-type')).toBeUndefined();
+    expect(shared).toEqual([['content-type', 'text/plain']]);
+  });
+
+  it.each([199, 600, 200.5, NaN, '200'])('applyStatus rejects %j', (status) => {
+    const response = create();
+    response.status = status as number;
+    expect(() => response.applyStatus()).toThrow(RangeError);
+  });
+
+  it.each([
+    [200, 'body'],
+    [201, 'body'],
+    [204, undefined],
+    [205, undefined],
+    [304, undefined],
+    [599, 'body'],
+  ])('applyStatus of %i leaves the body %s', (status, body) => {
+    const response = create('body');
+    response.status = status;
+    response.applyStatus();
+    expect(response.body).toBe(body);
+  });
+
+  it('removeBody cancels a stream', async () => {
+    let isCancelled = false;
+    const body = new ReadableStream({ cancel: () => void (isCancelled = true) });
+    create(body as never).removeBody();
+    await expect.poll(() => isCancelled).toBe(true);
   });
 });

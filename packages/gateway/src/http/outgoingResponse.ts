@@ -130,13 +130,16 @@ export class OutgoingResponse implements HttpResponse, ResponseControls, PolicyR
     this.body = undefined;
   }
 
-  /** Becomes another response. */
-  become({ status, headers, sharedHeaders, body }: OutgoingResponse): void {
-    this.removeBody();
-    this.status = status;
-    this.headers = headers;
-    this.sharedHeaders = sharedHeaders;
-    this.body = body;
+  /**
+   * Applies a status that a policy has set: 204, 205 and 304 remove the body.
+   * @throws {RangeError} if it is not an integer from 200 to 599
+   */
+  applyStatus(): void {
+    const { status } = this;
+    if (!Number.isInteger(status) || status < 200 || status > 599) {
+      throw new RangeError(`A policy set the status ${status}; it must be an integer from 200 to 599.`);
+    }
+    if (status === 204 || status === 205 || status === 304) this.removeBody();
   }
 }
 

@@ -1,7 +1,7 @@
 // Hot path: every request runs through it.
 import { performance } from '../http/performance.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import type { Policy } from '../calls/policy.ts';
+import type { RequestPolicy } from '../calls/requestScope.ts';
 
 /** The interval between two measurements while requests arrive, in milliseconds. A measurement costs 1 µs. */
 const probeIntervalMs = 10;
@@ -77,7 +77,7 @@ class QueueProbe {
  * server's capacity, goodput stays at 90% only if a rejection costs less than a third of a response.
  * @param maxQueueMs a finite number
  */
-export function loadSheddingPolicy(maxQueueMs: number): Policy<unknown> {
+export function loadSheddingPolicy(maxQueueMs: number): RequestPolicy {
   let probe: QueueProbe | undefined;
   return {
     arrive() {

@@ -1,14 +1,14 @@
 import type { TRPCError } from '@trpc/server';
 import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import type { HttpRequest } from '../http/request.ts';
+import type { Header } from '../http/response.ts';
 import type { ClientAddress } from '../calls/clientAddress.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { Policy } from '../calls/policy.ts';
-import type { RequestScope } from '../calls/requestScope.ts';
+import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
 import type { State, TakeResult } from '../state/state.ts';
 import { createSharedTokenBuckets, createTokenBuckets } from '../state/tokenBuckets.ts';
 
@@ -30,17 +30,12 @@ export interface RateLimitOptions<Identity> {
    * one.
    */
   readonly key?: (caller: Caller<Identity>) => string;
-  /**
-   * Shares the count between processes. While the state cannot be reached, each process counts separately. Default:
-   * each process counts separately.
-   */
-  readonly state?: State;
 }
 
 /** A rate limit for the calls of each caller. */
-export interface RateLimit<Identity> extends Policy<Identity> {
+export interface RateLimit<Identity> extends RequestPolicy<Identity> {
   /**
-   * Takes the cost of calls from the caller's bucket, and adds the `RateLimit` headers to the scope. Returns an error
+   * Takes the cost of calls from the caller's bucket, and sets the `RateLimit` header of the scope. Returns an error
    * if the bucket has too few tokens or `key` throws. It never throws and never rejects.
    */
   count(scope: RequestScope<Identity>, cost: number, callCount?: number): MaybePromise<TRPCError | undefined>;
@@ -62,14 +57,15 @@ export function requireCosts(procedures: readonly Procedure[], calls: number): v
  * draft-ietf-httpapi-ratelimit-headers-10.
  */
 export function createRateLimit<Identity>(
-  { calls, windowSeconds, key, state }: RateLimitOptions<Identity>,
+  { calls, windowSeconds, key }: RateLimitOptions<Identity>,
   clientAddress: ClientAddress,
+  state?: State,
 ): RateLimit<Identity> {
   const windowMs = windowSeconds * 1000;
   const take = state
     ? createSharedTokenBuckets('rateLimit', state, { size: calls, windowMs })
     : createTokenBuckets(calls, windowMs);
-  const policy = `"default";q=${calls};w=${windowSeconds}`;
+  const policyHeader: Header = ['ratelimit-policy', `"default";q=${calls};w=${windowSeconds}`];
   const defaultKey = ({ credential, request, scheme }: RequestScope<Identity>) =>
     credential === undefined
       ? `address ${clientAddress(request)}`
@@ -96,10 +92,7 @@ export function createRateLimit<Identity>(
     cost: number,
     callCount: number,
   ): TRPCError | undefined {
-    scope.headers = [
-      ['ratelimit-policy', policy],
-      ['ratelimit', `"default";r=${left};t=${Math.ceil(fullMs / 1000)}`],
-    ];
+    scope.rateLimit = `"default";r=${left};t=${Math.ceil(fullMs / 1000)}`;
     if (isTaken) return undefined;
     return new LimitError('rate', {
       code: 'TOO_MANY_REQUESTS',
@@ -113,6 +106,12 @@ export function createRateLimit<Identity>(
 
   return {
     count,
-    admit: (scope, { callCount, cost = callCount }) => count(scope, cost, callCount),
+    admit(scope) {
+      const { callCount, cost = callCount } = scope.target;
+      return count(scope, cost, callCount);
+    },
+    complete({ rateLimit }, { headers }) {
+      if (rateLimit !== undefined) headers.push(policyHeader, ['ratelimit', rateLimit]);
+    },
   };
 }

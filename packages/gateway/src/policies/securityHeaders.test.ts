@@ -13,7 +13,7 @@ function complete(
   draft: OutgoingResponse,
 ): Header[] {
   const requestScope = new RequestScope(inProcessRequest('GET', '/'), protocol, 'id', 0);
-  securityHeadersPolicy(isProtected).complete?.(Object.assign(requestScope, scope), draft);
+  void securityHeadersPolicy(isProtected).complete?.(Object.assign(requestScope, scope), draft);
   return headersOf(draft).filter(([name]) => /^(?:cache-control|x-content-type-options)$/i.test(name));
 }
 

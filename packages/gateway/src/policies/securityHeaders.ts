@@ -1,13 +1,13 @@
 // Hot path: every response runs through it.
 import type { Header } from '../http/response.ts';
-import type { Policy } from '../calls/policy.ts';
+import type { RequestPolicy } from '../calls/requestScope.ts';
 
 /**
  * Creates the policy that adds the security headers of OWASP's REST Security Cheat Sheet that apply to JSON:
  * `X-Content-Type-Options: nosniff`, and `Cache-Control: no-store` if a credential was used. The other headers protect
  * documents that browsers display. Without `authentication`, tRPC responses have only the headers of tRPC's adapters.
  */
-export function securityHeadersPolicy(isProtected: boolean): Policy<unknown> {
+export function securityHeadersPolicy(isProtected: boolean): RequestPolicy {
   const withBoth = addedOnce(nosniff, noStore);
   const withNosniff = addedOnce(nosniff);
   const withNoStore = addedOnce(noStore);
@@ -28,6 +28,13 @@ export function securityHeadersPolicy(isProtected: boolean): Policy<unknown> {
     },
   };
 }
+
+/** Adds `X-Request-Id` to every response. */
+export const requestIdPolicy: RequestPolicy = {
+  complete({ requestId }, { headers }) {
+    headers.push(['x-request-id', requestId]);
+  },
+};
 
 const nosniff: Header = ['x-content-type-options', 'nosniff'];
 const noStore: Header = ['cache-control', 'no-store'];

@@ -6,7 +6,7 @@ import type { ResponseControls } from '../http/outgoingResponse.ts';
  * The options of `createContext`, which is called once per REST call, once per tRPC request (a batch is one request),
  * and once per WebSocket, with the request that opened it.
  */
-export interface ContextOptions<Identity> {
+export interface ContextOptions<Identity, Data extends object = object> {
   /** The HTTP request: `request.header('user-agent')` reads a header. On a WebSocket, the request that opened it. */
   readonly request: HttpRequest;
   /**
@@ -18,6 +18,8 @@ export interface ContextOptions<Identity> {
   readonly response: ResponseControls;
   /** The request id, which the response has as `X-Request-Id`. */
   readonly requestId: string;
+  /** What the policies of the service (`policies`) have set. */
+  readonly data: Partial<Data>;
   /**
    * The `Idempotency-Key` of a REST call or a single tRPC call, if the procedure's metadata has `idempotencyKey`, in
    * `openapi` or next to it. 1 to 255 visible ASCII characters.

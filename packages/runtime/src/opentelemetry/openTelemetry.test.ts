@@ -47,6 +47,9 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const parentId = 'b7ad6b7169203331';
 const traceparent = `00-${traceId}-${parentId}-01`;
 
+/** Called within the call of `slow`. */
+let onSlow = () => {};
+
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const router = t.router({
   pet: t.procedure
@@ -61,6 +64,7 @@ const router = t.router({
     .query(async () => {
       await sleep(5);
       trace.getTracer('work').startSpan('work').end();
+      onSlow();
       return 'slow';
     }),
   broken: t.procedure
@@ -345,9 +349,11 @@ describe('a call over tRPC', () => {
   });
 
   it('logFields has the trace of the current tRPC call, and is empty outside a request', async () => {
-    const started = await start({ onCall: (_call, next) => (fields.push(telemetry?.logFields()), next()) });
+    const started = await start();
     const telemetry = await openTelemetry();
     const fields: unknown[] = [];
+    onSlow = () => void fields.push(telemetry?.logFields());
+    onTestFinished(() => void (onSlow = () => {}));
     await started.get('/trpc/slow');
     const { spanId } = spanNamed(started, 'slow').spanContext();
     expect(fields).toEqual([{ trace_id: traceId, span_id: spanId }]);
@@ -374,6 +380,8 @@ describe('a call over tRPC', () => {
 it('startService passes telemetry to the gateway and to the log', async () => {
   const { spans } = await start();
   const logged: unknown[] = [];
+  onSlow = () => void logged.push(logFields?.());
+  onTestFinished(() => void (onSlow = () => {}));
   let logFields: (() => object) | undefined;
   const line = () => {};
   const service = await startService({
@@ -391,7 +399,6 @@ it('startService passes telemetry to the gateway and to the log', async () => {
         router,
         createContext: () => ({}),
         document: { title: 'Pets', version: '0.0.0' },
-        onCall: (_call, next) => (logged.push(logFields?.()), next()),
       }),
     }),
   });

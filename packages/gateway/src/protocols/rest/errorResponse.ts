@@ -5,7 +5,7 @@ import type { Header } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
 import type { PropertyPlace } from '../../operations/propertyPlaces.ts';
-import type { ErrorReporter } from '../../calls/hooks.ts';
+import type { ErrorReporter } from '../../calls/errorReporter.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { clientMessage } from '../../procedures/clientError.ts';

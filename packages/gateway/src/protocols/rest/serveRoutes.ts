@@ -1,68 +1,63 @@
 import { TRPCError } from '@trpc/server';
-import { mapMaybePromise, type MaybePromise } from '../../http/maybePromise.ts';
+import type { MaybePromise } from '../../http/maybePromise.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
-import type { HttpResponse } from '../../http/response.ts';
 import { requireResponse } from '../../http/requireResponse.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import { admit, type Policy, type Target } from '../../calls/policy.ts';
+import type { Target } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { Route, RouteTable } from '../../calls/routes.ts';
 import { LimitError } from '../../procedures/limitError.ts';
+import type { Protocol } from '../protocol.ts';
 import type { ErrorResponse } from './errorResponse.ts';
 import { allowOf, methodNotAllowed } from './methodNotAllowed.ts';
 
-export interface RoutesOptions<Identity> {
-  readonly routes: RouteTable<Identity>;
-  /** The policies of routes with `protect`. */
-  readonly policies: readonly Policy<Identity>[];
-  readonly errorResponse: ErrorResponse;
+/** The routes of a path, and the one that a request addresses. */
+interface RouteTarget<Identity> extends Target {
+  readonly methods: ReadonlyMap<string, Route<Identity>> | undefined;
+  readonly route: Route<Identity> | undefined;
 }
 
-/**
- * Creates the function that serves routes, including the document. Errors, including 404, have the format of REST
- * errors.
- */
-export function createRouteServer<Identity>({ routes, policies, errorResponse }: RoutesOptions<Identity>) {
-  function serveRoute(scope: RequestScope<Identity>): MaybePromise<HttpResponse> {
-    const { request } = scope;
-    const methods = routes.at(request.path);
-    if (methods === undefined) {
-      const error = new TRPCError({ code: 'NOT_FOUND', message: 'There is no route at this path.' });
-      return errorResponse(error, scope);
-    }
-    const route = methods.get(request.method === 'HEAD' ? 'GET' : request.method);
-    if (route === undefined) {
-      if (request.method === 'OPTIONS') return new OutgoingResponse(204, [['allow', allowOf(methods)]]);
-      return methodNotAllowed(methods, errorResponse, scope);
-    }
-    if (!route.protect) return runRoute(route, scope);
-    return mapMaybePromise(admit(policies, scope, protectedRoute), (error) =>
-      error ? errorResponse(error, scope) : runRoute(route, scope),
-    );
-  }
+/** Creates the protocol of routes, including the document. Errors, including 404, have the format of REST errors. */
+export function createRouteProtocol<Identity>(
+  routes: RouteTable<Identity>,
+  errorResponse: ErrorResponse,
+): Protocol<Identity, RouteTarget<Identity>> {
+  const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no route at this path.' });
 
-  function runRoute(route: Route<Identity>, scope: RequestScope<Identity>): MaybePromise<HttpResponse> {
-    const { identity, request, requestId: id } = scope;
+  function runRoute(route: Route<Identity>, scope: RequestScope<Identity>): MaybePromise<OutgoingResponse> {
+    const { identity, request, requestId } = scope;
     const handleError = (cause: unknown) => {
       const error = routeError(cause, request);
       if (error === undefined) throw cause;
       return errorResponse(error, scope);
     };
     const source = `The route ${request.method} ${request.path}`;
+    const toOutgoing = (response: unknown) => OutgoingResponse.of(requireResponse(response, source));
     try {
-      const response = route.handler(request, { identity, requestId: id });
+      const response = route.handler(request, { identity, requestId });
       return response instanceof Promise
-        ? response.then((settled) => requireResponse(settled, source)).catch(handleError)
-        : requireResponse(response, source);
+        ? response.then(toOutgoing).catch(handleError)
+        : toOutgoing(response);
     } catch (cause) {
       return handleError(cause);
     }
   }
 
-  return serveRoute;
+  return {
+    target({ request: { method, path } }) {
+      const methods = routes.at(path);
+      const route = methods?.get(method === 'HEAD' ? 'GET' : method);
+      return { procedures: [], callCount: 1, isPublic: false, isOpen: !route?.protect, methods, route };
+    },
+    options: (scope, { methods }) =>
+      methods ? new OutgoingResponse(204, [['allow', allowOf(methods)]]) : errorResponse(notFound, scope),
+    respond(scope, { methods, route }) {
+      if (route) return runRoute(route, scope);
+      return methods ? methodNotAllowed(methods, errorResponse, scope) : errorResponse(notFound, scope);
+    },
+    reject: errorResponse,
+  };
 }
-
-const protectedRoute: Target = { callCount: 1, isPublic: false };
 
 /** Converts an error of a handler to the error that the client receives. `undefined` for an unexpected one. */
 function routeError(cause: unknown, request: HttpRequest): TRPCError | undefined {

@@ -2,50 +2,28 @@
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import { isObject } from '../../http/isObject.ts';
 import { utf8Length } from '../../http/utf8.ts';
-import type { CallScope } from '../../calls/callScope.ts';
 import { batchTooLarge, boundedJson, effectiveLimit, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { defaultShape, type EncodedError } from './trpcErrors.ts';
-import { hasAsyncMember } from './jsonLines.ts';
+import { isStreamLike } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, type ResultItem } from './requestCalls.ts';
+import { defaultShape, type EncodedError } from './trpcErrors.ts';
 
 /** Responds to a call, or a batch of calls, with JSON. */
 export class JsonResponse extends RequestCalls {
   readonly #outcomes: unknown[] = [];
   #pending = this.request.paths.length;
-  /** The status of the response so far; 0 before the first result. */
-  #status = 0;
-  readonly #errors: TRPCError[] = [];
-  readonly #items: ResultItem[] = [];
-  readonly #hasDeadlines =
-    this.request.isBatchCall && this.request.procedures.some((each) => each?.deadlineMs !== undefined);
   /** Size of a batch so far, in bytes. `undefined` while an estimate suffices, `Infinity` if the limit is exceeded. */
   #bytes: number | undefined = undefined;
 
-  /** A separate scope per call if any has its own deadline, so that the others continue after one misses it. */
-  protected override callScope(): CallScope {
-    return this.#hasDeadlines ? this.scope.forOneCall() : this.scope;
-  }
-
   settle(index: number, outcome: unknown): void {
+    this.reservation?.settle(outcome);
     this.#outcomes[index] = outcome;
     if (outcome instanceof Failure) this.report(outcome.error, this.callOf(index));
     this.#pending -= 1;
-    if (this.#pending === 0) this.end();
-  }
-
-  override settleLate(index: number, outcome: unknown): void {
-    if (this.request.isBatchCall) return;
-    this.#outcomes[index] = outcome;
-    this.#items.length = 0;
-    this.#errors.length = 0;
-    this.#status = 0;
-    this.#bytes = undefined;
-    this.endLate(!(outcome instanceof Failure));
+    // Less than 0 for a call with a key that ends after its deadline.
+    if (this.#pending <= 0) this.end();
   }
 
   protected override get hasError(): boolean {
@@ -54,80 +32,87 @@ export class JsonResponse extends RequestCalls {
 
   protected write(): OutgoingResponse {
     const { isBatchCall } = this.request;
+    const { responseMeta } = this.settings.trpc;
     this.format = jsonHeaders;
+    this.#bytes = undefined;
+    const items: ResultItem[] = [];
+    const errors: TRPCError[] = [];
+    let status = 0;
     let text = isBatchCall ? '[' : '';
     for (let index = 0; index < this.#outcomes.length; index += 1) {
       if (index > 0) text += ',';
-      text += this.#encodeOutcome(index, text);
+      const outcome = this.#outcomes[index];
+      const written = outcome instanceof Failure ? outcome.error : this.#encodeOutput(outcome, text);
+      let ownStatus = 200;
+      if (typeof written === 'string') {
+        text += written;
+        if (responseMeta) items.push({ result: { data: outcome } });
+      } else {
+        const { error, shape, text: json } = this.#encodeError(written, index, text);
+        text += json;
+        items.push({ error: shape });
+        errors.push(error);
+        ownStatus = getHTTPStatusCode({ error: shape } as never, [error]);
+      }
+      status = status === 0 || status === ownStatus ? ownStatus : 207;
     }
-    return this.response(isBatchCall ? `${text}]` : text, this.#status, this.#items, this.#errors);
+    if (isBatchCall) text += ']';
+    return this.response(text, status, items, errors);
   }
 
-  /** Encodes an outcome as JSON. */
-  #encodeOutcome(index: number, before: string): string {
-    const outcome = this.#outcomes[index];
+  /** Encodes an error, which counts for the limit of a batch like an output. */
+  #encodeError(
+    error: TRPCError,
+    index: number,
+    before: string,
+  ): Pick<EncodedError, 'text' | 'shape'> & { readonly error: TRPCError } {
     const { isBatchCall, type } = this.request;
-    const written = outcome instanceof Failure ? outcome.error : this.#encodeOutput(outcome, before);
-    if (typeof written === 'string') {
-      if (this.settings.trpc.responseMeta) this.#items.push({ result: { data: outcome } });
-      this.#addStatus(200);
-      return written;
-    }
     const call = this.callOf(index);
-    if (written instanceof LimitError && !(outcome instanceof Failure)) this.report(written, call);
-    const shape = this.shapeOf(written, isBatchCall ? call : { ...call, type });
-    const encoded = this.#encodeError(shape, before);
-    const error = encoded.replacement ?? written;
-    const item = { error: encoded.shape };
-    this.#errors.push(error);
-    this.#items.push(item);
-    this.#addStatus(getHTTPStatusCode(item as never, [error]));
-    return encoded.text;
-  }
-
-  /** Encodes the shape of an error, which counts for the limit of a batch like an output. */
-  #encodeError(shape: object, before: string): EncodedError {
-    const encoded = this.encodeError(shape);
-    if (!this.request.isBatchCall || this.#isWithinLimit(encoded.text, before)) return encoded;
-    if (utf8Length(encoded.text) <= maxErrorBytes(0)) return encoded;
-    const replacement = batchTooLarge(this.settings.limits.maxResponseBytes);
-    this.scope.limit = replacement.limit;
-    return { ...this.encodeError(defaultShape(replacement)), replacement };
-  }
-
-  /** Encodes an output as JSON. Returns an error if it is too large, or a stream in a batch. */
-  #encodeOutput(output: unknown, before: string): string | TRPCError {
-    if (isStreamLike(output)) {
-      if (!this.request.isBatchCall) throw streamNotSupported();
-      return streamNotSupported();
+    const isOutcome = this.#outcomes[index] instanceof Failure;
+    if (error instanceof LimitError && !isOutcome) this.report(error, call);
+    let encoded = this.encodeError(this.shapeOf(error, isBatchCall ? call : { ...call, type }));
+    if (
+      isBatchCall &&
+      !this.#isWithinLimit(encoded.text, before) &&
+      utf8Length(encoded.text) > maxErrorBytes(0)
+    ) {
+      const replacement = batchTooLarge(this.settings.limits.maxResponseBytes);
+      this.scope.limit = replacement.limit;
+      encoded = { ...this.encodeError(defaultShape(replacement)), replacement };
     }
-    try {
-      return this.#serialize(output, before);
-    } catch (cause) {
-      if (!(cause instanceof LimitError)) throw cause;
-      this.#bytes = Infinity;
-      return this.request.isBatchCall ? batchTooLarge(this.settings.limits.maxResponseBytes) : cause;
-    }
+    return { text: encoded.text, shape: encoded.shape, error: encoded.replacement ?? error };
   }
 
   /**
-   * Encodes an output with its envelope.
-   * @throws {LimitError} `response-bytes`
+   * Encodes an output with its envelope. Returns an error if it is too large, or a stream in a batch.
+   * @param before the text of the batch so far
    */
-  #serialize(output: unknown, before: string): string {
-    const { maxResponseBytes } = this.settings.limits;
-    // Once the limit is exceeded, later outputs are not encoded.
-    if (this.#bytes === Infinity) throw batchTooLarge(maxResponseBytes);
-    const data: unknown = this.settings.config.transformer.output.serialize(output);
-    // `toJSON` receives the name of its member, so the envelope must be encoded with it.
-    const hasName = typeof (data as { readonly toJSON?: unknown } | null | undefined)?.toJSON === 'function';
-    const bare = hasName ? undefined : boundedJson(data, maxResponseBytes);
-    const text =
-      bare === undefined
-        ? (boundedJson({ result: { data } }, maxResponseBytes) as string)
-        : `{"result":{"data":${bare}}}`;
-    if (this.request.isBatchCall && !this.#isWithinLimit(text, before)) throw batchTooLarge(maxResponseBytes);
-    return text;
+  #encodeOutput(output: unknown, before: string): string | TRPCError {
+    const { config, limits } = this.settings;
+    const { isBatchCall } = this.request;
+    if (isStreamLike(output)) {
+      if (isBatchCall) return streamNotSupported();
+      throw streamNotSupported();
+    }
+    try {
+      // Once the limit is exceeded, later outputs are not encoded.
+      if (this.#bytes === Infinity) return batchTooLarge(limits.maxResponseBytes);
+      const data: unknown = config.transformer.output.serialize(output);
+      // `toJSON` receives the name of its member, so the envelope must be encoded with it.
+      const hasName =
+        typeof (data as { readonly toJSON?: unknown } | null | undefined)?.toJSON === 'function';
+      const bare = hasName ? undefined : boundedJson(data, limits.maxResponseBytes);
+      const text =
+        bare === undefined
+          ? (boundedJson({ result: { data } }, limits.maxResponseBytes) as string)
+          : `{"result":{"data":${bare}}}`;
+      if (!isBatchCall || this.#isWithinLimit(text, before)) return text;
+    } catch (cause) {
+      if (!(cause instanceof LimitError)) throw cause;
+      if (!isBatchCall) return cause;
+    }
+    this.#bytes = Infinity;
+    return batchTooLarge(limits.maxResponseBytes);
   }
 
   /**
@@ -140,10 +125,6 @@ export class JsonResponse extends RequestCalls {
     this.#bytes = (this.#bytes ?? utf8Length(before)) + utf8Length(text);
     return this.#bytes <= maxBytes;
   }
-
-  #addStatus(status: number): void {
-    this.#status = this.#status === 0 || this.#status === status ? status : 207;
-  }
 }
 
 const streamNotSupported = () =>
@@ -151,7 +132,3 @@ const streamNotSupported = () =>
     code: 'UNSUPPORTED_MEDIA_TYPE',
     message: 'Cannot use stream-like response in non-streaming request - use httpBatchStreamLink',
   });
-
-/** Whether an output is an async iterable, or has a member that is a promise or an async iterable. */
-const isStreamLike = (output: unknown): boolean =>
-  isObject(output) && (isAsyncIterable(output) || hasAsyncMember(output));

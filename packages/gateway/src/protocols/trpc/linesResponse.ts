@@ -11,17 +11,11 @@ import { jsonHeaders, RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 export class LinesResponse extends RequestCalls {
   #lines: JsonLines | undefined = undefined;
   #body: string | BodyStream = '';
-  readonly #scopes: CallScope[] = [];
+  /** A scope per call, so that the streams of others continue after one misses its deadline. */
+  protected override readonly callScopes: CallScope[] = [];
 
   settle(index: number, outcome: unknown): void {
     this.#lines?.settle(index, outcome);
-  }
-
-  /** A separate scope per call, so that the streams of others continue after one misses its deadline. */
-  protected override callScope(): CallScope {
-    const scope = this.scope.forOneCall();
-    this.#scopes.push(scope);
-    return scope;
   }
 
   protected override run(): void {
@@ -30,11 +24,9 @@ export class LinesResponse extends RequestCalls {
     const { output } = transformer;
     // Headers that procedures set while they run are ignored: whether they arrive before the head depends on timing.
     this.controlHeaders = scope.response.headers.slice();
-    const format = {
-      serialize: output === noTransformer ? undefined : (line: unknown) => output.serialize(line) as unknown,
+    const lines = new JsonLines({
+      serialize: output === noTransformer ? undefined : (line) => output.serialize(line) as unknown,
       maxLineBytes: settings.limits.maxResponseBytes,
-    };
-    const lines = new JsonLines(format, {
       calls: request.paths.length,
       pingMs: jsonl?.pingMs || undefined,
       scope,
@@ -51,7 +43,7 @@ export class LinesResponse extends RequestCalls {
       watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => {
         scope.abort();
-        for (const each of this.#scopes) each.abort();
+        for (const each of this.callScopes) each.abort();
       },
     });
     this.#lines = lines;

@@ -1,20 +1,18 @@
 // Hot path: one object per request, and no closure per call.
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode, type ResponseMeta } from '@trpc/server/http';
-import { isThenable } from '../../http/maybePromise.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
-import type { OutcomeReceiver } from '../../calls/calls.ts';
 import type { CallScope } from '../../calls/callScope.ts';
-import type { KeyedCall, IdempotencyReservation } from '../../policies/idempotency.ts';
+import type { KeyedCall } from '../../policies/idempotency.ts';
 import { idempotencyKey, keyRequired } from '../../calls/idempotencyKey.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import type { ResponseControls } from '../../http/outgoingResponse.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
+import { RequestRun } from '../requestRun.ts';
 import type { TrpcSettings } from './options.ts';
 import { jsonType, retryAfterHeader, type EncodedError } from './trpcErrors.ts';
 import type { TrpcRequest } from './trpcRequest.ts';
@@ -40,45 +38,34 @@ const emptyList: readonly never[] = [];
  * Runs the calls of a request and responds. Status and headers come from tRPC's rules (@trpc/server 11.25),
  * `responseMeta` and `ctx.response`. Each response format is a subclass, which receives the outcomes of the calls.
  */
-export abstract class RequestCalls implements OutcomeReceiver {
+export abstract class RequestCalls extends RequestRun {
   protected readonly settings: TrpcSettings;
-  protected readonly scope: RequestScope;
   protected readonly request: TrpcRequest;
   /** The headers of the response's format. */
   protected format = noFormat;
   /** The headers of `ctx.response` when the calls started, for formats that ignore later ones. */
-  protected controlHeaders: readonly Header[] | undefined = undefined;
+  protected controlHeaders: Header[] | undefined = undefined;
+  /**
+   * A scope per call, if one that misses its deadline must not end the others. Otherwise they share that of the request.
+   */
+  protected callScopes: CallScope[] | undefined;
   #context: unknown = undefined;
   #contextError: TRPCError | undefined = undefined;
-  /** The `Idempotency-Key` of a single call, if the procedure takes one. */
-  #key: string | undefined = undefined;
-  #reservation: IdempotencyReservation | undefined = undefined;
-  #response: OutgoingResponse | undefined = undefined;
-  #resolve: ((received: OutgoingResponse) => void) | undefined = undefined;
   /** The value of `Allow`, if the method is not supported. */
   #allow: string | undefined = undefined;
 
   constructor(settings: TrpcSettings, scope: RequestScope, request: TrpcRequest) {
+    super(settings, scope);
     this.settings = settings;
-    this.scope = scope;
     this.request = request;
+    this.callScopes = request.hasOwnDeadlines ? [] : undefined;
   }
 
-  /** Responds to the request. It never throws and never rejects. */
-  respond(): OutgoingResponse | Promise<OutgoingResponse> {
+  protected receive(): void {
     const receiving = this.request.receive();
     if (receiving) void receiving.then(() => this.#begin());
     else this.#begin();
-    return (
-      this.#response ??
-      new Promise((resolve) => {
-        this.#resolve = resolve;
-      })
-    );
   }
-
-  /** Receives the outcome of a call: its output, or a `Failure`. It never throws. */
-  abstract settle(index: number, outcome: unknown): void;
 
   /** Creates the response. An error that it throws is the error of the request. */
   protected abstract write(): OutgoingResponse;
@@ -91,36 +78,26 @@ export abstract class RequestCalls implements OutcomeReceiver {
   /** Releases the body of a response that is not sent: its client disconnected, or `write` failed. */
   protected discard(): void {}
 
-  /** Returns the scope of the next call. */
-  protected callScope(): CallScope {
-    return this.scope;
-  }
-
   /** Starts the calls. */
   protected run(): void {
-    const { procedures } = this.request;
+    const { request, settings } = this;
+    const { procedures } = request;
     for (let index = 0; index < procedures.length; index += 1) {
       const procedure = procedures[index];
-      const error = this.#rejection(index) ?? this.#contextError;
+      const error = this.#rejection(procedure, index) ?? this.#contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
-      else if (this.#key !== undefined && procedure.idempotencyKey) this.#reserve(procedure, this.#key);
-      else this.#start(procedure, index);
+      else if (this.key !== undefined && procedure.idempotencyKey) this.#reserve(procedure, this.key);
+      else {
+        let scope: CallScope = this.scope;
+        if (this.callScopes) this.callScopes.push((scope = this.scope.forOneCall()));
+        settings.calls.start(procedure, this.#context, request, index, scope, this);
+      }
     }
-  }
-
-  /** Receives the outcome of a call that ended after its deadline. */
-  settleLate(_index: number, _outcome: unknown): void {}
-
-  /** Stores the response of a single call that ended after its deadline, to replay it when the client retries. */
-  protected endLate(hasOutcome: boolean): void {
-    void this.#reservation?.completeLate(hasOutcome ? this.#createResponse() : undefined, this.scope);
   }
 
   /** Ends the request with the response or the error of `write`. */
   protected end(): void {
-    const response = this.#createResponse();
-    if (this.#reservation === undefined) this.#end(response);
-    else void this.#reservation.complete(response, this.scope).then(() => this.#end(response));
+    this.finish(this.#createResponse());
   }
 
   /**
@@ -134,11 +111,28 @@ export abstract class RequestCalls implements OutcomeReceiver {
     items?: readonly ResultItem[],
     errors: readonly TRPCError[] = emptyList,
   ): OutgoingResponse {
-    const isSuccess = items !== undefined && errors.length === 0 && !this.request.isBatchCall;
-    let status = (isSuccess ? controlStatus(this.scope.response) : undefined) ?? tRpcStatus;
-    let headers = this.#setHeaders();
+    const { response } = this.scope;
+    const { responseMeta } = this.settings.trpc;
+    const hasSucceeded = items !== undefined && errors.length === 0;
+    let status = tRpcStatus;
+    // Of another status that a procedure sets, the client would not get tRPC's envelope.
+    if (hasSucceeded && !this.request.isBatchCall && response.status >= 200 && response.status <= 299) {
+      if (!bodilessStatuses.has(response.status)) ({ status } = response);
+    }
+    // Without the content type for REST: the body has tRPC's format.
+    let headers = this.controlHeaders ?? response.headers;
+    if (headers.length > 0) headers = headers.filter(([name]) => name !== 'content-type');
+    if (hasSucceeded && !responseMeta) {
+      // No call is running, so no procedure changes it any more.
+      response.status = status;
+      response.headers = headers;
+      response.sharedHeaders = this.format;
+      response.body = body;
+      return response;
+    }
+    headers = this.#allow === undefined ? [...headers] : [...headers, ['allow', this.#allow]];
     let shared = this.format;
-    if (this.settings.trpc.responseMeta) {
+    if (responseMeta) {
       const all = new Headers([...shared, ...headers] as [string, string][]);
       status = this.#addMeta(all, items, errors) || status;
       headers = [...all];
@@ -188,77 +182,50 @@ export abstract class RequestCalls implements OutcomeReceiver {
     return { path: undefined, input: undefined, type: this.request.type };
   }
 
-  /** Creates the context, then starts the calls. */
   #begin(): void {
-    const { request, scope, settings } = this;
-    const { error, http, paths } = request;
+    const { error, info, paths, takesKey } = this.request;
     if (error) return this.end();
-    scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
-    let context: unknown;
-    try {
-      this.#key = keyOf(request);
-      context = settings.createContext({
-        request: http,
-        identity: scope.identity,
-        response: scope.response,
-        requestId: scope.requestId,
-        idempotencyKey: this.#key,
-        info: request.info,
-      });
-    } catch (cause) {
-      context = failureOf(cause);
-    }
-    if (isThenable(context)) settings.calls.wait(context, scope, (outcome) => this.#runWith(outcome));
-    else this.#runWith(context);
+    this.scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
+    this.createContext(takesKey, info);
   }
 
-  #end(response: OutgoingResponse): void {
-    this.#response = response;
-    this.#resolve?.(response);
-  }
-
-  #start(procedure: Procedure, index: number, receiver: OutcomeReceiver = this): void {
-    this.settings.calls.start(procedure, this.#context, this.request, index, this.callScope(), receiver);
-  }
-
-  /** Starts a single call, or replays the response of an earlier one with the same key. */
-  #reserve(procedure: Procedure, key: string): void {
-    const { calls, idempotency } = this.settings;
-    let body: KeyedCall['body'];
-    try {
-      body = this.request.content();
-    } catch (cause) {
-      return this.settle(0, failureOf(cause));
-    }
-    idempotency?.begin(this.scope, { procedure, key, head: [], body }, calls, (begun) => {
-      if (begun instanceof Failure) this.settle(0, begun);
-      else if (begun instanceof OutgoingResponse) this.#end(begun);
-      else {
-        this.#reservation = begun;
-        this.#start(procedure, 0, {
-          settle: (index, outcome) => {
-            begun.settle(outcome);
-            this.settle(index, outcome);
-          },
-          settleLate: (index, outcome) => {
-            begun.settle(outcome);
-            this.settleLate(index, outcome);
-          },
-        });
-      }
-    });
-  }
-
-  #runWith(context: unknown): void {
+  protected start(context: unknown): void {
     if (context instanceof Failure) this.#contextError = context.error;
     else this.#context = context;
     this.run();
   }
 
+  /**
+   * Reads the `Idempotency-Key`.
+   * @throws {TRPCError} `BAD_REQUEST` for a batch, whose calls would share the key
+   */
+  protected readKey(): string | undefined {
+    const { http, isBatchCall } = this.request;
+    const key = idempotencyKey(http);
+    if (key === undefined || !isBatchCall) return key;
+    throw new TRPCError({
+      code: 'BAD_REQUEST',
+      message:
+        'Idempotency-Key: is not supported for batches. Send the call on its own, with httpLink instead of httpBatchLink.',
+    });
+  }
+
+  #reserve(procedure: Procedure, key: string): void {
+    const { request, scope, settings } = this;
+    let body: KeyedCall['body'];
+    try {
+      body = request.content();
+    } catch (cause) {
+      return this.settle(0, failureOf(cause));
+    }
+    this.reserve({ procedure, key, head: [], body }, () =>
+      settings.calls.start(procedure, this.#context, request, 0, scope, this),
+    );
+  }
+
   /** Returns the error of a call that is rejected before it starts. */
-  #rejection(index: number): TRPCError | undefined {
-    const { http, isBatchCall, paths, procedures } = this.request;
-    const procedure = procedures[index];
+  #rejection(procedure: Procedure | undefined, index: number): TRPCError | undefined {
+    const { http, isBatchCall, paths } = this.request;
     if (procedure === undefined) {
       return clientErrorWithoutStack('NOT_FOUND', `No procedure found on path "${paths[index]}"`);
     }
@@ -273,15 +240,15 @@ export abstract class RequestCalls implements OutcomeReceiver {
     if (type === 'subscription' && isBatchCall) {
       return clientErrorWithoutStack('BAD_REQUEST', 'Cannot batch subscription calls');
     }
-    const rejection = scopeRejection(this.scope, procedure);
+    const rejection = procedure.scopes && scopeRejection(this.scope, procedure);
     if (rejection) return rejection;
-    return procedure.idempotencyKey === 'required' && this.#key === undefined ? keyRequired() : undefined;
+    return procedure.idempotencyKey === 'required' && this.key === undefined ? keyRequired() : undefined;
   }
 
   #createResponse(): OutgoingResponse {
     const { error, http } = this.request;
     // The response of a call with a key is created even so, since the client may retry.
-    if (http.isAborted && (this.#reservation === undefined || this.hasError)) {
+    if (http.isAborted && (this.reservation === undefined || this.hasError)) {
       // Only the connection has failed.
       this.scope.error = undefined;
       this.scope.failedCalls = emptyList;
@@ -338,36 +305,6 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
     return meta?.status;
   }
-
-  /** Returns the headers other than those of the format. */
-  #setHeaders(): Header[] {
-    const headers = this.controlHeaders ?? this.scope.response.headers;
-    // Without the content type for REST: the body has tRPC's format.
-    const list = headers.length === 0 ? [] : headers.filter(([name]) => name !== 'content-type');
-    if (this.#allow !== undefined) list.push(['allow', this.#allow]);
-    return list;
-  }
-}
-
-/** Returns the status that a procedure set, if it is a 2xx with a body: clients need tRPC's envelope. */
-const controlStatus = ({ status }: ResponseControls): number | undefined =>
-  status !== undefined && status >= 200 && status <= 299 && !bodilessStatuses.has(status)
-    ? status
-    : undefined;
-
-/**
- * Reads the `Idempotency-Key` of a request, if a called procedure takes one.
- * @throws {TRPCError} `BAD_REQUEST` for a batch, whose calls would share the key
- */
-function keyOf({ http, isBatchCall, procedures }: TrpcRequest): string | undefined {
-  if (!procedures.some((procedure) => procedure?.takesKey)) return undefined;
-  const key = idempotencyKey(http);
-  if (key === undefined || !isBatchCall) return key;
-  throw new TRPCError({
-    code: 'BAD_REQUEST',
-    message:
-      'Idempotency-Key: is not supported for batches. Send the call on its own, with httpLink instead of httpBatchLink.',
-  });
 }
 
 /**

@@ -5,14 +5,27 @@ import type { TRPCRequestMessage } from '@trpc/server/rpc';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
+import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { performance } from '../../http/performance.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import { CallScope } from '../../calls/callScope.ts';
+import {
+  admit,
+  complete,
+  policyError,
+  rejectionError,
+  type Policy,
+  type PolicyContext,
+  type PolicySet,
+  type Rejection,
+} from '../../calls/policy.ts';
+import type { RequestScope } from '../../calls/requestScope.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallTelemetry } from '../../calls/telemetry.ts';
 import { keyRequired } from '../../calls/idempotencyKey.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
+import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { noCall, type CallInfo, type OpenCall, type Socket } from './socket.ts';
@@ -36,6 +49,9 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   #callTelemetry: CallTelemetry | undefined = undefined;
   #ended: PromiseWithResolvers<void> | undefined = undefined;
   #hasEnded = false;
+  /** The policies of the service; `undefined` without any. */
+  #policies: PolicySet<Policy> | undefined = undefined;
+  #policyContext: PolicyContext | undefined = undefined;
   /** Ends a subscription's wait for its next event. */
   #stopWaiting: (() => void) | undefined = undefined;
 
@@ -92,17 +108,22 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** Runs the call. If all its steps are synchronous, the result is sent before this returns. It never throws. */
   start(): void {
     const rejection = this.#rejection;
-    if (!(rejection instanceof Promise)) return this.#start(rejection);
-    this.#socket.settings.calls.wait(rejection, this, (outcome) => {
+    if (rejection instanceof Promise) this.#wait(rejection, (settled) => this.#start(settled));
+    else this.#start(rejection);
+  }
+
+  /** Waits for a policy. */
+  #wait<Result>(promise: Promise<Result>, next: (result: Result) => void): void {
+    this.#socket.settings.calls.wait(promise, this, (outcome) => {
       if (outcome instanceof Failure) this.#endWithError(outcome.error);
       else if (this.signal.aborted) this.#endStopped();
-      else this.#start(outcome as TRPCError | undefined);
+      else next(outcome as Result);
     });
-    this.#socket.callStarted(this);
+    if (this.runningIndex === undefined) this.#socket.callStarted(this);
   }
 
   #start(rejection: TRPCError | undefined): void {
-    const { context, contextError, isOpen, settings } = this.#socket;
+    const { contextError, isOpen, settings } = this.#socket;
     if (contextError) return this.#endWithError(contextError);
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
       // It never ran, so it is not recorded.
@@ -116,10 +137,25 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     }
     const error =
       rejection ??
-      scopeRejection(this.#socket.scope, procedure) ??
+      (procedure.scopes && scopeRejection(this.#socket.scope, procedure)) ??
       // A message has no headers.
       (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection(this));
-    if (error) return this.#endWithError(error);
+    const policies = settings.policiesOf?.([procedure]);
+    if (policies === undefined) return error ? this.#endWithError(error) : this.#run(procedure);
+    this.#policies = policies;
+    this.#policyContext = policyContext(this.#socket.scope, procedure);
+    if (error) return this.settle(0, new Failure(error));
+    const next = (rejected: Rejection | undefined) => {
+      if (rejected) this.settle(0, new Failure(rejectionError(rejected)));
+      else this.#run(procedure);
+    };
+    const admission = admit(policies.admitting, this.#policyContext);
+    if (admission instanceof Promise) this.#wait(admission, next);
+    else next(admission);
+  }
+
+  #run(procedure: Procedure): void {
+    const { context, settings } = this.#socket;
     settings.calls.start(procedure, context, this, this.#index, this, this);
     if (!this.#hasEnded && this.runningIndex === undefined) this.#socket.callStarted(this);
   }
@@ -132,6 +168,19 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   }
 
   settle(_index: number, outcome: unknown): void {
+    if (this.#policies === undefined || this.#policyContext === undefined) return this.#send(outcome);
+    const response = new OutgoingResponse(outcome instanceof Failure ? errorStatusOf(outcome.error) : 200);
+    const fail = (cause: unknown) => this.#send(new Failure(policyError(cause)));
+    try {
+      const pending = complete(this.#policies.completing, this.#policyContext, response);
+      if (pending instanceof Promise) void pending.then(() => this.#send(outcome), fail);
+      else this.#send(outcome);
+    } catch (cause) {
+      fail(cause);
+    }
+  }
+
+  #send(outcome: unknown): void {
     if (outcome instanceof Failure) return this.#endWithError(outcome.error);
     const isStream = isAsyncIterable(outcome) || isObservable(outcome);
     if (isStream !== (this.type === 'subscription')) return this.#endWithError(outputTypeError(this));
@@ -247,6 +296,21 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     });
   }
 }
+
+/** Creates what the policies of the service see of a call. */
+const policyContext = (
+  { data, identity, protocol, request, requestId }: RequestScope,
+  procedure: Procedure,
+): PolicyContext => ({
+  kind: 'call',
+  request,
+  protocol,
+  requestId,
+  identity,
+  procedures: [procedure],
+  // A copy, since the calls of a socket run concurrently.
+  data: { ...data },
+});
 
 const withLastEventId = (input: unknown, lastEventId: string): unknown =>
   isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });

@@ -7,6 +7,7 @@ import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
 import { CallScope } from '../../calls/callScope.ts';
+import { rejectionError } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { ResponseControls } from '../../http/outgoingResponse.ts';
@@ -88,8 +89,8 @@ export class SocketConnection extends Socket implements SocketHandler {
     if (!this.isOpen) return;
     this.#keepAlive();
     const message = isBinary ? data : data.toString();
-    const { dangerouslyDisablePong, maxUnauthenticatedBytes } = this.settings.sockets;
-    if (message === 'PING' && !dangerouslyDisablePong) this.send('PONG');
+    const { maxUnauthenticatedBytes } = this.settings.sockets;
+    if (message === 'PING') this.send('PONG');
     if (message === 'PING' || message === 'PONG') return;
     if (this.#awaitsParameters) {
       this.#awaitsParameters = false;
@@ -166,10 +167,13 @@ export class SocketConnection extends Socket implements SocketHandler {
   async #begin(connectionParams: ConnectionParams): Promise<void> {
     if (this.#onChecked) {
       const credentials = withParameters(this.scope.request, connectionParams);
-      const target = { callCount: 1, isPublic: false, isSocket: true, credentials };
-      const rejection = await this.settings.admit(this.scope, target);
+      this.scope.target = { ...this.scope.target, credentials };
+      const rejection = await this.settings.admit(this.scope);
       this.#endWaiting();
-      if (rejection) return this.#end(rejection, ...closeReason(rejection));
+      if (rejection) {
+        const error = rejectionError(rejection);
+        return this.#end(error, ...closeReason(error));
+      }
       if (!this.isOpen) return;
     }
     // Not earlier: `watch` reads the credential that the policies have set.
@@ -199,6 +203,7 @@ export class SocketConnection extends Socket implements SocketHandler {
         // Headers are dropped: no response uses them, and they would accumulate as long as the socket is open.
         response: Object.assign(new ResponseControls(), { header() {}, append() {} }),
         requestId,
+        data: this.scope.data,
         idempotencyKey: undefined,
         info: { connectionParams, signal, type, calls: [], isBatchCall: false, accept: null, url: null },
       });

@@ -2,7 +2,7 @@ import { getErrorShape, type AnyTRPCRouter, type TRPCError } from '@trpc/server'
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
-import type { ErrorReporter } from '../../calls/hooks.ts';
+import type { ErrorReporter } from '../../calls/errorReporter.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { clientMessage } from '../../procedures/clientError.ts';

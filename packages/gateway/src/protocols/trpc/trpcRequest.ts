@@ -30,6 +30,10 @@ export class TrpcRequest implements Target, RawInputs {
   paths: readonly string[] = noCalls;
   /** The procedure of each path; `undefined` for an unknown path. */
   procedures: readonly (Procedure | undefined)[] = noCalls;
+  /** Whether a procedure may have an `Idempotency-Key`. */
+  takesKey = false;
+  /** Whether it is a batch, and a procedure has its own deadline. */
+  hasOwnDeadlines = false;
   /** The number of calls; one if it could not be read, such as a batch that is too large. */
   callCount = 1;
   /** Where its credential may be; `undefined` for its headers only. */
@@ -85,8 +89,9 @@ export class TrpcRequest implements Target, RawInputs {
 
   /** The id of the last event that the client of a subscription received. */
   get lastEventId(): string | null {
-    const inQuery = (name: string) => this.#parameters?.get(name);
-    return this.http.header('last-event-id') ?? inQuery('lastEventId') ?? inQuery('Last-Event-Id') ?? null;
+    const parameters = this.#parameters;
+    const inQuery = parameters?.get('lastEventId') ?? parameters?.get('Last-Event-Id');
+    return this.http.header('last-event-id') ?? inQuery ?? null;
   }
 
   /**
@@ -151,7 +156,9 @@ export class TrpcRequest implements Target, RawInputs {
     else {
       // As in tRPC, for any procedure.
       this.type = 'mutation';
-      this.procedures = [procedures.get(path)];
+      const procedure = procedures.get(path);
+      this.procedures = [procedure];
+      this.takesKey = procedure?.takesKey === true;
       this.info = new RequestInfo(this, null, null);
     }
     this.callCount = this.paths.length;
@@ -201,6 +208,8 @@ export class TrpcRequest implements Target, RawInputs {
       if (procedure === undefined) continue;
       if (type === 'unknown') type = procedure.type;
       isMixed ||= procedure.type !== type;
+      this.takesKey ||= procedure.takesKey;
+      this.hasOwnDeadlines ||= this.isBatchCall && procedure.deadlineMs !== undefined;
     }
     this.procedures = called;
     if (isMixed) {

@@ -749,20 +749,23 @@ describe('a rateLimit.key that throws', () => {
   });
 });
 
-describe('maxUnauthenticatedSocketsPerAddress', () => {
-  it('maxUnauthenticatedSocketsPerAddress counts a socket that the client closes during authentication, since its connection may stay open', async () => {
+describe('sockets without a credential', () => {
+  it('the 101st socket of an address gets 503, and a socket counts that the client closes during authentication, since its connection may stay open', async () => {
     const lookup = Promise.withResolvers<string>();
     const { upgrade } = await createGateway({
       router: t.router({}),
       createContext: () => ({}),
       authentication: bearer({ verify: () => lookup.promise }),
-      sockets: { maxUnauthenticatedSocketsPerAddress: 1 },
       document: { title: 'Test', version: '0.0.0' },
       onResponse() {},
     });
     const waiting = request('/trpc?connectionParams=1');
-    const accept = (await upgrade(waiting)) as SocketAcceptor;
-    const handler = accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
+    const openWaiting = async () => {
+      const accept = (await upgrade(waiting)) as SocketAcceptor;
+      return accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
+    };
+    for (let count = 1; count < 100; count += 1) await openWaiting();
+    const handler = await openWaiting();
     const parameters = { method: 'connectionParams', data: { authorization: 'Bearer key' } };
     handler.message(Buffer.from(JSON.stringify(parameters)), false);
     await handler.closed(true);
@@ -775,14 +778,11 @@ describe('maxUnauthenticatedSocketsPerAddress', () => {
 describe('heartbeats', () => {
   const text = (handler: SocketHandler, message: string) => handler.message(Buffer.from(message), false);
 
-  it('a PING gets a PONG, unless dangerouslyDisablePong is set', async () => {
+  it('a PING gets a PONG, and a PONG gets nothing', async () => {
     const socket = await open(t.router({}));
     text(socket.handler, 'PING');
+    text(socket.handler, 'PONG');
     expect(socket.frames).toEqual(['PONG']);
-    const withoutPong = await open(t.router({}), { sockets: { dangerouslyDisablePong: true } });
-    text(withoutPong.handler, 'PING');
-    text(withoutPong.handler, 'PONG');
-    expect(withoutPong.frames).toEqual([]);
   });
 
   it('keepAlive pings a silent client, then terminates its connection, and stops when the socket is closed', async () => {

@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { mapMaybePromise, type MaybePromise } from '../../http/maybePromise.ts';
-import type { HttpResponse } from '../../http/response.ts';
+import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { passesOriginCheck } from '../../auth/origins.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
@@ -24,16 +24,15 @@ export class WebSockets {
   }
 
   /** Accepts or rejects a request for a WebSocket at the tRPC base path. It never throws and never rejects. */
-  upgrade(scope: RequestScope): MaybePromise<SocketAcceptor | HttpResponse> {
+  upgrade(scope: RequestScope): MaybePromise<SocketAcceptor | OutgoingResponse> {
     const { allowsOrigin, clientAddress, errors, failedAttempts } = this.#settings;
     const { request } = scope;
     if (request.header('sec-websocket-version') !== '13') {
       // RFC 6455 §4.4, RFC 9110 §15.5.22
-      const headers = [
+      return new OutgoingResponse(426, [
         ['sec-websocket-version', '13'],
         ['upgrade', 'websocket'],
-      ] as const;
-      return { status: 426, headers };
+      ]);
     }
     if (!passesOriginCheck(allowsOrigin, scope)) {
       const message = 'WebSockets from this origin are not allowed.';
@@ -45,10 +44,18 @@ export class WebSockets {
       const rejection = failedAttempts?.silentRejection(request) ?? this.#waiting.rejection(address);
       return rejection ? errors.response(rejection, scope) : this.#acceptor(scope, address);
     }
-    return mapMaybePromise(
-      this.#settings.admit(scope, { callCount: 1, isPublic: false, isSocket: true }),
-      (error) => (error ? errors.response(error, scope) : this.#acceptor(scope)),
-    );
+    return mapMaybePromise(this.#settings.admit(scope), (rejection) => {
+      if (rejection === undefined) return this.#acceptor(scope);
+      return rejection instanceof TRPCError ? errors.response(rejection, scope) : rejection;
+    });
+  }
+
+  get maxMessageBytes(): number {
+    return this.#settings.sockets.maxMessageBytes;
+  }
+
+  get maxUnauthenticatedBytes(): number {
+    return this.#settings.sockets.maxUnauthenticatedBytes;
   }
 
   /** Sends all clients a request to reconnect. */
@@ -93,8 +100,8 @@ class WaitingSockets {
       return undefined;
     const most =
       this.#count < maxUnauthenticatedSockets
-        ? `the limit is ${maxUnauthenticatedSocketsPerAddress} per address (sockets.maxUnauthenticatedSocketsPerAddress).`
-        : `the limit is ${maxUnauthenticatedSockets} (sockets.maxUnauthenticatedSockets).`;
+        ? `the limit is ${maxUnauthenticatedSocketsPerAddress} per address.`
+        : `the limit is ${maxUnauthenticatedSockets}.`;
     return new LimitError('waiting-sockets', {
       code: 'SERVICE_UNAVAILABLE',
       message: `Too many sockets are waiting to authenticate: ${most} Try again later.`,

@@ -64,7 +64,11 @@ export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
       verify: (token) => (token === 'good' ? 'Ada' : undefined),
       scopes: () => ['notes:read', 'read'],
     }),
-    createContext: ({ identity, response }) => ({ caller: identity && { name: identity }, response }),
+    createContext: ({ identity, response }) => ({
+      caller: identity && { name: identity },
+      user: identity,
+      response,
+    }),
     document: {
       title: 'Every shape',
       version: '1.0.0',
@@ -81,9 +85,13 @@ export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
     spool: temporaryFiles(),
     jsonSchema: { valibot: toStandardJsonSchema },
     routes: hooks.routes,
-    onRequest: ({ path }) => (path === '/maintained' ? { status: 503, headers: [] } : undefined),
-    onCall: (_call, next) => hooks.userStore.run('Ada', next),
-    onSend: (_request, response) => response.headers.set('X-Served-By', 'shapes'),
+    policies: [
+      {
+        before: 'authentication',
+        admit: ({ request }) => (request.path === '/maintained' ? { status: 503, headers: [] } : undefined),
+      },
+      { complete: (_context, response) => response.header('X-Served-By', 'shapes') },
+    ],
     onError() {},
     onResponse() {},
   });

@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Routes } from '@petstore/gateway';
@@ -10,7 +9,6 @@ import { z } from 'zod';
 
 export const t = initTRPC.context<{ readonly user?: string }>().meta<GatewayMeta>().create({ isDev: false });
 
-export const userStore = new AsyncLocalStorage<string>();
 export const hookOrder: string[] = [];
 
 const logged = t.procedure.use(({ next }) => {
@@ -22,9 +20,9 @@ export const hooked = t.router({
   read: logged
     .meta({ openapi: { method: 'GET', path: '/read' } })
     .input(z.object({ name: z.string().min(2) }))
-    .query(({ input }) => {
+    .query(({ ctx, input }) => {
       hookOrder.push('resolver');
-      return `${input.name} of ${userStore.getStore() ?? 'none'}`;
+      return `${input.name} of ${ctx.user ?? 'none'}`;
     }),
   conflict: t.procedure.meta({ openapi: { method: 'GET', path: '/conflict' } }).query(() => {
     throw new TRPCError({ code: 'CONFLICT', message: 'Taken.' });

@@ -1,0 +1,50 @@
+import type { TRPCError } from '@trpc/server';
+import { isThenable } from '../http/maybePromise.ts';
+import type { HttpRequest } from '../http/request.ts';
+
+/** An error, as `onError` receives it. Its fields are those of `onError` in tRPC's adapters, with `request` for `req`. */
+export interface ReportedError<Context> {
+  /** The error. `error.cause` is the error that a procedure threw, if it was not a `TRPCError`. */
+  readonly error: TRPCError;
+  /** The procedure's path; `undefined` if the request matched no procedure. */
+  readonly path: string | undefined;
+  /** The type of the procedure; `unknown` if the request matched no procedure. */
+  readonly type: 'query' | 'mutation' | 'subscription' | 'unknown';
+  /**
+   * The raw input, before validation; `undefined` if the call has not read it. Over REST, path, query and header
+   * parameters are already converted from strings.
+   */
+  readonly input: unknown;
+  /** The context; `undefined` if it was not created. */
+  readonly ctx: Context | undefined;
+  /** The HTTP request. For a call on a WebSocket: the request that opened the socket. */
+  readonly request: HttpRequest;
+}
+
+type OnError = (error: ReportedError<never>) => unknown;
+
+/** Reports errors to `onError`. Errors that `onError` throws or rejects with are ignored. */
+export class ErrorReporter {
+  readonly #onError: OnError;
+  /** The request of each error that was reported. */
+  readonly #reported = new WeakMap<TRPCError, HttpRequest>();
+
+  constructor(onError: OnError) {
+    this.#onError = onError;
+  }
+
+  report(reported: ReportedError<unknown>): void {
+    this.#reported.set(reported.error, reported.request);
+    try {
+      const returned: unknown = this.#onError(reported as ReportedError<never>);
+      if (isThenable(returned)) void Promise.allSettled([returned]);
+    } catch {
+      // The hook itself failed. The client still gets its response.
+    }
+  }
+
+  /** Reports an error unless it was already reported for this request. */
+  reportOnce(reported: ReportedError<unknown>): void {
+    if (this.#reported.get(reported.error) !== reported.request) this.report(reported);
+  }
+}

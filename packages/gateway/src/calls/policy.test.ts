@@ -1,0 +1,255 @@
+import { initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it, vi } from 'vitest';
+import { createGateway } from '../gateway.ts';
+import type { RequestRecord } from './requestRecord.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+import type { Policy } from './policy.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const router = t.router({
+  read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
+  write: t.procedure.meta({ openapi: { method: 'POST', path: '/write' } }).mutation(() => 'written'),
+});
+const page = [['content-type', 'text/plain']] as const;
+
+async function start(...policies: readonly Policy[]) {
+  const records: RequestRecord[] = [];
+  const gateway = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Policies', version: '0.0.0' },
+    policies,
+    routes: { '/page': () => ({ status: 200, headers: page, body: 'page' }) },
+    onResponse: (record) => records.push(record),
+  });
+  return {
+    gateway,
+    records,
+    send: (path: string, init?: RequestInit) => gateway.fetch(`http://localhost${path}`, init),
+  };
+}
+
+describe('admit', () => {
+  it('admit ends a request with a response, returned or promised, which other policies still complete', async () => {
+    const { send } = await start(
+      {
+        before: 'authentication',
+        admit: ({ request: { path } }) => {
+          if (path.includes('now')) return { status: 410, headers: page, body: 'gone' };
+          return path.includes('later') ? Promise.resolve({ status: 418, headers: [] }) : undefined;
+        },
+      },
+      { complete: (_context, response) => response.header('X-Served-By', 'books-1') },
+    );
+    const now = await send('/v1/now');
+    expect([now.status, await now.text(), now.headers.get('x-served-by')]).toEqual([410, 'gone', 'books-1']);
+    expect(now.headers.get('x-request-id')).toBeTruthy();
+    expect((await send('/trpc/later')).status).toBe(418);
+    expect((await send('/v1/read')).status).toBe(200);
+    expect(page).toHaveLength(1);
+  });
+
+  it.each([
+    ['returns a TRPCError', () => new TRPCError({ code: 'FORBIDDEN', message: 'Not from here.' })],
+    [
+      'throws a TRPCError',
+      () => {
+        throw new TRPCError({ code: 'FORBIDDEN', message: 'Not from here.' });
+      },
+    ],
+    [
+      'rejects with a TRPCError',
+      async () => Promise.reject(new TRPCError({ code: 'FORBIDDEN', message: 'Not from here.' })),
+    ],
+  ])('a request is rejected in the format of its protocol if admit %s', async (_what, fail) => {
+    const { send } = await start({ admit: fail });
+    const rest = await send('/v1/read');
+    expect([rest.status, await rest.json()]).toEqual([
+      403,
+      { code: 'FORBIDDEN', message: 'Not from here.', status: 403 },
+    ]);
+    expect(await (await send('/trpc/read')).json()).toMatchObject({
+      error: { message: 'Not from here.', data: { httpStatus: 403 } },
+    });
+  });
+
+  it('an error of admit other than a TRPCError is a 500 without its message, and is reported', async () => {
+    const cause = new Error('secret');
+    const { records, send } = await start({
+      admit() {
+        throw cause;
+      },
+    });
+    for (const path of ['/v1/read', '/trpc/read']) {
+      const response = await send(path);
+      expect(response.status).toBe(500);
+      expect(await response.text()).not.toContain('secret');
+    }
+    expect(records).toMatchObject([{ error: { cause } }, { error: { cause } }]);
+  });
+
+  it('the first policy that rejects ends the request, and policies before authentication run first', async () => {
+    const seen: string[] = [];
+    const names = (name: string, before?: 'authentication'): Policy => ({
+      ...(before && { before }),
+      admit: () => void seen.push(name),
+    });
+    const { send } = await start(
+      names('third'),
+      names('first', 'authentication'),
+      names('second', 'authentication'),
+      { admit: async () => new TRPCError({ code: 'CONFLICT' }) },
+      names('never'),
+    );
+    expect((await send('/v1/read')).status).toBe(409);
+    expect(seen).toEqual(['first', 'second', 'third']);
+  });
+
+  it('only policies before authentication see routes, and none sees OPTIONS', async () => {
+    const early = vi.fn();
+    const late = vi.fn();
+    const { send } = await start({ before: 'authentication', admit: early }, { admit: late });
+    await send('/page');
+    await send('/v1/read', { method: 'OPTIONS' });
+    expect([early.mock.calls.length, late.mock.calls.length]).toEqual([1, 0]);
+    expect(early.mock.calls).toMatchObject([[{ kind: 'request', protocol: 'other', procedures: [] }]]);
+  });
+});
+
+describe('procedures', () => {
+  it('a policy sees only requests that call one of its procedures, in a batch also', async () => {
+    const seen: (readonly string[])[] = [];
+    const select = vi.fn(({ type }: { readonly type: string }) => type === 'mutation');
+    const { send } = await start({
+      procedures: select,
+      admit: ({ procedures }) => void seen.push(procedures.map(({ path }) => path)),
+      complete: (_context, response) => response.header('x-changed', '1'),
+    });
+    expect(select).toHaveBeenCalledTimes(2);
+    const init = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } };
+    for (const path of ['/v1/read', '/trpc/read', '/trpc/read,read?batch=1', '/v1/nowhere', '/page']) {
+      expect((await send(path)).headers.get('x-changed')).toBeNull();
+    }
+    expect(seen).toEqual([]);
+    for (const path of ['/v1/write', '/trpc/write', '/trpc/write,nowhere?batch=1']) {
+      expect((await send(path, init)).headers.get('x-changed')).toBe('1');
+    }
+    expect(seen).toEqual([['write'], ['write'], ['write']]);
+    expect(select).toHaveBeenCalledTimes(2);
+  });
+
+  it('a policy that selects no procedure ends the start', async () => {
+    await expect(start({ procedures: () => false, admit() {} })).rejects.toThrow('selects no procedure');
+  });
+});
+
+describe('complete', () => {
+  it('complete changes status and headers of REST, tRPC, routes and errors, after the gateway', async () => {
+    const { send } = await start({
+      complete({ request }, response) {
+        response.header('X-Path', request.path);
+        response.append('Set-Cookie', 'a=1');
+        response.append('Set-Cookie', 'b=2');
+        response.delete('X-Content-Type-Options');
+        response.header('X-Request-Id', `edge-${response.get('x-request-id')}`);
+        if (response.status === 404) response.status = 410;
+      },
+    });
+    for (const [path, status] of [
+      ['/v1/read', 200],
+      ['/trpc/read', 200],
+      ['/v1/nowhere', 410],
+      ['/trpc/nowhere', 410],
+      ['/page', 200],
+    ] as const) {
+      const response = await send(path, { headers: { 'x-request-id': 'a' } });
+      expect([path, response.status]).toEqual([path, status]);
+      expect(response.headers.get('x-path')).toBe(path);
+      expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+      expect(response.headers.get('x-content-type-options')).toBeNull();
+      expect(response.headers.get('x-request-id')).toBe('edge-a');
+    }
+  });
+
+  it('a status without a body removes the body', async () => {
+    const { send } = await start({ complete: (_context, response) => void (response.status = 204) });
+    const response = await send('/v1/read');
+    expect([response.status, await response.text()]).toEqual([204, '']);
+  });
+
+  it.each<[what: string, complete: NonNullable<Policy['complete']>]>([
+    [
+      'throws',
+      () => {
+        throw new Error('secret');
+      },
+    ],
+    ['rejects', async () => Promise.reject(new Error('secret'))],
+    ['sets an invalid header', (_context, response) => response.header('x', 'a\nb')],
+    ['sets an invalid status', (_context, response) => void (response.status = 99)],
+    [
+      'sets an invalid status later',
+      async (_context, response) => {
+        await Promise.resolve();
+        response.status = 99;
+      },
+    ],
+  ])('a response is a 500 with the headers of the gateway if complete %s', async (_what, complete) => {
+    const { records, send } = await start(
+      { complete: (_context, response) => response.header('x-first', '1') },
+      { complete },
+    );
+    for (const path of ['/v1/read', '/trpc/read', '/page']) {
+      const response = await send(path);
+      expect(await response.json()).toEqual({
+        code: 'INTERNAL_SERVER_ERROR',
+        message: 'Internal server error',
+        status: 500,
+      });
+      expect([response.status, response.headers.get('x-first')]).toEqual([500, null]);
+      expect(response.headers.get('x-request-id')).toBeTruthy();
+    }
+    expect(records.map(({ status }) => status)).toEqual([500, 500, 500]);
+  });
+
+  it('the response waits for each promise, in the order of the policies', async () => {
+    const seen: string[] = [];
+    const waits = (name: string, ms: number): Policy => ({
+      async complete() {
+        await new Promise((resolve) => void setTimeout(resolve, ms));
+        seen.push(name);
+      },
+    });
+    const { send } = await start(waits('a', 10), waits('b', 1));
+    await send('/v1/read');
+    expect(seen).toEqual(['a', 'b']);
+  });
+});
+
+describe('arrive', () => {
+  it('arrive rejects a request before it is handled, except for OPTIONS', async () => {
+    const { gateway } = await start({ arrive: () => new TRPCError({ code: 'SERVICE_UNAVAILABLE' }) });
+    const request = (method: string) =>
+      ({ method, path: '/v1/read', query: '', header: () => undefined }) as never;
+    expect(gateway.shed?.(request('GET'))).toMatchObject({ status: 503 });
+    expect(gateway.shed?.(request('OPTIONS'))).toBeUndefined();
+  });
+});
+
+it.each<[policies: unknown, message: string]>([
+  [{}, 'policies is {}; it must be a list'],
+  [['cors'], 'policies[0] takes an object of options, not "cors".'],
+  [[{}], 'policies[0] does nothing; add admit, complete or arrive.'],
+  [[{ admits() {} }], '"admits" is not an option of policies[0]; did you mean "admit"?'],
+  [[{ admit: true }], 'policies[0].admit is true; it must be a function.'],
+  [[{ admit() {}, before: 'cors' }], `policies[0].before is "cors"; it must be 'authentication'.`],
+])('createGateway rejects policies: %j', async (policies, message) => {
+  await expect(
+    createGateway({
+      router,
+      createContext: () => ({}),
+      document: { title: 'Policies', version: '0.0.0' },
+      policies: policies as never,
+    }),
+  ).rejects.toThrow(message);
+});

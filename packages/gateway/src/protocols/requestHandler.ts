@@ -1,0 +1,191 @@
+// Hot path: every request runs through it.
+import { TRPCError } from '@trpc/server';
+import type { MaybePromise } from '../http/maybePromise.ts';
+import type { OutgoingResponse } from '../http/outgoingResponse.ts';
+import { performance } from '../http/performance.ts';
+import type { HttpRequest } from '../http/request.ts';
+import { requestId } from '../http/requestId.ts';
+import type { HttpResponse } from '../http/response.ts';
+import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
+import type { SocketAcceptor } from '../http/webSocket.ts';
+import { admit, arrive, complete, type PolicySet, type Rejection, type Target } from '../calls/policy.ts';
+import type { Recorder } from '../calls/recorder.ts';
+import { RequestScope, type ProtocolName, type RequestPolicy } from '../calls/requestScope.ts';
+import type { Procedure } from '../procedures/procedures.ts';
+import type { Protocol } from './protocol.ts';
+
+type Protocols<Identity> = Readonly<Record<ProtocolName, Protocol<Identity, Target>>>;
+
+export interface RequestHandlerOptions<Identity> {
+  readonly protocols: Protocols<Identity>;
+  readonly protocolOf: (path: string) => ProtocolName;
+  /** Accepts or rejects a WebSocket, after the policies that run before authentication. */
+  readonly openSocket: (scope: RequestScope<Identity>) => MaybePromise<SocketAcceptor | OutgoingResponse>;
+  /** Returns the policies of a request that calls these procedures: the gateway's and those of the service. */
+  readonly policiesOf: (procedures: readonly (Procedure | undefined)[]) => PolicySet<RequestPolicy<Identity>>;
+  /** The gateway's own policies. They are synchronous and never throw. */
+  readonly ownPolicies: readonly RequestPolicy<Identity>[];
+  /** Whether the service has policies, which may write to `data`. */
+  readonly hasData: boolean;
+  readonly recorder: Recorder;
+  /** Starts the telemetry of a request. */
+  readonly observe: ((scope: RequestScope<Identity>) => void) | undefined;
+  /** Formats the rejection of malformed HTTP. */
+  readonly rejectionResponse: (scope: RequestScope<Identity>, rejection: HttpRejection) => OutgoingResponse;
+}
+
+/** Handles requests: runs the policies, then the protocol, then completes the response and reports it. */
+export class RequestHandler<Identity> {
+  readonly #options: RequestHandlerOptions<Identity>;
+  readonly #protocols: Protocols<Identity>;
+  readonly #recorder: Recorder;
+  readonly #ownCompleting: readonly RequestPolicy<Identity>[];
+
+  constructor(options: RequestHandlerOptions<Identity>) {
+    this.#options = options;
+    this.#protocols = options.protocols;
+    this.#recorder = options.recorder;
+    this.#ownCompleting = options.ownPolicies.filter((policy) => policy.complete);
+  }
+
+  readonly handle: Handle = (request) => {
+    const scope = this.#scopeOf(request, this.#options.protocolOf(request.path));
+    try {
+      const { telemetry } = scope;
+      const response = telemetry ? telemetry.run(() => this.#serve(scope)) : this.#serve(scope);
+      if (!(response instanceof Promise)) return this.#complete(scope, response);
+      return response.then(
+        (settled) => this.#complete(scope, settled),
+        (error: unknown) => this.#fail(scope, error),
+      );
+    } catch (error) {
+      return this.#fail(scope, error);
+    }
+  };
+
+  readonly upgrade: Upgrade = (request) => {
+    // RFC 6455 §4.1
+    if (request.method !== 'GET' || this.#options.protocolOf(request.path) !== 'trpc') return undefined;
+    const scope = this.#scopeOf(request, 'trpc');
+    scope.kind = 'socket';
+    scope.target = socketTarget;
+    const finish = (decision: OutgoingResponse | SocketAcceptor) => {
+      if (typeof decision !== 'function') return this.#complete(scope, decision);
+      this.#recorder.upgrade(scope);
+      return decision;
+    };
+    try {
+      const { telemetry } = scope;
+      const decision = telemetry ? telemetry.run(() => this.#open(scope)) : this.#open(scope);
+      return decision instanceof Promise
+        ? decision.then(finish, (error: unknown) => this.#fail(scope, error))
+        : finish(decision);
+    } catch (error) {
+      return this.#fail(scope, error);
+    }
+  };
+
+  /** Rejects a request that has waited too long in its socket. Only the gateway's own policies complete the response. */
+  readonly shed = (request: HttpRequest): HttpResponse | undefined => {
+    const error = arrive(this.#options.policiesOf([]).arriving, request);
+    if (error === undefined) return undefined;
+    const protocol = this.#options.protocolOf(request.path);
+    if (protocol === 'other') return undefined;
+    const scope = this.#scopeOf(request, protocol);
+    return this.#completeOwn(scope, this.#protocols[protocol].reject(error, scope));
+  };
+
+  /** Rejects malformed HTTP. Only the gateway's own policies complete the response. */
+  readonly rejectHttp: RejectHttp = (request, rejection) => {
+    const scope = this.#scopeOf(request, this.#options.protocolOf(request.path));
+    return this.#completeOwn(scope, this.#options.rejectionResponse(scope, rejection));
+  };
+
+  #scopeOf(request: HttpRequest, protocol: ProtocolName): RequestScope<Identity> {
+    const { hasData, observe } = this.#options;
+    const startedAt = this.#recorder.isComplete ? performance.now() : 0;
+    const id = requestId(request.header('x-request-id'));
+    const scope = new RequestScope<Identity>(request, protocol, id, startedAt);
+    if (hasData) scope.data = {};
+    observe?.(scope);
+    return scope;
+  }
+
+  /** Runs the policies, then the protocol. */
+  #serve(scope: RequestScope<Identity>): MaybePromise<OutgoingResponse> {
+    const protocol = this.#protocols[scope.protocol];
+    const target = protocol.target(scope);
+    scope.target = target;
+    if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
+    const policies = this.#options.policiesOf(target.procedures);
+    const rejection = admit(target.isOpen ? policies.early : policies.admitting, scope);
+    if (rejection === undefined) return protocol.respond(scope, target);
+    if (!(rejection instanceof Promise)) return this.#reject(rejection, scope);
+    return rejection.then((settled) =>
+      settled === undefined ? protocol.respond(scope, target) : this.#reject(settled, scope),
+    );
+  }
+
+  #open(scope: RequestScope<Identity>): MaybePromise<OutgoingResponse | SocketAcceptor> {
+    const { openSocket, policiesOf } = this.#options;
+    const rejection = admit(policiesOf([]).early, scope);
+    if (rejection === undefined) return openSocket(scope);
+    if (!(rejection instanceof Promise)) return this.#reject(rejection, scope);
+    return rejection.then((settled) =>
+      settled === undefined ? openSocket(scope) : this.#reject(settled, scope),
+    );
+  }
+
+  #reject(rejection: Rejection, scope: RequestScope<Identity>): OutgoingResponse {
+    return rejection instanceof TRPCError
+      ? this.#protocols[scope.protocol].reject(rejection, scope)
+      : rejection;
+  }
+
+  #complete(scope: RequestScope<Identity>, response: OutgoingResponse): MaybePromise<HttpResponse> {
+    const { status } = response;
+    try {
+      const { completing } = this.#options.policiesOf(scope.target.procedures);
+      const pending = complete(completing, scope, response);
+      if (pending === undefined) return this.#finish(scope, response, status);
+      return pending
+        .then(() => this.#finish(scope, response, status))
+        .catch((error: unknown) => this.#rescue(scope, response, error));
+    } catch (error) {
+      return this.#rescue(scope, response, error);
+    }
+  }
+
+  /** @param status the status before the policies */
+  #finish(scope: RequestScope<Identity>, response: OutgoingResponse, status: number): OutgoingResponse {
+    if (response.status !== status) response.applyStatus();
+    this.#recorder.response(scope, response);
+    return response;
+  }
+
+  /** Responds with 500 to an error of the gateway itself or of a route. */
+  #fail(scope: RequestScope<Identity>, cause: unknown): MaybePromise<HttpResponse> {
+    return this.#complete(scope, this.#internalError(scope, cause));
+  }
+
+  /** Responds with 500 to an error of a policy that completes a response. The policies of the service do not complete it. */
+  #rescue(scope: RequestScope<Identity>, response: OutgoingResponse, cause: unknown): HttpResponse {
+    response.removeBody();
+    return this.#completeOwn(scope, this.#internalError(scope, cause));
+  }
+
+  #internalError(scope: RequestScope<Identity>, cause: unknown): OutgoingResponse {
+    const error = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
+    const response = this.#protocols.other.reject(error, scope);
+    scope.error = cause;
+    return response;
+  }
+
+  #completeOwn(scope: RequestScope<Identity>, response: OutgoingResponse): HttpResponse {
+    for (const policy of this.#ownCompleting) void policy.complete?.(scope, response);
+    this.#recorder.response(scope, response);
+    return response;
+  }
+}
+
+const socketTarget: Target = { procedures: [], callCount: 1, isPublic: false, isSocket: true };
