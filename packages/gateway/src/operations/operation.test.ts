@@ -109,6 +109,11 @@ describe('createGateway with REST metadata that cannot be served', () => {
       /"q" is of the type "pipe"/,
     ],
     [
+      'a preprocessed query that may be null',
+      { a: echo(get('/x'), z.object({ q: z.preprocess((v) => v, z.string()).nullable() })) },
+      /"q" is of the type "pipe"/,
+    ],
+    [
       'a GET with an input that is not an object',
       { a: echo(get('/x'), z.string()) },
       /its input is of the type string, which has no property names for parameters; use z\.object\(…\), or a method with a body: QUERY or POST\.$/,

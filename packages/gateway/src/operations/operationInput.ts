@@ -127,7 +127,7 @@ function rejectUnnamed(
     reject('it has several inputs, but not all of them are objects; use z.object(…) for each');
   const hasNoBody = rest.method === 'GET' || rest.method === 'DELETE';
   if (!hasNoBody && template.every((segment) => typeof segment === 'string') && rest.in === undefined) return;
-  const type = bytesKind(schema) ? 'bytes' : (typeOf(innermost(schema) ?? {}) ?? 'union');
+  const type = bytesKind(schema) ? 'bytes' : (typeOf(innermost(schema) ?? {}) ?? 'unknown');
   const remedy = hasNoBody ? ', or a method with a body: QUERY or POST' : '';
   reject(
     `its input is of the type ${type}, which has no property names for parameters; use z.object(…)${remedy}`,

@@ -95,6 +95,8 @@ export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Sche
 function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'output'): Details {
   const { def } = schema._zod;
   const inherited = json[details] as Details | undefined;
+  // Removed with the other marks. Until then it keeps zod from merging the schema into a list of types.
+  if (side === 'input' && isPreprocessed(def)) json[typeKey] = 'pipe';
   // OpenAPI 3.1 §4.8.14.4: raw binary data has no contentEncoding. With one, the client that orval 8 generates sends text.
   if (def.type === 'file') delete json['contentEncoding'];
   return {
