@@ -25,7 +25,7 @@ export type NodeHandler = (
 const notFoundRejection = { status: 404, code: 'NOT_FOUND', message: 'There is no route at this path.' };
 
 /** The server has read the head and enforces its own limits. */
-export const noHeadLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };
+export const noHeadLimits = { maxHeaderBytes: Infinity };
 
 /**
  * Creates a handler of node:http from a gateway: `app.use('/api', nodeHandler(gateway))` in Express, or

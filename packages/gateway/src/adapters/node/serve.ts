@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../http/response.ts';
 import { defaultBodyBytes, type HttpRejection, type Service } from '../../http/service.ts';
 import { Drain } from '../server/drain.ts';
 import { ListenError } from '../server/listenError.ts';
-import { OpenSockets } from '../server/openSockets.ts';
+import { defaultUnsentBytes, OpenSockets } from '../server/openSockets.ts';
 import { busyResponse, defaultRejection } from '../server/rejections.ts';
 import { byteLength, headOf, bufferedBody } from '../server/responseHead.ts';
 import {
@@ -79,8 +79,8 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     maxStreamBytes = maxBodyBytes,
   } = service;
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
-  const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384, maxUnsentBytes = 268_435_456 } = options;
-  const limits = { maxBodyBytes, maxStreamBytes, maxUrlBytes, maxHeaderBytes };
+  const { maxHeaderBytes = 16_384, maxUnsentBytes = defaultUnsentBytes } = options;
+  const limits = { maxBodyBytes, maxStreamBytes, maxHeaderBytes };
 
   const drain = new Drain();
   const handleOrReject = (request: NodeRequest) =>
@@ -96,7 +96,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     ...timeLimits,
     IncomingMessage: Message,
     // `RequestHead` checks the exact limits. This one only limits how much the parser buffers before that.
-    maxHeaderSize: maxUrlBytes + maxHeaderBytes + 16_384,
+    maxHeaderSize: 2 * maxHeaderBytes + 16_384,
     // `RequestHead` checks it, without Node's object of all headers.
     requireHostHeader: false,
     insecureHTTPParser: false,

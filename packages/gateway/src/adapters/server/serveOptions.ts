@@ -36,25 +36,23 @@ export interface ServeOptions {
    * (1006), except when the server stops. Default: Infinity.
    */
   readonly maxConnections?: number;
-  /** Maximum length of a request target, in bytes. A longer one gets 414. Default: 16384. */
-  readonly maxUrlBytes?: number;
-  /** Maximum total length of the header lines of a request, in bytes. Longer ones get 431. Default: 16384. */
+  /**
+   * Maximum length of a request target, in bytes, and of all header lines of a request together. A longer target gets
+   * 414, longer headers get 431. Default: 16384.
+   */
   readonly maxHeaderBytes?: number;
   /**
    * Maximum number of response bytes that wait for clients to read them, over all connections, without streams and
    * WebSockets. Over the limit, a response of more than 64 KiB is replaced by 503, and a smaller response that the
    * client does not take at once closes the connection. Memory use may be twice the limit. Default: 268435456.
+   *
+   * On all WebSockets together, a tenth as many bytes may wait. Over that, the sockets with the most unsent bytes are
+   * closed without a close frame until a quarter is free. On node:http, each frame counts 512 bytes more until it is
+   * sent.
    */
   readonly maxUnsentBytes?: number;
-  /**
-   * Maximum number of bytes that wait for clients to read them on all WebSockets together. Over the limit, the sockets
-   * with the most unsent bytes are closed without a close frame until a quarter of the limit is free. Memory use may be
-   * twice the limit. On node:http, each frame counts 512 bytes more until it is sent. Default: 25165824.
-   */
-  readonly maxUnsentSocketBytes?: number;
 }
 
-const limit = positiveInteger;
 const serverLimit = optional(
   (value) => value === Infinity || positiveInteger.accepts(value),
   'a positive integer, or Infinity for no limit',
@@ -74,10 +72,8 @@ export const serveRules: OptionRules<ServeOptions> = {
     keyFile: file,
   } satisfies OptionRules<TlsFiles>),
   maxConnections: serverLimit,
-  maxUrlBytes: limit,
-  maxHeaderBytes: limit,
+  maxHeaderBytes: positiveInteger,
   maxUnsentBytes: serverLimit,
-  maxUnsentSocketBytes: serverLimit,
 };
 
 /**

@@ -2,7 +2,7 @@ import type { HttpResponse as NativeResponse, us_listen_socket } from 'uWebSocke
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { Drain } from '../server/drain.ts';
 import { ListenError } from '../server/listenError.ts';
-import { OpenSockets } from '../server/openSockets.ts';
+import { defaultUnsentBytes, OpenSockets } from '../server/openSockets.ts';
 import { busyResponse, defaultRejection } from '../server/rejections.ts';
 import { reservePort } from '../server/reservePort.ts';
 import { headOf } from '../server/responseHead.ts';
@@ -45,9 +45,8 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     maxStreamBytes = maxBodyBytes,
   } = service;
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
-  const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384 } = options;
-  const { maxUnsentBytes = 268_435_456 } = options;
-  const limits = { maxBodyBytes, maxStreamBytes, maxUrlBytes, maxHeaderBytes, isTls: tls !== undefined };
+  const { maxHeaderBytes = 16_384, maxUnsentBytes = defaultUnsentBytes } = options;
+  const limits = { maxBodyBytes, maxStreamBytes, maxHeaderBytes, isTls: tls !== undefined };
 
   /** Number of open connections that are not WebSockets. */
   let connections = 0;
