@@ -9,6 +9,7 @@ import { docsPage } from '@petstore/runtime/docs';
 import { log, type LogOptions } from '@petstore/runtime/log';
 import { metrics } from '@petstore/runtime/metrics';
 import { AdoptionFeed } from './adoptionFeed.ts';
+import { auditPolicy } from './audit.ts';
 import { PhotoFolder } from './photoFolder.ts';
 import { relatedStore } from './relations.ts';
 import { collections, relations, shelterRouter } from './router.ts';
@@ -60,6 +61,7 @@ async function startShelter(
     maskUnexpectedErrors: true,
     document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
     authentication: jwt({ ...options.accepts, type: 'at+jwt' }),
+    policies: [auditPolicy(store)],
     createContext: ({ response, identity }) => ({
       store,
       photos,

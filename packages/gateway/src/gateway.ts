@@ -266,7 +266,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
   const reporter = onError && new ErrorReporter(onError);
   const isMasked = options.maskUnexpectedErrors ?? false;
   const errorResponse = createErrorResponse(errorFormat, reporter, definitions, maxResponseBytes);
-  const rest = createRestProtocol<Identity>({
+  const rest = createRestProtocol({
     operations,
     links,
     basePathLength: paths.restBasePath.length,

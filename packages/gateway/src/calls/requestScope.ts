@@ -38,6 +38,8 @@ export class RequestScope<Identity = unknown> extends CallScope implements Polic
   isAnonymous = false;
   /** The context that `createContext` returned (REST only). */
   context: unknown = undefined;
+  /** The parameters of the path (REST only). One that is not valid UTF-8 is `undefined`. */
+  parameters: readonly (string | undefined)[] = noParameters;
   /** The raw input, after the call has read it (REST only). */
   input: unknown = undefined;
   /** The response, as procedures set its status and headers. */
@@ -81,6 +83,7 @@ export class RequestScope<Identity = unknown> extends CallScope implements Polic
 /** A policy of the gateway, which sees the whole state of a request. */
 export type RequestPolicy<Identity = unknown> = PolicyFor<RequestScope<Identity>, OutgoingResponse>;
 
+const noParameters: readonly never[] = [];
 const noTarget: Target = { procedures: [], callCount: 1, isPublic: false };
 /** Shared, since only the policies of the service write data. */
 const noData: object = Object.freeze({});

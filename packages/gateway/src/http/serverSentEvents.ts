@@ -1,6 +1,5 @@
 // Hot path: 1 µs per event (`npm run bench`, case events).
 import { unref, type Timer } from './eventLoop.ts';
-import { isObject } from './isObject.ts';
 import { TextStream, type TextStreamOptions } from './textStream.ts';
 
 /** Wire format of the events of a protocol. */
@@ -85,7 +84,7 @@ export class ServerSentEvents extends TextStream {
   // the process.
   readonly #take = (result: IteratorResult<unknown>): void => {
     if (this.hasEnded) return;
-    if (!isObject(result))
+    if (typeof result !== 'object' || result === null)
       return this.#endWith(
         new TypeError("The subscription's iterator returned a value from next() that is not an object."),
       );
@@ -103,8 +102,8 @@ export class ServerSentEvents extends TextStream {
     this.#isPending = false;
     if (this.hasEnded) return;
     this.text += text;
-    if (this.isPulled && this.text.length < fullTextLength) this.onPull();
-    this.sendSoon();
+    if (this.pull !== undefined && this.text.length < fullTextLength) this.onPull();
+    if (!this.isSending) this.sendSoon();
   };
 
   /** Ends the stream and its iterator after a value that cannot be formatted. */

@@ -71,7 +71,7 @@ export function errorResponses(
         description: errorsDescription(declared, otherErrors),
         headers: {
           ...requestIdHeader,
-          ...errorHeaders[status],
+          ...((status === '429' || status === '503') && retryAfterHeader),
           ...challengeHeaders(status, operation, service.schemes),
           ...(status === '429' && service.isRateLimited && rateLimitHeaders),
           ...(status === '404' && documentedDeprecation(operation, false)),
@@ -221,7 +221,7 @@ const rateLimitHeaders: Headers = {
   'RateLimit-Policy': optionalHeader('The allowed calls (`q`) per window of seconds (`w`).'),
 };
 
-const documentedRetryAfter: Headers = {
+const retryAfterHeader: Headers = {
   'Retry-After': {
     description: 'Seconds to wait before trying again.',
     required: true,
@@ -239,42 +239,35 @@ const isGuarded = (isPublic: boolean, { method }: Operation['rest'], schemes: re
 
 /** Returns the challenge header of a 401 or 403. It is optional if the procedure declares an error with this status. */
 function challengeHeaders(status: string, operation: Operation, schemes: readonly Scheme[]): Headers {
-  const headers =
+  const challenge =
     status === '401'
       ? unauthorizedChallenge(schemes)
       : status === '403'
         ? scopeChallenge(operation, schemes)
-        : {};
-  if (!operation.errors.has(Number(status))) return headers;
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, each]) => [name, Object.assign(each, { required: false })]),
-  );
+        : undefined;
+  if (challenge === undefined) return {};
+  const isDeclared = operation.errors.has(Number(status));
+  return { 'WWW-Authenticate': isDeclared ? { ...challenge, required: false } : challenge };
 }
 
-/** Returns the challenge header of a 401. */
-const unauthorizedChallenge = (schemes: readonly Scheme[]): Headers => ({
-  'WWW-Authenticate': requiredHeader(
+const unauthorizedChallenge = (schemes: readonly Scheme[]): oas31.HeaderObject =>
+  requiredHeader(
     schemes.every(({ document }) => document['scheme'] === 'bearer')
       ? 'How to authenticate (RFC 6750).'
       : 'How to authenticate (RFC 9110 §11.6.1).',
-  ),
-});
+  );
 
 /** Returns the challenge header of a 403 for a missing scope. */
-function scopeChallenge({ procedure }: Operation, schemes: readonly Scheme[]): Headers {
-  if (procedure.scopes === undefined) return {};
+function scopeChallenge(
+  { procedure }: Operation,
+  schemes: readonly Scheme[],
+): oas31.HeaderObject | undefined {
   const able = schemes.filter((scheme) => scheme.challenge({ error: 'insufficient_scope', scope: 'a' }));
-  if (able.length === 0) return {};
-  // A scheme with CSRF protection has no such challenge, so a 403 without one cannot come from that.
-  const isAlways = able.length === schemes.length;
+  if (procedure.scopes === undefined || able.length === 0) return undefined;
   const description = 'The scopes that are required (RFC 6750).';
-  return { 'WWW-Authenticate': isAlways ? requiredHeader(description) : optionalHeader(description) };
+  // A scheme with CSRF protection has no such challenge, so a 403 without one cannot come from that.
+  return able.length === schemes.length ? requiredHeader(description) : optionalHeader(description);
 }
-
-const errorHeaders: Readonly<Record<string, Headers>> = {
-  429: documentedRetryAfter,
-  503: documentedRetryAfter,
-};
 
 /** Returns the headers of 2xx and 404 for deprecation, and for the next page of a list. */
 function documentedDeprecation({ rest: { deprecation } }: Pick<Operation, 'rest'>, isList: boolean): Headers {

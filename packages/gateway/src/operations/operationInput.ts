@@ -2,6 +2,7 @@ import { reject } from '../procedures/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
 import { hasDate } from './inspectJson.ts';
+import { noJsonSchema } from './libraryJsonSchema.ts';
 import {
   bytesBody,
   bytesKind,
@@ -20,7 +21,6 @@ import {
 } from './parameter.ts';
 import type { PathTemplate } from './pathTemplate.ts';
 import { propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
-import { noJsonSchema } from './readSchema.ts';
 import {
   acceptsUndefined,
   innermost,

@@ -35,7 +35,7 @@ interface MediaOutput extends OutputSchemas {
   readonly types: MediaTypes;
 }
 
-export type MediaTypes = ReadonlyMap<string, true | MediaWriter>;
+type MediaTypes = ReadonlyMap<string, true | MediaWriter>;
 
 interface BytesOutput {
   readonly kind: 'bytes';

@@ -26,28 +26,13 @@ export function createReadSchema(
     if (isZod(parser)) return readZod(parser, side);
     if (parser === octetInputParser) return readZod(z.instanceof(ReadableStream), side);
     if (!isStandardSchema(parser)) return undefined;
-    const { vendor } = parser['~standard'];
-    const libraryJson = libraryJsonSchema(parser, side, converters);
-    if (libraryJson === undefined) {
-      if (side === 'output') warn(`its ${what} is a schema of ${vendor}, ${noJsonSchema(vendor)}.`);
-      return undefined;
-    }
-    const { json, problems } = libraryJson;
-    if (problems.length > 0) {
-      warn(
-        `${vendor} cannot describe all of its ${what} as JSON Schema, so the document is incomplete: ${problems.join(' ')}`,
-      );
-    }
+    const json = libraryJsonSchema(parser, side, what, converters, warn);
     if (json === undefined) return undefined;
     const { $defs = {}, definitions = {}, $schema: _dialect, ...root } = json;
     const schema = readJson(root, { ...(definitions as Json), ...($defs as Json) });
     return acceptsNothing(parser, side) ? optionalOf(schema) : schema;
   };
 }
-
-/** Returns the end of an error message: why a schema of another library cannot be read, and the fix. */
-export const noJsonSchema = (vendor: string): string =>
-  `which provides no JSON Schema; pass createGateway a converter of that library, jsonSchema: { ${vendor}: … }`;
 
 /** Whether a parser accepts (or returns) `undefined`: JSON Schema cannot express that for a whole value. */
 function acceptsNothing(parser: StandardSchema, side: 'input' | 'output'): boolean {
@@ -64,22 +49,6 @@ function acceptsNothing(parser: StandardSchema, side: 'input' | 'output'): boole
   return result.issues === undefined && (side === 'input' || result.value === undefined);
 }
 
-/** The types of zod that JSON does not have. For the others, the JSON Schema is enough. */
-const otherTypes = new Set<string>([
-  'bigint',
-  'custom',
-  'date',
-  'file',
-  'function',
-  'map',
-  'nan',
-  'set',
-  'symbol',
-  'transform',
-  'undefined',
-  'void',
-]);
-
 /** The JSON Schemas of types that JSON does not have. */
 const jsonOfType: Readonly<Record<string, Json | undefined>> = {
   date: { type: 'string', format: 'date-time' },
@@ -88,6 +57,9 @@ const jsonOfType: Readonly<Record<string, Json | undefined>> = {
   undefined: { not: {} },
   void: { not: {} },
 };
+
+/** Types that JSON has, but not with each of the values or checks that zod allows. */
+const partlyJson = new Set<string>(['literal', 'number', 'object']);
 
 /** Members of metadata that are for other readers than those of the document. */
 const otherMetadata = ['header', 'id', 'outputId', 'override', 'param', 'typescript', 'unusedIO'];
@@ -98,7 +70,11 @@ export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Sche
   // In an object, since zod writes references to the whole as `#`, and drops members of the whole that are not JSON.
   const { properties, $defs = {} } = z.toJSONSchema(z.object({ whole: parser as z.ZodType }), {
     io: side,
-    unrepresentable: 'any',
+    unrepresentable({ zodSchema }) {
+      const { def } = zodSchema._zod;
+      const own: Details = { type: def.type, ...(def.type === 'custom' && { custom: def }) };
+      return partlyJson.has(def.type) ? 'any' : { ...jsonOfType[def.type], [details]: own };
+    },
     override(context) {
       const jsonSchema: Json = context.jsonSchema;
       const own = zodDetails(context.zodSchema, jsonSchema, side);
@@ -119,21 +95,23 @@ export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Sche
 function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'output'): Details {
   const { def } = schema._zod;
   const inherited = json[details] as Details | undefined;
-  // Of a preprocessed value only the result is described.
-  const isPreprocessed = side === 'input' && def.type === 'pipe' && def.in._zod.def.type === 'transform';
+  // OpenAPI 3.1 §4.8.14.4: raw binary data has no contentEncoding. With one, the client that orval 8 generates sends text.
   if (def.type === 'file') delete json['contentEncoding'];
-  if (json['$ref'] === undefined) Object.assign(json, { ...jsonOfType[def.type], ...json });
   return {
-    type: isPreprocessed ? 'pipe' : otherTypes.has(def.type) ? def.type : inherited?.type,
-    ...(inherited?.values && { values: inherited.values }),
+    ...inherited,
+    ...(def.type === 'file' && { type: 'file' }),
+    // Of a preprocessed value only the result is described.
+    ...(side === 'input' && isPreprocessed(def) && { type: 'pipe' }),
     ...(def.type === 'literal' && { values: def.values }),
-    discriminator: def.type === 'union' ? discriminatorOf(def) : inherited?.discriminator,
-    custom: def.type === 'custom' ? def : inherited?.custom,
+    ...(def.type === 'union' && { discriminator: discriminatorOf(def) }),
     isOptional: acceptsUndefined(schema, side),
     isDescribed: 'override' in json || (inherited?.isDescribed ?? false),
     parser: schema,
   };
 }
+
+const isPreprocessed = (def: z.core.$ZodTypes['_zod']['def']): def is z.core.$ZodPipeDef =>
+  def.type === 'pipe' && def.in._zod.def.type === 'transform';
 
 function discriminatorOf(def: z.core.$ZodUnionDef): Details['discriminator'] {
   if (!('discriminator' in def) || typeof def.discriminator !== 'string') return undefined;
@@ -149,8 +127,7 @@ function acceptsUndefined(schema: z.core.$ZodTypes, side: 'input' | 'output'): b
   const { def, optin, optout } = schema._zod;
   if (['void', 'undefined', 'any', 'unknown'].includes(def.type)) return true;
   // `z.preprocess` accepts any value; the document describes its output schema instead.
-  if (side === 'input' && def.type === 'pipe' && def.in._zod.def.type === 'transform')
-    return acceptsUndefined(def.out as z.core.$ZodTypes, side);
+  if (side === 'input' && isPreprocessed(def)) return acceptsUndefined(def.out as z.core.$ZodTypes, side);
   return (side === 'input' ? optin : optout) !== undefined;
 }
 

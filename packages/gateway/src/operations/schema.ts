@@ -29,9 +29,9 @@ export interface Schema {
 
 export interface Details {
   /** The type as zod names it, if JSON does not have it. */
-  readonly type?: string | undefined;
+  readonly type?: string;
   /** The definition of a `z.custom()`. */
-  readonly custom?: z.core.$ZodCustomDef | undefined;
+  readonly custom?: z.core.$ZodCustomDef;
   /** The property that tells the members of a union apart, and its values by member. */
   readonly discriminator?:
     | { readonly propertyName: string; readonly values: readonly (readonly string[])[] }
@@ -43,7 +43,7 @@ export interface Details {
   /** Whether the metadata of a schema that JSON cannot represent has a JSON Schema for the document (`override`). */
   readonly isDescribed?: boolean;
   /** The zod schema that validates the values; `undefined` for other libraries. */
-  readonly parser?: z.core.$ZodType | undefined;
+  readonly parser?: z.core.$ZodType;
   /** The schema that `$ref` names. */
   readonly target?: Schema;
 }

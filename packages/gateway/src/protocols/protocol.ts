@@ -1,7 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../http/maybePromise.ts';
 import type { OutgoingResponse } from '../http/outgoingResponse.ts';
-import type { HttpRequest } from '../http/request.ts';
 import type { Target } from '../calls/policy.ts';
 import type { RequestScope } from '../calls/requestScope.ts';
 
@@ -10,7 +9,7 @@ import type { RequestScope } from '../calls/requestScope.ts';
  */
 export interface Protocol<Identity, Named extends Target> {
   /** Parses the head of a request, before any policy runs. It is cheap and never throws. */
-  target(request: HttpRequest): Named;
+  target(scope: RequestScope<Identity>): Named;
   /** Responds to `OPTIONS`, which needs no credential. */
   options(scope: RequestScope<Identity>, target: Named): OutgoingResponse;
   /** Responds to a request that the policies have admitted. It never throws and never rejects. */

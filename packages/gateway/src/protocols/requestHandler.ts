@@ -114,7 +114,7 @@ export class RequestHandler<Identity> {
   /** Runs the policies, then the protocol. */
   #serve(scope: RequestScope<Identity>): MaybePromise<OutgoingResponse> {
     const protocol = this.#protocols[scope.protocol];
-    const target = protocol.target(scope.request);
+    const target = protocol.target(scope);
     scope.target = target;
     if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
     const policies = this.#options.policiesOf(target.procedures);

@@ -44,7 +44,7 @@ export function createRouteProtocol<Identity>(
   }
 
   return {
-    target({ method, path }) {
+    target({ request: { method, path } }) {
       const methods = routes.at(path);
       const route = methods?.get(method === 'HEAD' ? 'GET' : method);
       return { procedures: [], callCount: 1, isPublic: false, isOpen: !route?.protect, methods, route };

@@ -39,7 +39,7 @@ export class EventsResponse extends RequestCalls {
     this.format = eventHeaders;
     const format = new RpcEventFormat(
       {
-        serialize: (data) => config.transformer.output.serialize(data) as unknown,
+        transformer: config.transformer.output,
         client: JSON.stringify(client),
         maxEventBytes: limits.maxResponseBytes,
       },
@@ -116,8 +116,8 @@ async function* firstEvents(events: AsyncIterable<unknown>): AsyncGenerator {
 }
 
 export interface RpcEventFormatOptions {
-  /** The transformer's `serialize`. */
-  readonly serialize: (data: unknown) => unknown;
+  /** Called with the data of each event. */
+  readonly transformer: { serialize(data: unknown): unknown };
   /** The options for the client (`sse.client`), as JSON. */
   readonly client: string;
   /** Maximum size of an event, in bytes. A larger one is replaced by an error, which ends the stream. */
@@ -150,7 +150,8 @@ export class RpcEventFormat implements EventFormat {
 
   event(value: unknown): string {
     const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
-    const json = boundedJson(this.#options.serialize(data), this.#options.maxEventBytes);
+    const { maxEventBytes, transformer } = this.#options;
+    const json = boundedJson(transformer.serialize(data), maxEventBytes);
     if (id !== undefined) {
       this.#lastEventId = id;
       return `data: ${json}\nid: ${id}\n\n\n`;
@@ -165,12 +166,12 @@ export class RpcEventFormat implements EventFormat {
   }
 
   #errorJson(shape: unknown): string {
-    const { maxEventBytes, serialize } = this.#options;
+    const { maxEventBytes, transformer } = this.#options;
     try {
-      return boundedJson(serialize(shape), maxErrorBytes(maxEventBytes)) ?? 'null';
+      return boundedJson(transformer.serialize(shape), maxErrorBytes(maxEventBytes)) ?? 'null';
     } catch (cause) {
       if (!(cause instanceof LimitError)) throw cause;
-      return JSON.stringify(serialize(defaultShape(errorTooLarge(maxEventBytes))));
+      return JSON.stringify(transformer.serialize(defaultShape(errorTooLarge(maxEventBytes))));
     }
   }
 }

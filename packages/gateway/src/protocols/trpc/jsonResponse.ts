@@ -18,16 +18,12 @@ export class JsonResponse extends RequestCalls {
   #bytes: number | undefined = undefined;
 
   settle(index: number, outcome: unknown): void {
+    this.reservation?.settle(outcome);
     this.#outcomes[index] = outcome;
     if (outcome instanceof Failure) this.report(outcome.error, this.callOf(index));
     this.#pending -= 1;
-    if (this.#pending === 0) this.end();
-  }
-
-  override settleLate(index: number, outcome: unknown): void {
-    if (this.request.isBatchCall) return;
-    this.#outcomes[index] = outcome;
-    this.endLate(!(outcome instanceof Failure));
+    // Less than 0 for a call with a key that ends after its deadline.
+    if (this.#pending <= 0) this.end();
   }
 
   protected override get hasError(): boolean {

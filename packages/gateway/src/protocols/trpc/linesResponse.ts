@@ -24,11 +24,9 @@ export class LinesResponse extends RequestCalls {
     const { output } = transformer;
     // Headers that procedures set while they run are ignored: whether they arrive before the head depends on timing.
     this.controlHeaders = scope.response.headers.slice();
-    const format = {
-      serialize: output === noTransformer ? undefined : (line: unknown) => output.serialize(line) as unknown,
+    const lines = new JsonLines({
+      serialize: output === noTransformer ? undefined : (line) => output.serialize(line) as unknown,
       maxLineBytes: settings.limits.maxResponseBytes,
-    };
-    const lines = new JsonLines(format, {
       calls: request.paths.length,
       pingMs: jsonl?.pingMs || undefined,
       scope,

@@ -3,20 +3,18 @@ import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { defaultMessageBytes } from '../../http/service.ts';
-import type { Calls } from '../../calls/calls.ts';
 import type { ClientAddress } from '../../calls/clientAddress.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
 import type { ErrorReporter } from '../../calls/errorReporter.ts';
-import type { Idempotency } from '../../policies/idempotency.ts';
 import { defaultBatchSize, type Limits } from '../../calls/limits.ts';
 import type { Policy, PolicySet, Rejection } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { SocketOrigins } from '../../auth/socketOrigins.ts';
-import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
+import type { RunSettings } from '../requestRun.ts';
 import type { TrpcErrors } from './trpcErrors.ts';
 
 /**
@@ -55,20 +53,15 @@ function reportTo(
 }
 
 /** Settings shared by all tRPC requests over HTTP. */
-export interface TrpcSettings {
+export interface TrpcSettings extends RunSettings {
   readonly config: AnyTRPCRouter['_def']['_config'];
   /** The base path, without a trailing slash. */
   readonly basePath: string;
   readonly trpc: TrpcOptions<AnyTRPCRouter> & { readonly maxBatchSize: number };
   readonly limits: Limits;
-  readonly calls: Calls;
   readonly watch: CredentialWatch;
   readonly procedures: ReadonlyMap<string, Procedure>;
-  /** `undefined` if no procedure takes a key. */
-  readonly idempotency: Pick<Idempotency<unknown>, 'begin'> | undefined;
   readonly errors: TrpcErrors;
-  // A method, since its parameter is bivariant: functions for any type of identity are assignable.
-  createContext(options: ContextOptions<unknown>): unknown;
 }
 
 /** Settings shared by all WebSockets. */

@@ -1,12 +1,10 @@
 // Hot path: one object per request, and no closure per call.
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode, type ResponseMeta } from '@trpc/server/http';
-import { isThenable } from '../../http/maybePromise.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
-import type { OutcomeReceiver } from '../../calls/calls.ts';
 import type { CallScope } from '../../calls/callScope.ts';
-import type { KeyedCall, IdempotencyReservation } from '../../policies/idempotency.ts';
+import type { KeyedCall } from '../../policies/idempotency.ts';
 import { idempotencyKey, keyRequired } from '../../calls/idempotencyKey.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
@@ -14,6 +12,7 @@ import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
+import { RequestRun } from '../requestRun.ts';
 import type { TrpcSettings } from './options.ts';
 import { jsonType, retryAfterHeader, type EncodedError } from './trpcErrors.ts';
 import type { TrpcRequest } from './trpcRequest.ts';
@@ -39,9 +38,8 @@ const emptyList: readonly never[] = [];
  * Runs the calls of a request and responds. Status and headers come from tRPC's rules (@trpc/server 11.25),
  * `responseMeta` and `ctx.response`. Each response format is a subclass, which receives the outcomes of the calls.
  */
-export abstract class RequestCalls implements OutcomeReceiver {
+export abstract class RequestCalls extends RequestRun {
   protected readonly settings: TrpcSettings;
-  protected readonly scope: RequestScope;
   protected readonly request: TrpcRequest;
   /** The headers of the response's format. */
   protected format = noFormat;
@@ -53,36 +51,21 @@ export abstract class RequestCalls implements OutcomeReceiver {
   protected callScopes: CallScope[] | undefined;
   #context: unknown = undefined;
   #contextError: TRPCError | undefined = undefined;
-  /** The `Idempotency-Key` of a single call, if the procedure takes one. */
-  #key: string | undefined = undefined;
-  #reservation: IdempotencyReservation | undefined = undefined;
-  #response: OutgoingResponse | undefined = undefined;
-  #resolve: ((received: OutgoingResponse) => void) | undefined = undefined;
   /** The value of `Allow`, if the method is not supported. */
   #allow: string | undefined = undefined;
 
   constructor(settings: TrpcSettings, scope: RequestScope, request: TrpcRequest) {
+    super(settings, scope);
     this.settings = settings;
-    this.scope = scope;
     this.request = request;
     this.callScopes = request.hasOwnDeadlines ? [] : undefined;
   }
 
-  /** Responds to the request. It never throws and never rejects. */
-  respond(): OutgoingResponse | Promise<OutgoingResponse> {
+  protected receive(): void {
     const receiving = this.request.receive();
     if (receiving) void receiving.then(() => this.#begin());
     else this.#begin();
-    return (
-      this.#response ??
-      new Promise((resolve) => {
-        this.#resolve = resolve;
-      })
-    );
   }
-
-  /** Receives the outcome of a call: its output, or a `Failure`. It never throws. */
-  abstract settle(index: number, outcome: unknown): void;
 
   /** Creates the response. An error that it throws is the error of the request. */
   protected abstract write(): OutgoingResponse;
@@ -103,7 +86,7 @@ export abstract class RequestCalls implements OutcomeReceiver {
       const procedure = procedures[index];
       const error = this.#rejection(procedure, index) ?? this.#contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
-      else if (this.#key !== undefined && procedure.idempotencyKey) this.#reserve(procedure, this.#key);
+      else if (this.key !== undefined && procedure.idempotencyKey) this.#reserve(procedure, this.key);
       else {
         let scope: CallScope = this.scope;
         if (this.callScopes) this.callScopes.push((scope = this.scope.forOneCall()));
@@ -112,19 +95,9 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
   }
 
-  /** Receives the outcome of a call that ended after its deadline. */
-  settleLate(_index: number, _outcome: unknown): void {}
-
-  /** Stores the response of a single call that ended after its deadline, to replay it when the client retries. */
-  protected endLate(hasOutcome: boolean): void {
-    void this.#reservation?.completeLate(hasOutcome ? this.#createResponse() : undefined, this.scope);
-  }
-
   /** Ends the request with the response or the error of `write`. */
   protected end(): void {
-    const response = this.#createResponse();
-    if (this.#reservation === undefined) this.#end(response);
-    else void this.#reservation.complete(response, this.scope).then(() => this.#end(response));
+    this.finish(this.#createResponse());
   }
 
   /**
@@ -209,68 +182,45 @@ export abstract class RequestCalls implements OutcomeReceiver {
     return { path: undefined, input: undefined, type: this.request.type };
   }
 
-  /** Creates the context, then starts the calls. */
   #begin(): void {
-    const { request, scope, settings } = this;
-    const { error, http, paths } = request;
+    const { error, info, paths, takesKey } = this.request;
     if (error) return this.end();
-    scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
-    let context: unknown;
-    try {
-      if (request.takesKey) this.#key = keyOf(request);
-      context = settings.createContext({
-        request: http,
-        identity: scope.identity,
-        response: scope.response,
-        requestId: scope.requestId,
-        data: scope.data,
-        idempotencyKey: this.#key,
-        info: request.info,
-      });
-    } catch (cause) {
-      context = failureOf(cause);
-    }
-    if (isThenable(context)) settings.calls.wait(context, scope, (outcome) => this.#runWith(outcome));
-    else this.#runWith(context);
+    this.scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
+    this.createContext(takesKey, info);
   }
 
-  #end(response: OutgoingResponse): void {
-    this.#response = response;
-    this.#resolve?.(response);
-  }
-
-  /** Starts a single call, or replays the response of an earlier one with the same key. */
-  #reserve(procedure: Procedure, key: string): void {
-    const { calls, idempotency } = this.settings;
-    let body: KeyedCall['body'];
-    try {
-      body = this.request.content();
-    } catch (cause) {
-      return this.settle(0, failureOf(cause));
-    }
-    idempotency?.begin(this.scope, { procedure, key, head: [], body }, calls, (begun) => {
-      if (begun instanceof Failure) this.settle(0, begun);
-      else if (begun instanceof OutgoingResponse) this.#end(begun);
-      else {
-        this.#reservation = begun;
-        calls.start(procedure, this.#context, this.request, 0, this.scope, {
-          settle: (index, outcome) => {
-            begun.settle(outcome);
-            this.settle(index, outcome);
-          },
-          settleLate: (index, outcome) => {
-            begun.settle(outcome);
-            this.settleLate(index, outcome);
-          },
-        });
-      }
-    });
-  }
-
-  #runWith(context: unknown): void {
+  protected start(context: unknown): void {
     if (context instanceof Failure) this.#contextError = context.error;
     else this.#context = context;
     this.run();
+  }
+
+  /**
+   * Reads the `Idempotency-Key`.
+   * @throws {TRPCError} `BAD_REQUEST` for a batch, whose calls would share the key
+   */
+  protected readKey(): string | undefined {
+    const { http, isBatchCall } = this.request;
+    const key = idempotencyKey(http);
+    if (key === undefined || !isBatchCall) return key;
+    throw new TRPCError({
+      code: 'BAD_REQUEST',
+      message:
+        'Idempotency-Key: is not supported for batches. Send the call on its own, with httpLink instead of httpBatchLink.',
+    });
+  }
+
+  #reserve(procedure: Procedure, key: string): void {
+    const { request, scope, settings } = this;
+    let body: KeyedCall['body'];
+    try {
+      body = request.content();
+    } catch (cause) {
+      return this.settle(0, failureOf(cause));
+    }
+    this.reserve({ procedure, key, head: [], body }, () =>
+      settings.calls.start(procedure, this.#context, request, 0, scope, this),
+    );
   }
 
   /** Returns the error of a call that is rejected before it starts. */
@@ -292,13 +242,13 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
     const rejection = procedure.scopes && scopeRejection(this.scope, procedure);
     if (rejection) return rejection;
-    return procedure.idempotencyKey === 'required' && this.#key === undefined ? keyRequired() : undefined;
+    return procedure.idempotencyKey === 'required' && this.key === undefined ? keyRequired() : undefined;
   }
 
   #createResponse(): OutgoingResponse {
     const { error, http } = this.request;
     // The response of a call with a key is created even so, since the client may retry.
-    if (http.isAborted && (this.#reservation === undefined || this.hasError)) {
+    if (http.isAborted && (this.reservation === undefined || this.hasError)) {
       // Only the connection has failed.
       this.scope.error = undefined;
       this.scope.failedCalls = emptyList;
@@ -355,20 +305,6 @@ export abstract class RequestCalls implements OutcomeReceiver {
     }
     return meta?.status;
   }
-}
-
-/**
- * Reads the `Idempotency-Key` of a request.
- * @throws {TRPCError} `BAD_REQUEST` for a batch, whose calls would share the key
- */
-function keyOf({ http, isBatchCall }: TrpcRequest): string | undefined {
-  const key = idempotencyKey(http);
-  if (key === undefined || !isBatchCall) return key;
-  throw new TRPCError({
-    code: 'BAD_REQUEST',
-    message:
-      'Idempotency-Key: is not supported for batches. Send the call on its own, with httpLink instead of httpBatchLink.',
-  });
 }
 
 /**

@@ -157,8 +157,7 @@ export class Socket {
 
   /** Reports an error and sends it to the client. Throws if it cannot be encoded. */
   sendError(call: CallInfo, cause: unknown): void {
-    const error = this.#shapeOf(call, this.reportError(call, cause));
-    this.#sendError(call, error);
+    this.#sendError(call, this.#shapeOf(call, this.reportError(call, cause)));
   }
 
   /** Calls `onError`. */

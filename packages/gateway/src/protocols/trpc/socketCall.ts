@@ -17,6 +17,7 @@ import {
   type Policy,
   type PolicyContext,
   type PolicySet,
+  type Rejection,
 } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
@@ -106,12 +107,14 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 
   /** Runs the call. If all its steps are synchronous, the result is sent before this returns. It never throws. */
   start(): void {
-    this.#whenAdmitted(this.#rejection, (rejection) => this.#start(rejection));
+    const rejection = this.#rejection;
+    if (rejection instanceof Promise) this.#wait(rejection, (settled) => this.#start(settled));
+    else this.#start(rejection);
   }
 
-  #whenAdmitted<Result>(rejection: MaybePromise<Result>, next: (rejection: Result) => void): void {
-    if (!(rejection instanceof Promise)) return next(rejection);
-    this.#socket.settings.calls.wait(rejection, this, (outcome) => {
+  /** Waits for a policy. */
+  #wait<Result>(promise: Promise<Result>, next: (result: Result) => void): void {
+    this.#socket.settings.calls.wait(promise, this, (outcome) => {
       if (outcome instanceof Failure) this.#endWithError(outcome.error);
       else if (this.signal.aborted) this.#endStopped();
       else next(outcome as Result);
@@ -134,7 +137,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     }
     const error =
       rejection ??
-      scopeRejection(this.#socket.scope, procedure) ??
+      (procedure.scopes && scopeRejection(this.#socket.scope, procedure)) ??
       // A message has no headers.
       (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection(this));
     const policies = settings.policiesOf?.([procedure]);
@@ -142,10 +145,13 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     this.#policies = policies;
     this.#policyContext = policyContext(this.#socket.scope, procedure);
     if (error) return this.settle(0, new Failure(error));
-    this.#whenAdmitted(admit(policies.admitting, this.#policyContext), (rejected) => {
+    const next = (rejected: Rejection | undefined) => {
       if (rejected) this.settle(0, new Failure(rejectionError(rejected)));
       else this.#run(procedure);
-    });
+    };
+    const admission = admit(policies.admitting, this.#policyContext);
+    if (admission instanceof Promise) this.#wait(admission, next);
+    else next(admission);
   }
 
   #run(procedure: Procedure): void {

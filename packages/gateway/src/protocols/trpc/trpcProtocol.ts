@@ -1,6 +1,5 @@
 import { TRPCError } from '@trpc/server';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import type { HttpRequest } from '../../http/request.ts';
 import type { Header } from '../../http/response.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { Protocol } from '../protocol.ts';
@@ -22,7 +21,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
     this.#settings = settings;
   }
 
-  target(request: HttpRequest): TrpcRequest {
+  target({ request }: RequestScope): TrpcRequest {
     return new TrpcRequest(request, this.#settings);
   }
 

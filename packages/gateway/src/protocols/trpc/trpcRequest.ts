@@ -89,8 +89,9 @@ export class TrpcRequest implements Target, RawInputs {
 
   /** The id of the last event that the client of a subscription received. */
   get lastEventId(): string | null {
-    const inQuery = (name: string) => this.#parameters?.get(name);
-    return this.http.header('last-event-id') ?? inQuery('lastEventId') ?? inQuery('Last-Event-Id') ?? null;
+    const parameters = this.#parameters;
+    const inQuery = parameters?.get('lastEventId') ?? parameters?.get('Last-Event-Id');
+    return this.http.header('last-event-id') ?? inQuery ?? null;
   }
 
   /**

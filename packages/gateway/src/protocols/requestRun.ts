@@ -1,0 +1,122 @@
+// Hot path: one object per request with calls, and no closure or promise unless something waits.
+import type { TRPCRequestInfo } from '@trpc/server/http';
+import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
+import { OutgoingResponse } from '../http/outgoingResponse.ts';
+import type { Calls, OutcomeReceiver } from '../calls/calls.ts';
+import type { Idempotency, IdempotencyReservation, KeyedCall } from '../policies/idempotency.ts';
+import type { RequestScope } from '../calls/requestScope.ts';
+import type { ContextOptions } from '../procedures/contextOptions.ts';
+import { Failure, failureOf } from '../procedures/execute.ts';
+
+/** What the calls of every protocol need. */
+export interface RunSettings {
+  readonly calls: Calls;
+  /** `undefined` if no procedure takes a key. */
+  readonly idempotency: Pick<Idempotency<unknown>, 'begin'> | undefined;
+  // A method, since its parameter is bivariant: functions for any type of identity and data are assignable.
+  createContext(options: ContextOptions<unknown>): unknown;
+}
+
+/**
+ * Runs the calls of one request: creates the context, starts the calls and ends with a response. Each protocol, and each
+ * format of responses, is a subclass.
+ */
+export abstract class RequestRun implements OutcomeReceiver {
+  readonly scope: RequestScope;
+  /** The `Idempotency-Key`, if a called procedure takes one. */
+  protected key: string | undefined = undefined;
+  /** The reserved key of a call whose response the gateway stores. */
+  protected reservation: IdempotencyReservation | undefined = undefined;
+  readonly #settings: RunSettings;
+  /** Whether a call has ended after its deadline, when the client had received 504. */
+  #isPastDeadline = false;
+  #response: OutgoingResponse | undefined = undefined;
+  /** Resolves the promise of the response, if `respond` has returned one. */
+  #resolve: ((response: OutgoingResponse) => void) | undefined = undefined;
+
+  constructor(settings: RunSettings, scope: RequestScope) {
+    this.#settings = settings;
+    this.scope = scope;
+  }
+
+  /** Responds to the request, synchronously if nothing waits. It never throws and never rejects. */
+  respond(): MaybePromise<OutgoingResponse> {
+    this.receive();
+    return (
+      this.#response ??
+      new Promise((resolve) => {
+        this.#resolve = resolve;
+      })
+    );
+  }
+
+  /** Receives the body, then calls `createContext`. It never throws. */
+  protected abstract receive(): void;
+
+  /** Reads the `Idempotency-Key` of a request that may have one. An error that it throws is the error of the calls. */
+  protected abstract readKey(): string | undefined;
+
+  /** Starts the calls. @param context the context, or a `Failure` */
+  protected abstract start(context: unknown): void;
+
+  abstract settle(index: number, outcome: unknown): void;
+
+  /**
+   * Creates the context, then starts the calls.
+   * @param takesKey whether a called procedure takes an `Idempotency-Key`
+   */
+  protected createContext(takesKey: boolean, info: TRPCRequestInfo | undefined): void {
+    const { scope } = this;
+    let context: unknown;
+    try {
+      if (takesKey) this.key = this.readKey();
+      context = this.#settings.createContext({
+        request: scope.request,
+        identity: scope.identity,
+        response: scope.response,
+        requestId: scope.requestId,
+        data: scope.data,
+        idempotencyKey: this.key,
+        info,
+      });
+    } catch (cause) {
+      context = failureOf(cause);
+    }
+    if (isThenable(context)) this.#settings.calls.wait(context, scope, (outcome) => this.start(outcome));
+    else this.start(context);
+  }
+
+  /** Reserves the key of a single call, then starts the call, or ends with the response of an earlier one. */
+  protected reserve(call: KeyedCall, start: () => void): void {
+    this.#settings.idempotency?.begin(this.scope, call, this.#settings.calls, (begun) => {
+      if (begun instanceof Failure) this.settle(0, begun);
+      else if (begun instanceof OutgoingResponse) this.#end(begun);
+      else {
+        this.reservation = begun;
+        start();
+      }
+    });
+  }
+
+  /** Stores the response of a call that has ended after its deadline, to replay it when the client retries. */
+  settleLate(index: number, outcome: unknown): void {
+    if (this.reservation === undefined) return;
+    this.#isPastDeadline = true;
+    if (!(outcome instanceof Failure)) return this.settle(index, outcome);
+    this.reservation.settle(outcome);
+    void this.reservation.completeLate(undefined, this.scope);
+  }
+
+  /** Ends the request with its response. That of a call with a key is stored before. */
+  protected finish(response: OutgoingResponse): void {
+    const { reservation, scope } = this;
+    if (reservation === undefined) this.#end(response);
+    else if (this.#isPastDeadline) void reservation.completeLate(response, scope);
+    else void reservation.complete(response, scope).then(() => this.#end(response));
+  }
+
+  #end(response: OutgoingResponse): void {
+    this.#response = response;
+    this.#resolve?.(response);
+  }
+}
