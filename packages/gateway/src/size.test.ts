@@ -19,7 +19,7 @@ const most = {
   /** Names that any entry point exports. */
   namesOfEntryPoints: 110,
   /** Members of options, metadata and hooks: see `fieldsOf`. */
-  fields: 118, // Goal: 110.
+  fields: 116, // Goal: 110.
 };
 
 const source = fileURLToPath(new URL('.', import.meta.url));
