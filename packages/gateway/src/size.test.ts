@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
  */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 15_789, // Goal: 14,000.
+  codeLines: 15_785, // Goal: 14,000.
   files: 211, // Goal: 200.
   foldersOver20Files: 3, // Goal: 0.
   functionsOver100Lines: 3, // Goal: 0.
@@ -19,7 +19,7 @@ const most = {
   /** Names that any entry point exports. */
   namesOfEntryPoints: 110,
   /** Members of options, metadata and hooks: see `fieldsOf`. */
-  fields: 116, // Goal: 110.
+  fields: 115, // Goal: 110.
 };
 
 const source = fileURLToPath(new URL('.', import.meta.url));
