@@ -106,8 +106,6 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
   onResponse: callback,
   maxBodyBytes: positiveNumber,
   maxResponseBytes: positiveNumber,
-  maxQueryParameters: positiveNumber,
-  maxJsonDepth: positiveNumber,
   maxInFlight: positiveNumber,
   maxQueueMs: positiveNumber,
   callTimeoutMs: positiveNumber,

@@ -1,4 +1,4 @@
-/** Limits of a request or a call. `Infinity` disables a limit. */
+/** Limits of a request or a call that the author of a service sets. `Infinity` disables a limit. */
 export interface Limits {
   /** The largest request body, in bytes. A larger body is rejected with 413. Default: 1048576 (1 MiB). */
   readonly maxBodyBytes: number;
@@ -15,17 +15,6 @@ export interface Limits {
    * second.
    */
   readonly maxResponseBytes: number;
-  /**
-   * The largest number of parameters in a query string or a form body. More are rejected with 400. Default: 1000, as in
-   * qs and PHP: far above any form, and each parameter costs time to decode.
-   */
-  readonly maxQueryParameters: number;
-  /**
-   * The deepest nesting of arrays and objects in an input, over REST and tRPC. A deeper input is rejected with 400.
-   * Parts of a body that are not read are not checked. Default: 100, far above any real schema, and far below the depth
-   * at which recursive code overflows the stack.
-   */
-  readonly maxJsonDepth: number;
   /**
    * The largest number of concurrent calls, over REST and tRPC together. Further calls are rejected with 503
    * immediately, because otherwise all calls would become slow. Each call of a batch counts, and so does each
@@ -50,11 +39,24 @@ export interface Limits {
   readonly callTimeoutMs: number;
 }
 
+/** Limits that no service has to choose. */
+const fixedLimits = {
+  /** Parameters in a query string or fields of a form, as in qs and PHP: far above any form. More are rejected with 400. */
+  maxQueryParameters: 1000,
+  /**
+   * The deepest nesting of arrays and objects in an input, over REST and tRPC: far above any real schema, and far below
+   * the depth at which recursive code overflows the stack. A deeper input is rejected with 400. Parts of a body that are
+   * not read are not checked.
+   */
+  maxJsonDepth: 100,
+};
+
+/** All limits of a request or a call. */
+export type AllLimits = Limits & Readonly<typeof fixedLimits>;
+
 const defaults: Limits = {
   maxBodyBytes: 1_048_576,
   maxResponseBytes: 16_777_216,
-  maxQueryParameters: 1000,
-  maxJsonDepth: 100,
   maxInFlight: 1000,
   maxQueueMs: Infinity,
   callTimeoutMs: 30_000,
@@ -64,7 +66,10 @@ const defaults: Limits = {
 export const defaultBatchSize = 100;
 
 /** Returns all limits, with defaults for those that the options leave out. */
-export const limitsOf = (options: Partial<Limits>): Limits =>
-  Object.fromEntries(
-    Object.entries(defaults).map(([name, value]) => [name, options[name as keyof Limits] ?? value]),
-  ) as unknown as Limits;
+export const limitsOf = (options: Partial<Limits>): AllLimits => {
+  const limits = Object.entries(defaults).map(([name, value]) => [
+    name,
+    options[name as keyof Limits] ?? value,
+  ]);
+  return { ...(Object.fromEntries(limits) as unknown as Limits), ...fixedLimits };
+};

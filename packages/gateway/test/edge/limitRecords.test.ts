@@ -37,15 +37,15 @@ const cases: Readonly<Record<string, Exceeded>> = {
     status: 413,
   },
   'query-parameters': {
-    options: { maxQueryParameters: 3 },
-    served: ['/v1/list?tag=a&tag=b&tag=c'],
-    rejected: ['/v1/list?tag=a&tag=b&tag=c&tag=d'],
+    options: {},
+    served: [`/v1/list?${'tag=a&'.repeat(999)}tag=a`],
+    rejected: [`/v1/list?${'tag=a&'.repeat(1000)}tag=a`],
     status: 400,
   },
   'json-depth': {
-    options: { maxJsonDepth: 5 },
-    served: ['/v1/write', json({ value: nested(4) })],
-    rejected: ['/v1/write', json({ value: nested(5) })],
+    options: {},
+    served: ['/v1/write', json({ value: nested(99) })],
+    rejected: ['/v1/write', json({ value: nested(100) })],
     status: 400,
   },
   'batch-size': {

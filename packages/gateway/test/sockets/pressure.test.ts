@@ -77,7 +77,7 @@ describe('clients that authenticate with connection parameters', () => {
 describe('clients that ping', () => {
   it('a WebSocket client that pings and does not read is closed with 1013 when its unsent data, with pongs, exceeds maxBufferedBytes', async () => {
     // A quarter of this may be queued in front of close frames.
-    const serveOptions = { maxUnsentSocketBytes: 100_000_000 };
+    const serveOptions = { maxUnsentBytes: 1_000_000_000 };
     const { connectClient, records } = await startSocketGateway({ maxBufferedBytes: 1000 }, { serveOptions });
     const client = connectClient();
     await once(client.socket, 'open');

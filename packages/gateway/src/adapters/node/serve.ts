@@ -65,7 +65,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     ...timeLimits,
     IncomingMessage: Message,
     // `RequestHead` checks the exact limits. This one only limits how much the parser buffers before that.
-    maxHeaderSize: limits.maxUrlBytes + limits.maxHeaderBytes + 16_384,
+    maxHeaderSize: 2 * limits.maxHeaderBytes + 16_384,
     // `RequestHead` checks it, without Node's object of all headers.
     requireHostHeader: false,
     insecureHTTPParser: false,

@@ -22,7 +22,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
             isHandled = true;
             return ok();
           },
-          { maxUrlBytes: 100, maxHeaderBytes: 100 },
+          { maxHeaderBytes: 100 },
         );
         const { socket, text, closed } = await dial(listening);
         socket.write(requestText);
@@ -55,9 +55,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       // `Host: x` with its line break takes 9 bytes.
       ['headers', head(`A: ${'b'.repeat(86)}\r\n`)],
     ])('a request with %s of exactly the maximum size is served', async (_what, requestText) => {
-      const { socket, text } = await dial(
-        await listen(() => ok('served'), { maxUrlBytes: 100, maxHeaderBytes: 100 }),
-      );
+      const { socket, text } = await dial(await listen(() => ok('served'), { maxHeaderBytes: 100 }));
       socket.write(requestText);
       await until(() => expect(text()).toMatch(/200 OK.*served$/s));
     });

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { OpenSockets } from './openSockets.ts';
 
-it('OpenSockets reserves a quarter of maxUnsentSocketBytes for closing sockets, and the same bytes again once they have ended', () => {
-  const sockets = new OpenSockets({ maxUnsentSocketBytes: 400 });
+it('OpenSockets reserves a quarter of the bytes of WebSockets for closing sockets, and the same bytes again once they have ended', () => {
+  const sockets = new OpenSockets({ maxUnsentBytes: 4000 });
   for (let round = 0; round < 3; round += 1) {
     const releases = [sockets.reserveClosing(60), sockets.reserveClosing(40)];
     expect(sockets.closingSockets).toBe(2);

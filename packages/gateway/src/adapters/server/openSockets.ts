@@ -29,9 +29,9 @@ export class OpenSockets extends Set<OpenSocket> {
   #unsentBytes = 0;
   #closingBytes = 0;
 
-  constructor({ maxUnsentSocketBytes = 25_165_824, maxConnections = Infinity }: SocketLimits) {
+  constructor({ maxUnsentBytes = defaultUnsentBytes, maxConnections = Infinity }: SocketLimits) {
     super();
-    this.#maxUnsentBytes = maxUnsentSocketBytes;
+    this.#maxUnsentBytes = maxUnsentBytes / 10;
     this.#maxClosing = Math.min(100, Math.ceil(maxConnections / 4));
   }
 
@@ -85,9 +85,12 @@ export class OpenSockets extends Set<OpenSocket> {
   }
 }
 
+/** The default of `ServeOptions.maxUnsentBytes`. WebSockets together have a tenth of it. */
+export const defaultUnsentBytes = 268_435_456;
+
 /** Members of `ServeOptions`. */
 interface SocketLimits {
-  readonly maxUnsentSocketBytes?: number | undefined;
+  readonly maxUnsentBytes?: number | undefined;
   readonly maxConnections?: number | undefined;
 }
 

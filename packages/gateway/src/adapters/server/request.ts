@@ -7,7 +7,6 @@ import { BodyBuffer, maxDiscardedBytes, type BodySource, type PushChunk } from '
 
 /** Limits of requests, in bytes. */
 export interface RequestLimits {
-  readonly maxUrlBytes: number;
   readonly maxHeaderBytes: number;
   /** Maximum size of a body that is read into memory. */
   readonly maxBodyBytes: number;
@@ -125,8 +124,8 @@ export class RequestHead {
   rejection(method: string, path: string, query: string, limits: RequestLimits): HttpRejection | undefined {
     // RFC 9112 §3 suggests 501 for a method that is too long. 400 is not counted as an error of the server.
     if (method !== 'GET' && (method.length > 64 || !tokenPattern.test(method))) return headRejections.method;
-    if (path.length + (query === '' ? 0 : query.length + 1) > limits.maxUrlBytes) {
-      return headRejections.urlBytes(limits.maxUrlBytes);
+    if (path.length + (query === '' ? 0 : query.length + 1) > limits.maxHeaderBytes) {
+      return headRejections.urlBytes(limits.maxHeaderBytes);
     }
     if (this.adapterRejection !== undefined) return this.adapterRejection;
     if (invalidInTarget.test(path) || (query !== '' && invalidInTarget.test(query)))

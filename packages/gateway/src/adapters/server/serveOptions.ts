@@ -11,6 +11,7 @@ import {
   required,
   text,
 } from '../../http/optionRules.ts';
+import { defaultUnsentBytes } from './openSockets.ts';
 import type { RequestLimits } from './request.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
@@ -37,25 +38,23 @@ export interface ServeOptions {
    * (1006), except when the server stops. Default: Infinity.
    */
   readonly maxConnections?: number;
-  /** Maximum length of a request target, in bytes. A longer one gets 414. Default: 16384. */
-  readonly maxUrlBytes?: number;
-  /** Maximum total length of the header lines of a request, in bytes. Longer ones get 431. Default: 16384. */
+  /**
+   * Maximum length of a request target, in bytes, and of all header lines of a request together. A longer target gets
+   * 414, longer headers get 431. Default: 16384.
+   */
   readonly maxHeaderBytes?: number;
   /**
    * Maximum number of response bytes that wait for clients to read them, over all connections, without streams and
    * WebSockets. Over the limit, a response of more than 64 KiB is replaced by 503, and a smaller response that the
    * client does not take at once closes the connection. Memory use may be twice the limit. Default: 268435456.
+   *
+   * On all WebSockets together, a tenth as many bytes may wait. Over that, the sockets with the most unsent bytes are
+   * closed without a close frame until a quarter is free. On node:http, each frame counts 512 bytes more until it is
+   * sent.
    */
   readonly maxUnsentBytes?: number;
-  /**
-   * Maximum number of bytes that wait for clients to read them on all WebSockets together. Over the limit, the sockets
-   * with the most unsent bytes are closed without a close frame until a quarter of the limit is free. Memory use may be
-   * twice the limit. On node:http, each frame counts 512 bytes more until it is sent. Default: 25165824.
-   */
-  readonly maxUnsentSocketBytes?: number;
 }
 
-const limit = positiveInteger;
 const serverLimit = optional(
   (value) => value === Infinity || positiveInteger.accepts(value),
   'a positive integer, or Infinity for no limit',
@@ -75,10 +74,8 @@ export const serveRules: OptionRules<ServeOptions> = {
     keyFile: file,
   } satisfies OptionRules<TlsFiles>),
   maxConnections: serverLimit,
-  maxUrlBytes: limit,
-  maxHeaderBytes: limit,
+  maxHeaderBytes: positiveInteger,
   maxUnsentBytes: serverLimit,
-  maxUnsentSocketBytes: serverLimit,
 };
 
 /**
@@ -111,10 +108,9 @@ export function serveSettings(service: Service, options: ServeOptions) {
   requireService('serve', service);
   checkOptions(options);
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
-  const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384, maxUnsentBytes = 268_435_456 } = options;
+  const { maxHeaderBytes = 16_384, maxUnsentBytes = defaultUnsentBytes } = options;
   const limits: RequestLimits = {
     ...requestLimits(service),
-    maxUrlBytes,
     maxHeaderBytes,
     isTls: tls !== undefined,
   };
@@ -126,7 +122,7 @@ export function requestLimits({
   maxBodyBytes = defaultBodyBytes,
   maxStreamBytes = maxBodyBytes,
 }: Service): RequestLimits {
-  return { maxUrlBytes: Infinity, maxHeaderBytes: Infinity, maxBodyBytes, maxStreamBytes };
+  return { maxHeaderBytes: Infinity, maxBodyBytes, maxStreamBytes };
 }
 
 /** Times of a graceful shutdown, in milliseconds. */

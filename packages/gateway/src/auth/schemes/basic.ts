@@ -1,5 +1,4 @@
-import type { HttpRequest } from '../../http/request.ts';
-import type { HeaderSource, Rejected, Scheme } from '../../calls/scheme.ts';
+import type { HeaderSource, Scheme } from '../../calls/scheme.ts';
 import {
   challengeOf,
   commonMembers,
@@ -8,18 +7,11 @@ import {
   type SchemeOptions,
 } from './options.ts';
 
-/** Options of `basic()`. */
-export interface BasicOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
-  /**
-   * Verifies a user name and password, like `verify` of every scheme. Compare passwords in constant time, such as with
-   * `timingSafeEqual` of `node:crypto` and their digests.
-   */
-  readonly verify: (
-    user: string,
-    password: string,
-    request: HttpRequest,
-  ) => Identity | Rejected | PromiseLike<Identity | Rejected>;
-}
+/**
+ * Options of `basic()`. `verify` receives the user name and the password: compare passwords in constant time, such as with
+ * `timingSafeEqual` of `node:crypto` and their digests.
+ */
+export type BasicOptions<Identity> = SchemeOptions<Identity, [user: string, password: string]>;
 
 /**
  * Authenticates by user name and password in the `Authorization` header (RFC 7617), encoded as UTF-8. Browsers prompt

@@ -10,10 +10,14 @@ import {
   text,
 } from '../../http/optionRules.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import type { Scheme, SecurityScheme, Verify } from '../../calls/scheme.ts';
 
-/** Options of every authentication scheme. */
-export interface SchemeOptions<Identity> {
+/**
+ * Options of every authentication scheme.
+ * @template Credential what `verify` receives before the request
+ */
+export interface SchemeOptions<Identity, Credential extends readonly string[] = [credential: string]> {
   /**
    * Verifies a credential and returns the identity, or a falsy value to reject it with 401. It runs once per request,
    * before the input is read, and about once a second for each open WebSocket or event stream; rejecting the credential
@@ -23,7 +27,7 @@ export interface SchemeOptions<Identity> {
    * Decide by the credential only: streams with the same credential share one check, and `failedAttempts` remembers a
    * rejection for half a second. Checks that depend on the rest of the request belong in `createContext`.
    */
-  readonly verify: Verify<Identity>;
+  readonly verify: (...verified: [...Credential, request: HttpRequest]) => ReturnType<Verify<Identity>>;
   /**
    * Returns the scopes of an identity, for procedures with `scopes` in their metadata. Default of `jwt` without `verify`:
    * the claim `scope` (RFC 9068 §2.2.3). Other schemes have none.

@@ -4,7 +4,7 @@ import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isJson, jsonContentType, type OperationBody } from '../../operations/operationBody.ts';
-import type { Limits } from '../../calls/limits.ts';
+import type { AllLimits } from '../../calls/limits.ts';
 import { rejectLongForm } from '../../calls/queryParameters.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
@@ -13,7 +13,7 @@ import { convertFields, formFields, type FormFields } from './formFields.ts';
 import { receiveError } from './receiveError.ts';
 import { Upload } from './upload.ts';
 
-export type InputLimits = Pick<Limits, 'maxJsonDepth' | 'maxQueryParameters'>;
+export type InputLimits = Pick<AllLimits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
 /** A received body, not converted yet: bytes, the fields of a `multipart/form-data` body, or an upload. */
 export type RawBody =

@@ -4,14 +4,14 @@ import { boundaryOf, MultipartError, parseMultipart } from '../../http/multipart
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { Spool, SpooledFile, UploadedFile } from '../../http/upload.ts';
 import type { OperationBody, OperationUpload } from '../../operations/operationBody.ts';
-import type { Limits } from '../../calls/limits.ts';
+import type { AllLimits } from '../../calls/limits.ts';
 import { invalidMultipart, MultipartReader } from './multipartReader.ts';
 import { bodyMediaType } from './readBody.ts';
 import { receiveError } from './receiveError.ts';
 import { removeAll, Upload } from './upload.ts';
 
 interface UploadOptions {
-  readonly limits: Pick<Limits, 'maxBodyBytes' | 'maxQueryParameters'>;
+  readonly limits: Pick<AllLimits, 'maxBodyBytes' | 'maxQueryParameters'>;
   readonly spool: Spool | undefined;
 }
 

@@ -11,7 +11,7 @@ import type { Operation } from '../../operations/operation.ts';
 import type { StatusResponses } from '../../operations/operationOutput.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import { idempotencyKey } from '../../calls/idempotencyKey.ts';
-import type { Limits } from '../../calls/limits.ts';
+import type { AllLimits } from '../../calls/limits.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
@@ -39,7 +39,7 @@ export interface RestProtocolOptions extends RunSettings, EventStreamTimes {
   readonly links: LinkBase;
   /** The length of the base path, which `request.path` starts with. */
   readonly basePathLength: number;
-  readonly limits: Limits;
+  readonly limits: AllLimits;
   /** Stores uploaded files outside of memory. */
   readonly spool: Spool | undefined;
   readonly watch: CredentialWatch;

@@ -8,7 +8,7 @@ import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
 import type { ErrorReporter } from '../../calls/errorReporter.ts';
-import { defaultBatchSize, type Limits } from '../../calls/limits.ts';
+import { type AllLimits, defaultBatchSize, type Limits } from '../../calls/limits.ts';
 import type { Policy, PolicySet, Rejection } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
@@ -58,7 +58,7 @@ export interface TrpcSettings extends RunSettings {
   /** The base path, without a trailing slash. */
   readonly basePath: string;
   readonly trpc: TrpcOptions<AnyTRPCRouter> & { readonly maxBatchSize: number };
-  readonly limits: Limits;
+  readonly limits: AllLimits;
   readonly watch: CredentialWatch;
   readonly procedures: ReadonlyMap<string, Procedure>;
   readonly errors: TrpcErrors;

@@ -154,16 +154,17 @@ describe('a form with fileStream()', () => {
     expect((await restJson('/album', sent))[0]).toBe(200);
   });
 
-  it('a form with fileStream() and fields over maxBodyBytes is rejected with 413, and with more than maxQueryParameters fields with 400', async () => {
+  it('a form with fileStream() and fields over maxBodyBytes is rejected with 413, and with more than 1000 fields with 400', async () => {
     const { restJson } = await startShape(albumOf({ maxBytes: mebibyte }), {
       maxBodyBytes: 1000,
-      maxQueryParameters: 3,
     });
     const half = 'x'.repeat(500);
+    const empty = (count: number) =>
+      Array.from({ length: count }, (_, at): [string, string] => [`f${at}`, '']);
     expect((await restJson('/album', form(['title', half], ['other', half])))[0]).toBe(200);
     expect((await restJson('/album', form(['title', half], ['other', `${half}x`])))[0]).toBe(413);
-    expect((await restJson('/album', form(['title', ''], ['b', ''], ['c', ''])))[0]).toBe(200);
-    expect((await restJson('/album', form(['title', ''], ['b', ''], ['c', ''], ['d', ''])))[0]).toBe(400);
+    expect((await restJson('/album', form(['title', ''], ...empty(999))))[0]).toBe(200);
+    expect((await restJson('/album', form(['title', ''], ...empty(1000))))[0]).toBe(400);
     const large = form(['title', 'x'], ['photos', new File([new Uint8Array(100_000)], 'a')]);
     expect((await restJson('/album', large))[0]).toBe(200);
   });

@@ -15,7 +15,7 @@ const heads = {
     `Authorization: Bearer psk_${'a'.repeat(43)}\r\nAccept-Encoding: gzip, deflate\r\nConnection: keep-alive\r\n\r\n`,
   'GET with Host only': 'GET /v1/pets/123 HTTP/1.1\r\nHost: localhost:3000\r\n\r\n',
 };
-const limits = { maxUrlBytes: 16_384, maxHeaderBytes: 16_384, maxBodyBytes: 1, maxStreamBytes: 1 };
+const limits = { maxHeaderBytes: 16_384, maxBodyBytes: 1, maxStreamBytes: 1 };
 const repeats = 5000;
 const rounds = 60;
 
