@@ -256,7 +256,8 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
       return this.#respondWithError(cause);
     }
     // Headers that the producer of a stream sets later are ignored: whether they arrive before the head depends on timing.
-    this.#respond(isBodyStream(response.body) ? OutgoingResponse.of(response) : response);
+    const isStream = typeof response.body === 'object' && isBodyStream(response.body);
+    this.#respond(isStream ? OutgoingResponse.of(response) : response);
   }
 
   /** Responds with the error of the call. */

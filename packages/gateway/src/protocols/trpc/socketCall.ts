@@ -16,7 +16,6 @@ import {
   rejectionError,
   type Policy,
   type PolicyContext,
-  type PolicySet,
 } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
@@ -48,9 +47,9 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   #callTelemetry: CallTelemetry | undefined = undefined;
   #ended: PromiseWithResolvers<void> | undefined = undefined;
   #hasEnded = false;
-  /** The policies of the service; `undefined` without any. */
-  #policies: PolicySet<Policy> | undefined = undefined;
+  /** What the policies of the service see; `undefined` without any, and when they have completed the response. */
   #policyContext: PolicyContext | undefined = undefined;
+  #completing: readonly Policy[] = [];
   /** Ends a subscription's wait for its next event. */
   #stopWaiting: (() => void) | undefined = undefined;
 
@@ -106,7 +105,9 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 
   /** Runs the call. If all its steps are synchronous, the result is sent before this returns. It never throws. */
   start(): void {
-    this.#whenAdmitted(this.#rejection, (rejection) => this.#start(rejection));
+    const rejection = this.#rejection;
+    if (rejection instanceof Promise) this.#whenAdmitted(rejection, (error) => this.#start(error));
+    else this.#start(rejection);
   }
 
   #whenAdmitted<Result>(rejection: MaybePromise<Result>, next: (rejection: Result) => void): void {
@@ -137,9 +138,10 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       scopeRejection(this.#socket.scope, procedure) ??
       // A message has no headers.
       (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection(this));
-    const policies = settings.policiesOf?.([procedure]);
-    if (policies === undefined) return error ? this.#endWithError(error) : this.#run(procedure);
-    this.#policies = policies;
+    const { policies: sets } = settings;
+    if (sets === undefined) return error ? this.#endWithError(error) : this.#run(procedure);
+    const policies = sets.of ? sets.of([procedure]) : sets.always;
+    this.#completing = policies.completing;
     this.#policyContext = policyContext(this.#socket.scope, procedure);
     if (error) return this.settle(0, new Failure(error));
     this.#whenAdmitted(admit(policies.admitting, this.#policyContext), (rejected) => {
@@ -162,19 +164,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   }
 
   settle(_index: number, outcome: unknown): void {
-    if (this.#policies === undefined || this.#policyContext === undefined) return this.#send(outcome);
-    const response = new OutgoingResponse(outcome instanceof Failure ? errorStatusOf(outcome.error) : 200);
-    const fail = (cause: unknown) => this.#send(new Failure(policyError(cause)));
-    try {
-      const pending = complete(this.#policies.completing, this.#policyContext, response);
-      if (pending instanceof Promise) void pending.then(() => this.#send(outcome), fail);
-      else this.#send(outcome);
-    } catch (cause) {
-      fail(cause);
-    }
-  }
-
-  #send(outcome: unknown): void {
+    if (this.#policyContext) return this.#complete(this.#policyContext, outcome);
     if (outcome instanceof Failure) return this.#endWithError(outcome.error);
     const isStream = isAsyncIterable(outcome) || isObservable(outcome);
     if (isStream !== (this.type === 'subscription')) return this.#endWithError(outputTypeError(this));
@@ -184,6 +174,21 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       this.#end();
     } catch (cause) {
       this.#endWithError(cause);
+    }
+  }
+
+  /** Runs the policies of the service that complete a response, then sends the outcome. */
+  #complete(context: PolicyContext, outcome: unknown): void {
+    this.#policyContext = undefined;
+    const send = () => this.settle(0, outcome);
+    const fail = (cause: unknown) => this.settle(0, new Failure(policyError(cause)));
+    const response = new OutgoingResponse(outcome instanceof Failure ? errorStatusOf(outcome.error) : 200);
+    try {
+      const pending = complete(this.#completing, context, response);
+      if (pending instanceof Promise) void pending.then(send, fail);
+      else send();
+    } catch (cause) {
+      fail(cause);
     }
   }
 
