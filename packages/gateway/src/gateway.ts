@@ -18,7 +18,7 @@ import { ErrorReporter } from './calls/errorReporter.ts';
 import { Idempotency } from './policies/idempotency.ts';
 import { limitsOf } from './calls/limits.ts';
 import { loadSheddingPolicy } from './policies/loadShedding.ts';
-import { createObserve } from './calls/observe.ts';
+import { createObserve } from './calls/telemetry.ts';
 import { admit, createPolicySets, requirePolicies, type Policy } from './calls/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';

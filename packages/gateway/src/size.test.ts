@@ -10,8 +10,8 @@ import { expect, it } from 'vitest';
  */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 16_638, // Goal: 14,000.
-  files: 239, // Goal: 200.
+  codeLines: 16_135, // Goal: 14,000.
+  files: 217, // Goal: 200.
   foldersOver20Files: 6, // Goal: 0.
   functionsOver100Lines: 6, // Goal: 0.
   /** Names that `index.ts` exports. */

@@ -1,6 +1,8 @@
-import type { BodyStream } from '../../http/response.ts';
+import type { BodyStream, HttpResponse } from '../../http/response.ts';
 import { formatValue } from '../../http/formatValue.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
+import { boundedJson } from '../../calls/responseBytes.ts';
+import type { MediaWriter } from '../../procedures/meta.ts';
 
 type ByteSource = ReadableStream<unknown> | (AsyncIterable<unknown> & { readonly destroy?: () => void });
 
@@ -54,4 +56,22 @@ function requireByteChunks(path: string, source: ByteSource): BodyStream {
       };
     },
   };
+}
+
+/**
+ * Encodes an output in a media type.
+ * @param path the procedure's path
+ * @throws {TypeError} if the writer returns neither a string nor bytes
+ * @throws {LimitError} `response-bytes`, for JSON
+ */
+export function mediaBody(
+  path: string,
+  output: unknown,
+  contentType: string,
+  writer: true | MediaWriter,
+  maxResponseBytes: number,
+): HttpResponse['body'] {
+  if (writer === true) return boundedJson(output, maxResponseBytes);
+  const written: unknown = writer(output);
+  return typeof written === 'string' ? written : byteBody(path, written, contentType);
 }

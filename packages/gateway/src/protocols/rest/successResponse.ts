@@ -7,9 +7,8 @@ import { statusHasBody } from '../../operations/operationOutput.ts';
 import type { Limits } from '../../calls/limits.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import type { ResponseControls } from '../../http/outgoingResponse.ts';
-import { byteBody, byteType } from './byteContent.ts';
+import { byteBody, byteType, mediaBody } from './byteContent.ts';
 import { formDecode } from './convertText.ts';
-import { mediaBody } from './mediaContent.ts';
 import type { RawInput } from './readInput.ts';
 import { eventStreamHeaders } from './restEvents.ts';
 
