@@ -10,10 +10,10 @@ import { expect, it } from 'vitest';
  */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 16_135, // Goal: 14,000.
+  codeLines: 16_139, // Goal: 14,000.
   files: 217, // Goal: 200.
   foldersOver20Files: 6, // Goal: 0.
-  functionsOver100Lines: 6, // Goal: 0.
+  functionsOver100Lines: 2, // Goal: 0.
   /** Names that `index.ts` exports. */
   exportedNames: 93, // Goal: 75.
   /** Names that any entry point exports. */

@@ -122,21 +122,7 @@ export function authenticationPolicy<Identity>({
     }),
     challenges: challengesOf(schemes),
   };
-  const crossSite: AuthFailure = {
-    error: new TRPCError({
-      code: 'FORBIDDEN',
-      message: "Pages of other sites are not allowed to send requests with their visitors' credentials.",
-    }),
-  };
-  const checks = schemes.map((scheme, index) => ({
-    scheme,
-    // Schemes must not share remembered rejections.
-    prefix: index === 0 ? '' : `${scheme.name}\0`,
-    invalid: {
-      error: new TRPCError({ code: 'UNAUTHORIZED', message: `The ${scheme.noun} is not valid.` }),
-      challenges: challengesOf(schemes, scheme),
-    } satisfies AuthFailure,
-  }));
+  const checks = checksOf(schemes);
   type Check = (typeof checks)[number];
 
   function reject(scope: RequestScope<Identity>, authFailure: AuthFailure): TRPCError | undefined {
@@ -216,6 +202,25 @@ export function authenticationPolicy<Identity>({
     },
   };
 }
+
+const crossSite: AuthFailure = {
+  error: new TRPCError({
+    code: 'FORBIDDEN',
+    message: "Pages of other sites are not allowed to send requests with their visitors' credentials.",
+  }),
+};
+
+/** Returns what is known of each scheme before a request arrives. */
+const checksOf = <Identity>(schemes: readonly Scheme<Identity>[]) =>
+  schemes.map((scheme, index) => ({
+    scheme,
+    // Schemes must not share remembered rejections.
+    prefix: index === 0 ? '' : `${scheme.name}\0`,
+    invalid: {
+      error: new TRPCError({ code: 'UNAUTHORIZED', message: `The ${scheme.noun} is not valid.` }),
+      challenges: challengesOf(schemes, scheme),
+    } satisfies AuthFailure,
+  }));
 
 /**
  * Whether a header occurs twice. Adapters with sockets read the first one, and a proxy may have checked another.
