@@ -9,8 +9,7 @@ import type { GatewayOptions } from './options.ts';
 import { authenticationPolicy, allowInexactHeaders, schemeIn, schemesOf } from './auth/authentication.ts';
 import { Calls } from './calls/calls.ts';
 import { createClientAddress } from './calls/clientAddress.ts';
-import { clientTimeoutPolicy } from './calls/clientTimeout.ts';
-import { concurrencyPolicy } from './policies/concurrency.ts';
+import { clientTimeoutPolicy } from './calls/deadlines.ts';
 import { corsPolicy } from './policies/cors.ts';
 import { createCredentialWatch } from './auth/credentialWatch.ts';
 import { createFailedAttempts } from './auth/failedAttempts.ts';
@@ -18,7 +17,7 @@ import { ErrorReporter } from './calls/errorReporter.ts';
 import { Idempotency } from './policies/idempotency.ts';
 import { limitsOf } from './calls/limits.ts';
 import { loadSheddingPolicy } from './policies/loadShedding.ts';
-import { createObserve } from './calls/observe.ts';
+import { createObserve } from './calls/telemetry.ts';
 import { admit, createPolicySets, requirePolicies, type Policy } from './calls/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
@@ -26,7 +25,7 @@ import type { RequestPolicy, RequestScope } from './calls/requestScope.ts';
 import { addMetadata, RouteTable } from './calls/routes.ts';
 import { createSameSite } from './auth/sameSite.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
-import { requestIdPolicy, securityHeadersPolicy } from './policies/securityHeaders.ts';
+import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSocketOrigins } from './auth/socketOrigins.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import {
@@ -118,8 +117,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     protocols,
     protocolOf,
     openSocket: (scope) => sockets.upgrade(scope),
-    policiesOf: policiesOf.ofRequest,
-    ownPolicies: own,
+    own,
+    policies: policiesOf.ofRequest,
     hasData: options.policies !== undefined,
     recorder,
     observe,
@@ -130,7 +129,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     allowInexactHeaders: () => allowInexactHeaders(schemes),
     serves: (path) => protocolOf(path) !== 'other' || routes.has(path),
     upgrade,
-    ...(policiesOf.ofRequest([]).arriving.length > 0 && { shed }),
+    ...(policiesOf.ofRequest.always.arriving.length > 0 && { shed }),
     rejectHttp,
     fetch: createFetch({ handle, maxBodyBytes: limits.maxBodyBytes, maxStreamBytes }),
     maxBodyBytes: limits.maxBodyBytes,
@@ -224,14 +223,13 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
   // After them, each call takes a place in `calls` and gets a deadline and a span.
   const own: readonly RequestPolicy<Identity>[] = [
     ...(limits.maxQueueMs < Infinity ? [loadSheddingPolicy(limits.maxQueueMs)] : []),
+    calls,
     ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
-    concurrencyPolicy(calls),
     ...(scopes.length > 0 ? [scopesPolicy] : []),
     ...(rateLimit ? [rateLimit] : []),
     clientTimeoutPolicy,
     securityHeadersPolicy(isProtected),
     ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes, routeMethods))] : []),
-    requestIdPolicy,
   ];
   // Whatever the types of identity and data are: they are those of `authentication` and of the policies themselves.
   const ofService = requirePolicies(options.policies ?? []) as readonly Policy[];
@@ -291,20 +289,20 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reporter }),
     createContext,
   };
-  const { admitting, early } = policies.policiesOf.ofRequest([]);
+  const { admitting, early } = policies.policiesOf.ofRequest.always;
   // The others have run when the request arrived.
   const afterEarly = admitting.slice(early.length);
   const sockets = new WebSockets({
     ...trpcSettings,
     admit: (scope: RequestScope<Identity>) => admit(afterEarly, scope),
-    policiesOf: policies.policiesOf.ofCall,
+    policies: policies.policiesOf.ofCall,
     rateLimit,
     allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], service.ownOrigin),
     clientAddress,
     failedAttempts,
     sockets: socketOptions,
     awaitsParameters: (request) => schemes.length > 0 && schemeIn(schemes, request, request) !== schemes[0],
-    emit: (record) => recorder.emit(record),
+    recorder,
   });
   return {
     protocolOf: createProtocolOf(paths, routes),

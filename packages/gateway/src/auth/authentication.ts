@@ -122,21 +122,7 @@ export function authenticationPolicy<Identity>({
     }),
     challenges: challengesOf(schemes),
   };
-  const crossSite: AuthFailure = {
-    error: new TRPCError({
-      code: 'FORBIDDEN',
-      message: "Pages of other sites are not allowed to send requests with their visitors' credentials.",
-    }),
-  };
-  const checks = schemes.map((scheme, index) => ({
-    scheme,
-    // Schemes must not share remembered rejections.
-    prefix: index === 0 ? '' : `${scheme.name}\0`,
-    invalid: {
-      error: new TRPCError({ code: 'UNAUTHORIZED', message: `The ${scheme.noun} is not valid.` }),
-      challenges: challengesOf(schemes, scheme),
-    } satisfies AuthFailure,
-  }));
+  const checks = checksOf(schemes);
   type Check = (typeof checks)[number];
 
   function reject(scope: RequestScope<Identity>, authFailure: AuthFailure): TRPCError | undefined {
@@ -170,9 +156,6 @@ export function authenticationPolicy<Identity>({
     const canChange = scope.target.isSocket || !safeMethods.has(request.method);
     if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, scope))
       return reject(scope, crossSite);
-    // Do not start a verification that could not be awaited.
-    const overload = calls.rejection(1);
-    if (overload) return reject(scope, { error: overload });
     if (failedAttempts?.isKnown(prefix + credential)) {
       return rejectCredential(scope, check, credential);
     }
@@ -217,19 +200,36 @@ export function authenticationPolicy<Identity>({
       }
       return reject(scope, missing);
     },
-    complete({ challenges }, { headers }) {
-      for (const challenge of challenges ?? []) headers.push(['www-authenticate', challenge]);
-    },
   };
 }
 
+const crossSite: AuthFailure = {
+  error: new TRPCError({
+    code: 'FORBIDDEN',
+    message: "Pages of other sites are not allowed to send requests with their visitors' credentials.",
+  }),
+};
+
+/** Returns what is known of each scheme before a request arrives. */
+const checksOf = <Identity>(schemes: readonly Scheme<Identity>[]) =>
+  schemes.map((scheme, index) => ({
+    scheme,
+    // Schemes must not share remembered rejections.
+    prefix: index === 0 ? '' : `${scheme.name}\0`,
+    invalid: {
+      error: new TRPCError({ code: 'UNAUTHORIZED', message: `The ${scheme.noun} is not valid.` }),
+      challenges: challengesOf(schemes, scheme),
+    } satisfies AuthFailure,
+  }));
+
 /**
  * Whether a header occurs twice. Adapters with sockets read the first one, and a proxy may have checked another.
- * Measured: 50 ns per request.
  */
 function isRepeated(request: HttpRequest, header: string | undefined): boolean {
   let count = 0;
-  return header !== undefined && someHeader(request, (name) => name === header && (count += 1) > 1);
+  if (header === undefined) return false;
+  if (request.isRepeated) return request.isRepeated(header);
+  return someHeader(request, (name) => name === header && (count += 1) > 1);
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Procedure } from '../procedures/procedures.ts';
 import { OwnCallScope, type CallScope } from './callScope.ts';
 import { Deadlines, Expirable } from './deadlines.ts';
 import type { Limits } from './limits.ts';
+import type { RequestPolicy, RequestScope } from './requestScope.ts';
 import { ignoreErrors, type CallTelemetry } from './telemetry.ts';
 
 /** Receives the outcomes of calls: outputs or `Failure`s. `settle` may run synchronously inside `start`. */
@@ -15,8 +16,11 @@ export interface OutcomeReceiver {
   settleLate?(index: number, outcome: unknown): void;
 }
 
-/** Runs the calls of all protocols. It limits how many run at once, and applies deadlines and telemetry. */
-export class Calls {
+/**
+ * Runs the calls of all protocols. It limits how many run at once, and applies deadlines and telemetry. As a policy, it
+ * rejects a request with 503 if its calls would exceed `maxInFlight`.
+ */
+export class Calls implements RequestPolicy {
   readonly #maxInFlight: number;
   readonly #deadlines: Deadlines;
   readonly #run: typeof execute;
@@ -32,9 +36,11 @@ export class Calls {
     return this.#deadlines.size;
   }
 
-  /** Returns an error if `count` more calls would exceed `maxInFlight`. */
-  rejection(count: number): LimitError | undefined {
-    if (this.#deadlines.size + count <= this.#maxInFlight) return undefined;
+  admit({ target }: RequestScope): LimitError | undefined {
+    return this.#deadlines.size + target.callCount > this.#maxInFlight ? this.#overload() : undefined;
+  }
+
+  #overload(): LimitError {
     return new LimitError('in-flight', {
       code: 'SERVICE_UNAVAILABLE',
       message: `The server is at its limit of ${this.#maxInFlight} concurrent calls. Try again later.`,
@@ -54,9 +60,9 @@ export class Calls {
     shared: CallScope,
     receiver: OutcomeReceiver,
   ): void {
-    const rejection = this.rejection(1);
-    if (rejection) {
-      receiver.settle(index, new Failure(rejection));
+    // Again, since others may have started while the body, the credential or the context was awaited.
+    if (this.#deadlines.size >= this.#maxInFlight) {
+      receiver.settle(index, new Failure(this.#overload()));
       return;
     }
     const { deadlineMs } = procedure;

@@ -1,7 +1,10 @@
+import { TRPCError } from '@trpc/server';
 import { unref, type Timer } from '../http/eventLoop.ts';
 import { performance } from '../http/performance.ts';
+import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { CallScope } from './callScope.ts';
+import type { RequestPolicy } from './requestScope.ts';
 
 /** Something pending, such as a call, that expires at the deadline of its scope. */
 export abstract class Expirable {
@@ -32,17 +35,14 @@ export class Deadlines {
   /** The oldest and the newest. */
   #first: Expirable | undefined = undefined;
   #last: Expirable | undefined = undefined;
-  #size = 0;
+  /** The number of pending calls. */
+  size = 0;
   #timer: Timer | undefined;
   /** When the timer fires (`performance.now()`). */
   #sweepsAt = Infinity;
 
   constructor(timeoutMs: number) {
     this.#timeoutMs = timeoutMs;
-  }
-
-  get size(): number {
-    return this.#size;
   }
 
   /** Adds a pending call. The first one in a scope sets the scope's deadline. */
@@ -54,7 +54,7 @@ export class Deadlines {
     if (this.#last) this.#last.next = waiting;
     else this.#first = waiting;
     this.#last = waiting;
-    this.#size += 1;
+    this.size += 1;
     const { deadline = Infinity } = scope;
     if (deadline < this.#sweepsAt) this.#sweepIn(deadline);
   }
@@ -70,7 +70,7 @@ export class Deadlines {
     // A dead node in the old generation would keep its neighbours alive, and they theirs.
     waiting.previous = undefined;
     waiting.next = undefined;
-    this.#size -= 1;
+    this.size -= 1;
     return true;
   }
 
@@ -119,3 +119,25 @@ function timedOut({ clientTimeout, deadline, timeoutMs }: CallScope, defaultTime
     message: `The call timed out after ${limit}. Whether it had an effect is unknown.`,
   });
 }
+
+/**
+ * Reads the client's timeout from `Grpc-Timeout`. It shortens the deadline of the calls of the request. A malformed
+ * value is rejected with 400, because the client relies on its deadline.
+ */
+export const clientTimeoutPolicy: RequestPolicy = {
+  admit(scope) {
+    const value = scope.request.header(timeoutHeader);
+    // Calls on a WebSocket have no headers, and opening the socket takes no time.
+    if (value === undefined || scope.target.isSocket) return undefined;
+    const ms = parseTimeout(value);
+    if (ms === undefined) {
+      return new TRPCError({
+        code: 'BAD_REQUEST',
+        message:
+          'Grpc-Timeout: must be a positive integer of at most 8 digits and a unit (H, M, S, m, u or n), such as 1500m for 1.5 s.',
+      });
+    }
+    scope.clientTimeout = { ms, endsAt: performance.now() + ms };
+    return undefined;
+  },
+};

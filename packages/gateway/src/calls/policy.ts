@@ -121,7 +121,7 @@ export interface PolicySet<Each> {
   readonly admitting: readonly Each[];
   /** Those with `admit` that run before authentication. */
   readonly early: readonly Each[];
-  /** Those with `complete`, in order. */
+  /** Those of the service with `complete`, in order. The gateway's own complete every response. */
   readonly completing: readonly Each[];
   /** Those with `arrive`. */
   readonly arriving: readonly Each[];
@@ -130,13 +130,16 @@ export interface PolicySet<Each> {
 type AnyPolicy = PolicyFor<never, never>;
 
 /** Splits policies into their steps, once for the gateway or per procedure. */
-function policySet<Each extends AnyPolicy>(policies: readonly Each[]): PolicySet<Each> {
+function policySet<Each extends AnyPolicy>(
+  policies: readonly Each[],
+  ofService: ReadonlySet<AnyPolicy>,
+): PolicySet<Each> {
   const admitting = policies.filter((policy) => policy.admit);
   const early = admitting.filter(({ before }) => before);
   return {
     early,
     admitting: [...early, ...admitting.filter(({ before }) => !before)],
-    completing: policies.filter((policy) => policy.complete),
+    completing: policies.filter((policy) => policy.complete && ofService.has(policy)),
     arriving: policies.filter((policy) => policy.arrive),
   };
 }
@@ -165,10 +168,16 @@ const policyRules: OptionRules<Policy> = {
   complete: callback,
 };
 
-type PoliciesOf<Each> = (called: readonly (Procedure | undefined)[]) => PolicySet<Each>;
+/** Finds policies by the procedures that a request, or a call on a WebSocket, calls. */
+export interface PolicySets<Each> {
+  /** Those without `procedures`. */
+  readonly always: PolicySet<Each>;
+  /** Returns those of a request. `undefined` if no policy selects procedures: then they are `always` the same. */
+  readonly of: ((called: readonly (Procedure | undefined)[]) => PolicySet<Each>) | undefined;
+}
 
 /**
- * Creates the functions that find the policies of a request and of a call on a WebSocket, by the procedures that are called.
+ * Splits the policies of requests, and of calls on a WebSocket, by the procedures that are called.
  * @param own the gateway's policies
  * @param ofService the policies of the service, which also see each call on a WebSocket
  * @throws {GatewayError} for a policy that selects no procedure
@@ -177,7 +186,7 @@ export function createPolicySets<Own extends AnyPolicy, OfService extends Own & 
   own: readonly Own[],
   ofService: readonly OfService[],
   procedures: readonly Procedure[],
-): { readonly ofRequest: PoliciesOf<Own>; readonly ofCall: PoliciesOf<OfService> | undefined } {
+): { readonly ofRequest: PolicySets<Own>; readonly ofCall: PolicySets<OfService> | undefined } {
   const selections = new Map<AnyPolicy, ReadonlySet<Procedure>>();
   for (const policy of ofService) {
     const { procedures: isSelected } = policy;
@@ -190,26 +199,28 @@ export function createPolicySets<Own extends AnyPolicy, OfService extends Own & 
     }
     selections.set(policy, new Set(selected));
   }
-  const policiesOf = <Each extends AnyPolicy>(policies: readonly Each[]): PoliciesOf<Each> => {
-    const setOf: PoliciesOf<Each> = (called) =>
+  const setsOf = <Each extends AnyPolicy>(policies: readonly Each[]): PolicySets<Each> => {
+    const setOf = (called: readonly (Procedure | undefined)[]) =>
       policySet(
         policies.filter((policy) => {
           const selection = selections.get(policy);
           return !selection || called.some((procedure) => procedure && selection.has(procedure));
         }),
+        new Set(ofService),
       );
-    const unselected = setOf([]);
-    if (selections.size === 0) return () => unselected;
+    const always = setOf([]);
+    if (selections.size === 0) return { always, of: undefined };
     const sets = new Map(procedures.map((procedure) => [procedure, setOf([procedure])]));
-    return (called) => {
+    const of: PolicySets<Each>['of'] = (called) => {
       const [procedure] = called;
       if (called.length > 1) return setOf(called);
-      return (procedure && sets.get(procedure)) ?? unselected;
+      return (procedure && sets.get(procedure)) ?? always;
     };
+    return { always, of };
   };
   return {
-    ofRequest: policiesOf<Own>([...own, ...ofService]),
-    ofCall: ofService.length > 0 ? policiesOf(ofService) : undefined,
+    ofRequest: setsOf<Own>([...own, ...ofService]),
+    ofCall: ofService.length > 0 ? setsOf(ofService) : undefined,
   };
 }
 

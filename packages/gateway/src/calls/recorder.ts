@@ -5,7 +5,7 @@ import { reportedStream } from '../http/reportedStream.ts';
 import { isBodyStream, type BodyStream, type HttpResponse } from '../http/response.ts';
 import { utf8Length } from '../http/utf8.ts';
 import { logUnexpected } from './errorLog.ts';
-import type { RequestRecord } from './requestRecord.ts';
+import type { RequestRecord, TraceIds } from './requestRecord.ts';
 import type { ProtocolName, RequestScope } from './requestScope.ts';
 import { ignoreErrors } from './telemetry.ts';
 
@@ -16,90 +16,112 @@ interface Listeners {
   readonly trpc?: { readonly onError?: unknown } | undefined;
 }
 
+/** What a record says of a request, or of one call on a WebSocket. */
+export interface Recorded {
+  readonly operation: RequestScope['operation'];
+  readonly calledPaths?: RequestScope['calledPaths'];
+  /** `performance.now()`; `undefined` for a message without a call. */
+  readonly startedAt: number | undefined;
+  readonly limit: RequestScope['limit'];
+  readonly error: unknown;
+}
+
 /** Reports completed requests to `onResponse`. Without it, reports unexpected errors to stderr. */
 export class Recorder {
+  /** Whether every request is reported, not only unexpected errors. */
+  readonly isComplete: boolean;
   readonly #listener: ((record: RequestRecord) => void) | undefined;
   /** The protocols that log unexpected errors to stderr if there is no listener. */
   readonly #logged: readonly ProtocolName[];
 
   constructor({ onResponse, onError, trpc }: Listeners) {
+    this.isComplete = onResponse !== undefined;
     this.#listener = onResponse;
     this.#logged = onError ? [] : trpc?.onError ? ['rest', 'other'] : ['rest', 'trpc', 'other'];
   }
 
-  /** Whether every request is reported, not only unexpected errors. */
-  get isComplete(): boolean {
-    return this.#listener !== undefined;
-  }
-
   /**
    * Reports a response; for a stream, when it has ended. It replaces `response.body` of a stream with an observed one.
+   * @returns the response
    */
-  response(scope: RequestScope, response: OutgoingResponse): void {
+  response(scope: RequestScope, response: OutgoingResponse): OutgoingResponse {
     const { body } = response;
-    if (isBodyStream(body)) {
+    if (typeof body === 'object' && isBodyStream(body)) {
       response.body = reportedStream(body, (cause) => {
         scope.error ??= cause;
         this.#report(scope, response, true);
       });
-      return;
-    }
-    this.#report(scope, response, false);
+    } else if (this.#isReported(scope)) this.#report(scope, response, false);
+    return response;
   }
 
   /** Reports that a WebSocket was opened. */
   upgrade(scope: RequestScope): void {
-    this.#report(scope, undefined, false);
+    if (this.#isReported(scope)) this.#report(scope, undefined, false);
   }
 
-  /** Reports a complete record, such as that of a call on a WebSocket. */
-  emit(record: RequestRecord, failedCalls: RequestScope['failedCalls'] = []): void {
+  /** Reports a call on a WebSocket, or a malformed message. */
+  call(socket: RequestScope, call: Recorded, status: number, isStream: boolean, trace?: TraceIds): void {
+    if (!this.isComplete && call.error === undefined) return;
+    this.#emit({ ...toRequestRecord(socket, call, 'WS', 1, status, isStream), trace }, []);
+  }
+
+  #isReported({ error, telemetry }: RequestScope): boolean {
+    return this.isComplete || error !== undefined || telemetry !== undefined;
+  }
+
+  /** @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2) */
+  #report(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): void {
+    const { failedCalls, protocol, request, telemetry } = scope;
+    const { method, receivedBytes } = request;
+    const calls = response === undefined || protocol === 'other' || method === 'OPTIONS' ? 0 : scope.calls;
+    const bytesOut = method === 'HEAD' ? 0 : byteLengthOf(response?.body);
+    const status = response?.status ?? 101;
+    const record = toRequestRecord(scope, scope, method, calls, status, isStream, receivedBytes, bytesOut);
+    if (telemetry === undefined) return this.#emit(record, failedCalls);
+    const { trace } = telemetry;
+    ignoreErrors(() => telemetry.end(record));
+    if (this.isComplete || scope.error !== undefined) this.#emit({ ...record, trace }, failedCalls);
+  }
+
+  #emit(record: RequestRecord, failedCalls: RequestScope['failedCalls']): void {
     try {
       if (this.#listener) this.#listener(record);
-      else if (this.#logged.includes(record.protocol)) logUnexpected(record, failedCalls);
+      else if (record.error !== undefined && this.#logged.includes(record.protocol)) {
+        logUnexpected(record, failedCalls);
+      }
     } catch {
       // The log itself failed. The client still gets its response.
     }
   }
-
-  #report(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): void {
-    const { telemetry } = scope;
-    const isReported = this.#listener !== undefined || scope.error !== undefined;
-    if (!isReported && telemetry === undefined) return;
-    const record = toRequestRecord(scope, response, isStream);
-    if (telemetry === undefined) return this.emit(record, scope.failedCalls);
-    const { trace } = telemetry;
-    ignoreErrors(() => telemetry.end(record));
-    if (isReported) this.emit({ ...record, trace }, scope.failedCalls);
-  }
 }
 
-/**
- * Creates the record of a request.
- * @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2)
- */
+/** Creates the record of a request, or of one call on the WebSocket that a request has opened. */
 function toRequestRecord(
-  scope: RequestScope,
-  response: HttpResponse | undefined,
+  { protocol, request, requestId }: RequestScope,
+  { calledPaths, error, limit, operation, startedAt }: Recorded,
+  method: string,
+  calls: number,
+  status: number,
   isStream: boolean,
+  bytesIn?: number,
+  bytesOut?: number,
 ): RequestRecord {
-  const { operation, protocol, request } = scope;
-  const { method, path } = request;
   return {
-    requestId: scope.requestId,
+    requestId,
     method,
-    path,
+    path: request.path,
     protocol,
     operation,
-    procedures: scope.calledPaths ?? (operation === undefined ? [] : [operation]),
-    calls: response === undefined || protocol === 'other' || method === 'OPTIONS' ? 0 : scope.calls,
-    status: response?.status ?? 101,
+    procedures: calledPaths ?? (operation === undefined ? [] : [operation]),
+    calls,
+    status,
     isStream,
-    durationMs: performance.now() - scope.startedAt,
-    bytesIn: request.receivedBytes,
-    bytesOut: method === 'HEAD' ? 0 : byteLengthOf(response?.body),
-    limit: scope.limit,
-    error: scope.error,
+    durationMs: startedAt === undefined ? 0 : performance.now() - startedAt,
+    bytesIn,
+    bytesOut,
+    limit,
+    error,
   };
 }
 

@@ -18,6 +18,8 @@ export interface HttpRequest {
   headers(): Iterable<readonly [name: string, value: string]>;
   /** Whether any header passes a test, without a copy. Headers of the same name are tested one by one. */
   someHeader?(test: (name: string, value: string) => boolean): boolean;
+  /** Whether a header, by its name in lower case, occurs more than once. */
+  isRepeated?(name: string): boolean;
   /** Whether the connection is encrypted; `undefined` from an adapter that does not know. */
   readonly scheme?: 'http' | 'https';
   /** The version of HTTP, such as `1.1`; `undefined` from an adapter that does not know. */

@@ -29,13 +29,6 @@ export function securityHeadersPolicy(isProtected: boolean): RequestPolicy {
   };
 }
 
-/** Adds `X-Request-Id` to every response. */
-export const requestIdPolicy: RequestPolicy = {
-  complete({ requestId }, { headers }) {
-    headers.push(['x-request-id', requestId]);
-  },
-};
-
 const nosniff: Header = ['x-content-type-options', 'nosniff'];
 const noStore: Header = ['cache-control', 'no-store'];
 

@@ -117,9 +117,16 @@ export function createProtocolOf(
   const hasRpcRoutes = hasRouteBelow(trpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
   // The look-up of a route hashes the path, so it is skipped unless a route is below a base path, which is rare.
+  // `isBelow`, but written out: every request runs it.
   return (path) => {
-    if (isBelow(path, trpcBasePath)) return hasRpcRoutes && routes.has(path) ? 'other' : 'trpc';
-    if (isBelow(path, restBasePath)) return hasRestRoutes && routes.has(path) ? 'other' : 'rest';
+    const afterTrpc = path[trpcBasePath.length];
+    if ((afterTrpc === '/' || afterTrpc === undefined) && path.startsWith(trpcBasePath)) {
+      return hasRpcRoutes && routes.has(path) ? 'other' : 'trpc';
+    }
+    const afterRest = path[restBasePath.length];
+    if ((afterRest === '/' || afterRest === undefined) && path.startsWith(restBasePath)) {
+      return hasRestRoutes && routes.has(path) ? 'other' : 'rest';
+    }
     return 'other';
   };
 }

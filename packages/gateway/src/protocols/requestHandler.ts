@@ -8,10 +8,9 @@ import { requestId } from '../http/requestId.ts';
 import type { HttpResponse } from '../http/response.ts';
 import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
 import type { SocketAcceptor } from '../http/webSocket.ts';
-import { admit, arrive, complete, type PolicySet, type Rejection, type Target } from '../calls/policy.ts';
+import { admit, arrive, complete, type PolicySets, type Rejection, type Target } from '../calls/policy.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { RequestScope, type ProtocolName, type RequestPolicy } from '../calls/requestScope.ts';
-import type { Procedure } from '../procedures/procedures.ts';
 import type { Protocol } from './protocol.ts';
 
 type Protocols<Identity> = Readonly<Record<ProtocolName, Protocol<Identity, Target>>>;
@@ -21,10 +20,10 @@ export interface RequestHandlerOptions<Identity> {
   readonly protocolOf: (path: string) => ProtocolName;
   /** Accepts or rejects a WebSocket, after the policies that run before authentication. */
   readonly openSocket: (scope: RequestScope<Identity>) => MaybePromise<SocketAcceptor | OutgoingResponse>;
-  /** Returns the policies of a request that calls these procedures: the gateway's and those of the service. */
-  readonly policiesOf: (procedures: readonly (Procedure | undefined)[]) => PolicySet<RequestPolicy<Identity>>;
-  /** The gateway's own policies. They are synchronous and never throw. */
-  readonly ownPolicies: readonly RequestPolicy<Identity>[];
+  /** The policies of requests: the gateway's and those of the service. */
+  readonly policies: PolicySets<RequestPolicy<Identity>>;
+  /** The gateway's own policies. Their `complete` is synchronous and never throws. */
+  readonly own: readonly RequestPolicy<Identity>[];
   /** Whether the service has policies, which may write to `data`. */
   readonly hasData: boolean;
   readonly recorder: Recorder;
@@ -39,13 +38,16 @@ export class RequestHandler<Identity> {
   readonly #options: RequestHandlerOptions<Identity>;
   readonly #protocols: Protocols<Identity>;
   readonly #recorder: Recorder;
-  readonly #ownCompleting: readonly RequestPolicy<Identity>[];
+  readonly #policies: PolicySets<RequestPolicy<Identity>>;
+  /** Those of the gateway's own policies that complete responses. */
+  readonly #completing: readonly RequestPolicy<Identity>[];
 
   constructor(options: RequestHandlerOptions<Identity>) {
     this.#options = options;
     this.#protocols = options.protocols;
     this.#recorder = options.recorder;
-    this.#ownCompleting = options.ownPolicies.filter((policy) => policy.complete);
+    this.#policies = options.policies;
+    this.#completing = options.own.filter((policy) => policy.complete);
   }
 
   readonly handle: Handle = (request) => {
@@ -87,18 +89,18 @@ export class RequestHandler<Identity> {
 
   /** Rejects a request that has waited too long in its socket. Only the gateway's own policies complete the response. */
   readonly shed = (request: HttpRequest): HttpResponse | undefined => {
-    const error = arrive(this.#options.policiesOf([]).arriving, request);
+    const error = arrive(this.#policies.always.arriving, request);
     if (error === undefined) return undefined;
     const protocol = this.#options.protocolOf(request.path);
     if (protocol === 'other') return undefined;
     const scope = this.#scopeOf(request, protocol);
-    return this.#completeOwn(scope, this.#protocols[protocol].reject(error, scope));
+    return this.#respondOwn(scope, this.#protocols[protocol].reject(error, scope));
   };
 
   /** Rejects malformed HTTP. Only the gateway's own policies complete the response. */
   readonly rejectHttp: RejectHttp = (request, rejection) => {
     const scope = this.#scopeOf(request, this.#options.protocolOf(request.path));
-    return this.#completeOwn(scope, this.#options.rejectionResponse(scope, rejection));
+    return this.#respondOwn(scope, this.#options.rejectionResponse(scope, rejection));
   };
 
   #scopeOf(request: HttpRequest, protocol: ProtocolName): RequestScope<Identity> {
@@ -116,8 +118,9 @@ export class RequestHandler<Identity> {
     const protocol = this.#protocols[scope.protocol];
     const target = protocol.target(scope);
     scope.target = target;
+    const { always, of } = this.#policies;
+    const policies = of ? of(target.procedures) : always;
     if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
-    const policies = this.#options.policiesOf(target.procedures);
     const rejection = admit(target.isOpen ? policies.early : policies.admitting, scope);
     if (rejection === undefined) return protocol.respond(scope, target);
     if (!(rejection instanceof Promise)) return this.#reject(rejection, scope);
@@ -127,8 +130,8 @@ export class RequestHandler<Identity> {
   }
 
   #open(scope: RequestScope<Identity>): MaybePromise<OutgoingResponse | SocketAcceptor> {
-    const { openSocket, policiesOf } = this.#options;
-    const rejection = admit(policiesOf([]).early, scope);
+    const { openSocket } = this.#options;
+    const rejection = admit(this.#policies.always.early, scope);
     if (rejection === undefined) return openSocket(scope);
     if (!(rejection instanceof Promise)) return this.#reject(rejection, scope);
     return rejection.then((settled) =>
@@ -142,25 +145,24 @@ export class RequestHandler<Identity> {
       : rejection;
   }
 
+  /** Runs the policies that complete a response: the gateway's, then those of the service. */
   #complete(scope: RequestScope<Identity>, response: OutgoingResponse): MaybePromise<HttpResponse> {
-    const { status } = response;
+    const { always, of } = this.#policies;
+    const { completing } = of ? of(scope.target.procedures) : always;
     try {
-      const { completing } = this.#options.policiesOf(scope.target.procedures);
+      this.#completeOwn(scope, response);
+      if (completing.length === 0) return this.#recorder.response(scope, response);
+      const { status } = response;
+      const finish = () => {
+        if (response.status !== status) response.applyStatus();
+        return this.#recorder.response(scope, response);
+      };
       const pending = complete(completing, scope, response);
-      if (pending === undefined) return this.#finish(scope, response, status);
-      return pending
-        .then(() => this.#finish(scope, response, status))
-        .catch((error: unknown) => this.#rescue(scope, response, error));
+      if (!(pending instanceof Promise)) return finish();
+      return pending.then(finish).catch((error: unknown) => this.#rescue(scope, response, error));
     } catch (error) {
       return this.#rescue(scope, response, error);
     }
-  }
-
-  /** @param status the status before the policies */
-  #finish(scope: RequestScope<Identity>, response: OutgoingResponse, status: number): OutgoingResponse {
-    if (response.status !== status) response.applyStatus();
-    this.#recorder.response(scope, response);
-    return response;
   }
 
   /** Responds with 500 to an error of the gateway itself or of a route. */
@@ -171,7 +173,7 @@ export class RequestHandler<Identity> {
   /** Responds with 500 to an error of a policy that completes a response. The policies of the service do not complete it. */
   #rescue(scope: RequestScope<Identity>, response: OutgoingResponse, cause: unknown): HttpResponse {
     response.removeBody();
-    return this.#completeOwn(scope, this.#internalError(scope, cause));
+    return this.#respondOwn(scope, this.#internalError(scope, cause));
   }
 
   #internalError(scope: RequestScope<Identity>, cause: unknown): OutgoingResponse {
@@ -181,9 +183,16 @@ export class RequestHandler<Identity> {
     return response;
   }
 
-  #completeOwn(scope: RequestScope<Identity>, response: OutgoingResponse): HttpResponse {
-    for (const policy of this.#ownCompleting) void policy.complete?.(scope, response);
-    this.#recorder.response(scope, response);
+  /** Completes a response with the gateway's own policies only. */
+  #respondOwn(scope: RequestScope<Identity>, response: OutgoingResponse): HttpResponse {
+    return this.#recorder.response(scope, this.#completeOwn(scope, response));
+  }
+
+  #completeOwn(scope: RequestScope<Identity>, response: OutgoingResponse): OutgoingResponse {
+    const { challenges, requestId: id } = scope;
+    if (challenges) for (const challenge of challenges) response.append('www-authenticate', challenge);
+    for (const policy of this.#completing) void policy.complete?.(scope, response);
+    response.headers.push(['x-request-id', id]);
     return response;
   }
 }

@@ -86,9 +86,7 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
       remove(oldest, entry);
     }
     if (runningBytes + size > maxBytes) {
-      throw new Error(
-        `memoryState: a value of ${size} bytes does not fit into maxBytes (${maxBytes}): running calls take ${runningBytes} bytes.`,
-      );
+      throw noRoom(size, maxBytes, runningBytes);
     }
     while (runningBytes + sharedBytes + size > maxBytes) {
       const [share] = ranks.findLast((each) => each !== undefined && each.size > 0) ?? [];
@@ -139,5 +137,10 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
     },
   };
 }
+
+const noRoom = (size: number, maxBytes: number, runningBytes: number) =>
+  new Error(
+    `memoryState: a value of ${size} bytes does not fit into maxBytes (${maxBytes}): running calls take ${runningBytes} bytes.`,
+  );
 
 const rankOf = ({ bytes }: Share): number => Math.floor(Math.log2(bytes));

@@ -291,6 +291,16 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     return false;
   }
 
+  isRepeated(name: string): boolean {
+    let isFound = false;
+    for (let at = 0; at < this.#count; at += 1) {
+      if (this.#names[at] !== name) continue;
+      if (isFound) return true;
+      isFound = true;
+    }
+    return false;
+  }
+
   remoteAddress(): string {
     if (this.address !== undefined) return this.address;
     return this.hasEnded ? '' : this.readAddress();

@@ -1,6 +1,8 @@
-import { destroyNodeStream, type BodyStream } from '../../http/response.ts';
+import { destroyNodeStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
 import { formatValue } from '../../http/formatValue.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
+import { boundedJson } from '../../calls/responseBytes.ts';
+import type { MediaWriter } from '../../procedures/meta.ts';
 
 /** Returns the media type of a binary output: that of a `Blob` with a type, otherwise the declared one. */
 export const byteType = (output: unknown, contentType: string): string =>
@@ -50,4 +52,22 @@ function requireByteChunks(path: string, source: AsyncIterable<unknown>): BodySt
       };
     },
   };
+}
+
+/**
+ * Encodes an output in a media type.
+ * @param path the procedure's path
+ * @throws {TypeError} if the writer returns neither a string nor bytes
+ * @throws {LimitError} `response-bytes`, for JSON
+ */
+export function mediaBody(
+  path: string,
+  output: unknown,
+  contentType: string,
+  writer: true | MediaWriter,
+  maxResponseBytes: number,
+): HttpResponse['body'] {
+  if (writer === true) return boundedJson(output, maxResponseBytes);
+  const written: unknown = writer(output);
+  return typeof written === 'string' ? written : byteBody(path, written, contentType);
 }

@@ -55,22 +55,41 @@ const noParameters: PathMatch<unknown>['parameters'] = [];
 
 /** Matches the part of a path from `start` against the templates below a node. */
 function matchFrom<Value>(
-  node: Node<Value>,
+  from: Node<Value>,
   path: string,
   start: number,
-  parameters: PathMatch<Value>['parameters'],
+  before: PathMatch<Value>['parameters'],
 ): PathMatch<Value> | undefined {
-  if (start > path.length) return node.value === undefined ? undefined : { value: node.value, parameters };
-  const slash = path.indexOf('/', start);
-  const end = slash === -1 ? path.length : slash;
-  const segment = percentDecode(path.slice(start, end));
-  // Skipped if there are no literals: hashing the segment is most of the cost of a look-up.
-  const literal = segment === undefined || node.literals.size === 0 ? undefined : node.literals.get(segment);
-  let match = literal && matchFrom(literal, path, end + 1, parameters);
-  // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
-  if (match === undefined && node.parameter !== undefined && segment !== '') {
-    match = matchFrom(node.parameter, path, end + 1, [...parameters, segment]);
+  let node = from;
+  let parameters = before;
+  let at = start;
+  while (at <= path.length) {
+    const slash = path.indexOf('/', at);
+    const end = slash === -1 ? path.length : slash;
+    const text = path.slice(at, end);
+    const segment = text.includes('%') ? percentDecode(text) : text;
+    const { parameter, rest } = node;
+    // Skipped if there are no literals: hashing the segment is most of the cost of a look-up.
+    const literal =
+      segment === undefined || node.literals.size === 0 ? undefined : node.literals.get(segment);
+    // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
+    const asParameter = segment === '' ? undefined : parameter;
+    const restValue = at === path.length ? undefined : rest?.value;
+    if (literal && (asParameter || restValue !== undefined)) {
+      const match = matchFrom(literal, path, end + 1, parameters);
+      if (match) return match;
+    }
+    if (asParameter && restValue !== undefined) {
+      const match = matchFrom(asParameter, path, end + 1, [...parameters, segment]);
+      if (match) return match;
+    }
+    if (restValue !== undefined) return { value: restValue, parameters: [...parameters, path.slice(at)] };
+    // Only one way is left: no need to return here.
+    if (asParameter) parameters = parameters.concat([segment]);
+    const next = asParameter ?? literal;
+    if (next === undefined) return undefined;
+    node = next;
+    at = end + 1;
   }
-  if (match !== undefined || node.rest?.value === undefined || start === path.length) return match;
-  return { value: node.rest.value, parameters: [...parameters, path.slice(start)] };
+  return node.value === undefined ? undefined : { value: node.value, parameters };
 }

@@ -8,8 +8,7 @@ import type { RequestScope } from '../../calls/requestScope.ts';
 import type { Route, RouteTable } from '../../calls/routes.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Protocol } from '../protocol.ts';
-import type { ErrorResponse } from './errorResponse.ts';
-import { allowOf, methodNotAllowed } from './methodNotAllowed.ts';
+import { allowOf, methodNotAllowed, type ErrorResponse } from './errorResponse.ts';
 
 /** The routes of a path, and the one that a request addresses. */
 interface RouteTarget<Identity> extends Target {

@@ -7,9 +7,8 @@ import { statusHasBody } from '../../operations/operationOutput.ts';
 import type { Limits } from '../../calls/limits.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import type { ResponseControls } from '../../http/outgoingResponse.ts';
-import { byteBody, byteType } from './byteContent.ts';
+import { byteBody, byteType, mediaBody } from './byteContent.ts';
 import { formDecode } from './convertText.ts';
-import { mediaBody } from './mediaContent.ts';
 import type { RawInput } from './readInput.ts';
 import { eventStreamHeaders } from './restEvents.ts';
 
@@ -30,7 +29,9 @@ export function writeSuccess(
 ): void {
   const { computedHeaders, output, procedure, rest } = operation;
   if (output.kind === 'bytes') response.body = byteBody(procedure.path, value, output.contentType);
-  const status = successStatusOf(operation, value, response);
+  // Nearly every response has the default status.
+  const hasDefault = response.status === undefined && value !== undefined;
+  const status = hasDefault ? (operation.statuses[0] ?? 200) : successStatusOf(operation, value, response);
   for (const [name, header] of computedHeaders) {
     const text = header.value(value, { basePath: links.rest });
     // Also numbers: the metadata's types do not know the output, so they cannot require strings.
@@ -44,7 +45,7 @@ export function writeSuccess(
   }
   response.status = status;
   response.sharedHeaders = operation.successHeaders;
-  if (!statusHasBody(status)) return response.removeBody();
+  if (status !== 200 && !statusHasBody(status)) return response.removeBody();
   if (output.kind === 'json') {
     if (!hasOwnType) response.sharedHeaders = operation.jsonHeaders;
     response.body = boundedJson(value, limits.maxResponseBytes);
@@ -72,7 +73,7 @@ export function successStatusOf(
   output: unknown,
   { status: ownStatus }: ResponseControls,
 ): number {
-  const [defaultStatus = 200] = statuses;
+  const defaultStatus = statuses[0] ?? 200;
   // JSON has no `undefined`: a status with a body would have an empty one, which is no JSON.
   const isEmpty = output === undefined && statuses.includes(204) && statusHasBody(ownStatus ?? 200);
   const status = isEmpty ? 204 : (ownStatus ?? defaultStatus);

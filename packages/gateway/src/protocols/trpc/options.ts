@@ -5,11 +5,11 @@ import type { HttpRequest } from '../../http/request.ts';
 import { defaultMessageBytes } from '../../http/service.ts';
 import type { ClientAddress } from '../../calls/clientAddress.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
-import type { RequestRecord } from '../../calls/requestRecord.ts';
+import type { Recorder } from '../../calls/recorder.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
 import type { ErrorReporter } from '../../calls/errorReporter.ts';
 import { type AllLimits, defaultBatchSize, type Limits } from '../../calls/limits.ts';
-import type { Policy, PolicySet, Rejection } from '../../calls/policy.ts';
+import type { Policy, PolicySets, Rejection } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { SocketOrigins } from '../../auth/socketOrigins.ts';
@@ -77,10 +77,10 @@ export interface SocketSettings extends TrpcSettings {
   awaitsParameters(request: HttpRequest): boolean;
   /** Runs the policies on a request or on the credential of a socket. Returns the error or the response that rejects it, if any. */
   admit(scope: RequestScope): MaybePromise<Rejection | undefined>;
-  /** Returns the policies of the service for a call of a procedure. `undefined` without any. */
-  readonly policiesOf: ((procedures: readonly Procedure[]) => PolicySet<Policy>) | undefined;
-  /** Reports each call, and each malformed message. It does not throw. */
-  emit(record: RequestRecord): void;
+  /** The policies of the service, which also see each call. `undefined` without any. */
+  readonly policies: PolicySets<Policy> | undefined;
+  /** Reports each call, and each malformed message. */
+  readonly recorder: Pick<Recorder, 'call'>;
 }
 
 /**

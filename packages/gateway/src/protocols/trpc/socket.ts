@@ -2,7 +2,6 @@
 import { TRPCError } from '@trpc/server';
 import { parseTRPCMessage, type TRPCClientOutgoingMessage } from '@trpc/server/rpc';
 import { isObject } from '../../http/isObject.ts';
-import { performance } from '../../http/performance.ts';
 import { utf8Length } from '../../http/utf8.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
@@ -185,31 +184,20 @@ export class Socket {
 
   /** Emits the record of a call that has ended, or of a malformed message, to `onResponse`. */
   record(error: TRPCError | undefined, call?: OpenCall): void {
-    const { request, requestId } = this.scope;
     const isStream = call?.type === 'subscription';
     // 499 if the client disconnected, as over HTTP. For a subscription, that is a regular end.
     const success = this.isOpen || isStream ? 200 : 499;
     const status = error ? errorStatusOf(error) : success;
     const limit = error instanceof LimitError ? error.limit : undefined;
-    // Not the path that the client sent: it must not become a label of metrics.
-    const operation = call?.procedure?.path;
-    this.settings.emit({
-      requestId,
-      method: 'WS',
-      path: request.path,
-      protocol: 'trpc',
-      operation,
-      procedures: operation === undefined ? [] : [operation],
-      calls: 1,
-      status,
-      isStream,
-      durationMs: call ? performance.now() - call.startedAt : 0,
-      bytesIn: undefined,
-      bytesOut: undefined,
+    const isUnexpected = status >= 500 && limit === undefined && error !== stoppingError;
+    const recorded = {
+      // Not the path that the client sent: it must not become a label of metrics.
+      operation: call?.procedure?.path,
+      startedAt: call?.startedAt,
       limit,
-      error: status >= 500 && limit === undefined && error !== stoppingError ? error : undefined,
-      trace: call?.trace,
-    });
+      error: isUnexpected ? error : undefined,
+    };
+    this.settings.recorder.call(this.scope, recorded, status, isStream, call?.trace);
   }
 
   /** Emits a record of a limit that the client exceeded. */

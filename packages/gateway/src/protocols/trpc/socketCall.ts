@@ -16,7 +16,6 @@ import {
   rejectionError,
   type Policy,
   type PolicyContext,
-  type PolicySet,
   type Rejection,
 } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
@@ -51,9 +50,9 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   #callTelemetry: CallTelemetry | undefined = undefined;
   #ended: PromiseWithResolvers<void> | undefined = undefined;
   #hasEnded = false;
-  /** The policies of the service; `undefined` without any. */
-  #policies: PolicySet<Policy> | undefined = undefined;
+  /** What the policies of the service see; `undefined` without any, and when they have completed the response. */
   #policyContext: PolicyContext | undefined = undefined;
+  #completing: readonly Policy[] = [];
   /** Ends a subscription's wait for its next event. */
   #stopWaiting: (() => void) | undefined = undefined;
 
@@ -142,9 +141,10 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       (procedure.scopes && scopeRejection(this.#socket.scope, procedure)) ??
       // A message has no headers.
       (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection(this));
-    const policies = settings.policiesOf?.([procedure]);
-    if (policies === undefined) return error ? this.#endWithError(error) : this.#run(procedure);
-    this.#policies = policies;
+    const { policies: sets } = settings;
+    if (sets === undefined) return error ? this.#endWithError(error) : this.#run(procedure);
+    const policies = sets.of ? sets.of([procedure]) : sets.always;
+    this.#completing = policies.completing;
     this.#policyContext = policyContext(this.#socket.scope, procedure);
     if (error) return this.settle(0, new Failure(error));
     const next = (rejected: Rejection | undefined) => {
@@ -170,19 +170,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   }
 
   settle(_index: number, outcome: unknown): void {
-    if (this.#policies === undefined || this.#policyContext === undefined) return this.#send(outcome);
-    const response = new OutgoingResponse(outcome instanceof Failure ? errorStatusOf(outcome.error) : 200);
-    const fail = (cause: unknown) => this.#send(new Failure(policyError(cause)));
-    try {
-      const pending = complete(this.#policies.completing, this.#policyContext, response);
-      if (pending instanceof Promise) void pending.then(() => this.#send(outcome), fail);
-      else this.#send(outcome);
-    } catch (cause) {
-      fail(cause);
-    }
-  }
-
-  #send(outcome: unknown): void {
+    if (this.#policyContext) return this.#complete(this.#policyContext, outcome);
     if (outcome instanceof Failure) return this.#endWithError(outcome.error);
     const isStream = isAsyncIterable(outcome) || isObservable(outcome);
     if (isStream !== (this.type === 'subscription')) {
@@ -197,6 +185,21 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       this.#end();
     } catch (cause) {
       this.#endWithError(cause);
+    }
+  }
+
+  /** Runs the policies of the service that complete a response, then sends the outcome. */
+  #complete(context: PolicyContext, outcome: unknown): void {
+    this.#policyContext = undefined;
+    const send = () => this.settle(0, outcome);
+    const fail = (cause: unknown) => this.settle(0, new Failure(policyError(cause)));
+    const response = new OutgoingResponse(outcome instanceof Failure ? errorStatusOf(outcome.error) : 200);
+    try {
+      const pending = complete(this.#completing, context, response);
+      if (pending instanceof Promise) void pending.then(send, fail);
+      else send();
+    } catch (cause) {
+      fail(cause);
     }
   }
 

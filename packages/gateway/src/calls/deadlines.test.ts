@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
-import { clientTimeoutPolicy } from './clientTimeout.ts';
+import { clientTimeoutPolicy } from './deadlines.ts';
 import type { Target } from './policy.ts';
 import { RequestScope } from './requestScope.ts';
 
