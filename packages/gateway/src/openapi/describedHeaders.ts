@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { DescribedHeaders } from '../policies/cors.ts';
 import type { Scheme } from '../calls/scheme.ts';
-import { isZod } from '../procedures/isZod.ts';
+import { isZod } from '../procedures/standardSchema.ts';
 import type { Operation } from '../operations/operation.ts';
 
 /** Returns the response headers and methods of all operations, which CORS allows automatically. */

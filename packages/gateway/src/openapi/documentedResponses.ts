@@ -3,7 +3,7 @@ import { statusText } from '../http/statusText.ts';
 import type { Limits } from '../calls/limits.ts';
 import { safeMethods } from '../auth/sameSite.ts';
 import type { Scheme } from '../calls/scheme.ts';
-import { isZod } from '../procedures/isZod.ts';
+import { isZod } from '../procedures/standardSchema.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';
 import type { Operation } from '../operations/operation.ts';
 import { statusHasBody, type OperationOutput } from '../operations/operationOutput.ts';

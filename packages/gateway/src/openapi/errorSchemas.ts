@@ -21,7 +21,8 @@ export function createErrorSchemas(
   { schema, schemaOf }: ErrorFormat,
   components: Components,
 ): ErrorSchemas {
-  const any = () => components.write(readZod(schema, 'output'), 'output');
+  let written: SchemaObject | undefined;
+  const any = () => (written ??= components.write(readZod(schema, 'output'), 'output'));
   if (schemaOf === undefined) return any;
   const write = (errors: DescribedErrors) => components.write(readZod(schemaOf(errors), 'output'), 'output');
   const declared = operations
@@ -29,13 +30,13 @@ export function createErrorSchemas(
     .map((error) => [error, write({ ...error, codes: [error.code], isDeclared: true })] as const);
   const texts = Map.groupBy(declared, ([{ code }]) => componentName(code));
   const isUnique = (name: string) =>
-    new Set(texts.get(name)?.map(([, written]) => JSON.stringify(written))).size === 1;
+    new Set(texts.get(name)?.map(([, each]) => JSON.stringify(each))).size === 1;
   const references = new Map<DeclaredResponse, SchemaObject>();
-  for (const [error, written] of declared) {
+  for (const [error, each] of declared) {
     const name = componentName(error.code);
     // A schema that has an id is a reference.
-    const isAdded = !('$ref' in written) && isUnique(name);
-    references.set(error, isAdded ? components.add(name, written) : written);
+    const isAdded = !('$ref' in each) && isUnique(name);
+    references.set(error, isAdded ? components.add(name, each) : each);
   }
   return ({ errors }, status, hasOthers) => {
     if (errors.size === 0) return any();

@@ -35,7 +35,8 @@ const dated = new WeakMap<Schema, boolean>();
 export function hasDate(schema: Schema): boolean {
   const known = dated.get(schema);
   if (known !== undefined) return known;
-  const result = [...schemasIn(schema)].some(([{ [details]: own }]) => own?.type === 'date');
+  let result = false;
+  for (const [{ [details]: own }] of schemasIn(schema)) result ||= own?.type === 'date';
   dated.set(schema, result);
   return result;
 }

@@ -1,10 +1,9 @@
 import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
 import { GatewayError, reject } from '../procedures/gatewayError.ts';
-import { isZod } from '../procedures/isZod.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { JsonSchemaConverters } from '../procedures/standardSchema.ts';
+import { isZod, type JsonSchemaConverters } from '../procedures/standardSchema.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
 import { hasDate, jsonProblem } from './inspectJson.ts';
 import { operationInput, type OperationInput } from './operationInput.ts';

@@ -1,9 +1,9 @@
 import { octetInputParser } from '@trpc/server/http';
 import { z } from 'zod';
 import { isObject } from '../http/isObject.ts';
-import { isZod } from '../procedures/isZod.ts';
 import {
   isStandardSchema,
+  isZod,
   type JsonSchemaConverters,
   type StandardSchema,
 } from '../procedures/standardSchema.ts';

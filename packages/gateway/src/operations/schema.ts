@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { isObject } from '../http/isObject.ts';
 
 /** The keyword for `Details` that JSON Schema does not have. A symbol, so that the document does not contain it. */
 export const details = Symbol('details');
@@ -67,23 +66,21 @@ const mapKeywords = new Set(['patternProperties', 'properties']);
 /** Returns a copy of a JSON Schema in which `map` replaces the nested schemas. Other members are kept. */
 export function mapSchemas(
   schema: object,
-  map: (nested: object, keyword: string, name: string) => unknown,
+  map: (nested: object, keyword: string, name: string) => object,
 ): Schema {
-  const mapValue = (keyword: string, value: unknown): unknown => {
-    if (Array.isArray(value) && listKeywords.has(keyword)) {
-      return (value as object[]).map((nested, index) => map(nested, keyword, String(index)));
+  const copy: Record<string, unknown> = { ...schema };
+  for (const keyword of Object.keys(copy)) {
+    const value = copy[keyword];
+    if (typeof value !== 'object' || value === null) continue;
+    if (schemaKeywords.has(keyword)) copy[keyword] = map(value, keyword, '');
+    else if (listKeywords.has(keyword) && Array.isArray(value)) {
+      copy[keyword] = value.map((nested: object) => map(nested, keyword, ''));
+    } else if (mapKeywords.has(keyword)) {
+      const entries = Object.entries(value as Record<string, object>);
+      copy[keyword] = Object.fromEntries(entries.map(([name, nested]) => [name, map(nested, keyword, name)]));
     }
-    if (!isObject(value)) return value;
-    if (schemaKeywords.has(keyword)) return map(value, keyword, '');
-    if (!mapKeywords.has(keyword)) return value;
-    const entries = Object.entries(value).map(([name, nested]) => [
-      name,
-      map(nested as object, keyword, name),
-    ]);
-    return Object.fromEntries(entries);
-  };
-  const copy = Object.entries(schema).map(([keyword, value]) => [keyword, mapValue(keyword, value)]);
-  return Object.assign(Object.fromEntries(copy), details in schema && { [details]: schema[details] });
+  }
+  return copy;
 }
 
 /** Yields a schema and all schemas in it once each, with the names of the properties that lead there. */
@@ -96,9 +93,10 @@ export function* schemasIn(
   seen.add(schema);
   yield [schema, path];
   const found: (readonly [Schema, readonly string[]])[] = [];
-  mapSchemas(schema, (nested, keyword, name) =>
-    found.push([nested, keyword === 'properties' ? [...path, name] : path]),
-  );
+  mapSchemas(schema, (nested, keyword, name) => {
+    found.push([nested, keyword === 'properties' ? [...path, name] : path]);
+    return nested;
+  });
   const { target } = schema[details] ?? {};
   if (target) found.push([target, path]);
   for (const [nested, at] of found) yield* schemasIn(nested, at, seen);

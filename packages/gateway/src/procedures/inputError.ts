@@ -1,7 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { codeMessage } from './errorCodes.ts';
-import { isZod } from './isZod.ts';
-import type { StandardIssue } from './standardSchema.ts';
+import { isZod, type StandardIssue } from './standardSchema.ts';
 
 /** One problem with an input. */
 export interface InputIssue {

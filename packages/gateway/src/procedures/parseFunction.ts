@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { clone } from 'zod/v4/core';
 // Not public, but without a public equivalent: tRPC's conversion of a parser of any library to a function.
 import { getParseFn } from '@trpc/server/unstable-core-do-not-import';
-import { isZod } from './isZod.ts';
-import { nestedSchemas } from './nestedSchemas.ts';
+import { isZod } from './standardSchema.ts';
 
 export type Parser = Parameters<typeof getParseFn>[0];
 type Parse = (value: unknown) => unknown;
@@ -171,4 +170,15 @@ function internalsOf(root: z.core.$ZodType): readonly Internals[] {
     if (def.type === 'lazy' && innerType) schemas.add(innerType);
   }
   return [...schemas].map(({ _zod }) => _zod);
+}
+
+/**
+ * Lists the schemas in the definition of another one. Getters are not read: the default value is a getter that calls a
+ * user-defined function.
+ */
+function nestedSchemas(definition: z.core.$ZodTypeDef): readonly z.core.$ZodType[] {
+  const def = definition as z.core.$ZodTypes['_zod']['def'];
+  if (def.type === 'object') return [...Object.values(def.shape), def.catchall].filter(isZod);
+  const properties: readonly PropertyDescriptor[] = Object.values(Object.getOwnPropertyDescriptors(def));
+  return properties.flatMap(({ value }) => value as unknown).filter(isZod);
 }
