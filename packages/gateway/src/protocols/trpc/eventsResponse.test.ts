@@ -4,7 +4,7 @@ import { sseStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
-import { eventTimes, RpcEventFormat } from './eventsResponse.ts';
+import { eventTimes, rpcEventFormat } from './eventsResponse.ts';
 import type { TrpcSettings } from './options.ts';
 
 type Step =
@@ -46,11 +46,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(new Error('broke'), abort).map((error) => ({ error })) },
 );
 
-describe('RpcEventFormat', () => {
+const small = {
+  transformer: { serialize: (data: unknown) => data },
+  client: '{}',
+  maxEventBytes: 10,
+  lastEventId: null,
+};
+
+describe('rpcEventFormat', () => {
   it.each([
     ['JSON', (data: unknown) => data],
     ['a transformer', (data: unknown) => ({ json: data, type: typeof data })],
-  ])('RpcEventFormat writes the same bytes as tRPC’s own producer: %s', async (_name, serialize) => {
+  ])('rpcEventFormat writes the same bytes as tRPC’s own producer: %s', async (_name, serialize) => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(step, { maxLength: 12 }),
@@ -64,11 +71,13 @@ describe('RpcEventFormat', () => {
             lastEventId,
             formatError: ({ error }) => shape((error as Error).cause ?? error),
           });
-          const format = new RpcEventFormat(
-            { transformer: { serialize }, client: JSON.stringify(client), maxEventBytes: 100_000 },
+          const format = rpcEventFormat({
+            transformer: { serialize },
+            client: JSON.stringify(client),
+            maxEventBytes: 100_000,
             lastEventId,
-            shape,
-          );
+            reportError: shape,
+          });
           const events = new ServerSentEvents(subscription(steps), format, {
             pingMs: undefined,
             maxDurationMs: undefined,
@@ -82,25 +91,18 @@ describe('RpcEventFormat', () => {
     );
   });
 
-  it('RpcEventFormat writes null for an error without a shape', () => {
-    const format = new RpcEventFormat(
-      { transformer: { serialize: (data) => data }, client: '{}', maxEventBytes: 10 },
-      null,
-      () => undefined,
-    );
+  it('rpcEventFormat writes null for an error without a shape', () => {
+    const format = rpcEventFormat({ ...small, reportError: () => undefined });
     expect(format.error(new Error('no'))).toBe('event: serialized-error\ndata: null\n\n\n');
   });
 
-  it('RpcEventFormat ends the stream with an error instead of an event that is too large', async () => {
+  it('rpcEventFormat ends the stream with an error instead of an event that is too large', async () => {
     const seen: unknown[] = [];
-    const format = new RpcEventFormat(
-      { transformer: { serialize: (data) => data }, client: '{}', maxEventBytes: 10 },
-      null,
-      (cause) => {
-        seen.push(cause);
-        return 'too large';
-      },
-    );
+    const reportError = (cause: unknown) => {
+      seen.push(cause);
+      return 'too large';
+    };
+    const format = rpcEventFormat({ ...small, reportError });
     const events = new ServerSentEvents(
       subscription([{ value: 'short' }, { value: 'x'.repeat(11) }, { value: 1 }]),
       format,

@@ -37,19 +37,17 @@ export class EventsResponse extends RequestCalls {
       );
     }
     this.format = eventHeaders;
-    const format = new RpcEventFormat(
-      {
-        transformer: config.transformer.output,
-        client: JSON.stringify(client),
-        maxEventBytes: limits.maxResponseBytes,
-      },
-      request.lastEventId,
-      (cause) => {
-        const error = failureOf(cause).error;
+    const format = rpcEventFormat({
+      transformer: config.transformer.output,
+      client: JSON.stringify(client),
+      maxEventBytes: limits.maxResponseBytes,
+      lastEventId: request.lastEventId,
+      reportError: (cause) => {
+        const { error } = failureOf(cause);
         this.report(error, this.callOf(0));
         return this.shapeOf(error, this.callOf(0));
       },
-    );
+    });
     const events = { [Symbol.asyncIterator]: () => this.#iterator() };
     this.#body = new ServerSentEvents(emitAndEndImmediately ? firstEvents(events) : events, format, {
       ...eventTimes(config),
@@ -123,56 +121,46 @@ export interface RpcEventFormatOptions {
   readonly client: string;
   /** Maximum size of an event, in bytes. A larger one is replaced by an error, which ends the stream. */
   readonly maxEventBytes: number;
+  /** The last event that the reconnecting client received. */
+  readonly lastEventId: string | null;
+  /** Reports an error and returns its shape. */
+  readonly reportError: (cause: unknown) => unknown;
 }
 
-/** Encodes the server-sent events of one stream in the format of tRPC's `sseStreamProducer` (@trpc/server 11.25). */
-export class RpcEventFormat implements EventFormat {
-  readonly start: string;
-  readonly end = 'event: return\ndata: \n\n\n';
-  readonly ping = 'event: ping\ndata: \n\n\n';
-  readonly #options: RpcEventFormatOptions;
-  readonly #reportError: (cause: unknown) => unknown;
-  #lastEventId: string | null;
-
-  /**
-   * @param lastEventId the last event that the reconnecting client received
-   * @param reportError reports an error and returns its shape
-   */
-  constructor(
-    options: RpcEventFormatOptions,
-    lastEventId: string | null,
-    reportError: (cause: unknown) => unknown,
-  ) {
-    this.start = `event: connected\ndata: ${options.client}\n\n\n`;
-    this.#options = options;
-    this.#lastEventId = lastEventId && !/[\0\n\r]/.test(lastEventId) ? lastEventId : null;
-    this.#reportError = reportError;
-  }
-
-  event(value: unknown): string {
-    const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
-    const { maxEventBytes, transformer } = this.#options;
-    const json = boundedJson(transformer.serialize(data), maxEventBytes);
-    if (id !== undefined) {
-      this.#lastEventId = id;
-      return `data: ${json}\nid: ${id}\n\n\n`;
-    }
-    if (this.#lastEventId === null) return `data: ${json}\n\n\n`;
-    return `data: ${json}\nid: \n\n\nevent: restore-id\ndata: \nid: ${this.#lastEventId}\n\n\n`;
-  }
-
-  error(cause: unknown): string {
-    if (isObject(cause) && cause['name'] === 'AbortError') return '';
-    return `event: serialized-error\ndata: ${this.#errorJson(this.#reportError(cause) ?? null)}\n\n\n`;
-  }
-
-  #errorJson(shape: unknown): string {
-    const { maxEventBytes, transformer } = this.#options;
+/** Creates the format of one stream of server-sent events: that of tRPC's `sseStreamProducer` (@trpc/server 11.25). */
+export function rpcEventFormat({
+  transformer,
+  client,
+  maxEventBytes,
+  lastEventId,
+  reportError,
+}: RpcEventFormatOptions): EventFormat {
+  let restoredId = lastEventId && !/[\0\n\r]/.test(lastEventId) ? lastEventId : null;
+  const errorJson = (shape: unknown): string => {
     try {
       return boundedJson(transformer.serialize(shape), maxErrorBytes(maxEventBytes)) ?? 'null';
     } catch (cause) {
       if (!(cause instanceof LimitError)) throw cause;
       return JSON.stringify(transformer.serialize(defaultShape(errorTooLarge(maxEventBytes))));
     }
-  }
+  };
+  return {
+    start: `event: connected\ndata: ${client}\n\n\n`,
+    end: 'event: return\ndata: \n\n\n',
+    ping: 'event: ping\ndata: \n\n\n',
+    event(value) {
+      const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
+      const json = boundedJson(transformer.serialize(data), maxEventBytes);
+      if (id !== undefined) {
+        restoredId = id;
+        return `data: ${json}\nid: ${id}\n\n\n`;
+      }
+      if (restoredId === null) return `data: ${json}\n\n\n`;
+      return `data: ${json}\nid: \n\n\nevent: restore-id\ndata: \nid: ${restoredId}\n\n\n`;
+    },
+    error(cause) {
+      if (isObject(cause) && cause['name'] === 'AbortError') return '';
+      return `event: serialized-error\ndata: ${errorJson(reportError(cause) ?? null)}\n\n\n`;
+    },
+  };
 }
