@@ -1,13 +1,14 @@
 import type { CollectionDefinition } from '@petstore/core';
 import { adoptionProcedures, adoptions } from './adoptions.ts';
 import { animalProcedures, animals } from './animals.ts';
+import { auditProcedures, audits } from './audit.ts';
 import { categories, categoryProcedures } from './categories.ts';
 import { photoProcedures } from './photos.ts';
 import type { Relation } from './relations.ts';
 import { router } from './trpc.ts';
 
 /** The collections of the shelter's store. */
-export const collections: readonly CollectionDefinition[] = [animals, categories, adoptions];
+export const collections: readonly CollectionDefinition[] = [animals, categories, adoptions, audits];
 
 /** The fields that reference records of another collection. */
 export const relations: readonly Relation[] = [{ from: animals, field: 'categoryId', to: categories }];
@@ -18,5 +19,6 @@ export const shelterRouter = router({
   ...categoryProcedures,
   ...photoProcedures,
   ...adoptionProcedures,
+  ...auditProcedures,
 });
 export type ShelterRouter = typeof shelterRouter;

@@ -60,7 +60,7 @@ test('the process of dev.ts logs its addresses, has health checks, metrics, docs
 test('main.ts without ISSUER prints what is missing and ends with code 1', async () => {
   const { ended, errors } = await start('main.ts');
   expect(await ended).toBe(1);
-  expect(errors()).toMatch(/^jwt: issuer and audience must not be empty.*\n$/);
+  expect(errors()).toMatch(/^jwt\b.*issuer.*\n/);
 });
 
 test('the OpenAPI document of the shelter passes the recommended rules of Redocly', async () => {

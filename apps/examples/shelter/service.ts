@@ -9,6 +9,7 @@ import { docsPage } from '@petstore/runtime/docs';
 import { log, type LogOptions } from '@petstore/runtime/log';
 import { metrics } from '@petstore/runtime/metrics';
 import { AdoptionFeed } from './adoptionFeed.ts';
+import { auditPolicy } from './audit.ts';
 import { PhotoFolder } from './photoFolder.ts';
 import { relatedStore } from './relations.ts';
 import { collections, relations, shelterRouter } from './router.ts';
@@ -60,6 +61,7 @@ async function startShelter(
     maskUnexpectedErrors: true,
     document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
     authentication: jwt({ ...options.accepts, type: 'at+jwt' }),
+    policies: [auditPolicy(store)],
     createContext: ({ response, identity }) => ({
       store,
       photos,
@@ -70,14 +72,14 @@ async function startShelter(
       idempotencyKey: undefined,
     }),
     // Users renew their tokens, so that a token does not identify its user.
-    idempotency: { state, caller: ({ identity }) => identity?.sub ?? '' },
+    state,
+    idempotency: { caller: ({ identity }) => identity?.sub ?? '' },
     rateLimit: {
       calls: options.callsPerMinute ?? 600,
       windowSeconds: 60,
-      state,
       key: ({ identity, request }) => identity?.sub ?? request.remoteAddress(),
     },
-    failedAttempts: { attempts: 20, windowSeconds: 60, state },
+    failedAttempts: { attempts: 20, windowSeconds: 60 },
     // In the same file system, so that a photo can be moved.
     spool: temporaryFiles(photoFolder),
   });

@@ -43,13 +43,14 @@ test('each variable of the limits and of the network is passed to the gateway or
   expect(edgeOptions(configuration, { state })).toEqual({
     callTimeoutMs: 1,
     cors: { origins: ['https://a.example'] },
-    failedAttempts: { attempts: 2, windowSeconds: 3, state },
+    failedAttempts: { attempts: 2, windowSeconds: 3 },
     trpc: { maxBatchSize: 5 },
     maxBodyBytes: 6,
     maxInFlight: 8,
     maxQueueMs: 9,
     publicUrl: 'https://b.example',
-    rateLimit: { calls: 11, windowSeconds: 12, state },
+    rateLimit: { calls: 11, windowSeconds: 12 },
+    state,
     trustProxy: ['::1'],
   });
   expect(listenOptions(configuration)).toEqual({

@@ -18,15 +18,16 @@ export function edgeOptions(
     maxInFlight: configuration.MAX_IN_FLIGHT,
     maxQueueMs: configuration.MAX_QUEUE_MS,
     callTimeoutMs: configuration.CALL_TIMEOUT_MS,
+    ...shared,
     trpc: { maxBatchSize: configuration.MAX_BATCH_SIZE },
     ...(PUBLIC_URL !== undefined && { publicUrl: PUBLIC_URL }),
     ...(TRUST_PROXY !== undefined && { trustProxy: TRUST_PROXY }),
     ...(CORS_ORIGINS !== undefined && { cors: { origins: CORS_ORIGINS } }),
     ...(RATE_LIMIT !== undefined && {
-      rateLimit: { ...shared, calls: RATE_LIMIT.count, windowSeconds: RATE_LIMIT.windowSeconds },
+      rateLimit: { calls: RATE_LIMIT.count, windowSeconds: RATE_LIMIT.windowSeconds },
     }),
     ...(failures !== undefined && {
-      failedAttempts: { ...shared, attempts: failures.count, windowSeconds: failures.windowSeconds },
+      failedAttempts: { attempts: failures.count, windowSeconds: failures.windowSeconds },
     }),
   };
 }

@@ -2,9 +2,8 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
 import type { RejectHttp, Service, Upgrade } from './http/service.ts';
 import { describedHeaders } from './openapi/describedHeaders.ts';
-import type { OpenApiDocument } from './openapi/openApiDocument.ts';
 import { apiErrors } from './operations/errorFormat.ts';
-import { lazyDocument } from './openapi/lazyDocument.ts';
+import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
 import { createOperations } from './operations/operation.ts';
 import type { GatewayOptions } from './options.ts';
 import { authenticationPolicy, allowInexactHeaders, schemeIn, schemesOf } from './auth/authentication.ts';
@@ -140,7 +139,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     rejectedTokens: () => failedAttempts?.known() ?? 0,
-    hasLocalIdempotencyKeys: isIdempotent && options.idempotency?.state === undefined,
+    hasLocalIdempotencyKeys: isIdempotent && options.state === undefined,
     broadcastReconnect: () => sockets.broadcastReconnect(),
     document: document.value,
   };
@@ -171,7 +170,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     jsonSchema: options.jsonSchema,
     canSpool: options.spool !== undefined,
   });
-  const document = lazyDocument(router, {
+  const document = lazyDocument({
     operations,
     document: options.document,
     server: links.rest,
@@ -215,8 +214,8 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
   const calls = new Calls(limits, options.telemetry !== undefined);
   const clientAddress = createClientAddress(options.trustProxy ?? []);
   const failedAttempts =
-    options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress);
-  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress);
+    options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
+  const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
   if (options.rateLimit) requireCosts(definitions, options.rateLimit.calls);
   const isIdempotent = definitions.some((definition) => definition.idempotencyKey);
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
@@ -238,7 +237,7 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     calls,
     clientAddress,
     failedAttempts,
-    idempotency: isIdempotent ? new Idempotency(options.idempotency ?? {}, limits) : undefined,
+    idempotency: isIdempotent ? new Idempotency(options.idempotency ?? {}, limits, options.state) : undefined,
     isIdempotent,
     own,
     policiesOf: createPolicySets<RequestPolicy<Identity>, Policy>(own, ofService, definitions),

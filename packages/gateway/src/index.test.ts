@@ -15,7 +15,6 @@ it('the entry points export exactly these values', () => {
     'bearer',
     'cookie',
     'createGateway',
-    'createProblemDetails',
     'custom',
     'headersOf',
     'memoryState',

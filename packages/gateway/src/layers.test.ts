@@ -82,15 +82,6 @@ describe('packages/gateway/src', () => {
     expect(findCycles(imports)).toEqual([]);
   });
 
-  it('no file imports the document generator eagerly, since it takes 20 MB', () => {
-    const eager = files.filter((file) =>
-      /^(?!(?:import|export) type\b).*\bfrom '[^']*\/document\.ts'/m.test(
-        readFileSync(join(source, file), 'utf8'),
-      ),
-    );
-    expect(eager).toEqual([]);
-  });
-
   it('only the scheme jwt imports the optional peer jose, and nothing imports the scheme', () => {
     const text = (file: string) => readFileSync(join(source, file), 'utf8');
     const jwt = 'auth/schemes/jwt.ts';

@@ -10,10 +10,8 @@ import type { SocketOptions } from './protocols/trpc/options.ts';
 
 test('SocketOptions has the same types as the options of tRPC’s own WebSocket adapter', () => {
   type TrpcOptions = WSSHandlerOptions<AnyTRPCRouter>;
-  expectTypeOf<
-    Pick<SocketOptions, 'keepAlive' | 'dangerouslyDisablePong' | 'experimental_encoder'>
-  >().toEqualTypeOf<
-    Readonly<Pick<TrpcOptions, 'keepAlive' | 'dangerouslyDisablePong' | 'experimental_encoder'>>
+  expectTypeOf<Pick<SocketOptions, 'keepAlive' | 'experimental_encoder'>>().toEqualTypeOf<
+    Readonly<Pick<TrpcOptions, 'keepAlive' | 'experimental_encoder'>>
   >();
 });
 

@@ -12,6 +12,7 @@ import type { Limits } from './calls/limits.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
 import type { Routes } from './calls/routes.ts';
 import type { Scheme } from './calls/scheme.ts';
+import type { State } from './state/state.ts';
 import type { Telemetry } from './calls/telemetry.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
 import type { JsonSchemaConverters } from './procedures/standardSchema.ts';
@@ -74,8 +75,8 @@ export interface GatewayOptions<
    */
   readonly publicUrl?: string;
   /**
-   * Limits the calls of each credential, over REST, tRPC and WebSocket together. Calls over the limit get 429. Calls
-   * are counted in this process, or in `state`, which several processes can share. Default: no limit.
+   * Limits the calls of each credential, over REST, tRPC and WebSocket together. Calls over the limit get 429.
+   * Default: no limit.
    * @example
    * rateLimit: { calls: 100, windowSeconds: 60 }
    */
@@ -91,10 +92,17 @@ export interface GatewayOptions<
    */
   readonly failedAttempts?: FailedAttemptsOptions;
   /**
-   * Where and how long to store responses of procedures whose metadata has `idempotencyKey` next to `openapi`.
-   * Default: in the memory of this process, for 24 hours.
+   * How long to store responses of procedures whose metadata has `idempotencyKey` next to `openapi`, and for whom.
+   * Default: for 24 hours, by credential.
    */
   readonly idempotency?: IdempotencyOptions<Identity>;
+  /**
+   * What several processes share: the counts of `rateLimit` and `failedAttempts`, and the responses of idempotency keys.
+   * While it cannot be reached, each process counts separately, and calls with a key are rejected with 503. WebSockets
+   * that send no credential in time are also limited by each process separately. Default: `memoryState()`, the memory of
+   * this process only.
+   */
+  readonly state?: State;
   /**
    * Addresses and CIDR ranges of your proxies. If one of them sends a request, the client's address is read from
    * `X-Forwarded-For`. Default: none; the client's address is that of the connection.
@@ -115,7 +123,7 @@ export interface GatewayOptions<
   readonly telemetry?: Telemetry | undefined;
   /**
    * Body of REST errors, in responses and in the document: `apiErrors`, `problemDetails` (RFC 9457),
-   * `createProblemDetails({ typeBase })`, `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the
+   * `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the
    * router's `errorFormatter`. Default: `apiErrors`, `{ code, message, status }`.
    */
   readonly errorFormat?: ErrorFormat;

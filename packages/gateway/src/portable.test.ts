@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Metafile } from 'esbuild';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { portableCalls } from './testing/portableCalls.ts';
 import { runWithWebGlobals } from './testing/webGlobals.ts';
 
@@ -28,11 +27,6 @@ const bundle = (entry: string, options: BuildOptions = {}) =>
 /** Returns the imports of a bundle. */
 const importedBy = (metafile: Metafile | undefined) =>
   Object.values(metafile?.outputs ?? {}).flatMap(({ imports }) => imports.map(({ path }) => path));
-
-// The file that `imports` of package.json names for runtimes without Node's built-ins.
-beforeAll(() => {
-  execFileSync(process.execPath, [join(source, '../scripts/bundleGenerator.mjs')]);
-});
 
 describe('the package on a runtime without Node’s built-ins', () => {
   it.each(['index.ts', 'meta.ts', 'client/index.ts', 'adapters/fetch/fetch.ts'])(

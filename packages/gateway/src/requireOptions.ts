@@ -36,15 +36,9 @@ const socketRules: OptionRules<SocketOptions> = {
     pingMs: unchecked,
     pongWaitMs: unchecked,
   } satisfies OptionRules<NonNullable<SocketOptions['keepAlive']>>),
-  dangerouslyDisablePong: unchecked,
   experimental_encoder: unchecked,
   maxMessageBytes: positiveInteger,
-  maxUnauthenticatedBytes: positiveInteger,
   maxBufferedBytes: positiveInteger,
-  maxCallsPerSocket: positiveInteger,
-  credentialDeadlineMs: positiveInteger,
-  maxUnauthenticatedSockets: positiveInteger,
-  maxUnauthenticatedSocketsPerAddress: positiveInteger,
 };
 
 const documentExample = "document: { title: 'Pets', version: '1.0.0' }";
@@ -80,19 +74,16 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
     calls: limit,
     windowSeconds: limit,
     key: callback,
-    state: object(),
   } satisfies OptionRules<RateLimitOptions<unknown>>),
   failedAttempts: object('failedAttempts: { attempts: 10, windowSeconds: 60 }', {
     attempts: limit,
     windowSeconds: limit,
-    state: object(),
   } satisfies OptionRules<FailedAttemptsOptions>),
   idempotency: object('idempotency: { ttlMs: 3_600_000 }', {
-    state: object(),
     ttlMs: positiveInteger,
-    maxStoredBytes: positiveInteger,
     caller: callback,
   } satisfies OptionRules<IdempotencyOptions<unknown>>),
+  state: object('state: folderState({ path }) of @petstore/runtime/state/folder'),
   trustProxy: optional(
     isTextList,
     "an array of the addresses of your proxies, such as trustProxy: ['10.0.0.0/8']",
@@ -103,9 +94,6 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
       "an array of origins or a function, such as cors: { origins: ['https://pets.example'] }",
     ),
     credentials: flag,
-    allowHeaders: optional(isTextList, 'an array of header names'),
-    exposeHeaders: optional(isTextList, 'an array of header names'),
-    maxAgeSeconds: unchecked,
   } satisfies OptionRules<CorsOptions>),
   telemetry: object(),
   errorFormat: object('errorFormat: problemDetails, which @petstore/gateway exports'),

@@ -10,16 +10,16 @@ import { expect, it } from 'vitest';
  */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 16_139, // Goal: 14,000.
-  files: 217, // Goal: 200.
-  foldersOver20Files: 6, // Goal: 0.
-  functionsOver100Lines: 2, // Goal: 0.
+  codeLines: 15_761, // Goal: 14,000.
+  files: 191, // Goal: 200.
+  foldersOver20Files: 1, // Goal: 0.
+  functionsOver100Lines: 0, // Goal: 0.
   /** Names that `index.ts` exports. */
-  exportedNames: 93, // Goal: 75.
+  exportedNames: 67, // Goal: 75.
   /** Names that any entry point exports. */
-  namesOfEntryPoints: 133,
+  namesOfEntryPoints: 112,
   /** Members of options, metadata and hooks: see `fieldsOf`. */
-  fields: 144, // Goal: 110.
+  fields: 120, // Goal: 110.
 };
 
 const source = fileURLToPath(new URL('.', import.meta.url));

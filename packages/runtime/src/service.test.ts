@@ -9,14 +9,14 @@ import { startService } from './service.ts';
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const router = t.router({ pay: t.procedure.meta({ idempotencyKey: true }).mutation(() => 'paid') });
 
-test.each<[what: string, idempotency: { state: State } | undefined, warnings: unknown[]]>([
+test.each<[what: string, state: State | undefined, warnings: unknown[]]>([
   [
     'logs a warning if idempotency keys have no shared state',
     undefined,
     [[expect.stringMatching(/^idempotency keys are in the memory of each worker/)]],
   ],
-  ['logs no warning if idempotency keys have a shared state', { state: memoryState() }, []],
-])('the first worker %s', async (_, idempotency, warnings) => {
+  ['logs no warning if idempotency keys have a shared state', memoryState(), []],
+])('the first worker %s', async (_, state, warnings) => {
   const warn = vi.fn<(fields: unknown, message?: string) => void>();
   const log = { info() {}, warn, error() {}, fatal() {} };
   const service = await startService(
@@ -29,7 +29,7 @@ test.each<[what: string, idempotency: { state: State } | undefined, warnings: un
           router,
           createContext: () => ({}),
           document: { title: 'Payments', version: '1.0.0' },
-          ...(idempotency && { idempotency }),
+          ...(state && { state }),
         }),
       }),
     },

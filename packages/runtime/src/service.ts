@@ -103,7 +103,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
     checks = started.checks ?? {};
     if (worker?.isFirst === true && gateway.hasLocalIdempotencyKeys) {
       log.warn(
-        'idempotency keys are in the memory of each worker, so a retry that reaches another worker runs again: pass createGateway idempotency: { state }, such as folderState() of @petstore/runtime/state/folder',
+        'idempotency keys are in the memory of each worker, so a retry that reaches another worker runs again: pass createGateway a state, such as folderState() of @petstore/runtime/state/folder',
       );
     }
     const { host = '127.0.0.1', port = 0, tls } = options.listen ?? {};

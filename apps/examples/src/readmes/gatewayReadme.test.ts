@@ -208,7 +208,7 @@ test('the tables of the pages list every option, every field and every limit, an
       export const rest: All<keyof gateway.RestMeta> = ${column('rest-metadata', '`openapi`: the REST operation')};
       export const meta: All<Exclude<keyof gateway.GatewayMeta, 'openapi'>> = ${column('rest-metadata', 'Beside `openapi`: every protocol')};
       export const records: All<keyof gateway.RequestRecord> = ${column('request-records', 'Fields')};
-      export const limits: All<gateway.Limit> = ${column('request-records', 'Limits')};
+      export const limits: All<NonNullable<gateway.RequestRecord['limit']>> = ${column('request-records', 'Limits')};
       export const scheme: All<keyof gateway.SchemeOptions<string>> = ${column('authentication', 'Options of every scheme')};
       export const jwt: All<Exclude<keyof JwtOptions<string>, 'realm' | 'name' | 'document'>> = ${column('authentication', 'Options of `jwt`')};
       export const cors: All<keyof gateway.CorsOptions> = ${column('cors', 'Options')};

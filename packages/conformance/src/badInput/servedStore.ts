@@ -1,6 +1,6 @@
 import { appRouter } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
-import { bearer, createGateway, type Handle } from '@petstore/gateway';
+import { bearer, createGateway, type Service } from '@petstore/gateway';
 import { serve } from '@petstore/gateway/uws';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,11 @@ import { join } from 'node:path';
 import { type Client, connect } from '../client.ts';
 import { apiKey } from './badRequest.ts';
 
-const healthy: Handle = () => ({ status: 200, headers: [['Content-Type', 'application/json']], body: '{}' });
+const healthy: Service['handle'] = () => ({
+  status: 200,
+  headers: [['Content-Type', 'application/json']],
+  body: '{}',
+});
 
 /** A pet store with the embedded store, on a real port. */
 export interface ServedStore {

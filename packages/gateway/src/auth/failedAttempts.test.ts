@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { HttpRequest } from '../http/request.ts';
-import { createFailedAttempts } from './failedAttempts.ts';
+import { createFailedAttempts, type FailedAttempts } from './failedAttempts.ts';
 import { memoryState } from '../state/memoryState.ts';
 import type { State } from '../state/state.ts';
 
@@ -139,12 +139,9 @@ it('failedAttempts counts the attempts of an address across processes that share
   const memory = memoryState();
   // Asynchronous, like a database.
   const state: State = { ...memory, take: async (...args) => memory.take(...args) };
-  const first = createFailedAttempts({ attempts: 2, windowSeconds: 60, state }, (request) =>
-    request.remoteAddress(),
-  );
-  const second = createFailedAttempts({ attempts: 2, windowSeconds: 60, state }, (request) =>
-    request.remoteAddress(),
-  );
+  const [first, second] = [1, 2].map(() =>
+    createFailedAttempts({ attempts: 2, windowSeconds: 60 }, (request) => request.remoteAddress(), state),
+  ) as [FailedAttempts, FailedAttempts];
   expect(await first.count(here, 'a', performance.now(), 'API key')).toBeUndefined();
   expect(first.isKnown('a')).toBe(true);
   expect(await second.count(here, 'b', undefined, 'API key')).toBeUndefined();

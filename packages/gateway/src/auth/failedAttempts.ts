@@ -12,12 +12,6 @@ export interface FailedAttemptsOptions {
   readonly attempts: number;
   /** The length of the window, in seconds. A positive integer. */
   readonly windowSeconds: number;
-  /**
-   * Shares the count between processes. While the state cannot be reached, each process counts separately. WebSockets
-   * that send no credential in time are also limited by each process separately. Default: each process counts
-   * separately.
-   */
-  readonly state?: State;
 }
 
 /** Remembers rejected credentials for a moment, and counts the failed attempts of each client address. */
@@ -65,8 +59,9 @@ const maxLongTokens = 500;
  * rejections, so a client cannot fill the memory or displace the rejections of others.
  */
 export function createFailedAttempts(
-  { attempts, windowSeconds, state }: FailedAttemptsOptions,
+  { attempts, windowSeconds }: FailedAttemptsOptions,
   clientAddress: ClientAddress,
+  state?: State,
 ): FailedAttempts {
   const take = state
     ? createSharedTokenBuckets('failedAttempts', state, { size: attempts, windowMs: windowSeconds * 1000 })

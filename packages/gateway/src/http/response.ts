@@ -37,10 +37,26 @@ export interface BodyStream extends AsyncIterable<Uint8Array> {
 export const isBodyStream = (body: unknown): body is BodyStream => isAsyncIterable(body);
 
 /** Ends a stream that will not be read. Errors are ignored here: the producer logs them. */
-export async function discardStream(body: BodyStream): Promise<void> {
+export async function discardStream(stream: AsyncIterable<unknown>): Promise<void> {
   try {
-    await body[Symbol.asyncIterator]().return?.();
+    if (destroyNodeStream(stream)) return;
+    if (stream instanceof ReadableStream) await stream.cancel();
+    else await stream[Symbol.asyncIterator]().return?.();
   } catch {
     // The producer logs it.
   }
+}
+
+/**
+ * Destroys a stream of Node, which holds its file open until then: its iterator does not do that before the first
+ * `next`.
+ * @returns whether it is a stream of Node
+ */
+export function destroyNodeStream(stream: object): boolean {
+  const { destroy, on } = stream as { readonly destroy?: unknown; readonly on?: unknown };
+  if (typeof destroy !== 'function' || typeof on !== 'function') return false;
+  // Without a listener, the error of a file that cannot be opened would end the process.
+  on.call(stream, 'error', () => {});
+  destroy.call(stream);
+  return true;
 }

@@ -1,6 +1,5 @@
 // Hot path: 1 µs per event (`npm run bench`, case events).
 import { unref, type Timer } from './eventLoop.ts';
-import { isObject } from './isObject.ts';
 import { TextStream, type TextStreamOptions } from './textStream.ts';
 
 /** Wire format of the events of a protocol. */
@@ -15,6 +14,11 @@ export interface EventFormat {
   event(value: unknown): string | Promise<string>;
   /** Reports an error and formats the event that ends the stream. If it throws, the connection is cut. */
   error(cause: unknown): string;
+  /**
+   * Reports that the credential of the stream is no longer valid, and formats the event that ends it. Default: the
+   * stream ends without an event.
+   */
+  readonly revoked?: () => string;
 }
 
 /** Times of an event stream in milliseconds; `undefined`: never. */
@@ -48,6 +52,7 @@ export class ServerSentEvents extends TextStream {
   readonly #lifetime: Timer | undefined;
   /** Whether a value was requested and is not formatted yet. */
   #isPending = false;
+  #isRevoked = false;
 
   constructor(events: AsyncIterable<unknown>, format: EventFormat, options: EventStreamOptions) {
     super(format.ping, options);
@@ -63,6 +68,11 @@ export class ServerSentEvents extends TextStream {
     this.cut();
   }
 
+  /** Whether no more values are sent. */
+  get #isOver(): boolean {
+    return this.hasEnded || this.#isRevoked;
+  }
+
   protected override onPull(): void {
     if (this.#isPending || this.isLast || this.hasEnded) return;
     this.#isPending = true;
@@ -71,6 +81,20 @@ export class ServerSentEvents extends TextStream {
       Promise.resolve(this.#iterator.next()).then(this.#take, this.#endWith);
     } catch (cause) {
       this.#endWith(cause);
+    }
+  }
+
+  protected override onRevoked(): void {
+    if (this.hasEnded || this.isLast || !this.#format.revoked) return this.cut();
+    this.#isRevoked = true;
+    this.isLast = true;
+    this.#abort();
+    this.#returnIterator();
+    try {
+      this.text += this.#format.revoked();
+      this.sendSoon();
+    } catch (formatError) {
+      this.cutAfterText(formatError);
     }
   }
 
@@ -84,8 +108,8 @@ export class ServerSentEvents extends TextStream {
   // An arrow function, bound once for all events. It must not throw: that would be an unhandled rejection, which ends
   // the process.
   readonly #take = (result: IteratorResult<unknown>): void => {
-    if (this.hasEnded) return;
-    if (!isObject(result))
+    if (this.#isOver) return;
+    if (typeof result !== 'object' || result === null)
       return this.#endWith(
         new TypeError("The subscription's iterator returned a value from next() that is not an object."),
       );
@@ -101,21 +125,21 @@ export class ServerSentEvents extends TextStream {
 
   readonly #add = (text: string): void => {
     this.#isPending = false;
-    if (this.hasEnded) return;
+    if (this.#isOver) return;
     this.text += text;
-    if (this.isPulled && this.text.length < fullTextLength) this.onPull();
-    this.sendSoon();
+    if (this.pull !== undefined && this.text.length < fullTextLength) this.onPull();
+    if (!this.isSending) this.sendSoon();
   };
 
   /** Ends the stream and its iterator after a value that cannot be formatted. */
   readonly #reject = (cause: unknown): void => {
-    if (this.hasEnded) return;
+    if (this.#isOver) return;
     this.#returnIterator();
     this.#endWith(cause);
   };
 
   readonly #endWith = (cause: unknown): void => {
-    if (this.hasEnded) return;
+    if (this.#isOver) return;
     this.isLast = true;
     try {
       this.#add(this.#format.error(cause));

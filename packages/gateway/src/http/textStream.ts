@@ -30,9 +30,10 @@ export abstract class TextStream implements BodyStream {
   #endWatch = () => {};
   /** Error with which the stream ends after `text`. */
   #finalError: { readonly cause: unknown } | undefined;
-  /** The adapter's pending `next`. */
-  #pull: PromiseWithResolvers<IteratorResult<Uint8Array, undefined>> | undefined;
-  #isSending = false;
+  /** The adapter's pending `next`, if the network can take more text. */
+  protected pull: PromiseWithResolvers<IteratorResult<Uint8Array, undefined>> | undefined;
+  /** Whether `text` is sent in the next turn of the event loop. */
+  protected isSending = false;
 
   protected constructor(pingText: string, options: TextStreamOptions) {
     this.#pingText = pingText;
@@ -48,25 +49,25 @@ export abstract class TextStream implements BodyStream {
    */
   protected abstract onEnd(isCut: boolean): void;
 
-  /** Whether the network can take more text. */
-  protected get isPulled(): boolean {
-    return this.#pull !== undefined;
+  /** Called when the credential of the request is no longer valid. */
+  protected onRevoked(): void {
+    this.cut();
   }
 
   /** Ends the stream at once. Text that was not sent is dropped. */
   cut(): void {
     if (this.hasEnded) return;
     this.#finish(true);
-    this.#pull?.resolve({ done: true, value: undefined });
-    this.#pull = undefined;
+    this.pull?.resolve({ done: true, value: undefined });
+    this.pull = undefined;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    if (!this.hasEnded) this.#endWatch = this.#options.watch(() => this.cut());
+    if (!this.hasEnded) this.#endWatch = this.#options.watch(() => this.onRevoked());
     return {
       next: () => {
-        this.#pull = Promise.withResolvers();
-        const { promise } = this.#pull;
+        this.pull = Promise.withResolvers();
+        const { promise } = this.pull;
         this.onPull();
         this.sendSoon();
         return promise;
@@ -100,24 +101,24 @@ export abstract class TextStream implements BodyStream {
    * it.
    */
   protected sendSoon(): void {
-    if (this.#pull === undefined || this.#isSending) return;
+    if (this.pull === undefined || this.isSending) return;
     if (this.text === '' && !this.isLast && !this.hasEnded) {
       const { pingMs } = this.#options;
       if (pingMs !== undefined) this.#ping ??= setTimeout(() => this.send(this.#pingText), pingMs);
       return;
     }
-    this.#isSending = true;
+    this.isSending = true;
     // Cleared here: a ping in this turn would be sent instead of the text.
-    this.#endPing();
+    if (this.#ping !== undefined) this.#endPing();
     nextTurn(this.#endTurn);
   }
 
   readonly #endTurn = (): void => {
-    this.#isSending = false;
-    const pull = this.#pull;
+    this.isSending = false;
+    const pull = this.pull;
     if (pull === undefined) return;
     if (this.text !== '') return this.send(this.text);
-    this.#pull = undefined;
+    this.pull = undefined;
     if (!this.hasEnded) this.#finish(false);
     // In a later turn than the last text: uWebSockets.js 20 would drop that text when the connection is cut.
     if (this.#finalError) pull.reject(this.#finalError.cause);
@@ -125,10 +126,10 @@ export abstract class TextStream implements BodyStream {
   };
 
   protected send(text: string): void {
-    this.#endPing();
+    if (this.#ping !== undefined) this.#endPing();
     this.text = '';
-    this.#pull?.resolve({ done: false, value: utf8Bytes(text) });
-    this.#pull = undefined;
+    this.pull?.resolve({ done: false, value: utf8Bytes(text) });
+    this.pull = undefined;
   }
 
   #endPing(): void {
@@ -139,7 +140,7 @@ export abstract class TextStream implements BodyStream {
   #finish(isCut: boolean): void {
     this.hasEnded = true;
     this.text = '';
-    this.#endPing();
+    if (this.#ping !== undefined) this.#endPing();
     this.#endWatch();
     this.onEnd(isCut);
   }

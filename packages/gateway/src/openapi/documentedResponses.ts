@@ -1,13 +1,15 @@
-import type { oas31, ZodOpenApiContentObject, ZodOpenApiResponseObject } from 'zod-openapi';
+import type { oas31 } from 'zod-openapi';
 import { statusText } from '../http/statusText.ts';
 import type { Limits } from '../calls/limits.ts';
 import { safeMethods } from '../auth/sameSite.ts';
 import type { Scheme } from '../calls/scheme.ts';
-import { isZod } from '../procedures/isZod.ts';
+import { isZod } from '../procedures/standardSchema.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';
 import type { Operation } from '../operations/operation.ts';
-import { errorsDescription, errorsSchema } from '../operations/operationErrors.ts';
 import { statusHasBody, type OperationOutput } from '../operations/operationOutput.ts';
+import type { Components } from './components.ts';
+import { errorsDescription, type ErrorSchemas } from './errorSchemas.ts';
+import { eventStream } from './events.ts';
 
 /** The settings that all operations of a service share. */
 export interface DocumentedService {
@@ -22,50 +24,67 @@ export interface DocumentedService {
 
 type Headers = Record<string, oas31.HeaderObject>;
 
-/** Returns the responses of an operation, by status. */
-export function documentedResponses(
+type Responses = Record<string, oas31.ResponseObject>;
+
+/** Returns the successful responses of an operation, by status. */
+export function successResponses(
   operation: Operation,
   service: DocumentedService,
-): Record<string, ZodOpenApiResponseObject> {
-  const responses: Record<string, ZodOpenApiResponseObject> = {};
+  components: Components,
+): Responses {
   const { output, rest, statuses } = operation;
   const headers = documentedHeaders(operation, service);
-  for (const status of statuses) {
-    const isRedirect = status >= 300 && status <= 399;
-    const hasBody = statusHasBody(status);
-    const text =
-      rest.successDescription ?? (output.kind === 'events' ? eventsDescription : statusText(status));
-    responses[status] = {
-      description:
-        hasBody && isUndescribed(output, status) ? `${text.replace(/\.$/, '')}. ${undescribedOutput}` : text,
-      headers: isRedirect
-        ? { ...headers, Location: requiredHeader('The URL that the client is redirected to.') }
-        : headers,
-      ...(hasBody && { content: responseContent(output, status) }),
-    };
-  }
-  const { errorFormat } = service;
+  return Object.fromEntries(
+    statuses.map((status) => {
+      const isRedirect = status >= 300 && status <= 399;
+      const hasBody = statusHasBody(status);
+      const text =
+        rest.successDescription ?? (output.kind === 'events' ? eventsDescription : statusText(status));
+      const response = {
+        description:
+          hasBody && isUndescribed(output, status)
+            ? `${text.replace(/\.$/, '')}. ${undescribedOutput}`
+            : text,
+        headers: isRedirect
+          ? { ...headers, Location: requiredHeader('The URL that the client is redirected to.') }
+          : headers,
+        ...(hasBody && { content: responseContent(output, status, components) }),
+      };
+      return [status, response];
+    }),
+  );
+}
+
+/** Returns the error responses of an operation, by status. */
+export function errorResponses(
+  operation: Operation,
+  service: DocumentedService,
+  schemaOf: ErrorSchemas,
+): Responses {
   const descriptions = errorDescriptions(operation, service);
-  for (const status of new Set([...Object.keys(descriptions), ...[...operation.errors.keys()].map(String)])) {
-    const declared = operation.errors.get(Number(status)) ?? [];
-    const otherErrors = descriptions[status];
-    const schema =
-      operation.errors.size === 0
-        ? errorFormat.schema
-        : errorsSchema(declared, Number(status), otherErrors !== undefined, errorFormat);
-    responses[status] = {
-      description: errorsDescription(declared, otherErrors),
-      headers: {
-        ...requestIdHeader,
-        ...errorHeaders[status],
-        ...challengeHeaders(status, operation, service.schemes),
-        ...(status === '429' && service.isRateLimited && rateLimitHeaders),
-        ...(status === '404' && documentedDeprecation(operation, false)),
-      },
-      content: { [errorFormat.contentType]: { schema } },
-    };
-  }
-  return responses;
+  const statuses = new Set([...Object.keys(descriptions), ...[...operation.errors.keys()].map(String)]);
+  return Object.fromEntries(
+    Array.from(statuses, (status) => {
+      const declared = operation.errors.get(Number(status)) ?? [];
+      const otherErrors = descriptions[status];
+      const response = {
+        description: errorsDescription(declared, otherErrors),
+        headers: {
+          ...requestIdHeader,
+          ...((status === '429' || status === '503') && retryAfterHeader),
+          ...challengeHeaders(status, operation, service.schemes),
+          ...(status === '429' && service.isRateLimited && rateLimitHeaders),
+          ...(status === '404' && documentedDeprecation(operation, false)),
+        },
+        content: {
+          [service.errorFormat.contentType]: {
+            schema: schemaOf(operation, Number(status), otherErrors !== undefined),
+          },
+        },
+      };
+      return [status, response];
+    }),
+  );
 }
 
 function documentedHeaders(
@@ -95,13 +114,18 @@ function documentedHeaders(
   };
 }
 
-function responseContent(output: OperationOutput, status: number): ZodOpenApiContentObject {
+function responseContent(
+  output: OperationOutput,
+  status: number,
+  components: Components,
+): oas31.ContentObject {
   if (output.kind === 'bytes') return { [output.contentType]: bytesContent };
   // OpenAPI 3.1 cannot describe the items of a stream. By convention, the schema describes the data of one event.
-  if (output.kind === 'events') return { 'text/event-stream': { schema: output.schema } };
-  const schema = output.responses?.get(status)?.schema ?? output.schema;
-  // An empty schema, because generated clients return no value for a body without one.
-  const json = { schema: schema ?? {} };
+  if (output.kind === 'events')
+    return { [eventStream]: { schema: components.write(output.schema, 'output') } };
+  // Without a schema, an empty one, because generated clients return no value for a body without one.
+  const schema = output.responses?.get(status)?.schema ?? output.schema ?? {};
+  const json = { schema: components.write(schema, 'output') };
   if (output.kind === 'json') return { 'application/json': json };
   const types = [...output.types].map(([type, writer]) => {
     const other = type.startsWith('text/') ? { schema: { type: 'string' as const } } : bytesContent;
@@ -123,7 +147,7 @@ const isUndescribed = (output: OperationOutput, status: number): boolean =>
 const undescribedOutput = 'JSON of the value that the procedure returns. No output schema describes it.';
 
 const eventsDescription =
-  'Server-sent events (WHATWG HTML §9.2). `data` is JSON of this schema; `id` is set if the event has one. The stream ends with `event: end`, or with `event: error` and the body of the error.';
+  'Server-sent events (WHATWG HTML §9.2). `data` is JSON of this schema; `id` is set if the event has one. The stream ends with `event: end`, or with `event: error` and the body of the error. After another end, connect again, with `Last-Event-ID` if events have one.';
 
 /** Returns the error statuses of an operation, with descriptions. */
 function errorDescriptions(
@@ -197,7 +221,7 @@ const rateLimitHeaders: Headers = {
   'RateLimit-Policy': optionalHeader('The allowed calls (`q`) per window of seconds (`w`).'),
 };
 
-const documentedRetryAfter: Headers = {
+const retryAfterHeader: Headers = {
   'Retry-After': {
     description: 'Seconds to wait before trying again.',
     required: true,
@@ -215,42 +239,35 @@ const isGuarded = (isPublic: boolean, { method }: Operation['rest'], schemes: re
 
 /** Returns the challenge header of a 401 or 403. It is optional if the procedure declares an error with this status. */
 function challengeHeaders(status: string, operation: Operation, schemes: readonly Scheme[]): Headers {
-  const headers =
+  const challenge =
     status === '401'
       ? unauthorizedChallenge(schemes)
       : status === '403'
         ? scopeChallenge(operation, schemes)
-        : {};
-  if (!operation.errors.has(Number(status))) return headers;
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, each]) => [name, Object.assign(each, { required: false })]),
-  );
+        : undefined;
+  if (challenge === undefined) return {};
+  const isDeclared = operation.errors.has(Number(status));
+  return { 'WWW-Authenticate': isDeclared ? { ...challenge, required: false } : challenge };
 }
 
-/** Returns the challenge header of a 401. */
-const unauthorizedChallenge = (schemes: readonly Scheme[]): Headers => ({
-  'WWW-Authenticate': requiredHeader(
+const unauthorizedChallenge = (schemes: readonly Scheme[]): oas31.HeaderObject =>
+  requiredHeader(
     schemes.every(({ document }) => document['scheme'] === 'bearer')
       ? 'How to authenticate (RFC 6750).'
       : 'How to authenticate (RFC 9110 §11.6.1).',
-  ),
-});
+  );
 
 /** Returns the challenge header of a 403 for a missing scope. */
-function scopeChallenge({ procedure }: Operation, schemes: readonly Scheme[]): Headers {
-  if (procedure.scopes === undefined) return {};
+function scopeChallenge(
+  { procedure }: Operation,
+  schemes: readonly Scheme[],
+): oas31.HeaderObject | undefined {
   const able = schemes.filter((scheme) => scheme.challenge({ error: 'insufficient_scope', scope: 'a' }));
-  if (able.length === 0) return {};
-  // A scheme with CSRF protection has no such challenge, so a 403 without one cannot come from that.
-  const isAlways = able.length === schemes.length;
+  if (procedure.scopes === undefined || able.length === 0) return undefined;
   const description = 'The scopes that are required (RFC 6750).';
-  return { 'WWW-Authenticate': isAlways ? requiredHeader(description) : optionalHeader(description) };
+  // A scheme with CSRF protection has no such challenge, so a 403 without one cannot come from that.
+  return able.length === schemes.length ? requiredHeader(description) : optionalHeader(description);
 }
-
-const errorHeaders: Readonly<Record<string, Headers>> = {
-  429: documentedRetryAfter,
-  503: documentedRetryAfter,
-};
 
 /** Returns the headers of 2xx and 404 for deprecation, and for the next page of a list. */
 function documentedDeprecation({ rest: { deprecation } }: Pick<Operation, 'rest'>, isList: boolean): Headers {

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parameterConverter, notConvertible } from './convert.ts';
+import { notConvertible, parameterConverter } from './convert.ts';
+import { readZod } from './readSchema.ts';
+
+const converterOf = (schema: z.ZodType) => parameterConverter(readZod(schema, 'input'));
 
 describe('parameterConverter', () => {
   it.each<[what: string, text: string, value: unknown, schema: z.ZodType]>([
@@ -30,6 +33,7 @@ describe('parameterConverter', () => {
     ['an enum', '', notConvertible, z.enum(['a', 'b'])],
     ['a literal', 'true', true, z.literal([1, true])],
     ['a literal', '01', notConvertible, z.literal([1, true])],
+    ['a literal bigint', '5', 5n, z.literal([5n]).optional()],
     ['a string', '', '', z.string()],
     ['null alone', 'null', notConvertible, z.null()],
     ['a union', 'all', 'all', z.union([z.int(), z.literal('all')])],
@@ -38,7 +42,7 @@ describe('parameterConverter', () => {
     ['an optional integer', '7', 7, z.int().nullable().default(1).optional()],
     ['the input of a codec', '7', 7, z.codec(z.int(), z.string(), { decode: String, encode: Number })],
   ])('the converter of %s converts %j to %s', (_what, text, value, schema) => {
-    expect(parameterConverter(schema).convert(text)).toEqual(value);
+    expect(converterOf(schema).convert(text)).toEqual(value);
   });
 
   it.each<[expects: string, schema: z.ZodType]>([
@@ -50,11 +54,11 @@ describe('parameterConverter', () => {
     ['an integer or "all"', z.union([z.union([z.int(), z.undefined()]), z.literal('all')])],
     ['absent', z.union([z.null(), z.undefined()])],
   ])('a converter says that a value must be %s', (expects, schema) => {
-    expect(parameterConverter(schema).expects).toBe(expects);
+    expect(converterOf(schema).expects).toBe(expects);
   });
 
   it('parameterConverter rejects an ambiguous union, and the reason names both readings', () => {
-    expect(() => parameterConverter(z.union([z.int(), z.string()]))).toThrow(
+    expect(() => converterOf(z.union([z.int(), z.string()]))).toThrow(
       'is a union in which "5" could be an integer or a string; use a schema that allows only one of them',
     );
   });
@@ -66,6 +70,6 @@ describe('parameterConverter', () => {
     ['a union of two ranges of integers', true, z.union([z.int().max(5), z.int().min(10)])],
     ['a union of an integer and a string', false, z.union([z.int(), z.literal('all')])],
   ])('the converter of %s accepts only integers: %s', (_what, integer, schema) => {
-    expect(parameterConverter(schema).isInteger).toBe(integer);
+    expect(converterOf(schema).isInteger).toBe(integer);
   });
 });

@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import { regexes } from 'zod/v4/core';
 import { isExactNumber } from '../http/isExactNumber.ts';
-import { reject } from './unservableError.ts';
-import { innermost, maxDepth } from './zodSchema.ts';
+import { reject } from '../procedures/gatewayError.ts';
+import { innermost, isNever, maxDepth, membersOf, typeOf, valuesOf, type Schema } from './schema.ts';
 
 /** The result of a converter for an invalid string. No valid string is converted to `undefined`. */
 export const notConvertible = undefined;
@@ -77,10 +76,11 @@ const numberConverter = createConverter(
 );
 const absentConverter = createConverter('undefined', 'absent', [], () => notConvertible);
 
-/** The converters by schema type. The checks of a schema do not matter. */
+/** The converters by type. The checks of a schema do not matter. */
 const converterOfType: Readonly<Record<string, Converter | undefined>> = {
   string: stringConverter,
-  template_literal: stringConverter,
+  number: numberConverter,
+  integer: integerConverter,
   bigint: createConverter('bigint', 'an integer', ['5', '-5'], (value) =>
     integerPattern.test(value) ? BigInt(value) : notConvertible,
   ),
@@ -94,22 +94,20 @@ const converterOfType: Readonly<Record<string, Converter | undefined>> = {
   null: absentConverter,
   undefined: absentConverter,
   void: absentConverter,
-  never: absentConverter,
 };
-
-const objectReason = 'is an object, which cannot be sent in a URL; make each of its fields a parameter';
-const nestedArrayReason = 'is an array of arrays, which cannot be sent in a URL; send it in a JSON body';
 
 /** The reasons why other types cannot be converted. */
 const unconvertibleReasons: Readonly<Record<string, string | undefined>> = {
-  object: objectReason,
-  record: objectReason,
+  object: 'is an object, which cannot be sent in a URL; make each of its fields a parameter',
+  set: 'is a set; use an array',
   file: 'is a file, which only multipart/form-data supports; remove the other content types',
-  array: nestedArrayReason,
-  tuple: nestedArrayReason,
+  array: 'is an array of arrays, which cannot be sent in a URL; send it in a JSON body',
 };
 
-function literalConverter(values: readonly z.core.util.Literal[]): Converter {
+type Scalar = string | number | bigint | boolean | symbol | null | undefined;
+const isScalar = (value: unknown): value is Scalar => typeof value !== 'object' || value === null;
+
+function constantConverter(values: readonly Scalar[]): Converter {
   const byText = new Map<string, unknown>();
   for (const value of values) {
     if (value === null || value === undefined) continue;
@@ -171,44 +169,48 @@ const fileConverter = createConverter('file', 'a file', [], (value) => value);
  * Returns the converter of a schema. Conversion is strict: nothing is trimmed, rounded or guessed. The schema validates
  * the value afterwards.
  * @param isMultipart whether files can be sent
- * @throws {UnservableError} if a string cannot be converted unambiguously
+ * @throws {GatewayError} if a string cannot be converted unambiguously
  */
-export function parameterConverter(schema: z.core.$ZodType, isMultipart = false): ParameterConverter {
-  const def = innermost(schema)?._zod.def;
-  if (def?.type === 'set') reject('is a set; use an array');
-  const isRepeated = def?.type === 'array';
-  const item = isRepeated ? def.element : schema;
-  const isFile = isMultipart && innermost(item)?._zod.def.type === 'file';
-  return { ...(isFile ? fileConverter : scalarConverter(item)), isRepeated, isFile };
+export function parameterConverter(schema: Schema, isMultipart = false): ParameterConverter {
+  const items = itemsOf(schema);
+  const item = items ?? schema;
+  const isFile = isMultipart && typeOf(innermost(item) ?? {}) === 'file';
+  return { ...(isFile ? fileConverter : scalarConverter(item)), isRepeated: items !== undefined, isFile };
 }
 
-/** @throws {UnservableError} if a string cannot be converted unambiguously */
-export function scalarConverter(schema: z.core.$ZodType, depth = 0): Converter {
+/** Returns the schema of the items of an array; `undefined` for a tuple and any other schema. */
+export function itemsOf(schema: Schema): Schema | undefined {
+  const inner = innermost(schema) ?? {};
+  if (typeOf(inner) !== 'array' || inner.prefixItems) return undefined;
+  return typeof inner.items === 'object' ? inner.items : {};
+}
+
+/** @throws {GatewayError} if a string cannot be converted unambiguously */
+export function scalarConverter(schema: Schema, depth = 0): Converter {
   const inner = innermost(schema);
   if (inner === undefined || depth > maxDepth) {
     reject('is recursive, which a URL cannot represent; send it in a JSON body');
   }
-  const { def } = inner._zod;
-  switch (def.type) {
-    case 'number':
-      return isInteger(inner) ? integerConverter : numberConverter;
-    case 'enum':
-      return literalConverter(Object.values(def.entries));
-    case 'literal':
-      return literalConverter(def.values);
-    case 'union':
-      return unionConverter(def.options.map((option) => scalarConverter(option, depth + 1)));
-    default: {
-      const reason = `is of the type "${def.type}", to which text cannot be converted unambiguously; use a codec, such as z.codec(z.string(), …), or send it in a JSON body`;
-      return converterOfType[def.type] ?? reject(unconvertibleReasons[def.type] ?? reason);
-    }
-  }
-}
-
-/** Whether a schema accepts only integers: `z.int()`, or multiples of an integer. */
-function isInteger(schema: z.core.$ZodType): boolean {
-  const json = z.toJSONSchema(schema, { metadata: z.registry() });
+  const values = valuesOf(inner);
+  if (values?.every(isScalar)) return constantConverter(values);
+  const type = typeOf(inner);
+  const members = type === undefined ? membersOf(inner) : undefined;
+  if (members) return unionConverter(members.map((member) => scalarConverter(member, depth + 1)));
+  if (isNever(inner)) return absentConverter;
+  // Several checks of one string or number.
+  const part = type === undefined && inner.allOf?.find((each) => typeOf(innermost(each) ?? {}) !== undefined);
+  if (part) return scalarConverter(part, depth + 1);
+  if (type === 'number' && isInteger(inner)) return integerConverter;
+  const name = type ?? (inner.allOf ? 'intersection' : 'unknown');
   return (
-    json.type === 'integer' || [json, ...(json.allOf ?? [])].some((part) => Number.isInteger(part.multipleOf))
+    converterOfType[name] ??
+    reject(
+      unconvertibleReasons[name] ??
+        `is of the type "${name}", to which text cannot be converted unambiguously; use a codec, such as z.codec(z.string(), …), or send it in a JSON body`,
+    )
   );
 }
+
+/** Whether all multiples that a schema accepts are integers. */
+const isInteger = (schema: Schema): boolean =>
+  [schema, ...(schema.allOf ?? [])].some(({ multipleOf }) => Number.isInteger(multipleOf));

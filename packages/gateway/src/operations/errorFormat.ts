@@ -1,7 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { statusText } from '../http/statusText.ts';
-import { codeMessage } from '../procedures/errorCodes.ts';
 import type { InputIssue } from '../procedures/inputError.ts';
 
 /** An error of a REST response, for `ErrorFormat.body`. */
@@ -75,15 +74,6 @@ export const apiErrors: ErrorFormat = {
     }),
 };
 
-/** Options of `createProblemDetails()`. */
-export interface ProblemDetailsOptions {
-  /**
-   * The prefix of the `type` of declared errors, before the code, such as `https://api.example/problems/`. You may
-   * serve documentation of the error there. Default: every `type` is `about:blank`.
-   */
-  readonly typeBase?: string;
-}
-
 const problemErrors = z.array(
   z.object({
     pointer: z.string(),
@@ -94,52 +84,42 @@ const problemErrors = z.array(
 );
 
 /**
- * Creates problem details (RFC 9457) with the invalid fields as `errors` and the data of a declared error as `data`.
+ * Problem details (RFC 9457) with the `type` `about:blank`, the invalid fields as `errors` and the data of a declared
+ * error as `data`.
  */
-export function createProblemDetails({ typeBase }: ProblemDetailsOptions): ErrorFormat {
-  const isTyped = ({ isDeclared }: { readonly isDeclared: boolean }) => isDeclared && typeBase !== undefined;
-  return {
-    contentType: 'application/problem+json',
-    schema: z
-      .object({
-        type: z.literal('about:blank'),
-        title: z.string(),
-        status: z.int(),
-        detail: z.string(),
-        code: z.string(),
-        errors: problemErrors.optional(),
-      })
-      .meta({ id: 'Problem' }),
-    body: (error) => {
-      const { code, message, status, issues, data } = error;
-      return {
-        type: isTyped(error) ? `${typeBase}${code}` : 'about:blank',
-        // For `about:blank`, the title is the status text (RFC 9457 §4.2.1).
-        title: isTyped(error) ? codeMessage(code) : statusText(status),
-        status,
-        detail: message,
-        code,
-        ...(data !== undefined && { data }),
-        ...(issues.length > 0 && {
-          errors: issues.map(problemError),
-        }),
-      };
-    },
-    schemaOf: (errors) =>
-      z.object({
-        type: z.literal(isTyped(errors) ? `${typeBase}${errors.codes[0]}` : 'about:blank'),
-        title: z.string(),
-        status: z.literal(errors.status),
-        detail: z.string(),
-        code: z.literal([...errors.codes]),
-        ...(errors.data && { data: errors.data }),
-        ...(!errors.isDeclared && { errors: problemErrors.optional() }),
-      }),
-  };
-}
-
-/** Problem details (RFC 9457) with the `type` `about:blank`. */
-export const problemDetails: ErrorFormat = createProblemDetails({});
+export const problemDetails: ErrorFormat = {
+  contentType: 'application/problem+json',
+  schema: z
+    .object({
+      type: z.literal('about:blank'),
+      title: z.string(),
+      status: z.int(),
+      detail: z.string(),
+      code: z.string(),
+      errors: problemErrors.optional(),
+    })
+    .meta({ id: 'Problem' }),
+  body: ({ code, message, status, issues, data }) => ({
+    type: 'about:blank',
+    // For `about:blank`, the title is the status text (RFC 9457 §4.2.1).
+    title: statusText(status),
+    status,
+    detail: message,
+    code,
+    ...(data !== undefined && { data }),
+    ...(issues.length > 0 && { errors: issues.map(problemError) }),
+  }),
+  schemaOf: ({ codes, data, isDeclared, status }) =>
+    z.object({
+      type: z.literal('about:blank'),
+      title: z.string(),
+      status: z.literal(status),
+      detail: z.string(),
+      code: z.literal([...codes]),
+      ...(data && { data }),
+      ...(!isDeclared && { errors: problemErrors.optional() }),
+    }),
+};
 
 const zodIssues = z.array(
   z.looseObject({

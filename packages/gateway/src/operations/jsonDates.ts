@@ -2,55 +2,44 @@ import type { z } from 'zod';
 import { $ZodAsyncError } from 'zod/v4/core';
 import { isObject } from '../http/isObject.ts';
 import { dateOf } from './convert.ts';
-import { inspectJson } from './inspectJson.ts';
-import { unwrap } from './zodSchema.ts';
+import { hasDate } from './inspectJson.ts';
+import { details, membersOf, parserOf, typeOf, valuesOf, type Schema } from './schema.ts';
 
 /** Results by schema and value, because a recursive schema may reach a value on many paths. */
-type Memo = Map<z.core.$ZodType, Map<unknown, unknown>>;
+type Memo = Map<Schema, Map<unknown, unknown>>;
 
 /**
  * Converts date-times (RFC 3339) in a JSON value to dates, wherever the schema accepts a date. Other values are kept,
- * so that the schema rejects them. Objects and arrays that change are copied.
+ * so that the procedure's schema rejects them. Objects and arrays that change are copied.
  */
-export function readDates(schema: z.core.$ZodType, value: unknown, memo: Memo = new Map()): unknown {
+export function readDates(schema: Schema, value: unknown, memo: Memo = new Map()): unknown {
   // A number, `true` or `null` holds no date, whatever the schema.
   if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) return value;
   if (!hasDate(schema)) return value;
-  if (typeof value === 'string') return readBy(schema as z.core.$ZodTypes, value, memo);
+  if (typeof value === 'string') return readBy(schema, value, memo);
   let results = memo.get(schema);
   if (results === undefined) memo.set(schema, (results = new Map()));
-  if (!results.has(value)) results.set(value, readBy(schema as z.core.$ZodTypes, value, memo));
+  if (!results.has(value)) results.set(value, readBy(schema, value, memo));
   return results.get(value);
 }
 
-function readBy(schema: z.core.$ZodTypes, value: string | object, memo: Memo): unknown {
-  const { def } = schema._zod;
-  switch (def.type) {
-    case 'date':
-      return typeof value === 'string' ? (dateOf(value) ?? value) : value;
-    case 'object':
-    case 'record':
-      return isObject(value) ? readMembers(def, value, memo) : value;
-    case 'array':
-    case 'tuple':
-      return Array.isArray(value) ? readMembers(def, value, memo) : value;
-    case 'intersection':
-      return readDates(def.right, readDates(def.left, value, memo), memo);
-    case 'union':
-      return readUnion(def, value, memo);
-    default: {
-      const inner = unwrap(schema);
-      return inner ? readDates(inner, value, memo) : value;
-    }
-  }
+function readBy(schema: Schema, value: string | object, memo: Memo): unknown {
+  const { target, type } = schema[details] ?? {};
+  if (target) return readDates(target, value, memo);
+  if (type !== undefined)
+    return type === 'date' && typeof value === 'string' ? (dateOf(value) ?? value) : value;
+  let result: unknown = typeof value === 'string' ? value : readMembers(schema, value, memo);
+  for (const part of schema.allOf ?? []) result = readDates(part, result, memo);
+  const members = membersOf(schema);
+  return members ? readUnion(members, result, memo) : result;
 }
 
-function readMembers(def: Container, value: object, memo: Memo): unknown {
+function readMembers(schema: Schema, value: object, memo: Memo): object {
   const members = value as Readonly<Record<string, unknown>>;
   let copy: Record<string, unknown> | undefined;
   for (const name of Object.keys(value)) {
-    const schema = memberSchema(def, name);
-    const member = schema ? readDates(schema, members[name], memo) : members[name];
+    const nested = memberSchema(schema, Array.isArray(value), name);
+    const member = typeof nested === 'object' ? readDates(nested, members[name], memo) : members[name];
     if (member === members[name]) continue;
     // Spread copies `__proto__` as an own property, as JSON.parse creates it, so assigning it is safe.
     copy ??= (Array.isArray(value) ? [...(value as unknown[])] : { ...value }) as Record<string, unknown>;
@@ -59,62 +48,87 @@ function readMembers(def: Container, value: object, memo: Memo): unknown {
   return copy ?? value;
 }
 
-type Container = z.core.$ZodObjectDef | z.core.$ZodRecordDef | z.core.$ZodArrayDef | z.core.$ZodTupleDef;
-
-function memberSchema(def: Container, name: string): z.core.$ZodType | null | undefined {
-  switch (def.type) {
-    case 'object':
-      return Object.hasOwn(def.shape, name) ? def.shape[name] : def.catchall;
-    case 'record':
-      return def.valueType;
-    case 'array':
-      return def.element;
-    default:
-      return def.items[Number(name)] ?? def.rest;
-  }
+function memberSchema(
+  { additionalProperties, items, prefixItems, properties = {} }: Schema,
+  isArray: boolean,
+  name: string,
+): Schema | boolean | undefined {
+  if (isArray) return prefixItems?.[Number(name)] ?? items;
+  return Object.hasOwn(properties, name) ? properties[name] : additionalProperties;
 }
 
-/**
- * Reads a union as zod does: with a discriminator by its option, otherwise by the first option that accepts the value.
- */
-function readUnion({ options, ...def }: z.core.$ZodUnionDef, value: unknown, memo: Memo): unknown {
-  const discriminator = 'discriminator' in def ? (def.discriminator as string) : undefined;
-  if (discriminator !== undefined && isObject(value)) {
-    const kind = value[discriminator] as z.core.util.Primitive;
-    const named = options.find((option) => option._zod.propValues?.[discriminator]?.has(kind));
-    return named ? readDates(named, value, memo) : value;
-  }
-  const candidates = options.map((option) => readDates(option, value, memo));
+/** Reads a union as its library does: by the first member that accepts the value. */
+function readUnion(members: readonly Schema[], value: unknown, memo: Memo): unknown {
+  // A member with another constant, such as a discriminator, is none, whatever else is wrong with the value.
+  const possible = members.filter((member) => !hasOtherConstant(member, value));
+  const candidates = possible.map((member) => readDates(member, value, memo));
   // Avoid checks: each one costs as much as the size of the value, and every enclosing union repeats it.
   if (candidates.every((read) => read === value)) return value;
-  // The last option needs no check: if it does not accept the value, the schema rejects it later.
-  const last = options.length - 1;
-  return candidates.find((read, index) => index === last || accepts(options[index] as z.core.$ZodType, read));
+  // The last member needs no check: if it does not accept the value, the schema rejects it later.
+  const last = possible.length - 1;
+  return candidates.find((read, index) => index === last || accepts(possible[index] as Schema, read));
+}
+
+/** Whether a property of an object is not the constant, or one of the constants, of the schema. */
+function hasOtherConstant(schema: Schema, value: unknown): boolean {
+  const { target } = schema[details] ?? {};
+  if (target) return hasOtherConstant(target, value);
+  return (
+    isObject(value) &&
+    Object.entries(schema.properties ?? {}).some(([name, property]) => {
+      const values = valuesOf(property);
+      return values !== undefined && Object.hasOwn(value, name) && !values.includes(value[name]);
+    })
+  );
+}
+
+/** Whether a schema accepts a value: as its own parser does, or by the types of its JSON Schema. */
+function accepts(schema: Schema, value: unknown): boolean {
+  const parser = parserOf(schema);
+  if (parser) return isValid(parser, value);
+  const { target } = schema[details] ?? {};
+  if (target) return accepts(target, value);
+  const values = valuesOf(schema);
+  if (values) return values.includes(value);
+  const { allOf = [], required = [], properties = {} } = schema;
+  const members = membersOf(schema);
+  if (members && !members.some((member) => accepts(member, value))) return false;
+  if (!allOf.every((part) => accepts(part, value))) return false;
+  switch (typeOf(schema)) {
+    case 'date':
+      return value instanceof Date;
+    case 'array':
+      return Array.isArray(value);
+    case 'object':
+      return (
+        isObject(value) &&
+        required.every((name) => name in value) &&
+        Object.entries(properties).every(
+          ([name, property]) => !(name in value) || accepts(property, value[name]),
+        )
+      );
+    case 'null':
+      return value === null;
+    case 'integer':
+      return typeof value === 'number';
+    case undefined:
+      return true;
+    default:
+      return typeof value === typeOf(schema);
+  }
 }
 
 /**
- * Whether a schema accepts a value. `safeParse` would be slower, because it creates an error for each rejected value.
+ * Whether zod accepts a value. `safeParse` would be slower, because it creates an error for each rejected value.
  */
-function accepts(schema: z.core.$ZodType, value: unknown): boolean {
+function isValid(parser: z.core.$ZodType, value: unknown): boolean {
   try {
-    const payload = schema._zod.run({ value, issues: [] }, { async: false });
+    const payload = parser._zod.run({ value, issues: [] }, { async: false });
     if (!(payload instanceof Promise)) return payload.issues.length === 0;
-    // This function is synchronous and cannot await an asynchronous check: accept the first option with matching types.
+    // This function is synchronous and cannot await an asynchronous check: accept the first member with matching types.
     payload.catch(() => undefined);
     return true;
   } catch (cause) {
     return cause instanceof $ZodAsyncError;
   }
-}
-
-const dateSchemas = new WeakMap<z.core.$ZodType, boolean>();
-
-/** Whether an input schema accepts a date, itself or in a nested schema. */
-function hasDate(schema: z.core.$ZodType): boolean {
-  let result = dateSchemas.get(schema);
-  if (result === undefined) {
-    result = inspectJson(schema, 'input').hasDate;
-    dateSchemas.set(schema, result);
-  }
-  return result;
 }

@@ -5,46 +5,54 @@ import type {
 } from '../procedures/standardSchema.ts';
 
 /** A JSON Schema (draft 2020-12) from a library. `typeKey` marks types that JSON does not have. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The keyword of a type that JSON does not have. The gateway handles these types like the ones of zod. */
 export const typeKey = 'x-gateway-type';
-export type NativeType = 'date' | 'bigint' | 'file' | 'undefined';
 
-/** The JSON Schema that a library created, with problems. */
-export interface LibraryJsonSchema {
-  /** `undefined` if the library could not describe the schema at all. */
-  readonly json: JsonSchema | undefined;
-  /** A sentence for each part that the library cannot describe. */
-  readonly problems: readonly string[];
-}
+const native = (type: 'date' | 'bigint' | 'file' | 'undefined'): JsonSchema => ({ [typeKey]: type });
 
-const native = (type: NativeType): JsonSchema => ({ [typeKey]: type });
+/** Returns the end of an error message: why a schema of another library cannot be read, and the fix. */
+export const noJsonSchema = (vendor: string): string =>
+  `which provides no JSON Schema; pass createGateway a converter of that library, jsonSchema: { ${vendor}: … }`;
 
 /**
  * Converts a schema to JSON Schema with its own library; `undefined` if the library cannot.
+ * @param what is converted, for warnings
  * @param converters for libraries with schemas that do not describe themselves
+ * @param warn receives a sentence for what the library cannot describe
  */
 export function libraryJsonSchema(
   schema: StandardSchema,
   side: 'input' | 'output',
+  what: string,
   converters: JsonSchemaConverters,
-): LibraryJsonSchema | undefined {
+  warn: (sentence: string) => void,
+): JsonSchema | undefined {
   const { vendor } = schema['~standard'];
   const converter = hasJsonSchema(schema) ? schema : converters[vendor]?.(schema);
-  if (converter === undefined) return undefined;
-  const problems: string[] = [];
-  const libraryOptions = libraries[vendor]?.((problem) => problems.push(problem));
+  if (converter === undefined) {
+    if (side === 'output') warn(`its ${what} is a schema of ${vendor}, ${noJsonSchema(vendor)}.`);
+    return undefined;
+  }
+  const problems = new Set<string>();
+  const libraryOptions = libraries[vendor]?.((problem) => problems.add(problem));
+  let json: JsonSchema | undefined;
   try {
-    const { jsonSchema } = converter['~standard'];
-    const json = jsonSchema[side]({
+    json = converter['~standard'].jsonSchema[side]({
       target: 'draft-2020-12',
       ...(libraryOptions && { libraryOptions }),
     });
-    return { json, problems: [...new Set(problems)] };
   } catch (error) {
-    return { json: undefined, problems: [error instanceof Error ? error.message : String(error)] };
+    problems.clear();
+    problems.add(error instanceof Error ? error.message : String(error));
   }
+  if (problems.size > 0) {
+    warn(
+      `${vendor} cannot describe all of its ${what} as JSON Schema, so the document is incomplete: ${[...problems].join(' ')}`,
+    );
+  }
+  return json;
 }
 
 const hasJsonSchema = (schema: StandardSchema): schema is StandardSchema & StandardJsonSchema =>
@@ -58,25 +66,25 @@ const libraries: Readonly<
   Record<string, ((report: (problem: string) => void) => Record<string, unknown>) | undefined>
 > = {
   // @valibot/to-json-schema 1.8
-  valibot: (report) => ({
-    errorMode: 'ignore',
-    overrideSchema: ({ valibotSchema: { type }, errors = [] }: ValibotSchemaContext) => {
-      if (errors.length === 0) return undefined;
-      const knownType = valibotTypes[type];
-      if (knownType) return knownType;
-      for (const error of errors) report(error);
-      return undefined;
-    },
-    // Checks that JSON Schema cannot express are omitted, as with zod.
-    overrideAction: ({ valibotAction: { kind, type }, errors = [] }: ValibotActionContext) => {
-      if (errors.length === 0 || kind !== 'transformation' || valibotUnchanged.has(type)) return undefined;
-      const knownType = valibotTypes[type];
-      if (knownType) return knownType;
-      for (const error of errors) report(error);
-      // The type before the transformation is not the type after it.
-      return {};
-    },
-  }),
+  valibot(report) {
+    const describe = ({ type }: ValibotItem, errors: readonly string[], other: JsonSchema | undefined) => {
+      const known = valibotTypes[type];
+      if (known === undefined) for (const error of errors) report(error);
+      return known ?? other;
+    };
+    return {
+      errorMode: 'ignore',
+      overrideSchema: ({ valibotSchema, errors = [] }: ValibotContext<'valibotSchema'>) =>
+        errors.length === 0 ? undefined : describe(valibotSchema, errors, undefined),
+      // Checks that JSON Schema cannot express are omitted, as with zod.
+      overrideAction: ({ valibotAction, errors = [] }: ValibotContext<'valibotAction'>) => {
+        const { kind, type } = valibotAction;
+        if (errors.length === 0 || kind !== 'transformation' || valibotUnchanged.test(type)) return undefined;
+        // The type before the transformation is not the type after it.
+        return describe(valibotAction, errors, {});
+      },
+    };
+  },
   // arktype 2.2
   arktype: (report) => ({
     fallback: (context: ArkTypeContext) => {
@@ -96,15 +104,14 @@ const libraries: Readonly<
   }),
 };
 
-interface ValibotSchemaContext {
-  readonly valibotSchema: { readonly type: string };
-  readonly errors?: readonly string[];
+interface ValibotItem {
+  readonly kind: string;
+  readonly type: string;
 }
 
-interface ValibotActionContext {
-  readonly valibotAction: { readonly kind: string; readonly type: string };
+type ValibotContext<Name extends string> = Readonly<Record<Name, ValibotItem>> & {
   readonly errors?: readonly string[];
-}
+};
 
 interface ArkTypeContext {
   readonly code: string;
@@ -129,18 +136,5 @@ const valibotTypes: Readonly<Record<string, JsonSchema | undefined>> = {
 };
 
 /** Transformations that keep the type of a value. */
-const valibotUnchanged = new Set([
-  'brand',
-  'flavor',
-  'readonly',
-  'trim',
-  'trim_start',
-  'trim_end',
-  'to_lower_case',
-  'to_upper_case',
-  'normalize',
-  'to_min_value',
-  'to_max_value',
-  'filter_items',
-  'sort_items',
-]);
+const valibotUnchanged =
+  /^(?:brand|flavor|readonly|trim(?:_start|_end)?|to_(?:lower|upper)_case|normalize|to_(?:min|max)_value|(?:filter|sort)_items)$/;

@@ -14,7 +14,7 @@ function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType
     : base.mutation(({ input: parsed }) => parsed);
 }
 
-const recursive: z.ZodType = z.lazy(() => z.optional(recursive));
+const recursive: z.ZodType = z.lazy(() => z.union([z.int(), recursive]));
 
 const ticks = (rest: RestMeta) =>
   t.procedure.meta({ openapi: rest }).subscription(async function* () {
@@ -106,6 +106,11 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'a preprocessed query',
       { a: echo(get('/x'), z.object({ q: z.preprocess((v) => v, z.string()) })) },
+      /"q" is of the type "pipe"/,
+    ],
+    [
+      'a preprocessed query that may be null',
+      { a: echo(get('/x'), z.object({ q: z.preprocess((v) => v, z.string()).nullable() })) },
       /"q" is of the type "pipe"/,
     ],
     [

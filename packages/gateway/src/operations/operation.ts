@@ -1,27 +1,36 @@
+import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
-import { isZod } from '../procedures/isZod.ts';
+import { GatewayError, reject } from '../procedures/gatewayError.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { JsonSchemaConverters } from '../procedures/standardSchema.ts';
+import { isZod, type JsonSchemaConverters } from '../procedures/standardSchema.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
-import { operationErrors, type OperationErrors } from './operationErrors.ts';
+import { hasDate, jsonProblem } from './inspectJson.ts';
 import { operationInput, type OperationInput } from './operationInput.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
 import { parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
-import { createReadSchema, type ReadSchema } from './readSchema.ts';
-import { reject, UnservableError } from './unservableError.ts';
+import { createReadSchema, readZod, type ReadSchema } from './readSchema.ts';
+import { isNever, isVoid, type Schema } from './schema.ts';
+
+/** An error that a procedure declares. */
+export interface DeclaredResponse {
+  readonly code: string;
+  readonly status: number;
+  readonly message: string | undefined;
+  readonly data: z.ZodType | undefined;
+}
 
 /** A REST operation: how a procedure is served and documented, derived once from its metadata and schemas. */
 export interface Operation {
   readonly procedure: Procedure;
-  /** The schemas of its inputs, as `ReadSchema` returns them. */
-  readonly inputs: readonly unknown[];
+  /** The schemas of its inputs. */
+  readonly inputs: readonly (Schema | undefined)[];
   readonly rest: RestMeta;
   readonly template: PathTemplate;
   readonly input: OperationInput;
   readonly output: OperationOutput;
-  readonly errors: OperationErrors;
+  /** The errors that the procedure declares, by status. */
+  readonly errors: ReadonlyMap<number, readonly DeclaredResponse[]>;
   /** The success statuses; the first is the default. */
   readonly statuses: readonly number[];
   /** Whether it is served without a credential (`protect: false`). */
@@ -101,7 +110,7 @@ export function createOperations(
         );
       }
     } catch (error) {
-      if (!(error instanceof UnservableError)) throw error;
+      if (!(error instanceof GatewayError)) throw error;
       const end = error.message.endsWith('?') ? '' : '.';
       problems.push(`Procedure "${name}" cannot be served over REST: ${error.message}${end}`);
     }
@@ -134,7 +143,7 @@ const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHead
 /** Returns the path without the names of its parameters, for comparison. */
 const pathWithoutNames = ({ path }: RestMeta) => path.replaceAll(/\{.*?\}/g, '{}');
 
-/** @throws {UnservableError} if the metadata or the schemas cannot be served; the message has the reason and the fix */
+/** @throws {GatewayError} if the metadata or the schemas cannot be served; the message has the reason and the fix */
 function createOperation(
   procedure: Procedure,
   rest: RestMeta,
@@ -155,7 +164,7 @@ function createOperation(
   const template =
     parsePathTemplate(rest.path) ??
     reject(`its path is ${rest.path}; write it as /name/{parameter}, without a slash at the end`);
-  if (inputs.some((input) => isZod(input) && input._zod.def.type === 'never')) {
+  if (inputs.some((input) => input && isNever(input) && !isVoid(input))) {
     reject(
       'its input is z.never(), which rejects every request; for a procedure without input, remove .input() or use z.void()',
     );
@@ -191,4 +200,18 @@ function createOperation(
     ...sharedHeaders(deprecation),
     computedHeaders: isZod(rest.responseHeaders) ? [] : Object.entries(rest.responseHeaders ?? {}),
   };
+}
+
+/** @throws {GatewayError} for data that JSON cannot represent unchanged */
+function operationErrors({ errors = {} }: Procedure): Operation['errors'] {
+  const declared = Object.entries(errors).map(([code, { status, message, data }]) => {
+    const schema = data && readZod(data, 'output');
+    const problem = schema && jsonProblem(schema);
+    if (problem !== undefined) reject(`in the data of its error ${code}, ${problem}`);
+    // tRPC types the data as a Date on the client, but without a transformer the client receives a string.
+    if (schema && hasDate(schema))
+      reject(`the data of its error ${code} contains a date; use z.iso.datetime()`);
+    return { code, status, message, data };
+  });
+  return Map.groupBy(declared, ({ status }) => status);
 }

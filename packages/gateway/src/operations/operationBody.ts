@@ -1,12 +1,11 @@
 import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
-import type { RestMeta } from '../procedures/meta.ts';
-import { inspectJson } from './inspectJson.ts';
-import { formParameter, type TextParameter } from './parameter.ts';
-import { reject } from './unservableError.ts';
 import { isFileStream } from '../procedures/fileStream.ts';
-import { bytesKind, uploadLimits, type OperationUpload } from './uploadInput.ts';
-import { acceptsUndefined, type Shape } from './zodSchema.ts';
+import { reject } from '../procedures/gatewayError.ts';
+import type { RestMeta } from '../procedures/meta.ts';
+import { jsonProblem } from './inspectJson.ts';
+import { formParameter, type TextParameter } from './parameter.ts';
+import { acceptsUndefined, details, innermost, type Schema, type Shape } from './schema.ts';
 
 /** The request body of an operation. */
 export interface OperationBody {
@@ -15,25 +14,38 @@ export interface OperationBody {
   readonly required: boolean;
   /** Its properties. */
   readonly shape: Shape;
-  /** The schema of the JSON value that is the whole input; `undefined` where the body is an object of properties. */
-  readonly wholeSchema: z.core.$ZodType | undefined;
   /** Whether the body is the whole input. */
   readonly isWhole: boolean;
   /** The upload, if the body is bytes or has streamed files; `undefined` if it is parsed into properties. */
   readonly upload: OperationUpload | undefined;
-  /** Whether the properties are those of a union of objects. */
-  readonly isUnion: boolean;
   /** The properties of the input in other places. They are ignored in the body. */
   readonly otherFields: readonly string[];
-  /** The properties that contain dates, which JSON represents as strings. */
-  readonly dates: readonly string[];
   /** The fields of a form: strings and files. Empty if the body is not a form. */
   readonly fields: ReadonlyMap<string, TextParameter>;
-  /** Whether the only content type is `multipart/form-data`, which can have files. */
-  readonly isMultipart: boolean;
   /** Headers that list the media types, for OPTIONS and 415: `Accept-Query`, or `Accept-Patch` for a merge patch. */
   readonly accepts: readonly Header[];
 }
+
+/** A body that the procedure receives as bytes or files instead of parsed fields. */
+export interface OperationUpload {
+  /**
+   * The type that the procedure accepts: a `ReadableStream`, a `Uint8Array`, a `Blob`, the files of a form while they
+   * arrive, or a form with spooled files.
+   */
+  readonly kind: UploadKind;
+  /** The property of the input; `undefined` if the upload is the whole input, or a form with spooled files. */
+  readonly field: string | undefined;
+  /** The largest body, in bytes; `undefined`: the gateway's `maxBodyBytes`. */
+  readonly maxBytes: number | undefined;
+  readonly maxFileBytes: number;
+  readonly maxFiles: number;
+}
+
+type BytesKind = 'stream' | 'bytes' | 'blob';
+type UploadKind = BytesKind | 'files' | 'spool';
+
+/** The default limit of files in a form. */
+const defaultMaxFiles = 100;
 
 const octetStreamType = 'application/octet-stream';
 export const jsonContentType = 'application/json';
@@ -58,7 +70,7 @@ interface BodyContext {
 /**
  * Creates a body with the properties of an object.
  * @returns `undefined` if there are no properties
- * @throws {UnservableError}
+ * @throws {GatewayError}
  */
 export function operationBody(
   shape: Shape,
@@ -85,12 +97,12 @@ export function operationBody(
       `its content type ${mergePatchType} is only for PATCH (RFC 7396), but its method is ${rest.method}; use PATCH, or another content type`,
     );
   }
-  const dates = contentTypes.some(isJson)
-    ? properties.filter(([name, schema]) => {
-        const { problem, hasDate } = inspectJson(schema, 'input');
-        return problem === undefined ? hasDate : reject(`in its body, "${name}": ${problem}`);
-      })
-    : [];
+  if (contentTypes.some(isJson)) {
+    for (const [name, schema] of properties) {
+      const problem = jsonProblem(schema);
+      if (problem !== undefined) reject(`in its body, "${name}": ${problem}`);
+    }
+  }
   const isMultipart = contentTypes.every((type) => type === multipartType);
   const fields = contentTypes.every(isJson)
     ? []
@@ -103,62 +115,53 @@ export function operationBody(
   // Problems of string fields are reported before those of files.
   const ordered = [...fields.filter(({ converter }) => !converter.isFile), ...fields];
   return {
-    contentTypes,
-    required:
-      rest.method === 'QUERY' ||
-      (!isInputOptional && (isUnion || entries.some(([, schema]) => !acceptsUndefined(schema, 'input')))),
+    ...newBody(
+      rest,
+      contentTypes,
+      !isInputOptional && (isUnion || entries.some(([, schema]) => !acceptsUndefined(schema))),
+    ),
     shape,
-    wholeSchema: undefined,
-    isWhole: false,
     upload:
       files !== undefined || isSpooled
         ? { kind: isSpooled ? 'spool' : 'files', field: files, ...uploadLimits(rest) }
         : undefined,
-    isUnion,
     otherFields,
-    dates: isUnion ? [] : dates.map(([name]) => name),
     fields: new Map(ordered.map((parameter) => [parameter.field, parameter])),
-    isMultipart,
-    accepts: acceptHeaders(rest.method, contentTypes),
   };
 }
 
+/** Creates a body without properties. */
+const newBody = (rest: RestMeta, contentTypes: readonly string[], isRequired: boolean): OperationBody => ({
+  contentTypes,
+  required: isRequired || rest.method === 'QUERY',
+  shape: {},
+  isWhole: false,
+  upload: undefined,
+  otherFields: [],
+  fields: new Map(),
+  accepts: acceptHeaders(rest.method, contentTypes),
+});
+
 /**
  * Creates a body that is the whole input: an array, a scalar, a record, or a union of those.
- * @throws {UnservableError}
+ * @throws {GatewayError}
  */
-export function wholeInputBody(
-  wholeSchema: z.core.$ZodType,
-  isInputOptional: boolean,
-  { contentTypes = [jsonContentType], method }: RestMeta,
-): OperationBody {
+export function wholeInputBody(wholeSchema: Schema, isInputOptional: boolean, rest: RestMeta): OperationBody {
+  const { contentTypes = [jsonContentType] } = rest;
   const other = contentTypes.find((type) => type !== jsonContentType);
   if (other !== undefined) {
     reject(
       `its input is not a zod object, so ${other} has no field names for it; use z.object(…), or only ${jsonContentType}`,
     );
   }
-  const { problem } = inspectJson(wholeSchema, 'input');
+  const problem = jsonProblem(wholeSchema);
   if (problem !== undefined) reject(`in its body, ${problem}`);
-  return {
-    contentTypes,
-    required: !isInputOptional || method === 'QUERY',
-    shape: {},
-    wholeSchema,
-    isWhole: true,
-    upload: undefined,
-    isUnion: false,
-    otherFields: [],
-    dates: [],
-    fields: new Map(),
-    isMultipart: false,
-    accepts: acceptHeaders(method, contentTypes),
-  };
+  return { ...newBody(rest, contentTypes, !isInputOptional), isWhole: true };
 }
 
 /** Returns the `fileStream()` property of a form. */
 function fileStreamOf(shape: Shape, { contentTypes = [multipartType] }: RestMeta): string | undefined {
-  const [files, other] = Object.keys(shape).filter((name) => isFileStream(shape[name]));
+  const [files, other] = Object.keys(shape).filter((name) => isFileStream(shape[name]?.[details]?.custom));
   if (files === undefined) return undefined;
   if (other !== undefined) {
     reject(`"${files}" and "${other}" are both fileStream(); use one for all files`);
@@ -185,21 +188,21 @@ function uploadBody(
   if (other !== undefined) {
     reject(`"${field}" is the whole body, so "${other}" cannot be in it; declare in: { ${other}: "query" }`);
   }
-  const isAbsent = isInputOptional || acceptsUndefined(schema, 'input');
+  const isAbsent = isInputOptional || acceptsUndefined(schema);
   return { ...bytesBody(schema, field, isAbsent, rest), shape, otherFields };
 }
 
 /**
  * Creates a binary body, which is the whole input or one of its properties.
- * @throws {UnservableError}
+ * @throws {GatewayError}
  */
 export function bytesBody(
-  parser: unknown,
+  schema: Schema,
   field: string | undefined,
   isOptionalBody: boolean,
   rest: RestMeta,
 ): OperationBody {
-  const { contentTypes = [octetStreamType], method } = rest;
+  const { contentTypes = [octetStreamType] } = rest;
   const parsedType = contentTypes.find((type) => supportedTypes.includes(type));
   if (parsedType !== undefined) {
     reject(
@@ -213,18 +216,9 @@ export function bytesBody(
     );
   }
   return {
-    contentTypes,
-    required: !isOptionalBody || method === 'QUERY',
-    shape: {},
-    wholeSchema: undefined,
+    ...newBody(rest, contentTypes, !isOptionalBody),
     isWhole: field === undefined,
-    upload: { kind: bytesKind(parser) ?? 'stream', field, ...uploadLimits(rest) },
-    isUnion: false,
-    otherFields: [],
-    dates: [],
-    fields: new Map(),
-    isMultipart: false,
-    accepts: acceptHeaders(method, contentTypes),
+    upload: { kind: bytesKind(schema) ?? 'stream', field, ...uploadLimits(rest) },
   };
 }
 
@@ -235,3 +229,32 @@ function acceptHeaders(method: RestMeta['method'], contentTypes: readonly string
   // RFC 5789 §3.1
   return contentTypes.includes(mergePatchType) ? [['accept-patch', types]] : [];
 }
+
+/** Returns the binary type that a schema accepts; `undefined` for a schema that accepts something else, or anything. */
+export function bytesKind(schema: Schema | undefined): BytesKind | undefined {
+  const def = schema && innermost(schema)?.[details]?.custom;
+  if (def === undefined || isFileStream(def)) return undefined;
+  // In zod 4.6, `.meta()` drops the class of `z.instanceof`, so try a sample of each class.
+  const [other, stream, bytes, blob] = samples().map((sample) => acceptsSample(def, sample));
+  if (other) return undefined;
+  return stream ? 'stream' : bytes ? 'bytes' : blob ? 'blob' : undefined;
+}
+
+const samples = () => [{}, new ReadableStream(), new Uint8Array(0), new Blob([])];
+
+function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
+  try {
+    return fn(sample) === true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the upload limits of the metadata, with defaults. */
+const uploadLimits = ({
+  upload: { maxBytes, maxFileBytes = Infinity, maxFiles = defaultMaxFiles } = {},
+}: RestMeta): Pick<OperationUpload, 'maxBytes' | 'maxFileBytes' | 'maxFiles'> => ({
+  maxBytes,
+  maxFileBytes,
+  maxFiles,
+});

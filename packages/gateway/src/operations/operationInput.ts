@@ -1,8 +1,16 @@
-import type { z } from 'zod';
-import { isZod } from '../procedures/isZod.ts';
+import { reject } from '../procedures/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
-import { bytesBody, operationBody, wholeInputBody, type OperationBody } from './operationBody.ts';
+import { hasDate } from './inspectJson.ts';
+import { noJsonSchema } from './libraryJsonSchema.ts';
+import {
+  bytesBody,
+  bytesKind,
+  isJson,
+  operationBody,
+  wholeInputBody,
+  type OperationBody,
+} from './operationBody.ts';
 import {
   headerParameter,
   parameterMap,
@@ -11,12 +19,17 @@ import {
   type ParameterMap,
   type TextParameter,
 } from './parameter.ts';
-import type { PathParameter, PathTemplate } from './pathTemplate.ts';
+import type { PathTemplate } from './pathTemplate.ts';
 import { propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
-import { noJsonSchema } from './readSchema.ts';
-import { reject } from './unservableError.ts';
-import { bytesKind } from './uploadInput.ts';
-import { innermost, inputProperties, acceptsUndefined, type Shape } from './zodSchema.ts';
+import {
+  acceptsUndefined,
+  innermost,
+  inputProperties,
+  typeOf,
+  type Properties,
+  type Schema,
+  type Shape,
+} from './schema.ts';
 
 /** The places of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
@@ -31,120 +44,97 @@ export interface OperationInput {
   /** The parameters in headers and cookies. */
   readonly headers: readonly TextParameter[];
   readonly body: OperationBody | undefined;
-  /** All properties that the zod schemas of the input accept, whatever their place; those of the path last. */
-  readonly shape: Shape;
-  /** The input schemas of other libraries. */
-  readonly otherSchemas: readonly StandardSchema[];
+  /** Whether the input is a union of objects. */
+  readonly isUnion: boolean;
+  /** The procedure's own schemas, of any library. */
+  readonly parsers: readonly StandardSchema[];
   /** The places that the metadata sets (`in`), except the body, by property; for error messages. */
   readonly places: ReadonlyMap<string, PropertyPlace>;
-  /**
-   * The schemas that convert dates if the input is a union of objects: a property may be a date in some members only.
-   */
-  readonly dateSchemas: readonly z.core.$ZodType[];
+  /** The schemas of a JSON body that contain dates, which JSON represents as strings. */
+  readonly dateSchemas: readonly Schema[];
 }
 
 /**
  * Derives the places of an input.
  * @param inputs the schemas of the input, as `ReadSchema` returns them
  * @param parsers the procedure's own parsers
- * @throws {UnservableError} if the input cannot be sent over REST
+ * @throws {GatewayError} if the input cannot be sent over REST
  */
 export function operationInput(
-  inputs: readonly unknown[],
+  inputs: readonly (Schema | undefined)[],
   rest: RestMeta,
   template: PathTemplate,
-  parsers: readonly unknown[] = inputs,
+  parsers: readonly unknown[],
 ): OperationInput {
-  const schemas = inputs.filter(isZod);
-  const properties = inputProperties(inputs);
-  if (properties === undefined) return wholeInput(inputs, rest, template);
-  const places = propertyPlaces(properties.shape, rest, template);
-  const otherSchemas = parsers.filter((parser) => !isZod(parser)).filter(isStandardSchema);
-  const zodProperties = otherSchemas.length === 0 ? undefined : inputProperties(parsers.filter(isZod));
-  const placedProperties = [...places].map(([field, place]) => ({
-    field,
-    place,
-    schema: properties.shape[field] as z.core.$ZodType,
-  }));
+  const named = inputProperties(inputs);
+  if (named === undefined) rejectUnnamed(inputs, rest, template, parsers);
+  const { shape, isUnion }: Properties = named ?? { shape: {}, isUnion: false };
+  const places = propertyPlaces(shape, rest, template);
+  const properties = [...places].map(([field, place]) => ({ field, place, schema: shape[field] as Schema }));
   const at = (...wheres: readonly PropertyPlace['in'][]) =>
-    placedProperties.filter(({ place }) => wheres.includes(place.in));
+    properties.filter(({ place }) => wheres.includes(place.in));
 
   const path = at('path').map(({ field, place, schema }) => {
-    const isRest = template.some((segment) => isRestNamed(segment, place.name));
-    return pathParameter(field, schema, place, { isRest, isUnion: properties.isUnion });
+    const isRest = template.some(
+      (segment) => typeof segment !== 'string' && segment.isRest === true && segment.parameter === place.name,
+    );
+    return pathParameter(field, schema, place, { isRest, isUnion });
   });
+  const schemas = inputs.filter((input) => input !== undefined);
   // A path parameter is always sent, so the input is never absent.
-  const optional = path.length === 0 && schemas.every((schema) => acceptsUndefined(schema, 'input'));
-  const shapeOf = (list: typeof placedProperties): Shape =>
-    Object.fromEntries(list.map(({ field, schema }) => [field, schema]));
-  const body = operationBody(shapeOf(at('body')), {
-    rest,
-    isInputOptional: optional,
-    isUnion: properties.isUnion,
-    otherFields: at('query', 'header', 'cookie').map(({ field }) => field),
-  });
+  const isOptional = path.length === 0 && schemas.every(acceptsUndefined);
+  const bodyShape: Shape = Object.fromEntries(at('body').map(({ field, schema }) => [field, schema]));
+  const otherFields = at('query', 'header', 'cookie').map(({ field }) => field);
+  const body = named
+    ? operationBody(bodyShape, { rest, isInputOptional: isOptional, isUnion, otherFields })
+    : wholeBody(schemas[0] ?? {}, isOptional, rest);
   return {
-    isOptional: optional,
+    isOptional,
     path,
     query: parameterMap(
       at('query').map(({ field, schema, place }) => queryParameter(field, schema, place, rest)),
     ),
     headers: at('header', 'cookie').map(({ field, schema, place }) => headerParameter(field, schema, place)),
     body,
-    shape: shapeOf(
-      [...at('query', 'header', 'cookie', 'body'), ...at('path')].filter(
-        ({ field }) => zodProperties === undefined || Object.hasOwn(zodProperties.shape, field),
-      ),
-    ),
-    otherSchemas,
+    isUnion,
+    parsers: parsers.filter(isStandardSchema),
     places: new Map(
       [...places].filter(([field, place]) => Object.hasOwn(rest.in ?? {}, field) && place.in !== 'body'),
     ),
-    dateSchemas: properties.isUnion && body ? schemas : [],
+    dateSchemas: body?.contentTypes.some(isJson) ? schemas.filter(hasDate) : [],
   };
 }
 
-const isRestNamed = (segment: string | PathParameter, name: string): boolean =>
-  typeof segment !== 'string' && segment.isRest === true && segment.parameter === name;
-
-/** Derives the places of an input without named properties: it is the whole body. */
-function wholeInput(inputs: readonly unknown[], rest: RestMeta, template: PathTemplate): OperationInput {
-  const schema = inputs.find((input) => !isZod(input)) ?? inputs[0];
-  const names = template.filter((segment) => typeof segment !== 'string');
-  const isBytes = bytesKind(schema) !== undefined;
-  if (!isZod(schema) && !isBytes) {
-    if (isStandardSchema(schema)) {
-      reject(
-        `its input is a schema of ${schema['~standard'].vendor}, ${noJsonSchema(schema['~standard'].vendor)}`,
-      );
-    }
-    return reject(
+/** @throws {GatewayError} if an input without named properties cannot be the whole body */
+function rejectUnnamed(
+  inputs: readonly (Schema | undefined)[],
+  rest: RestMeta,
+  template: PathTemplate,
+  parsers: readonly unknown[],
+): void {
+  const unread = parsers[inputs.indexOf(undefined)];
+  if (isStandardSchema(unread)) {
+    const { vendor } = unread['~standard'];
+    reject(`its input is a schema of ${vendor}, ${noJsonSchema(vendor)}`);
+  }
+  const [schema, ...others] = inputs;
+  if (schema === undefined || others.includes(undefined)) {
+    reject(
       'its input is neither a zod schema nor a schema that provides a JSON Schema, so its parameters have no names; use z.object(…)',
     );
   }
-  if (inputs.length > 1)
+  if (others.length > 0)
     reject('it has several inputs, but not all of them are objects; use z.object(…) for each');
   const hasNoBody = rest.method === 'GET' || rest.method === 'DELETE';
-  if (hasNoBody || names.length > 0 || rest.in !== undefined) {
-    const type = isZod(schema) ? (innermost(schema)?._zod.def.type ?? 'lazy') : 'bytes';
-    const remedy = hasNoBody ? ', or a method with a body: QUERY or POST' : '';
-    reject(
-      `its input is of the type ${type}, which has no property names for parameters; use z.object(…)${remedy}`,
-    );
-  }
-  const optional = isZod(schema) && acceptsUndefined(schema, 'input');
-  return {
-    isOptional: optional,
-    path: [],
-    query: parameterMap([]),
-    headers: [],
-    body:
-      isZod(schema) && !isBytes
-        ? wholeInputBody(schema, optional, rest)
-        : bytesBody(schema, undefined, optional, rest),
-    shape: {},
-    otherSchemas: [],
-    places: new Map(),
-    dateSchemas: [],
-  };
+  if (!hasNoBody && template.every((segment) => typeof segment === 'string') && rest.in === undefined) return;
+  const type = bytesKind(schema) ? 'bytes' : (typeOf(innermost(schema) ?? {}) ?? 'unknown');
+  const remedy = hasNoBody ? ', or a method with a body: QUERY or POST' : '';
+  reject(
+    `its input is of the type ${type}, which has no property names for parameters; use z.object(…)${remedy}`,
+  );
 }
+
+const wholeBody = (schema: Schema, isOptional: boolean, rest: RestMeta): OperationBody =>
+  bytesKind(schema)
+    ? bytesBody(schema, undefined, isOptional, rest)
+    : wholeInputBody(schema, isOptional, rest);

@@ -1,20 +1,18 @@
-import type { z } from 'zod';
-import { isZod } from '../procedures/isZod.ts';
+import { reject } from '../procedures/gatewayError.ts';
 import type { MediaWriter, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { parseFunction, type Parser } from '../procedures/parseFunction.ts';
 import type { StandardSchema } from '../procedures/standardSchema.ts';
-import { inspectJson } from './inspectJson.ts';
+import { jsonProblem } from './inspectJson.ts';
 import type { ReadSchema } from './readSchema.ts';
-import { reject } from './unservableError.ts';
-import { acceptsUndefined } from './zodSchema.ts';
+import { acceptsUndefined, isVoid, type Schema } from './schema.ts';
 
 /** How the output of a procedure is sent as a body. */
 export type OperationOutput = JsonOutput | MediaOutput | BytesOutput | EventsOutput;
 
 interface OutputSchemas {
   /** `undefined` if the procedure has no output schema, or one that the document cannot describe. */
-  readonly schema: z.core.$ZodType | undefined;
+  readonly schema: Schema | undefined;
   /** The schemas by status, if the metadata has `responses`. */
   readonly responses: StatusResponses | undefined;
 }
@@ -22,7 +20,7 @@ interface OutputSchemas {
 export type StatusResponses = ReadonlyMap<number, StatusResponse>;
 
 interface StatusResponse {
-  readonly schema: z.core.$ZodType;
+  readonly schema: Schema;
   readonly parse: (output: unknown) => unknown;
 }
 
@@ -37,7 +35,7 @@ interface MediaOutput extends OutputSchemas {
   readonly types: MediaTypes;
 }
 
-export type MediaTypes = ReadonlyMap<string, true | MediaWriter>;
+type MediaTypes = ReadonlyMap<string, true | MediaWriter>;
 
 interface BytesOutput {
   readonly kind: 'bytes';
@@ -47,27 +45,20 @@ interface BytesOutput {
 /** A subscription, sent as server-sent events. Each event is parsed. */
 interface EventsOutput {
   readonly kind: 'events';
-  readonly schema: z.ZodType;
+  readonly schema: Schema;
   readonly parse: (event: unknown) => unknown;
 }
 
-/** @throws {UnservableError} */
+/** @throws {GatewayError} */
 export function operationOutput(procedure: Procedure, rest: RestMeta, read: ReadSchema): OperationOutput {
   const { type } = procedure;
   const { produces, event, method } = rest;
   if (type === 'subscription') {
     if (method !== 'GET') reject(`it is a subscription, so its method must be GET, not ${method}`);
-    const schema = read(event, 'output', 'event');
-    if (!isZod(schema)) {
-      return reject(
-        'it is a subscription without a schema of its events; add event: z.object(…) to its metadata',
-      );
-    }
-    return {
-      kind: 'events',
-      schema: jsonOutput(schema as z.ZodType, 'event'),
-      parse: parseFunction(event as Parser),
-    };
+    const schema =
+      read(event, 'output', 'event') ??
+      reject('it is a subscription without a schema of its events; add event: z.object(…) to its metadata');
+    return { kind: 'events', schema: jsonOutput(schema, 'event'), parse: parseFunction(event as Parser) };
   }
   if (event !== undefined) {
     reject(
@@ -112,14 +103,13 @@ function outputSchemas(
   { responses, successStatus }: RestMeta,
   read: ReadSchema,
 ): OutputSchemas {
-  const output = read(procedure.output, 'output', 'output');
-  if (isZod(output)) {
-    if (responses === undefined && [successStatus].flat()[0] === 200 && isEmpty(output)) {
+  const schema = read(procedure.output, 'output', 'output');
+  if (schema) {
+    if (responses === undefined && [successStatus].flat()[0] === 200 && isVoid(schema)) {
       reject('it has no output, but its successStatus is 200; remove successStatus (the default is 204)');
     }
-    jsonOutput(output, 'output');
+    jsonOutput(schema, 'output');
   }
-  const schema = isZod(output) ? output : undefined;
   if (responses === undefined) return { schema, responses: undefined };
   if (successStatus !== undefined) {
     reject(
@@ -143,14 +133,13 @@ function statusResponse(
       `its responses has the status ${status}; it must be a 2xx status. For redirects, use successStatus`,
     );
   }
-  const schema = read(parser, 'output', `response ${status}`);
-  if (!isZod(schema)) {
-    return reject(
+  const schema =
+    read(parser, 'output', `response ${status}`) ??
+    reject(
       `its response ${status} is neither a zod schema nor a schema that provides a JSON Schema; use z.object(…)`,
     );
-  }
   const isBodiless = !statusHasBody(status);
-  if (isBodiless !== isEmpty(schema)) {
+  if (isBodiless !== isVoid(schema)) {
     reject(
       isBodiless
         ? `its response ${status} has a schema, but a ${status} response has no body; use z.void()`
@@ -163,8 +152,8 @@ function statusResponse(
   ];
 }
 
-function jsonOutput<Schema extends z.core.$ZodType>(schema: Schema, what: string): Schema {
-  const { problem } = inspectJson(schema, 'output');
+function jsonOutput(schema: Schema, what: string): Schema {
+  const problem = jsonProblem(schema);
   return problem === undefined ? schema : reject(`in its ${what}, ${problem}`);
 }
 
@@ -177,8 +166,6 @@ export function successStatuses({ successStatus }: RestMeta, output: OperationOu
   if (output.kind === 'bytes' || output.kind === 'events') return [200];
   if (output.responses) return [...output.responses.keys()];
   if (output.schema === undefined) return [200, 204];
-  if (isEmpty(output.schema)) return [204];
-  return acceptsUndefined(output.schema, 'output') ? [200, 204] : [200];
+  if (isVoid(output.schema)) return [204];
+  return acceptsUndefined(output.schema) ? [200, 204] : [200];
 }
-
-const isEmpty = (schema: z.core.$ZodType) => ['void', 'undefined'].includes(schema._zod.def.type);

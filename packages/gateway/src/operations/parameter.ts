@@ -1,16 +1,15 @@
-import type { z } from 'zod';
 import type { QueryStyle, RestMeta } from '../procedures/meta.ts';
-import { parameterConverter, type ParameterConverter } from './convert.ts';
+import { reject, withSubject } from '../procedures/gatewayError.ts';
+import { itemsOf, parameterConverter, type ParameterConverter } from './convert.ts';
 import type { PropertyPlace } from './propertyPlaces.ts';
 import { queryTree, type QueryNode } from './queryTree.ts';
-import { reject, UnservableError } from './unservableError.ts';
-import { innermost, isObjectSchema, acceptsUndefined } from './zodSchema.ts';
+import { acceptsUndefined, isObjectSchema, type Schema } from './schema.ts';
 
 interface PlacedProperty {
   /** The property of the input. */
   readonly field: string;
   readonly place: PropertyPlace;
-  readonly schema: z.core.$ZodType;
+  readonly schema: Schema;
 }
 
 /** A property of the input that is sent as a string: in the path, the query, a header, a cookie, or a form field. */
@@ -56,16 +55,16 @@ export function parameterMap(parameters: readonly Parameter[]): ParameterMap {
   return parameters.some(({ style }) => style === 'tree') ? new TreeParameters(entries) : new Map(entries);
 }
 
-/** @throws {UnservableError} */
+/** @throws {GatewayError} */
 export function pathParameter(
   field: string,
-  schema: z.core.$ZodType,
+  schema: Schema,
   place: PropertyPlace,
   { isRest, isUnion }: { readonly isRest: boolean; readonly isUnion: boolean },
 ): TextParameter {
-  return withFieldName(field, () => {
+  return withSubject(`"${field}"`, () => {
     const converter = parameterConverter(schema);
-    if (acceptsUndefined(schema, 'input')) {
+    if (acceptsUndefined(schema)) {
       reject(
         isUnion
           ? 'is missing or optional in a member of the union, but path parameters are required; make it required in each member'
@@ -81,9 +80,9 @@ export function pathParameter(
   });
 }
 
-/** @throws {UnservableError} */
-export function headerParameter(field: string, schema: z.core.$ZodType, place: PropertyPlace): TextParameter {
-  return withFieldName(field, () => {
+/** @throws {GatewayError} */
+export function headerParameter(field: string, schema: Schema, place: PropertyPlace): TextParameter {
+  return withSubject(`"${field}"`, () => {
     if (isObjectSchema(schema))
       reject(
         `is an object, which is not supported in a ${place.in}; make each of its properties a parameter`,
@@ -99,24 +98,24 @@ export function headerParameter(field: string, schema: z.core.$ZodType, place: P
 /**
  * Creates the parameter of a form field.
  * @param isMultipart whether files can be sent
- * @throws {UnservableError}
+ * @throws {GatewayError}
  */
-export function formParameter(field: string, schema: z.core.$ZodType, isMultipart: boolean): TextParameter {
-  return withFieldName(field, () => {
+export function formParameter(field: string, schema: Schema, isMultipart: boolean): TextParameter {
+  return withSubject(`"${field}"`, () => {
     const converter = parameterConverter(schema, isMultipart);
     const place = { in: 'body', name: field } as const;
     return { field, place, schema, converter, style: converter.isRepeated ? 'repeat' : 'single' };
   });
 }
 
-/** @throws {UnservableError} */
+/** @throws {GatewayError} */
 export function queryParameter(
   field: string,
-  schema: z.core.$ZodType,
+  schema: Schema,
   place: PropertyPlace,
   { queryStyle }: RestMeta,
 ): Parameter {
-  return withFieldName(field, () => {
+  return withSubject(`"${field}"`, () => {
     const fieldStyle = ownStyle(field, queryStyle);
     const style = typeof queryStyle === 'string' ? queryStyle : fieldStyle;
     const property = { field, place, schema };
@@ -128,8 +127,8 @@ export function queryParameter(
       }
       return { ...property, style: 'tree', tree: queryTree(schema) };
     }
-    const inner = innermost(schema)?._zod.def;
-    if (inner?.type !== 'array') {
+    const items = itemsOf(schema);
+    if (items === undefined) {
       if (fieldStyle !== undefined)
         reject(`is neither an array nor an object; remove its queryStyle "${fieldStyle}"`);
       return { ...property, style: 'single', converter: parameterConverter(schema) };
@@ -137,7 +136,7 @@ export function queryParameter(
     if (style === 'brackets') return { ...property, style: 'tree', tree: queryTree(schema) };
     if (fieldStyle === 'deepObject')
       reject('is an array, which queryStyle "deepObject" does not support; use "brackets"');
-    rejectNested(inner.element, field);
+    rejectNested(items, field);
     return {
       ...property,
       style: style === 'comma' ? 'comma' : 'repeat',
@@ -158,18 +157,9 @@ function ownStyle(field: string, queryStyle: RestMeta['queryStyle'] = {}): Query
 
 const queryStyles: ReadonlySet<QueryStyle> = new Set(['repeat', 'comma', 'brackets', 'deepObject']);
 
-function rejectNested(item: z.core.$ZodType, field: string): void {
-  const isArray = innermost(item)?._zod.def.type === 'array';
+function rejectNested(item: Schema, field: string): void {
+  const isArray = itemsOf(item) !== undefined;
   if (!isArray && !isObjectSchema(item)) return;
   const what = isArray ? 'an array of arrays' : 'an array of objects';
   reject(`is ${what}, which requires queryStyle: { ${field}: "brackets" }`);
-}
-
-/** Adds the name of the property to the message of an `UnservableError`. */
-function withFieldName<Result>(field: string, create: () => Result): Result {
-  try {
-    return create();
-  } catch (error) {
-    throw error instanceof UnservableError ? new UnservableError(`"${field}" ${error.message}`) : error;
-  }
 }

@@ -1,7 +1,7 @@
 /** A parsed path template: `/pets/{petId}` is `['pets', { parameter: 'petId' }]`. */
 export type PathTemplate = readonly (string | PathParameter)[];
 
-export interface PathParameter {
+interface PathParameter {
   readonly parameter: string;
   /** Whether the parameter matches the rest of the path, including slashes: `{+path}`. It is the last segment. */
   readonly isRest?: true;

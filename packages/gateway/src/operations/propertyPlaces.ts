@@ -1,8 +1,8 @@
 import { tokenPattern } from '../http/headers.ts';
+import { reject } from '../procedures/gatewayError.ts';
 import type { InputPlace, RestMeta } from '../procedures/meta.ts';
 import type { PathTemplate } from './pathTemplate.ts';
-import { reject } from './unservableError.ts';
-import type { Shape } from './zodSchema.ts';
+import type { Shape } from './schema.ts';
 
 /** The place of an input property in a request (path, query, header, cookie or body), and its name there. */
 export interface PropertyPlace {
@@ -16,7 +16,7 @@ const inQuery = new Set<RestMeta['method']>(['GET', 'DELETE']);
 /**
  * Determines the place of each input property: the metadata's `in`, otherwise the path if the template has its name,
  * otherwise the query for `GET` and `DELETE`, or the body. Path parameters come first, in the template's order.
- * @throws {UnservableError}
+ * @throws {GatewayError}
  */
 export function propertyPlaces(
   shape: Shape,

@@ -1,19 +1,21 @@
-import { isZod } from '../procedures/isZod.ts';
+import { octetInputParser } from '@trpc/server/http';
+import { z } from 'zod';
+import { isObject } from '../http/isObject.ts';
 import {
   isStandardSchema,
+  isZod,
   type JsonSchemaConverters,
   type StandardSchema,
 } from '../procedures/standardSchema.ts';
-import { libraryJsonSchema } from './libraryJsonSchema.ts';
-import { zodOfJsonSchema } from './zodOfJsonSchema.ts';
-import type { z } from 'zod';
+import { libraryJsonSchema, typeKey } from './libraryJsonSchema.ts';
+import { details, mapSchemas, optionalOf, type Details, type Schema } from './schema.ts';
+
+type Json = Record<PropertyKey, unknown>;
 
 /**
- * Returns the zod schema with which the gateway converts and documents the values of a parser. A zod schema is returned
- * unchanged. The JSON Schema of another Standard Schema library is converted to zod. Any other parser is returned
- * unchanged.
+ * Returns the schema of a parser of any library; `undefined` for a parser that describes nothing, such as a function.
  */
-export type ReadSchema = (parser: unknown, side: 'input' | 'output', what: string) => unknown;
+export type ReadSchema = (parser: unknown, side: 'input' | 'output', what: string) => Schema | undefined;
 
 /** @param warn receives a sentence for each part that a library cannot describe */
 export function createReadSchema(
@@ -21,41 +23,166 @@ export function createReadSchema(
   warn: (sentence: string) => void,
 ): ReadSchema {
   return (parser, side, what) => {
-    if (isZod(parser) || !isStandardSchema(parser)) return parser;
-    const { vendor } = parser['~standard'];
-    const libraryJson = libraryJsonSchema(parser, side, converters);
-    if (libraryJson === undefined) {
-      if (side === 'output') warn(`its ${what} is a schema of ${vendor}, ${noJsonSchema(vendor)}.`);
-      return parser;
-    }
-    if (libraryJson.problems.length > 0) {
-      warn(
-        `${vendor} cannot describe all of its ${what} as JSON Schema, so the document is incomplete: ${libraryJson.problems.join(' ')}`,
-      );
-    }
-    return libraryJson.json === undefined
-      ? parser
-      : withOptional(zodOfJsonSchema(libraryJson.json), parser, side);
+    if (isZod(parser)) return readZod(parser, side);
+    if (parser === octetInputParser) return readZod(z.instanceof(ReadableStream), side);
+    if (!isStandardSchema(parser)) return undefined;
+    const json = libraryJsonSchema(parser, side, what, converters, warn);
+    if (json === undefined) return undefined;
+    const { $defs = {}, definitions = {}, $schema: _dialect, ...root } = json;
+    const schema = readJson(root, { ...(definitions as Json), ...($defs as Json) });
+    return acceptsNothing(parser, side) ? optionalOf(schema) : schema;
   };
 }
 
-/** Returns the end of an error message: why a schema of another library cannot be read, and the fix. */
-export const noJsonSchema = (vendor: string): string =>
-  `which provides no JSON Schema; pass createGateway a converter of that library, jsonSchema: { ${vendor}: … }`;
-
-/** Makes a schema optional if the parser accepts `undefined`: JSON Schema cannot express that for a whole value. */
-function withOptional(schema: z.ZodType, parser: StandardSchema, side: 'input' | 'output'): z.ZodType {
-  if (schema.def.type === 'void' || schema.def.type === 'optional') return schema;
+/** Whether a parser accepts (or returns) `undefined`: JSON Schema cannot express that for a whole value. */
+function acceptsNothing(parser: StandardSchema, side: 'input' | 'output'): boolean {
   let result: ReturnType<(typeof parser)['~standard']['validate']>;
   try {
     result = parser['~standard'].validate(undefined);
   } catch {
-    return schema;
+    return false;
   }
   if (result instanceof Promise) {
     result.catch(() => undefined);
-    return schema;
+    return false;
   }
-  const takesNothing = result.issues === undefined && (side === 'input' || result.value === undefined);
-  return takesNothing ? schema.optional() : schema;
+  return result.issues === undefined && (side === 'input' || result.value === undefined);
+}
+
+/** The JSON Schemas of types that JSON does not have. */
+const jsonOfType: Readonly<Record<string, Json | undefined>> = {
+  date: { type: 'string', format: 'date-time' },
+  bigint: { type: 'integer', format: 'int64' },
+  file: { type: 'string', format: 'binary' },
+  undefined: { not: {} },
+  void: { not: {} },
+};
+
+/** Types that JSON has, but not with each of the values or checks that zod allows. */
+const partlyJson = new Set<string>(['literal', 'number', 'object']);
+
+/** Members of metadata that are for other readers than those of the document. */
+const otherMetadata = ['header', 'id', 'outputId', 'override', 'param', 'typescript', 'unusedIO'];
+
+/** Returns the schema of a zod schema: zod's own JSON Schema of it, with details of each part. */
+export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Schema {
+  const all: Details[] = [];
+  // In an object, since zod writes references to the whole as `#`, and drops members of the whole that are not JSON.
+  const { properties, $defs = {} } = z.toJSONSchema(z.object({ whole: parser as z.ZodType }), {
+    io: side,
+    unrepresentable({ zodSchema }) {
+      const { def } = zodSchema._zod;
+      const own: Details = { type: def.type, ...(def.type === 'custom' && { custom: def }) };
+      return partlyJson.has(def.type) ? 'any' : { ...jsonOfType[def.type], [details]: own };
+    },
+    override(context) {
+      const jsonSchema: Json = context.jsonSchema;
+      const own = zodDetails(context.zodSchema, jsonSchema, side);
+      // As a symbol, so that the schema of a wrapper inherits it and zod merges intersections and unions as without it.
+      jsonSchema[details] = own;
+      // zod returns a copy by way of JSON, which has no symbols.
+      const index = all.push(own) - 1;
+      Object.defineProperty(jsonSchema, 'toJSON', { value: () => ({ ...jsonSchema, [typeKey]: index }) });
+      const { override } = jsonSchema;
+      if (typeof override === 'function') override({ ...context, io: side });
+      else if (isObject(override)) Object.assign(jsonSchema, override);
+      for (const name of otherMetadata) delete jsonSchema[name];
+    },
+  });
+  return readJson(properties?.['whole'] as Json, $defs, all);
+}
+
+function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'output'): Details {
+  const { def } = schema._zod;
+  const inherited = json[details] as Details | undefined;
+  // Removed with the other marks. Until then it keeps zod from merging the schema into a list of types.
+  if (side === 'input' && isPreprocessed(def)) json[typeKey] = 'pipe';
+  // OpenAPI 3.1 §4.8.14.4: raw binary data has no contentEncoding. With one, the client that orval 8 generates sends text.
+  if (def.type === 'file') delete json['contentEncoding'];
+  return {
+    ...inherited,
+    ...(def.type === 'file' && { type: 'file' }),
+    // Of a preprocessed value only the result is described.
+    ...(side === 'input' && isPreprocessed(def) && { type: 'pipe' }),
+    ...(def.type === 'literal' && { values: def.values }),
+    ...(def.type === 'union' && { discriminator: discriminatorOf(def) }),
+    isOptional: acceptsUndefined(schema, side),
+    isDescribed: 'override' in json || (inherited?.isDescribed ?? false),
+    parser: schema,
+  };
+}
+
+const isPreprocessed = (def: z.core.$ZodTypes['_zod']['def']): def is z.core.$ZodPipeDef =>
+  def.type === 'pipe' && def.in._zod.def.type === 'transform';
+
+function discriminatorOf(def: z.core.$ZodUnionDef): Details['discriminator'] {
+  if (!('discriminator' in def) || typeof def.discriminator !== 'string') return undefined;
+  const { discriminator } = def;
+  const values = def.options.map((option) =>
+    [...(option._zod.propValues?.[discriminator] ?? [])].map(String),
+  );
+  return { propertyName: discriminator, values };
+}
+
+/** Whether a schema of zod accepts (`input`) or returns (`output`) `undefined`, as far as its definition shows. */
+function acceptsUndefined(schema: z.core.$ZodTypes, side: 'input' | 'output'): boolean {
+  const { def, optin, optout } = schema._zod;
+  if (['void', 'undefined', 'any', 'unknown'].includes(def.type)) return true;
+  // `z.preprocess` accepts any value; the document describes its output schema instead.
+  if (side === 'input' && isPreprocessed(def)) return acceptsUndefined(def.out as z.core.$ZodTypes, side);
+  return (side === 'input' ? optin : optout) !== undefined;
+}
+
+/**
+ * Adds details to a JSON Schema: the target of each reference, which properties may be absent, and the types that
+ * `typeKey` marks.
+ * @param all the details by index, where `typeKey` has indexes
+ */
+export function readJson(
+  root: Json,
+  definitions: Readonly<Record<string, unknown>> = {},
+  all: readonly Details[] = [],
+): Schema {
+  const targets = new Map<string, Schema>();
+  const whole: Schema = {};
+
+  function read(json: unknown): Schema {
+    if (!isObject(json)) return json === false ? { not: {} } : {};
+    const { anyOf, oneOf, ...others } = json;
+    const union = [anyOf, oneOf].find(Array.isArray) as readonly Json[] | undefined;
+    const members = union?.filter((member) => member[typeKey] !== 'undefined');
+    if (union && members && members.length < union.length) {
+      return optionalOf(
+        read(members.length === 1 ? { ...members[0], ...others } : { ...others, anyOf: members }),
+      );
+    }
+    const { [typeKey]: mark, ...keywords } = json;
+    const own = typeof mark === 'string' ? { type: mark } : all[mark as number];
+    const required = new Set(keywords['required'] as string[] | undefined);
+    const schema = mapSchemas(
+      { ...(typeof mark === 'string' && jsonOfType[mark]), ...keywords },
+      (nested, keyword, name) => {
+        const property = read(nested);
+        return keyword === 'properties' && !required.has(name) ? optionalOf(property) : property;
+      },
+    );
+    const { $ref } = keywords;
+    if (typeof $ref === 'string') return { ...schema, [details]: { ...own, target: targetOf($ref) } };
+    return own ? { ...schema, [details]: own } : schema;
+  }
+
+  function targetOf(reference: string): Schema {
+    if (reference === '#') return whole;
+    const pointer = /^#\/(?:\$defs|definitions)\/(.+)$/.exec(reference)?.[1] ?? '';
+    const name = decodeURIComponent(pointer).replaceAll('~1', '/').replaceAll('~0', '~');
+    let target = targets.get(name);
+    if (target === undefined) {
+      // Known before it is read, since it may contain itself.
+      targets.set(name, (target = {}));
+      Object.assign(target, read(definitions[name]));
+    }
+    return target;
+  }
+
+  return Object.assign(whole, read(root));
 }

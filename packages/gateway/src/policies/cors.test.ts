@@ -52,7 +52,11 @@ async function listed(
   cors: Partial<CorsOptions> = {},
 ): Promise<string[]> {
   const { fetch } = await open(cors);
-  const headers = { origin: page, 'access-control-request-method': 'GET' };
+  const headers = {
+    origin: page,
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'content-type, x-tenant',
+  };
   const received = await fetch(`http://localhost${target}`, { method, headers });
   return received.headers.get(header)?.split(', ') ?? [];
 }
@@ -62,27 +66,14 @@ const exposed = 'access-control-expose-headers';
 
 describe('Access-Control-Allow-Headers', () => {
   it.each(['/v1/described', '/v1/nowhere', '/trpc/described'])(
-    'OPTIONS %s allows the request headers that browsers and tRPC need and those of requestHeaders, each once',
+    'OPTIONS %s allows the request headers that a page of an allowed origin asks for',
     async (target) => {
-      expect(await listed(allowed, 'OPTIONS', target)).toEqual([
-        'Authorization',
-        'Content-Type',
-        'Idempotency-Key',
-        'Grpc-Timeout',
-        'trpc-accept',
-        'Last-Event-ID',
-        'traceparent',
-        'X-Tenant',
-      ]);
+      expect(await listed(allowed, 'OPTIONS', target)).toEqual(['content-type', 'x-tenant']);
     },
   );
 
-  it('a preflight allows the headers of cors.allowHeaders, each once in any case', async () => {
-    const allowHeaders = ['X-CSRF-Token', 'x-tenant', 'content-type'];
-    expect((await listed(allowed, 'OPTIONS', '/v1/described', { allowHeaders })).slice(-2)).toEqual([
-      'X-Tenant',
-      'X-CSRF-Token',
-    ]);
+  it('a preflight of another origin allows no headers', async () => {
+    expect(await listed(allowed, 'OPTIONS', '/v1/described', { origins: ['https://a.example'] })).toEqual([]);
   });
 });
 
@@ -105,14 +96,6 @@ describe('Access-Control-Expose-Headers', () => {
       ]);
     },
   );
-
-  it('a response exposes the headers of cors.exposeHeaders, each once in any case', async () => {
-    const exposeHeaders = ['ETag', 'x-cost'];
-    expect((await listed(exposed, 'GET', '/v1/described', { exposeHeaders })).slice(-2)).toEqual([
-      'X-Cost',
-      'ETag',
-    ]);
-  });
 });
 
 it('a route that sets Access-Control-Allow-Origin itself gets no other CORS headers', async () => {
@@ -136,7 +119,6 @@ it('a preflight for an unknown path answers 204 with CORS headers and without th
   const response = await fetch('http://localhost/v1/nowhere', { method: 'OPTIONS', headers });
   expect([response.status, response.body]).toEqual([204, null]);
   expect([...response.headers].map(([name]) => name)).toEqual([
-    'access-control-allow-headers',
     'access-control-allow-methods',
     'access-control-allow-origin',
     'access-control-max-age',
@@ -169,12 +151,3 @@ it('a preflight for an unknown path allows the methods of operations and routes 
     'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, PURGE',
   );
 });
-
-it.each(['allowHeaders', 'exposeHeaders'] as const)(
-  'createGateway rejects a cors.%s entry that is not a header name',
-  async (option) => {
-    await expect(open({ [option]: ['X-Good', 'X Bad'] })).rejects.toThrow(
-      `cors.${option} contains "X Bad", which is not a valid header name. Use a name such as X-Csrf-Token, without spaces and commas.`,
-    );
-  },
-);

@@ -1,5 +1,3 @@
-import { GatewayError } from '../procedures/gatewayError.ts';
-import { tokenPattern } from '../http/headers.ts';
 import { originMatcher, requireOrigins, type Origins } from '../auth/origins.ts';
 import type { Header } from '../http/response.ts';
 import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
@@ -16,46 +14,31 @@ export interface CorsOptions {
   readonly origins: Origins;
   /** Whether pages may send cookies and client certificates. Bearer tokens do not need this. Default: false. */
   readonly credentials?: boolean;
-  /**
-   * Additional request headers that pages may send. Always allowed: `Authorization`, `Content-Type`, the headers of
-   * tRPC and of tracing, and those in the metadata's `requestHeaders`.
-   */
-  readonly allowHeaders?: readonly string[];
-  /**
-   * Additional response headers that pages may read. Always exposed: the gateway's own headers, and those in the
-   * metadata's `responseHeaders`.
-   */
-  readonly exposeHeaders?: readonly string[];
-  /** How long browsers may cache a preflight response, in seconds. Default: 7200, Chromium's maximum. */
-  readonly maxAgeSeconds?: number;
 }
 
-/** The headers and methods that a router's metadata describes. */
+/** The response headers and methods that a router's metadata describes. */
 export interface DescribedHeaders {
-  readonly request: readonly string[];
   readonly response: readonly string[];
   readonly methods: readonly string[];
 }
 
 const alwaysExposed =
   'Link, Location, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, X-Request-Id, Idempotent-Replayed';
-const alwaysAllowed =
-  'Authorization, Content-Type, Idempotency-Key, Grpc-Timeout, trpc-accept, Last-Event-ID, traceparent';
+
+/** How long browsers may cache a preflight response, in seconds: Chromium's maximum. */
+const maxAgeSeconds = 7200;
 
 const vary = ['vary', 'Origin'] as const;
 
 /**
  * Creates the policy that adds CORS headers and responds to preflights.
- * @throws {GatewayError} for an invalid origin or header name
+ * @throws {GatewayError} for an invalid origin
  */
 export function corsPolicy(
-  { origins, credentials = false, allowHeaders = [], exposeHeaders = [], maxAgeSeconds = 7200 }: CorsOptions,
+  { origins, credentials = false }: CorsOptions,
   described: DescribedHeaders,
 ): RequestPolicy {
-  requireNames('allowHeaders', allowHeaders);
-  requireNames('exposeHeaders', exposeHeaders);
-  const allowedHeaders = uniqueNames(alwaysAllowed, described.request, allowHeaders);
-  const exposedHeaders = uniqueNames(alwaysExposed, described.response, exposeHeaders);
+  const exposedHeaders = uniqueNames(alwaysExposed, described.response);
   requireOrigins('cors.origins', origins);
   const matches = originMatcher(origins);
   /** An origin is rejected if the service's function throws; the error is logged. */
@@ -72,10 +55,14 @@ export function corsPolicy(
   const withCredentials: readonly Header[] = credentials
     ? [['access-control-allow-credentials', 'true']]
     : [];
-  const preflightHeaders: readonly Header[] = [
-    ['access-control-allow-headers', allowedHeaders],
-    ['access-control-max-age', String(maxAgeSeconds)],
-  ];
+  /** Allows every header that a page of an allowed origin asks for. */
+  const preflightHeaders = ({ request }: RequestScope): readonly Header[] => {
+    const requested = request.header('access-control-request-headers');
+    return [
+      ...(requested === undefined ? [] : [['access-control-allow-headers', requested] as const]),
+      ['access-control-max-age', String(maxAgeSeconds)],
+    ];
+  };
 
   function corsHeaders(scope: RequestScope, allow: string | undefined): readonly Header[] {
     const origin = scope.request.header('origin');
@@ -86,7 +73,7 @@ export function corsPolicy(
       ...withCredentials,
       ...(allow === undefined
         ? ([['access-control-expose-headers', exposedHeaders]] as const)
-        : ([['access-control-allow-methods', allow], ...preflightHeaders] as const)),
+        : ([['access-control-allow-methods', allow], ...preflightHeaders(scope)] as const)),
       vary,
     ];
   }
@@ -130,13 +117,4 @@ function uniqueNames(always: string, ...others: readonly (readonly string[])[]):
     if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
   }
   return [...names.values()].join(', ');
-}
-
-function requireNames(option: 'allowHeaders' | 'exposeHeaders', names: readonly string[]): void {
-  for (const name of names) {
-    if (tokenPattern.test(name)) continue;
-    throw new GatewayError(
-      `cors.${option} contains "${name}", which is not a valid header name. Use a name such as X-Csrf-Token, without spaces and commas.`,
-    );
-  }
 }

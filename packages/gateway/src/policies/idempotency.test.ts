@@ -224,6 +224,19 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toEqual(['book']);
   });
 
+  it('a repeated key answers 422 over tRPC for another input that createContext has read', async () => {
+    const { send, runs } = await start({
+      createContext: async ({ idempotencyKey, info, response }) => {
+        await info?.calls[0]?.getRawInput();
+        return { response, key: idempotencyKey };
+      },
+    });
+    await send('/trpc/order', { item: 'book' }, 'key-1');
+    expect((await send('/trpc/order', { item: 'pen' }, 'key-1')).status).toBe(422);
+    expect((await send('/trpc/order', { item: 'book' }, 'key-1')).isReplayed).toBe(true);
+    expect(runs).toEqual(['book']);
+  });
+
   it('forms with different boundaries and equal entries are the same input', async () => {
     const { send, runs } = await start();
     const form = (text: string) => {
@@ -289,22 +302,20 @@ describe('a mutation with idempotencyKey', () => {
     const callers: string[] = [];
     const state = memoryState();
     const { order } = await start({
-      idempotency: {
-        state: {
-          ...state,
-          add(...entry) {
-            values.push(...entry.map(String));
-            return state.add(...entry);
-          },
-          set(...entry) {
-            values.push(...entry.map(String));
-            callers.push(entry[3]);
-            return state.set(...entry);
-          },
-          delete(...entry) {
-            values.push(...entry);
-            return state.delete(...entry);
-          },
+      state: {
+        ...state,
+        add(...entry) {
+          values.push(...entry.map(String));
+          return state.add(...entry);
+        },
+        set(...entry) {
+          values.push(...entry.map(String));
+          callers.push(entry[3]);
+          return state.set(...entry);
+        },
+        delete(...entry) {
+          values.push(...entry);
+          return state.delete(...entry);
         },
       },
     });
@@ -404,9 +415,9 @@ describe('stored responses', () => {
     },
   );
 
-  it('a response larger than idempotency.maxStoredBytes is not stored, and repeats answer 409 without Retry-After', async () => {
-    const { send, runs } = await start({ idempotency: { maxStoredBytes: 500 } });
-    const bytes = Array.from({ length: 600 }, () => 1);
+  it('a response larger than 64 KiB is not stored, and repeats answer 409 without Retry-After', async () => {
+    const { send, runs } = await start();
+    const bytes = Array.from({ length: 70_000 }, () => 1);
     expect((await send('/v1/images', { bytes }, 'key-1')).status).toBe(200);
     const repeat = await send('/v1/images', { bytes }, 'key-1');
     expect([repeat.status, repeat.headers.get('retry-after')]).toEqual([409, null]);
@@ -472,7 +483,7 @@ describe('a call that exceeds its deadline', () => {
     'POST %s with a repeated key answers 409 after a timeout, while the first call is still running',
     async (target) => {
       const state = memoryState();
-      const { send, runs, gates } = await start({ callTimeoutMs, idempotency: { state } });
+      const { send, runs, gates } = await start({ callTimeoutMs, state });
       gates.set('book', new Promise(() => {}));
       expect((await send(target, { item: 'book' }, 'key-1')).status).toBe(504);
       const repeat = await send(target, { item: 'book' }, 'key-1');
@@ -549,10 +560,10 @@ describe('a call that exceeds its deadline', () => {
       ...state,
       add: async (...entry) => (await state.add(...entry))?.replace(/"runsUntil":\d+/, '"runsUntil":0'),
     };
-    const crashed = await start({ callTimeoutMs, idempotency: { state } });
+    const crashed = await start({ callTimeoutMs, state });
     crashed.gates.set('book', new Promise(() => {}));
     await crashed.order('book', 'key-1');
-    const { order, runs } = await start({ idempotency: { state: later } });
+    const { order, runs } = await start({ state: later });
     const repeat = await order('book', 'key-1');
     expect([repeat.status, repeat.headers.get('retry-after'), runs]).toEqual([409, null, []]);
     expect(repeat.body).toMatchObject({ message: expect.stringContaining('interrupted') });
@@ -565,7 +576,7 @@ describe('an unavailable state', () => {
   };
 
   it('a call with a key answers 503 and does not run while the state is unavailable, and calls without a key run', async () => {
-    const { order, runs, errors } = await start({ idempotency: { state: { ...memoryState(), add: away } } });
+    const { order, runs, errors } = await start({ state: { ...memoryState(), add: away } });
     const received = await order('book', 'key-1');
     expect([received.status, received.headers.get('retry-after'), runs]).toEqual([503, '1', []]);
     expect(JSON.stringify(received.body)).not.toContain('database');
@@ -574,7 +585,7 @@ describe('an unavailable state', () => {
   });
 
   it('a response that cannot be stored is sent, the error is reported, and repeats answer 409', async () => {
-    const { order, runs, errors } = await start({ idempotency: { state: { ...memoryState(), set: away } } });
+    const { order, runs, errors } = await start({ state: { ...memoryState(), set: away } });
     expect((await order('book', 'key-1')).status).toBe(201);
     expect(errors).toEqual([expect.objectContaining({ cause: new Error('The database is away.') })]);
     expect((await order('book', 'key-1')).status).toBe(409);
@@ -584,7 +595,7 @@ describe('an unavailable state', () => {
 
 it('processes that share a state replay the responses of each other', async () => {
   const state = memoryState();
-  const [one, other] = [await start({ idempotency: { state } }), await start({ idempotency: { state } })];
+  const [one, other] = [await start({ state }), await start({ state })];
   await one.order('book', 'key-1');
   expect(await other.order('book', 'key-1')).toMatchObject({ isReplayed: true, body: { run: 1 } });
   expect(other.runs).toEqual([]);

@@ -19,15 +19,8 @@ import type { State } from '../state/state.ts';
 
 /** Options for storing and replaying the responses of procedures with `idempotencyKey` in their metadata. */
 export interface IdempotencyOptions<Identity> {
-  /** Where responses are stored. Default: `memoryState()`, the memory of this process only. */
-  readonly state?: State;
   /** How long a response is replayed, in milliseconds. Default: 86400000 (one day). */
   readonly ttlMs?: number;
-  /**
-   * The largest response to store, in bytes, including headers. If the response was larger or a stream, a repeat of the
-   * request gets 409 and does not run again. Default: 65536.
-   */
-  readonly maxStoredBytes?: number;
   /**
    * Returns the caller that an idempotency key belongs to, so that two callers may use the same key. Default: the
    * credential; all callers without a credential share one set of keys.
@@ -62,6 +55,12 @@ interface StoredResponse {
   readonly bytes?: string;
 }
 
+/**
+ * The largest response to store, in bytes, including headers. If the response was larger or a stream, a repeat of the
+ * request gets 409 and does not run again.
+ */
+const maxStoredBytes = 65_536;
+
 /** How long after its deadline a call may still take to respond, in milliseconds. */
 const leaseMarginMs = 10_000;
 
@@ -72,22 +71,16 @@ const unstoredStatuses: ReadonlySet<number> = new Set([400, 401, 403, 408, 425, 
 export class Idempotency<Identity> {
   readonly #state: IdempotencyState;
   readonly #ttlMs: number;
-  readonly #maxBytes: number;
   readonly #callTimeoutMs: number;
   readonly #caller: ((caller: Caller<Identity>) => string) | undefined;
 
   constructor(
-    {
-      state = memoryState(),
-      ttlMs = 86_400_000,
-      maxStoredBytes = 65_536,
-      caller,
-    }: IdempotencyOptions<Identity>,
+    { ttlMs = 86_400_000, caller }: IdempotencyOptions<Identity>,
     { callTimeoutMs }: Limits,
+    state: State = memoryState(),
   ) {
     this.#state = new IdempotencyState(state, ttlMs, callTimeoutMs);
     this.#ttlMs = ttlMs;
-    this.#maxBytes = maxStoredBytes;
     this.#callTimeoutMs = callTimeoutMs;
     this.#caller = caller;
   }
@@ -137,7 +130,7 @@ export class Idempotency<Identity> {
     }
     if (existingEntry !== undefined)
       return replayOf(JSON.parse(existingEntry) as IdempotencyEntry, fingerprint);
-    return new IdempotencyReservation(this.#state, reserved, fingerprint, this.#maxBytes);
+    return new IdempotencyReservation(this.#state, reserved, fingerprint);
   }
 
   #nameOf({ credential, identity, request, scheme }: RequestScope<Identity>): string {
@@ -155,14 +148,12 @@ export class IdempotencyReservation {
   readonly #state: IdempotencyState;
   readonly #reserved: ReservedKey;
   readonly #fingerprint: string;
-  readonly #maxBytes: number;
   #outcome: unknown = undefined;
 
-  constructor(state: IdempotencyState, reserved: ReservedKey, fingerprint: string, maxStoredBytes: number) {
+  constructor(state: IdempotencyState, reserved: ReservedKey, fingerprint: string) {
     this.#state = state;
     this.#reserved = reserved;
     this.#fingerprint = fingerprint;
-    this.#maxBytes = maxStoredBytes;
   }
 
   /** Records the outcome of the call: its output, or a `Failure`. */
@@ -211,14 +202,14 @@ export class IdempotencyReservation {
     const { body, status } = response;
     const fingerprint = this.#fingerprint;
     const unstorable: IdempotencyEntry = { fingerprint, status };
-    if (isBodyStream(body) || (body?.length ?? 0) > this.#maxBytes) return JSON.stringify(unstorable);
+    if (isBodyStream(body) || (body?.length ?? 0) > maxStoredBytes) return JSON.stringify(unstorable);
     const stored: StoredResponse = {
       status,
       headers: headersOf(response),
       ...(typeof body === 'string' ? { text: body } : body && { bytes: textOfBytes(body) }),
     };
     const entry = JSON.stringify({ fingerprint, response: stored } satisfies IdempotencyEntry);
-    return utf8Length(entry) > this.#maxBytes ? JSON.stringify(unstorable) : entry;
+    return utf8Length(entry) > maxStoredBytes ? JSON.stringify(unstorable) : entry;
   }
 }
 

@@ -20,7 +20,10 @@ const statusErrors = declareErrors(
 );
 
 /** A gateway with a procedure for each kind of response. */
-async function start(idempotency: IdempotencyOptions<unknown> = {}) {
+async function start(
+  { state, ...idempotency }: IdempotencyOptions<unknown> & { readonly state?: State } = {},
+  maxResponseBytes = 1000,
+) {
   let runs = 0;
   const run = () => (runs += 1);
   const post = (path: `/${string}`, meta: object = {}) =>
@@ -71,7 +74,8 @@ async function start(idempotency: IdempotencyOptions<unknown> = {}) {
     createContext: ({ response }) => ({ response }),
     document: { title: 'Responses', version: '0.0.0' },
     idempotency,
-    maxResponseBytes: 1000,
+    ...(state && { state }),
+    maxResponseBytes,
     onResponse: () => {},
   });
   const send = async (target: string, input?: object, key = 'key-1') => {
@@ -171,29 +175,31 @@ describe('replayed responses', () => {
   });
 
   it.each(['/v1/text', '/trpc/text', '/v1/bytes'])(
-    'POST %s replays a response of exactly maxStoredBytes, and answers 409 for one of a byte more',
+    'POST %s replays a response of 64 KiB with its headers, and answers 409 for a larger one',
     async (target) => {
       const memory = memoryState();
-      const stored: string[] = [];
+      const stored: number[] = [];
       const state: State = {
         ...memory,
         set(key, value, ttlMs, caller) {
-          stored.push(value);
+          stored.push(new TextEncoder().encode(value).length);
           return memory.set(key, value, ttlMs, caller);
         },
       };
-      const input = { length: 100 };
-      await (await start({ state })).send(target, input);
-      const bytes = new TextEncoder().encode(stored[0]).length;
-      const exact = await start({ maxStoredBytes: bytes });
-      await exact.send(target, input);
-      expect(await exact.send(target, input)).toMatchObject({ isReplayed: true, response: { status: 200 } });
-      const tooSmall = await start({ maxStoredBytes: bytes - 1 });
-      await tooSmall.send(target, input);
-      const { response } = await tooSmall.send(target, input);
-      expect(response.status).toBe(409);
-      expect(response.headers.some(([name]) => name === 'retry-after')).toBe(false);
-      expect([exact.runs(), tooSmall.runs()]).toEqual([1, 1]);
+      const { send, runs } = await start({ state }, 1_000_000);
+      const repeated = async (length: number) => {
+        await send(target, { length }, `key-${length}`);
+        return (await send(target, { length }, `key-${length}`)).response;
+      };
+      await repeated(10_000);
+      await repeated(10_500);
+      const [first = 0, second = 0] = stored;
+      const largest = 10_000 + Math.floor((65_536 - first) / ((second - first) / 500));
+      expect((await repeated(largest)).status).toBe(200);
+      const { headers, status } = await repeated(largest + 1);
+      expect(status).toBe(409);
+      expect(headers.some(([name]) => name === 'retry-after')).toBe(false);
+      expect(runs()).toBe(4);
     },
   );
 

@@ -28,7 +28,7 @@ async function start(replaced: (state: State) => Partial<State>, callTimeoutMs =
     router,
     createContext: () => ({}),
     document: { title: 'Payments', version: '0.0.0' },
-    idempotency: { state: { ...state, ...replaced(state) } },
+    state: { ...state, ...replaced(state) },
     callTimeoutMs,
     onResponse: ({ error }) => error !== undefined && errors.push(error),
   });

@@ -5,6 +5,7 @@ import { createFailedAttempts } from '../auth/failedAttempts.ts';
 import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { memoryState } from '../state/memoryState.ts';
 import { createRateLimit, type RateLimitOptions } from './rateLimit.ts';
+import type { HttpRequest } from '../http/request.ts';
 import { RequestScope } from '../calls/requestScope.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
@@ -124,9 +125,14 @@ it.each([
 
 it('rateLimit and failedAttempts count separately in one state, also with equal keys', () => {
   const state = memoryState();
-  const options = { windowSeconds: 60, state };
-  const attempts = createFailedAttempts({ attempts: 1, ...options }, (request) => request.remoteAddress());
-  const rateLimit = create({ calls: 1, ...options, key: ({ request }) => request.remoteAddress() });
+  const address = (request: HttpRequest) => request.remoteAddress();
+  const attempts = createFailedAttempts({ attempts: 1, windowSeconds: 60 }, address, state);
+  const options = {
+    calls: 1,
+    windowSeconds: 60,
+    key: ({ request }: { request: HttpRequest }) => address(request),
+  };
+  const rateLimit = createRateLimit(options, address, state);
   expect(attempts.count(scope().request, 'a', undefined, 'token')).toBeUndefined();
   expect(rateLimit.count(scope(), 1)).toBeUndefined();
   expect(rateLimit.count(scope(), 1)).toMatchObject({ limit: 'rate' });

@@ -30,11 +30,6 @@ export interface RateLimitOptions<Identity> {
    * one.
    */
   readonly key?: (caller: Caller<Identity>) => string;
-  /**
-   * Shares the count between processes. While the state cannot be reached, each process counts separately. Default:
-   * each process counts separately.
-   */
-  readonly state?: State;
 }
 
 /** A rate limit for the calls of each caller. */
@@ -62,8 +57,9 @@ export function requireCosts(procedures: readonly Procedure[], calls: number): v
  * draft-ietf-httpapi-ratelimit-headers-10.
  */
 export function createRateLimit<Identity>(
-  { calls, windowSeconds, key, state }: RateLimitOptions<Identity>,
+  { calls, windowSeconds, key }: RateLimitOptions<Identity>,
   clientAddress: ClientAddress,
+  state?: State,
 ): RateLimit<Identity> {
   const windowMs = windowSeconds * 1000;
   const take = state

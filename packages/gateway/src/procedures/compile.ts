@@ -1,19 +1,27 @@
 import { TRPCError, type AnyTRPCProcedure } from '@trpc/server';
-import { isObject } from '../http/isObject.ts';
-import { boundIssues } from './boundedIssues.ts';
-import {
-  Failure,
-  failureOf,
-  marker,
-  createStepOptions,
-  type Executable,
-  type MiddlewareResult,
-  type StageRun,
-  type CallStep,
-} from './execute.ts';
-import { inputFailure } from './inputError.ts';
+import { failureOf, marker, type Executable, type MiddlewareResult, type CallStep } from './execute.ts';
+import { boundIssues, inputFailure } from './inputError.ts';
 import { parseFunction, type Parser } from './parseFunction.ts';
-import { readDefinition, isTrpcParser, isTrpcProcedure } from './trpcProcedure.ts';
+
+type Middleware = ((options: unknown) => unknown) & { readonly _type?: string };
+
+/**
+ * The parts of a procedure's `_def` that the gateway reads (@trpc/server 11.25). tRPC's type of `_def` lacks half of
+ * them.
+ */
+export interface ProcedureDefinition {
+  readonly type: 'query' | 'mutation' | 'subscription';
+  readonly meta: unknown;
+  readonly inputs: readonly Parser[];
+  readonly output?: Parser;
+  /** The last one runs the resolver. */
+  readonly middlewares: readonly Middleware[];
+  readonly resolver: (options: unknown) => unknown;
+  readonly caller?: unknown;
+}
+
+export const readDefinition = (procedure: AnyTRPCProcedure): ProcedureDefinition =>
+  procedure._def as unknown as ProcedureDefinition;
 
 /**
  * Compiles a procedure into the stages that `execute` runs.
@@ -25,27 +33,25 @@ export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): 
   const { resolver, ...definition } = readDefinition(procedure);
   const parsers = mapParsers(procedure, sample);
   const middlewares = definition.middlewares.slice(0, -1);
-  const hasOnlyParsers = parsers.size === middlewares.length;
+  const isSingle = parsers.size === middlewares.length;
   const stages: (readonly CallStep[])[] = [];
   let before: readonly CallStep[] = [];
-  let after: readonly CallStep[] = [];
-  const endStage = (step: CallStep) => {
-    stages.push([...before, step, ...after]);
-    before = [];
-    after = [];
-  };
+  let output: Parser | undefined;
 
   for (const [at, middleware] of middlewares.entries()) {
     const parser = parsers.get(at);
-    if (parser === undefined) endStage({ run: (run) => middleware(createStepOptions(run)) });
-    else if (middleware._type === 'input') before = [...before, ...inputSteps(parser)];
-    else after = hasOnlyParsers ? [outputStep(parser)] : resultSteps(parser);
+    if (parser === undefined) {
+      stages.push([...before, { kind: 'call', call: middleware }, ...(output ? [resultStep(output)] : [])]);
+      before = [];
+      output = undefined;
+    } else if (middleware._type === 'input') before = [...before, ...inputSteps(parser)];
+    else output = parser;
   }
-  if (!hasOnlyParsers) after = [{ run: toResult }, ...after];
-  endStage({ run: (run) => resolver(createStepOptions(run)) });
-  if (hasOnlyParsers) return stages;
+  const resolve: CallStep = { kind: 'call', call: resolver };
+  stages.push([...before, resolve, ...(output ? [outputStep(output)] : []), ...(isSingle ? [] : [toResult])]);
+  if (isSingle) return stages;
   const [first = [], ...others] = stages;
-  return [[...first, { run: resultToOutcome }], ...others];
+  return [[...first, resultToOutcome], ...others];
 }
 
 /** Maps the index of each middleware that tRPC created for `.input()` or `.output()` to its parser. */
@@ -64,25 +70,17 @@ function mapParsers(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): Read
   ]);
 }
 
-function inputSteps(parser: Parser): readonly CallStep[] {
-  return [
-    { run: (run) => (run.getRawInput ? run.getRawInput() : run.inputs.read(run.index)) },
-    { run: parseStep(parser), onError: inputFailure },
-    { run: mergeInput },
-  ];
-}
+const inputSteps = (parser: Parser): readonly CallStep[] => [
+  { kind: 'read' },
+  { kind: 'parse', parse: parseFunction(parser), toError: inputFailure },
+  { kind: 'merge' },
+];
 
-function parseStep(parser: Parser): CallStep['run'] {
-  const parse = parseFunction(parser);
-  return (_run, value) => parse(value);
-}
-
-/** Merges the parsed input with the earlier ones if both are objects; otherwise replaces them. */
-function mergeInput(run: StageRun, parsed: unknown): void {
-  run.input = isObject(run.input) && isObject(parsed) ? { ...run.input, ...parsed } : parsed;
-}
-
-const outputStep = (parser: Parser): CallStep => ({ run: parseStep(parser), onError: invalidOutput });
+const outputStep = (parser: Parser): CallStep => ({
+  kind: 'parse',
+  parse: parseFunction(parser),
+  toError: invalidOutput,
+});
 
 /** tRPC's message for an invalid output. */
 export const outputErrorMessage = 'Output validation failed';
@@ -93,40 +91,89 @@ export function invalidOutput(cause: unknown): TRPCError {
 }
 
 /** Like `outputStep`, for the data of a middleware's result. */
-function resultSteps(parser: Parser): readonly CallStep[] {
+function resultStep(parser: Parser): CallStep {
   const parse = parseFunction(parser);
-  return [
-    {
-      run(run, result) {
-        run.result = result as MiddlewareResult;
-        return run.result.ok;
-      },
+  return {
+    kind: 'convert',
+    async convert(value) {
+      const result = value as MiddlewareResult;
+      if (!result.ok) return result;
+      try {
+        return { ...result, data: await parse(result.data) };
+      } catch (cause) {
+        throw invalidOutput(cause);
+      }
     },
-    {
-      run: ({ result }, isOk) => (isOk && result?.ok ? parse(result.data) : undefined),
-      onError: invalidOutput,
-    },
-    { run: ({ result }, data) => (result?.ok ? { ...result, data } : result) },
-  ];
+  };
 }
 
-const toResult = ({ options }: StageRun, data: unknown): MiddlewareResult => ({
-  marker,
-  ok: true,
-  data,
-  ctx: options?.ctx,
-});
+/** Converts the output of the resolver to the result of the innermost `next()`. */
+const toResult: CallStep = {
+  kind: 'convert',
+  convert: (data, options): MiddlewareResult => ({ marker, ok: true, data, ctx: options?.ctx }),
+};
 
 /** Converts the result of the outermost middleware to the outcome of the call. */
-function resultToOutcome(_run: StageRun, value: unknown): unknown {
-  const result = value as MiddlewareResult | undefined;
-  if (!result) {
-    return new Failure(
-      new TRPCError({
+const resultToOutcome: CallStep = {
+  kind: 'convert',
+  convert(value) {
+    const result = value as MiddlewareResult | undefined;
+    if (!result) {
+      throw new TRPCError({
         code: 'INTERNAL_SERVER_ERROR',
         message: 'No result from middlewares - did you forget to `return next()`?',
-      }),
-    );
+      });
+    }
+    return result.ok ? result.data : failureOf(result.error);
+  },
+};
+
+/**
+ * Whether a procedure is the function that tRPC creates, like `sample`: not wrapped, and without `experimental_caller`.
+ */
+function isTrpcProcedure(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): boolean {
+  const { middlewares, caller } = readDefinition(procedure);
+  if (caller !== undefined || functionForm(procedure) !== functionForm(sample)) return false;
+  if (functionForm(middlewares.at(-1)) !== functionForm(readDefinition(sample).middlewares.at(-1)))
+    return false;
+  const frames = countFrames(procedure);
+  return frames > 0 && frames === countFrames(sample);
+}
+
+/** Whether a middleware is one that tRPC creates for `.input()` or `.output()`. */
+function isTrpcParser(middleware: Middleware, kind: 'input' | 'output', sample: AnyTRPCProcedure): boolean {
+  const sampleParser = readDefinition(sample).middlewares.find(({ _type }) => _type === kind);
+  return middleware._type === kind && functionForm(middleware) === functionForm(sampleParser);
+}
+
+/**
+ * Describes a function by features that a wrapper rarely copies: `async`, name, number of parameters, property names.
+ */
+function functionForm(value: unknown): string {
+  if (typeof value !== 'function') return typeof value;
+  return [value.constructor.name, value.name, value.length, ...Reflect.ownKeys(value).map(String)].join();
+}
+
+/**
+ * Counts the stack frames when a procedure reads its options, to detect wrappers and proxies, which add one. Reading
+ * the options throws, so no step of the procedure runs.
+ */
+function countFrames(procedure: AnyTRPCProcedure): number {
+  let frames = 0;
+  const options = new Proxy({ getRawInput: undefined } as never, {
+    ownKeys() {
+      const { stackTraceLimit } = Error;
+      Error.stackTraceLimit = 100;
+      const error = new Error('These options cannot be read');
+      Error.stackTraceLimit = stackTraceLimit;
+      frames = String(error.stack).split('\n').length;
+      throw error;
+    },
+  });
+  try {
+    Promise.resolve(procedure(options)).catch(() => {});
+  } catch {
+    // Thrown by a synchronous wrapper.
   }
-  return result.ok ? result.data : failureOf(result.error);
+  return frames;
 }

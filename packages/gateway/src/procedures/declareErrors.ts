@@ -6,7 +6,7 @@ import {
 } from '@trpc/server';
 import { formatValue } from '../http/formatValue.ts';
 import type { z } from 'zod/v4';
-import { isZod } from './isZod.ts';
+import { isZod } from './standardSchema.ts';
 import { codeMessage, isReservedCode, trpcCodeOf } from './errorCodes.ts';
 
 /** The definition of a declared error. */

@@ -32,3 +32,14 @@ export const isReservedCode = (code: string): boolean =>
 /** Formats a tRPC code as text: `INTERNAL_SERVER_ERROR` as "Internal server error". */
 export const codeMessage = (code: string): string =>
   `${code.slice(0, 1)}${code.slice(1).toLowerCase().replaceAll('_', ' ')}`;
+
+const isStatusIn =
+  (from: number, to: number) =>
+  (value: unknown): value is number =>
+    typeof value === 'number' && Number.isInteger(value) && value >= from && value <= to;
+
+/** Whether a procedure can declare this value as `successStatus`: 2xx or 3xx. */
+export const isSuccessStatus = isStatusIn(200, 399);
+
+/** Whether an error can have this value as its status: 4xx or 5xx. */
+export const isErrorStatus = isStatusIn(400, 599);

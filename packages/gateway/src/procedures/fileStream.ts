@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isAsyncIterable } from '../http/isAsyncIterable.ts';
 import type { UploadedFile } from '../http/upload.ts';
-import { isZod } from './isZod.ts';
 
 const isFileStreamValue = (value: unknown): value is AsyncIterable<UploadedFile> => isAsyncIterable(value);
 
@@ -22,9 +21,5 @@ export const fileStream = () =>
     typescript: 'never',
   });
 
-/** Whether a schema was created by `fileStream()`, even if `.meta()` was called on it. */
-export function isFileStream(schema: unknown): boolean {
-  if (!isZod(schema)) return false;
-  const { def } = (schema as z.core.$ZodTypes)._zod;
-  return def.type === 'custom' && def.fn === isFileStreamValue;
-}
+/** Whether a definition is that of a schema of `fileStream()`, even if `.meta()` was called on it. */
+export const isFileStream = (def: z.core.$ZodCustomDef | undefined): boolean => def?.fn === isFileStreamValue;

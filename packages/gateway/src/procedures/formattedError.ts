@@ -2,8 +2,7 @@ import { getErrorShape, type TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { clientMessage } from './clientError.ts';
 import { DeclaredError, type ErrorDefinition, type ErrorDefinitions } from './declareErrors.ts';
-import { codeMessage, trpcCodeOf } from './errorCodes.ts';
-import { isErrorStatus } from './statuses.ts';
+import { codeMessage, isErrorStatus, trpcCodeOf } from './errorCodes.ts';
 
 /** The parts of an error that clients receive, as shaped by a formatter of `.errors()`. */
 export interface FormattedError {

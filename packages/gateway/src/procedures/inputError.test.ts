@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { inputError, formatIssues, issuesOf } from './inputError.ts';
+import { boundIssues, formatIssues, inputError, issuesOf, omittedFrom } from './inputError.ts';
 
 const badRequest = (cause: unknown) => new TRPCError({ code: 'BAD_REQUEST', cause });
 
@@ -18,62 +18,50 @@ describe('formatIssues', () => {
 
   it.each<[message: string, value: unknown, schema: z.ZodType]>([
     ['a: is required.', {}, z.object({ a: z.string() })],
-    ['a: must be an integer.', { a: 5.5 }, z.object({ a: z.int() })],
-    ['a: must be of the type number, not string.', { a: '5' }, z.object({ a: z.int() })],
+    ['a: is required.', {}, z.object({ a: z.date() })],
     [
       'a: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
       { a: 'x' },
       z.object({ a: z.date() }),
     ],
-    ['a: must be one of "b", "c".', { a: 'd' }, z.object({ a: z.enum(['b', 'c']) })],
-    ['input: must be at least 1.', 0, z.int().min(1)],
-    ['input: must be at least 1.', 0n, z.bigint().min(1n)],
-    ['input: must be at most 1.', 2n, z.bigint().max(1n)],
-    ['input: must be at most 1.5.', 2, z.number().max(1.5)],
+    ['a: Invalid input: expected int, received number.', { a: 5.5 }, z.object({ a: z.int() })],
+    ['input: Invalid input: expected string, received -Infinity.', -Infinity, z.string()],
+    ['a: Invalid option: expected one of "b"|"c".', { a: 'd' }, z.object({ a: z.enum(['b', 'c']) })],
     ['input: Invalid input: expected "a".', 'b', z.literal('a')],
-    ['a.1: must be at most 1.', { a: [0, 2] }, z.object({ a: z.array(z.int().max(1)) })],
-    ['a: is required.', {}, z.object({ a: z.date() })],
-    ['a: must be of the type boolean, not null.', { a: null }, z.object({ a: z.boolean() })],
-    ['a: must be of the type string, not array.', { a: [] }, z.object({ a: z.string() })],
+    ['a.1: Too big: expected number to be <=1.', { a: [0, 2] }, z.object({ a: z.array(z.int().max(1)) })],
     [
-      'a: must be of the type number, not NaN.',
-      { a: 'x' },
-      z.object({ a: z.string().transform(Number).pipe(z.number()) }),
+      'a: Invalid input: expected number, received boolean, or Invalid input: expected string, received boolean.',
+      { a: true },
+      z.object({ a: z.union([z.int(), z.string()]) }),
     ],
-    ['a: must be one of "b|c", 5.', { a: 'd' }, z.object({ a: z.literal(['b|c', 5]) })],
-    ['a: Too small: expected string to have >=2 characters.', { a: '' }, z.object({ a: z.string().min(2) })],
-    ['a: Too big: expected number to be <5.', { a: 5 }, z.object({ a: z.number().lt(5) })],
-    ['a: must be an integer or "all".', { a: 1.5 }, z.object({ a: z.union([z.int(), z.literal('all')]) })],
-    ['a: must be a number or a string.', { a: true }, z.object({ a: z.union([z.int(), z.string()]) })],
-    ['a: must be a number or "all".', { a: 'x' }, z.object({ a: z.union([z.int(), z.literal('all')]) })],
     [
-      'a: must be an array or one of "b", "c".',
+      'a: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z, or Invalid input: expected null, received number.',
       { a: 1 },
-      z.object({ a: z.array(z.int()).or(z.enum(['b', 'c'])) }),
+      z.object({ a: z.union([z.date(), z.null()]) }),
     ],
-    ['input: must be an array or a string.', 1, z.union([z.tuple([z.int()]), z.string()])],
-    ['input: must be an object or a string.', 1, z.union([z.object({ b: z.int() }), z.string()])],
-    ['input: must be an object or a string.', 1, z.union([z.record(z.string(), z.int()), z.string()])],
-    ['input: must be absent or a string.', 1, z.union([z.undefined(), z.string()])],
-    ['input: must be of the type string, not bigint.', 1n, z.string()],
-    ['input: must be of the type string, not Date.', new Date(0), z.string()],
-    ['input: must be of the type string, not NaN.', NaN, z.string()],
-    ['input: must be of the type string, not Infinity.', Infinity, z.string()],
-    ['input: must be of the type string, not -Infinity.', -Infinity, z.string()],
-    ['a: must be a date-time (RFC 3339) or null.', { a: 1 }, z.object({ a: z.union([z.date(), z.null()]) })],
+    ['a: is required.', {}, z.object({ a: z.union([z.int(), z.literal('all')]) })],
     [
-      'a: must be a number or a string.',
-      { a: {} },
-      z.object({ a: z.union([z.number(), z.union([z.string(), z.number()])]) }),
+      'a: Invalid UUID, or Too small: expected string to have >=2 characters.',
+      { a: 'x' },
+      z.object({ a: z.union([z.uuid(), z.string().min(2)]) }),
     ],
-    ['a: is required.', {}, z.object({ a: z.union([z.int(), z.string()]) })],
     // An integer that is out of bounds: the message is about the bound, not about the union.
-    ['a: must be at most 10.', { a: 11 }, z.object({ a: z.union([z.int().max(10), z.literal('all')]) })],
-    ['a: Invalid input.', { a: 'x' }, z.object({ a: z.union([z.uuid(), z.string().min(2)]) })],
+    [
+      'a: Too big: expected number to be <=10.',
+      { a: 11 },
+      z.object({ a: z.union([z.int().max(10), z.literal('all')]) }),
+    ],
     [
       'a: Invalid input.',
       { a: {} },
       z.object({ a: z.union([z.object({ b: z.int() }), z.object({ c: z.int() })]) }),
+    ],
+    [
+      "a.k: Invalid discriminator value. Expected 'b' | 'c'.",
+      { a: { k: 'd' } },
+      z.object({
+        a: z.discriminatedUnion('k', [z.object({ k: z.literal('b') }), z.object({ k: z.literal('c') })]),
+      }),
     ],
     ['input: has to rhyme.', 'x', z.string().refine(() => false, { error: 'has to rhyme' })],
   ])('formatIssues returns "%s" for zod’s issues with %s', (message, value, schema) => {
@@ -151,5 +139,140 @@ describe('issuesOf', () => {
     const { error } = z.string().safeParse(5);
     expect(issuesOf(new TRPCError({ code: 'CONFLICT', cause: error }))).toEqual([]);
     expect(issuesOf(badRequest(new Error('Bad.')))).toEqual([]);
+  });
+});
+
+/** A syntax tree: two options that differ in their last member only. */
+const Tree: z.ZodType = z.union([
+  z.object({
+    get a() {
+      return Tree;
+    },
+    k: z.literal('x'),
+  }),
+  z.object({
+    get a() {
+      return Tree;
+    },
+    k: z.literal('y'),
+  }),
+  z.null(),
+]);
+
+function tree(depth: number): unknown {
+  let value: unknown = null;
+  for (let level = 0; level < depth; level += 1) value = { a: value, k: 'z' };
+  return value;
+}
+
+const errorOf = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error as z.ZodError;
+
+describe('boundIssues', () => {
+  it.each<[name: string, schema: z.ZodType, value: unknown]>([
+    ['one issue', z.string(), 5],
+    ['300 issues', z.array(z.string()), Array.from({ length: 300 }, () => 5)],
+    ['a union of 4 levels', Tree, tree(4)],
+  ])('boundIssues leaves an error of %s as it is', (_name, schema, value) => {
+    const error = errorOf(schema, value);
+    const { message } = errorOf(schema, value);
+    expect(boundIssues(error)).toBe(false);
+    expect(error.message).toBe(message);
+    expect(omittedFrom(error.issues)).toBeUndefined();
+  });
+
+  it.each<[name: string, schema: z.ZodType, value: unknown]>([
+    ['1,000 issues', z.array(z.string()), Array.from({ length: 1000 }, () => 5)],
+    ['a union of 10 levels', Tree, tree(10)],
+    ['a union of 95 levels', Tree, tree(95)],
+    [
+      '100 issues below a name of 100,000 characters',
+      z.record(z.string(), z.array(z.string())),
+      { ['n'.repeat(100_000)]: Array.from({ length: 100 }, () => 5) },
+    ],
+    ['an unknown property of 100,000 characters', z.strictObject({}), { ['n'.repeat(100_000)]: 1 }],
+    [
+      '10,000 unknown properties',
+      z.strictObject({}),
+      Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`name${index}`, 1])),
+    ],
+    [
+      '10,000 invalid keys',
+      z.record(z.uuid(), z.number()),
+      Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`name${index}`, 1])),
+    ],
+    [
+      'an enum of 1,000 values',
+      z.array(z.enum(Array.from({ length: 1000 }, (_, index) => `value${index}`))),
+      Array.from({ length: 100 }, () => 'x'),
+    ],
+  ])(
+    'boundIssues bounds an error of %s to 160 KB and 50 ms, with its message, flattenError, treeifyError and formatError',
+    (_name, schema, value) => {
+      let ms = Infinity;
+      // Processor time includes that of the garbage collector and of cores shared with others: the least of 4 counts.
+      for (let attempt = 0; attempt < 4 && ms >= 50; attempt += 1) {
+        const error = errorOf(schema, value);
+        const before = process.cpuUsage();
+        expect(boundIssues(error)).toBe(true);
+        const texts = [
+          error.message,
+          JSON.stringify(z.flattenError(error)),
+          JSON.stringify(z.treeifyError(error)),
+          JSON.stringify(z.formatError(error)),
+          z.prettifyError(error),
+        ];
+        const { user, system } = process.cpuUsage(before);
+        ms = Math.min(ms, (user + system) / 1000);
+        expect(Math.max(...texts.map(({ length }) => length))).toBeLessThan(160_000);
+      }
+      expect(ms).toBeLessThan(50);
+    },
+  );
+
+  it('boundIssues counts the issues of other libraries only, since their values are not in a message', () => {
+    const issues = (count: number) => Array.from({ length: count }, () => ({ message: 'x'.repeat(1000) }));
+    const errors = [1000, 1001].map((count) => Object.assign(new Error('x'), { issues: issues(count) }));
+    expect(errors.map((error) => boundIssues(error))).toEqual([false, true]);
+    expect(errors.map((error) => omittedFrom(error.issues))).toEqual([undefined, 1]);
+  });
+
+  it('boundIssues keeps the first issues, and the last one says how many are missing', () => {
+    const error = errorOf(
+      z.array(z.string()),
+      Array.from({ length: 5000 }, () => 5),
+    );
+    const { issues } = errorOf(
+      z.array(z.string()),
+      Array.from({ length: 5000 }, () => 5),
+    );
+    boundIssues(error);
+    const kept = error.issues.length - 1;
+    expect(omittedFrom(error.issues)).toBe(5000 - kept);
+    expect(kept).toBeGreaterThan(300);
+    expect(error.issues.slice(0, kept)).toEqual(issues.slice(0, kept));
+    expect(error.issues[kept]?.message).toBe(`${5000 - kept} more issues are not listed`);
+  });
+
+  it('boundIssues keeps 20 issues, shortened, if a single one is too large', () => {
+    const name = 'n'.repeat(100_000);
+    const error = errorOf(z.record(z.string(), z.array(z.string())), {
+      [name]: Array.from({ length: 30 }, () => 5),
+    });
+    boundIssues(error);
+    expect(error.issues).toHaveLength(21);
+    expect(error.issues[19]).toEqual({
+      code: 'invalid_type',
+      expected: 'string',
+      path: [`${'n'.repeat(200)}…`, 19],
+      message: 'Invalid input: expected string, received number',
+    });
+  });
+
+  it.each([
+    ['an error without issues', new Error('x')],
+    ['a text', 'x'],
+    ['nothing', undefined],
+  ])('boundIssues ignores %s', (_name, value) => {
+    expect(boundIssues(value)).toBe(false);
   });
 });

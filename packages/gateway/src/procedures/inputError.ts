@@ -1,10 +1,6 @@
 import { TRPCError } from '@trpc/server';
-import { util } from 'zod/v4/core';
-import english from 'zod/v4/locales/en.js';
-import { boundIssues, namedIssues, omittedFrom } from './boundedIssues.ts';
 import { codeMessage } from './errorCodes.ts';
-import { isZod } from './isZod.ts';
-import type { StandardIssue } from './standardSchema.ts';
+import { isZod, type StandardIssue } from './standardSchema.ts';
 
 /** One problem with an input. */
 export interface InputIssue {
@@ -36,7 +32,7 @@ export function inputError(issues: readonly InputIssue[]): TRPCError {
 /** Largest number of issues that are converted from another library's. */
 const maxConverted = 1001;
 
-/** Longest message that a schema library may give an error, in characters. */
+/** Longest message of a schema's error, in characters: some 500 issues of zod with a short path. */
 const maxMessageLength = 65_536;
 
 /**
@@ -93,100 +89,119 @@ export function formatIssues(issues: readonly InputIssue[]): string {
   return `${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
 }
 
+/** zod's English message for a value of another type. An issue does not contain the value. */
+const typeMessage = /^Invalid input: expected (\w+), received (\w+)$/;
+
 /**
- * Returns the message of an issue. zod's default English messages are replaced by messages in the style of the
- * gateway's; custom messages and those of a locale configured by `z.config` are kept.
+ * Returns the message of an issue: zod's, unless it is unclear to clients. Custom messages and those of a locale that
+ * `z.config` sets are kept.
  */
 function issueMessage(issue: InputIssue): string {
-  const { code, expected, message, values, minimum, maximum } = issue;
-  if (code === 'invalid_type') {
-    const received = receivedKind(issue);
-    if (received === undefined) return message;
-    if (received === 'undefined') return 'is required';
-    if (expected === 'int' && received === 'number') return 'must be an integer';
-    if (expected === 'date') return 'must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z';
-    return `must be of the type ${String(expected)}, not ${received}`;
-  }
-  if (englishMessage(issue) !== message) return message;
-  if (code === 'invalid_value' && Array.isArray(values) && values.length > 1) {
-    return `must be one of ${util.joinValues(values, ', ')}`;
-  }
-  if (code === 'invalid_union') return unionMessage(issue) ?? message;
-  const isNumeric = ['number', 'int', 'bigint', 'date'].includes(String(issue['origin']));
-  if (isNumeric && issue['inclusive'] === true) {
-    if (code === 'too_small') return `must be at least ${String(minimum)}`;
-    if (code === 'too_big') return `must be at most ${String(maximum)}`;
-  }
-  return message;
+  const { code, message } = issue;
+  const [, expected, received] = (code === 'invalid_type' && typeMessage.exec(message)) || [];
+  if (received === 'undefined') return 'is required';
+  // A client cannot send a Date.
+  if (expected === 'date') return 'must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z';
+  return code === 'invalid_union' && message === 'Invalid input' ? (unionMessage(issue) ?? message) : message;
 }
 
 /**
- * Returns the message for a value that no option of a union accepts. `undefined` if more than its type or value is
- * wrong.
+ * Returns the messages of all options of a union. `undefined` if an option accepts the value as a whole, but not
+ * its fields.
  */
-function unionMessage(issue: InputIssue): string | undefined {
-  const options = unionOptions(issue);
-  if (options.some((option) => option.code === 'invalid_type' && receivedKind(option) === 'undefined'))
-    return 'is required';
-  const expected = new Set(options.map(expectedByOption));
-  return expected.size === 0 || expected.has(undefined) ? undefined : `must be ${[...expected].join(' or ')}`;
-}
-
-/**
- * Returns the issue of each option of a union, and of nested unions, with the value as a whole. Empty if an option has
- * any other issue.
- */
-function unionOptions({ errors }: InputIssue): readonly InputIssue[] {
+function unionMessage({ errors }: InputIssue): string | undefined {
   const options = Array.isArray(errors) ? (errors as readonly (readonly InputIssue[])[]) : [];
-  if (!options.every(([first, ...others]) => first?.path.length === 0 && others.length === 0)) return [];
-  return options.flatMap(([only]) => (only?.code === 'invalid_union' ? unionOptions(only) : (only ?? [])));
-}
-
-/** Formats the value that an option of a union expects, to follow "must be". */
-function expectedByOption(issue: InputIssue): string | undefined {
-  const { code, expected, message, values } = issue;
-  if (code === 'invalid_type' && receivedKind(issue) !== undefined) {
-    return nounsByType[String(expected)] ?? `a ${String(expected)}`;
+  const messages = new Set<string>();
+  for (const [first, ...others] of options) {
+    if (first === undefined || first.path.length > 0 || others.length > 0) return undefined;
+    messages.add(issueMessage(first));
   }
-  if (code !== 'invalid_value' || !Array.isArray(values) || englishMessage(issue) !== message)
-    return undefined;
-  return `${values.length > 1 ? 'one of ' : ''}${util.joinValues(values, ', ')}`;
+  return messages.has('is required') ? 'is required' : [...messages].join(', or ') || undefined;
 }
 
-const nounsByType: Readonly<Record<string, string | undefined>> = {
-  int: 'an integer',
-  date: 'a date-time (RFC 3339)',
-  array: 'an array',
-  tuple: 'an array',
-  object: 'an object',
-  record: 'an object',
-  null: 'null',
-  undefined: 'absent',
-};
+// An error of a schema may be far larger than its input: each issue of a list repeats its path, and the issues of a
+// recursive union share their children, which `message` writes out once for each path to them (zod 4.6.7: 427
+// bytes of input took more than 20 s). So issues are measured and cut before anything reads `message`.
 
-const { localeError } = english();
+/** Largest number of issues of another library, whose `message` does not list them. */
+const maxIssues = 1000;
 
-const englishMessage = (issue: object, input?: unknown) =>
-  localeError({ ...issue, input } as unknown as Parameters<typeof localeError>[0]);
+/** Number of issues that a message names. These are kept in any case, shortened if necessary. */
+const namedIssues = 20;
+
+/** Longest text in a shortened issue, in characters. */
+const maxShortText = 200;
+
+/** A member of the last issue of a list that was cut: the number of the missing issues. */
+const omittedIssues = Symbol('omittedIssues');
+
+/** Returns how many issues are missing in a list, which its last issue says. `undefined` for a complete list. */
+export function omittedFrom(issues: readonly object[]): number | undefined {
+  const last: { readonly [omittedIssues]?: number } | undefined = issues.at(-1);
+  return last?.[omittedIssues];
+}
 
 /**
- * A value of each kind that zod's messages name as received, to find out the kind: an issue does not contain its input.
+ * Cuts the issues of an error in place if they are too large, so that its `message` and functions such as
+ * `z.flattenError` and `z.treeifyError` are cheap. Other errors stay as they are.
+ * @returns whether issues were omitted or shortened
  */
-const inputKinds: readonly (readonly [kind: string, input: unknown])[] = [
-  ['undefined', undefined],
-  ['null', null],
-  ['string', ''],
-  ['number', 0],
-  ['boolean', false],
-  ['array', []],
-  ['object', {}],
-  ['bigint', 0n],
-  ['Date', new Date(0)],
-  ['NaN', NaN],
-  ['Infinity', Infinity],
-  ['-Infinity', -Infinity],
-];
+export function boundIssues(error: unknown): boolean {
+  const issues = error instanceof Error && 'issues' in error ? error.issues : undefined;
+  if (!Array.isArray(issues) || Object.isFrozen(issues)) return false;
+  const isZodError = /^\$?ZodError$/.test((error as Error).name);
+  const kept: unknown[] = [];
+  let isShortened = false;
+  let left = isZodError ? maxMessageLength : maxIssues;
+  for (const issue of issues as readonly unknown[]) {
+    const next = isZodError ? textLeft(issue, left, 1) : left - 1;
+    if (next < 0 && kept.length >= namedIssues) break;
+    if (next < 0) isShortened = true;
+    else left = next;
+    kept.push(next < 0 ? shortIssue(issue) : issue);
+  }
+  const omitted = issues.length - kept.length;
+  if (omitted === 0 && !isShortened) return false;
+  if (omitted > 0) {
+    const message = `${omitted} more issues are not listed`;
+    kept.push({ code: 'custom', path: [], message, [omittedIssues]: omitted });
+  }
+  issues.splice(0, issues.length, ...kept);
+  return true;
+}
 
-/** Returns the kind of input that zod's default message names. `undefined` if the message is not zod's default. */
-const receivedKind = (issue: InputIssue): string | undefined =>
-  inputKinds.find(([, input]) => englishMessage(issue, input) === issue.message)?.[0];
+/**
+ * Returns how much of a budget the text of a value leaves. It stops when nothing is left, so that its cost does not
+ * depend on the value.
+ * @param depth the depth of the value, since zod's `message` is indented
+ */
+function textLeft(value: unknown, budget: number, depth: number): number {
+  if (typeof value === 'string') return budget - value.length - 2;
+  let left = budget - 2 * depth - 8;
+  if (typeof value !== 'object' || value === null) return left;
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length && left >= 0; index += 1) {
+      left = textLeft(value[index], left, depth + 1);
+    }
+    return left;
+  }
+  for (const [name, member] of Object.entries(value)) {
+    if (left < 0) break;
+    left = textLeft(member, left - name.length - 4 - 2 * depth, depth + 1);
+  }
+  return left;
+}
+
+/** Returns an issue with short texts and a short path, and without nested issues and values. */
+function shortIssue(issue: unknown): unknown {
+  if (typeof issue !== 'object' || issue === null) return shortText(issue);
+  return Object.fromEntries(
+    Object.entries(issue).map(([name, member]: [string, unknown]) => {
+      if (!Array.isArray(member)) return [name, typeof member === 'object' ? null : shortText(member)];
+      return [name, name === 'path' ? member.slice(0, namedIssues).map(shortText) : []];
+    }),
+  );
+}
+
+const shortText = (value: unknown) =>
+  typeof value === 'string' && value.length > maxShortText ? `${value.slice(0, maxShortText)}…` : value;

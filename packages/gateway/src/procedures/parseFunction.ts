@@ -1,9 +1,9 @@
 import { z } from 'zod';
+// Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
+import { clone } from 'zod/v4/core';
 // Not public, but without a public equivalent: tRPC's conversion of a parser of any library to a function.
 import { getParseFn } from '@trpc/server/unstable-core-do-not-import';
-import { boundedSchema } from './boundedSchema.ts';
-import { isZod } from './isZod.ts';
-import { nestedSchemas } from './nestedSchemas.ts';
+import { isZod } from './standardSchema.ts';
 
 export type Parser = Parameters<typeof getParseFn>[0];
 type Parse = (value: unknown) => unknown;
@@ -44,4 +44,141 @@ function hasTransform(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()
   // A codec is a pipe with its own functions.
   if (def.type === 'pipe' && def.transform !== undefined) return true;
   return nestedSchemas(def).some((part) => hasTransform(part, seen));
+}
+
+// zod (4.6.7) finds every issue of an input at some 2 µs each: 500,000 wrong items in a body of 1 MB take a second, and
+// several in a list of unions or of objects with many fields. It has no limit, and its `abortEarly` does not stop at
+// failed checks, nor in records. So while a large input is parsed, the schemas that take part are wrapped: a list with
+// too many issues is invalid, whatever its remaining items are, and these are skipped.
+
+/** Number of issues of a list, record or tuple above which its remaining items are skipped. */
+const maxIssuesOfContainer = 1000;
+
+/** Number of issues of a whole input, with those inside unions, above which one issue of a container suffices. */
+const maxIssuesOfInput = 10_000;
+
+/** Number of issues of an input that is known to be invalid above which nothing else is checked. */
+const maxIssuesOfInvalidInput = 50_000;
+
+/** Number of values in an input above which it is large. With fewer, a schema must be huge to be slow. */
+const largeInput = 200;
+
+type ZodInternals = z.core.$ZodTypeInternals;
+type Issues = Parameters<ZodInternals['run']>[0]['issues'];
+/** `run` as a property: zod declares it as a method, but it does not use `this`. */
+interface Internals extends Omit<ZodInternals, 'run'> {
+  run: ParseRun;
+}
+type ParseRun = (...options: Parameters<ZodInternals['run']>) => ReturnType<ZodInternals['run']>;
+
+/**
+ * Returns a copy of a schema that stops to search for issues in a large input that is invalid. Valid inputs, and issues
+ * within the limits, are the same as those of the schema.
+ * @param isInvalid whether an input that the copy parses is known to be invalid
+ */
+export function boundedSchema<Schema extends z.core.$ZodType>(
+  schema: Schema,
+  isInvalid: () => boolean,
+): Schema {
+  const copy = clone(schema);
+  let nodes: readonly Internals[] | undefined;
+  copy._zod.run = (payload, context) => {
+    if (!isLarge(payload.value)) return schema._zod.run(payload, context);
+    nodes ??= internalsOf(schema);
+    const runs = nodes.map(({ run }) => run);
+    limitIssues(nodes, isInvalid() ? maxIssuesOfInvalidInput : Infinity);
+    try {
+      // An asynchronous parse has started with all items when this returns.
+      return schema._zod.run(payload, context);
+    } catch (error) {
+      if (error !== tooManyIssues) throw error;
+      return addSkipped(payload);
+    } finally {
+      for (const [index, node] of nodes.entries()) node.run = runs[index] as ParseRun;
+    }
+  };
+  return copy;
+}
+
+/**
+ * Replaces `run` of the schemas that take part in one parse.
+ * @param most the number of issues above which it throws `tooManyIssues`
+ */
+function limitIssues(nodes: readonly Internals[], most: number): void {
+  const none: Issues = [];
+  /** The issues of the container whose item is parsed next; `none` inside an item. */
+  let container = none;
+  let count = 0;
+  for (const node of nodes) {
+    const { def, run } = node;
+    const isContainer = containers.has(def.type) || (def as { catchall?: unknown }).catchall !== undefined;
+    node.run = (payload, context) => {
+      const outer = container;
+      const isOver = count > maxIssuesOfInput;
+      if (outer.length > (isOver ? 0 : maxIssuesOfContainer)) {
+        if (outer.at(-1)?.message !== skipped) addSkipped({ issues: outer });
+        return payload;
+      }
+      if (count > most) throw tooManyIssues;
+      // One issue of each option of a union suffices too, and one of an object.
+      if (isOver) Object.assign(context, { abortEarly: true });
+      container = isContainer ? payload.issues : none;
+      const result = run(payload, context);
+      container = outer;
+      if (!(result instanceof Promise)) count += result.issues.length;
+      return result;
+    };
+  }
+}
+
+const containers: ReadonlySet<string> = new Set(['array', 'record', 'tuple', 'map', 'set']);
+
+const tooManyIssues = new Error('Too many issues');
+
+const skipped = 'Too many issues: further items were not checked.';
+
+/** Adds an issue without `continue`: zod then calls no refinement with the skipped items. */
+function addSkipped<Payload extends { readonly issues: Issues }>(payload: Payload): Payload {
+  payload.issues.push({ code: 'custom', message: skipped, input: undefined });
+  return payload;
+}
+
+/** Whether an input has many values. It stops to count there. */
+function isLarge(value: unknown): boolean {
+  const values = [value];
+  for (const next of values) {
+    if (typeof next !== 'object' || next === null) continue;
+    // A transformer of tRPC creates maps and sets. The members of a map are pairs.
+    const isIterable = Array.isArray(next) || next instanceof Map || next instanceof Set;
+    for (const member of isIterable ? (next as Iterable<unknown>) : Object.values(next)) {
+      if (values.push(member) > largeInput) return true;
+    }
+  }
+  return false;
+}
+
+/**
+ * Returns the schemas that take part in a parse. None if one is an intersection, which accepts a key that is an issue of
+ * one side and valid for the other.
+ */
+function internalsOf(root: z.core.$ZodType): readonly Internals[] {
+  const schemas = new Set<z.core.$ZodType>([root]);
+  for (const schema of schemas) {
+    const { def, innerType } = schema._zod as Internals & { readonly innerType?: z.core.$ZodType };
+    if (def.type === 'intersection') return [];
+    for (const nested of nestedSchemas(def)) schemas.add(nested);
+    if (def.type === 'lazy' && innerType) schemas.add(innerType);
+  }
+  return [...schemas].map(({ _zod }) => _zod);
+}
+
+/**
+ * Lists the schemas in the definition of another one. Getters are not read: the default value is a getter that calls a
+ * user-defined function.
+ */
+function nestedSchemas(definition: z.core.$ZodTypeDef): readonly z.core.$ZodType[] {
+  const def = definition as z.core.$ZodTypes['_zod']['def'];
+  if (def.type === 'object') return [...Object.values(def.shape), def.catchall].filter(isZod);
+  const properties: readonly PropertyDescriptor[] = Object.values(Object.getOwnPropertyDescriptors(def));
+  return properties.flatMap(({ value }) => value as unknown).filter(isZod);
 }

@@ -1,12 +1,11 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
-import { compile } from './compile.ts';
+import { compile, readDefinition } from './compile.ts';
 import type { Executable } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
 import { readErrors } from './readErrors.ts';
 import { readMeta, type ProcedureMeta } from './readMeta.ts';
 import { createSample, selfTest } from './selfTest.ts';
-import { readDefinition } from './trpcProcedure.ts';
 
 /** A procedure that the gateway serves, as listed in `gateway.procedures`. */
 export interface ServedProcedure {

@@ -4,7 +4,7 @@ import { declareErrors } from './declareErrors.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
-import { readDefinition } from './trpcProcedure.ts';
+import { readDefinition } from './compile.ts';
 
 const t = initTRPC.context<{ user: { name: string } }>().meta<GatewayMeta>().create();
 function read(procedure: AnyTRPCProcedure) {

@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { checkDefinition, definitionReader, type ErrorDefinitions } from './declareErrors.ts';
 import { marker } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
-import type { ProcedureDefinition } from './trpcProcedure.ts';
+import type { ProcedureDefinition } from './compile.ts';
 
 /**
  * Reads the errors that a procedure declares, by `.errors(declareErrors(…))` or, for a custom formatter, by its

@@ -16,7 +16,7 @@ import type { ErrorDefinitions } from './declareErrors.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { Deprecation, GatewayMeta, Pagination, RestMeta, UploadLimits } from './meta.ts';
 import { isStandardSchema } from './standardSchema.ts';
-import { isErrorStatus, isSuccessStatus } from './statuses.ts';
+import { isErrorStatus, isSuccessStatus } from './errorCodes.ts';
 
 /** The metadata of a procedure, checked and with its defaults. */
 export interface ProcedureMeta {

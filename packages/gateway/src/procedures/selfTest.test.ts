@@ -2,7 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { expect, test, vi } from 'vitest';
 import { readProcedures } from './procedures.ts';
 import { createSample, selfTest, type SampleProcedure } from './selfTest.ts';
-import type { ProcedureDefinition } from './trpcProcedure.ts';
+import type { ProcedureDefinition } from './compile.ts';
 
 const t = initTRPC.create();
 const router = t.router({ first: t.procedure.query(() => 1), second: t.procedure.query(() => 2) });

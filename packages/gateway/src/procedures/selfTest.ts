@@ -1,7 +1,6 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
-import { compile } from './compile.ts';
 import { execute, Failure } from './execute.ts';
-import { readDefinition } from './trpcProcedure.ts';
+import { compile, readDefinition } from './compile.ts';
 
 /** A procedure built with the installed @trpc/server, and the parts that it was built from. */
 export interface SampleProcedure {

@@ -151,7 +151,7 @@ describe('memoryState', () => {
       authentication: bearer({ verify: (token) => token }),
       createContext: () => ({}),
       document: { title: 'Payments', version: '0.0.0' },
-      idempotency: { state: memoryState({ maxBytes: 100_000 }) },
+      state: memoryState({ maxBytes: 100_000 }),
     });
     const post = (path: string, input: unknown, key: string, headers: Record<string, string> = {}) =>
       fetch(`http://localhost${path}`, {

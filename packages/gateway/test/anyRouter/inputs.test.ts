@@ -272,8 +272,14 @@ describe('a date in a JSON body', () => {
       { event: { kind: 'timed', at: 'x' } },
       'event.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
     ],
-    [{ dateOrNumber: 'x' }, 'dateOrNumber: must be a date-time (RFC 3339) or a number.'],
-    [{ event: { kind: 'timed', at: text, n: 'x' } }, 'event.n: must be of the type number, not string.'],
+    [
+      { dateOrNumber: 'x' },
+      'dateOrNumber: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z, or Invalid input: expected number, received string.',
+    ],
+    [
+      { event: { kind: 'timed', at: text, n: 'x' } },
+      'event.n: Invalid input: expected number, received string.',
+    ],
     [
       { at: 'x', pair: ['x', 'y'] },
       'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z; pair.1: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
@@ -287,7 +293,7 @@ describe('a date in a JSON body', () => {
     const response = await client.send('POST', '/v1/plans', { body: { recent: '2019-12-31T23:59:59Z' } });
     expect([response.status, response.error().message]).toEqual([
       400,
-      expect.stringMatching(/^recent: must be at least/),
+      expect.stringMatching(/^recent: Too small/),
     ]);
   });
 

@@ -1,5 +1,5 @@
 /** A process that serves a gateway and responds to each message with its port. Start it with `startPinned(0, …)`. */
-import { bearer, createGateway, type Handle } from '@petstore/gateway';
+import { bearer, createGateway, type Service } from '@petstore/gateway';
 import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
 import { respondToParent } from './pinned.ts';
@@ -9,7 +9,11 @@ export interface Target {
   readonly port: number;
 }
 
-const healthy: Handle = () => ({ status: 200, headers: [['Content-Type', 'application/json']], body: '{}' });
+const healthy: Service['handle'] = () => ({
+  status: 200,
+  headers: [['Content-Type', 'application/json']],
+  body: '{}',
+});
 
 const { router, rows } = createPets();
 for (let id = 1; id <= pets; id += 1) {

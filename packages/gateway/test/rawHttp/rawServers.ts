@@ -5,7 +5,7 @@ import {
   headersOf,
   type HttpRequest,
   type HttpResponse,
-  type Handle,
+  type Service,
 } from '@petstore/gateway';
 import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
@@ -22,7 +22,9 @@ export interface RawServer {
   close(): Promise<void>;
 }
 
-type Listen = (handle: Handle) => Promise<{ readonly port: number; readonly close: () => Promise<unknown> }>;
+type Listen = (
+  handle: Service['handle'],
+) => Promise<{ readonly port: number; readonly close: () => Promise<unknown> }>;
 
 async function startRawServer(listenWith: Listen): Promise<RawServer> {
   const { router, rows } = createPets();

@@ -87,32 +87,41 @@ describe('credentials of WebSockets', () => {
     },
   );
 
-  it('a WebSocket that sends no credential within credentialDeadlineMs is closed with 1008', async () => {
-    const { connectClient } = await startSocketGateway({ credentialDeadlineMs: 50 });
+  it('a WebSocket that sends no credential within 5 s is closed with 1008', async () => {
+    const { connectClient } = await startSocketGateway();
     expect(await connectClient(connectionParamsTarget, {}).closed).toEqual([
       1008,
       'No credential was received in time.',
     ]);
   });
 
-  it('maxUnauthenticatedSockets rejects WebSockets with 503 until one of those without a credential sends it or disconnects', async () => {
-    const { connectClient } = await startSocketGateway({ maxUnauthenticatedSockets: 1 });
-    const first = connectClient(connectionParamsTarget, {});
-    await until(() => expect(first.socket.readyState).toBe(1));
-    const [status, body] = await connectClient(connectionParamsTarget, {}).closed;
+  it('beside 1000 WebSockets without a credential, further ones get 503 until one of those sends it or disconnects', async () => {
+    const { connectClient } = await startSocketGateway({}, { trustProxy: ['127.0.0.1'] });
+    const from = (address: number) =>
+      connectClient(connectionParamsTarget, { headers: { 'x-forwarded-for': `203.0.113.${address}` } });
+    const [first, ...others] = Array.from({ length: 999 }, (_, at) => from(at % 10));
+    await until(() => expect(others.every(({ socket }) => socket.readyState === 1)).toBe(true));
+    const last = from(11);
+    await until(() => expect(last.socket.readyState).toBe(1));
+    const [status, body] = await from(12).closed;
     expect([status, JSON.parse(body)]).toMatchObject([
       503,
-      { error: { data: { code: 'SERVICE_UNAVAILABLE' } } },
+      {
+        error: {
+          message: 'Too many sockets are waiting to authenticate: the limit is 1000. Try again later.',
+          data: { code: 'SERVICE_UNAVAILABLE' },
+        },
+      },
     ]);
-    first.send(connectionParams({ authorization: 'Bearer good-key' }));
-    first.send(call(1, 'query', 'caller'));
-    await until(() => expect(first.messages).toHaveLength(1));
-    const third = connectClient(connectionParamsTarget, {});
+    first?.send(connectionParams({ authorization: 'Bearer good-key' }));
+    first?.send(call(1, 'query', 'caller'));
+    await until(() => expect(first?.messages).toHaveLength(1));
+    const third = from(12);
     await until(() => expect(third.socket.readyState).toBe(1));
     third.socket.terminate();
     await until(() => expect(third.socket.readyState).toBe(3));
     await sleep(20);
-    const fourth = connectClient(connectionParamsTarget, {});
+    const fourth = from(12);
     await until(() => expect(fourth.socket.readyState).toBe(1));
   });
 });
@@ -128,7 +137,7 @@ describe('limits for WebSockets without a credential', () => {
       ]),
     ],
   ])(
-    'a WebSocket without a credential that sends over 64 KiB (maxUnauthenticatedBytes) of an unfinished message in %s is disconnected',
+    'a WebSocket without a credential that sends over 64 KiB of an unfinished message in %s is disconnected',
     async (_condition, frames) => {
       const { records, server } = await startSocketGateway({ maxMessageBytes: 4_000_000 });
       const socket = connect(server.port, '127.0.0.1');
@@ -148,7 +157,7 @@ describe('limits for WebSockets without a credential', () => {
     },
   );
 
-  it('a WebSocket with a key in its upgrade request accepts messages up to maxMessageBytes; with a key in its first message, up to maxUnauthenticatedBytes', async () => {
+  it('a WebSocket with a key in its upgrade request accepts messages up to maxMessageBytes; with a key in its first message, up to 64 KiB', async () => {
     const { connectClient } = await startSocketGateway({ maxMessageBytes: 1_000_000 });
     const large = call(1, 'query', 'caller', 'x'.repeat(900_000));
     const client = connectClient('/trpc', withKey('good-key'));
@@ -168,15 +177,13 @@ describe('limits for WebSockets without a credential', () => {
     ['two IPv4 addresses', '203.0.113.1', '203.0.113.2'],
     ['two /64 networks of IPv6', '2001:db8::1', '2001:db8:0:1::1'],
   ])(
-    'maxUnauthenticatedSocketsPerAddress counts the WebSockets of %s separately: %s, %s',
+    'WebSockets without a credential of %s are counted separately: %s, %s',
     async (_condition, first, second) => {
-      const { connectClient } = await startSocketGateway(
-        { maxUnauthenticatedSocketsPerAddress: 1 },
-        { trustProxy: ['127.0.0.1'] },
-      );
+      const { connectClient } = await startSocketGateway({}, { trustProxy: ['127.0.0.1'] });
       for (const address of [first, second]) {
-        const { socket } = connectClient(connectionParamsTarget, { headers: { 'x-forwarded-for': address } });
-        await until(() => expect(socket.readyState).toBe(1));
+        const from = { headers: { 'x-forwarded-for': address } };
+        const clients = Array.from({ length: 100 }, () => connectClient(connectionParamsTarget, from));
+        await until(() => expect(clients.every(({ socket }) => socket.readyState === 1)).toBe(true));
       }
     },
   );
@@ -185,19 +192,19 @@ describe('limits for WebSockets without a credential', () => {
     ['one IPv4 address', '203.0.113.1', '203.0.113.1'],
     ['one /64 network of IPv6', '2001:db8::1', '2001:db8::2'],
   ])(
-    'maxUnauthenticatedSocketsPerAddress counts the WebSockets of %s together (%s, %s), and rejects with 503 until one sends its credential',
+    '100 WebSockets without a credential of %s are accepted together (%s, %s), and the next gets 503 until one sends its credential',
     async (_condition, first, second) => {
-      const { connectClient } = await startSocketGateway(
-        { maxUnauthenticatedSocketsPerAddress: 1 },
-        { trustProxy: ['127.0.0.1'] },
-      );
+      const { connectClient } = await startSocketGateway({}, { trustProxy: ['127.0.0.1'] });
       const from = (address: string) =>
         connectClient(connectionParamsTarget, { headers: { 'x-forwarded-for': address } });
+      const others = Array.from({ length: 99 }, () => from(first));
       const silent = from(first);
-      await until(() => expect(silent.socket.readyState).toBe(1));
+      await until(() =>
+        expect([...others, silent].every(({ socket }) => socket.readyState === 1)).toBe(true),
+      );
       const [status, body] = await from(second).closed;
       expect(status).toBe(503);
-      expect(body).toContain('the limit is 1 per address (sockets.maxUnauthenticatedSocketsPerAddress)');
+      expect(body).toContain('the limit is 100 per address.');
       silent.send(connectionParams({ authorization: 'Bearer good-key' }));
       silent.send(call(1, 'query', 'caller'));
       await until(() => expect(silent.messages).toHaveLength(1));
@@ -207,7 +214,7 @@ describe('limits for WebSockets without a credential', () => {
   );
 
   it('1,100 WebSockets without a credential from one address, each reopened when it ends, do not block clients of another address', async () => {
-    const { connectClient, server } = await startSocketGateway({ credentialDeadlineMs: 5000 });
+    const { connectClient, server } = await startSocketGateway();
     const open = new Set<Socket>();
     let isStopped = false;
     let rejected = 0;
@@ -249,11 +256,11 @@ describe('limits for WebSockets without a credential', () => {
 
   it('WebSockets that send no credential in time count as failed attempts: over the limit their address gets 429, except for a valid key', async () => {
     const { connectClient, records } = await startSocketGateway(
-      { credentialDeadlineMs: 30 },
+      {},
       { failedAttempts: { attempts: 2, windowSeconds: 60 } },
     );
-    for (let count = 0; count < 2; count += 1)
-      expect((await connectClient(connectionParamsTarget, {}).closed)[0]).toBe(1008);
+    const silent = [1, 2].map(() => connectClient(connectionParamsTarget, {}).closed);
+    expect((await Promise.all(silent)).map(([code]) => code)).toEqual([1008, 1008]);
     const [status, body] = await connectClient(connectionParamsTarget, {}).closed;
     expect([status, JSON.parse(body)]).toMatchObject([
       429,
@@ -272,31 +279,27 @@ describe('limits for WebSockets without a credential', () => {
   });
 });
 
-describe('maxUnauthenticatedSocketsPerAddress', () => {
+describe('WebSockets that send their credential later', () => {
   // The client may leave the connection open.
-  it('maxUnauthenticatedSocketsPerAddress still counts a WebSocket that its client closed before it sent a credential', async () => {
-    const { connectClient } = await startSocketGateway({ maxUnauthenticatedSocketsPerAddress: 1 });
-    const client = connectClient(connectionParamsTarget, {});
-    await until(() => expect(client.socket.readyState).toBe(1));
-    client.socket.close(1000);
-    await client.closed;
+  it('a WebSocket that its client closed before it sent a credential still counts as one without', async () => {
+    const { connectClient } = await startSocketGateway();
+    const clients = Array.from({ length: 100 }, () => connectClient(connectionParamsTarget, {}));
+    await until(() => expect(clients.every(({ socket }) => socket.readyState === 1)).toBe(true));
+    clients[0]?.socket.close(1000);
+    await clients[0]?.closed;
     expect((await connectClient(connectionParamsTarget, {}).closed)[0]).toBe(503);
   });
-});
 
-describe('credentialDeadlineMs', () => {
-  it('a WebSocket that sends its key before credentialDeadlineMs stays open while the key is verified, and counts as no failed attempt', async () => {
+  it('a WebSocket that sends its key within 5 s stays open while the key is verified, and counts as no failed attempt', async () => {
     const verification = Promise.withResolvers<void>();
     const { connectClient } = await startSocketGateway(
-      { credentialDeadlineMs: 50, maxUnauthenticatedSockets: 1 },
+      {},
       { checkKey: () => verification.promise, failedAttempts: { attempts: 1, windowSeconds: 60 } },
     );
     const client = connectClient(connectionParamsTarget, {});
     client.send(connectionParams({ authorization: 'Bearer good-key' }));
     client.send(call(1, 'query', 'caller'));
-    await sleep(200);
-    // The client counts towards maxUnauthenticatedSockets until its key is verified.
-    expect((await connectClient(connectionParamsTarget, {}).closed)[0]).toBe(503);
+    await sleep(5500);
     verification.resolve();
     await until(() => expect(client.messages).toMatchObject([{ id: 1, result: { data: 'Ada' } }]));
     const next = connectClient(connectionParamsTarget, {});

@@ -57,11 +57,8 @@ describe('clients that do not read', () => {
 });
 
 describe('clients that authenticate with connection parameters', () => {
-  it('after its credential was checked, a WebSocket may have more unsent bytes than maxUnauthenticatedBytes', async () => {
-    const { connectClient } = await startSocketGateway({
-      maxUnauthenticatedBytes: 10_000,
-      maxBufferedBytes: 20_000_000,
-    });
+  it('after its credential was checked, a WebSocket may have more unsent bytes than the 64 KiB before', async () => {
+    const { connectClient } = await startSocketGateway({ maxBufferedBytes: 20_000_000 });
     const client = connectClient('/trpc?connectionParams=1', {});
     client.send({ method: 'connectionParams', data: { authorization: 'Bearer good-key' } });
     client.send(call(1, 'query', 'caller'));
@@ -103,29 +100,35 @@ describe('limits of a WebSocket', () => {
     expect(await client.closed).toEqual([1009, 'The message is larger than 1000 bytes.']);
   });
 
-  it('maxCallsPerSocket closes a WebSocket with 1008 for a call over the limit', async () => {
-    const { connectClient, server } = await startSocketGateway({ maxCallsPerSocket: 3 });
+  it('a WebSocket is closed with 1008 for a call beside 1000 others', async () => {
+    const { connectClient, server } = await startSocketGateway();
     const client = connectClient();
-    client.send([1, 2, 3].map((id) => call(id, 'subscription', 'silence')));
-    await until(() => expect(server.inFlight()).toBe(3));
-    client.send(call(4, 'query', 'caller'));
-    expect(await client.closed).toEqual([1008, 'More than 3 calls are running on this socket.']);
+    for (let first = 0; first < 1000; first += 100) {
+      client.send(Array.from({ length: 100 }, (_, at) => call(first + at, 'subscription', 'silence')));
+    }
+    await until(() => expect(server.inFlight()).toBe(1000));
+    client.send(call(1000, 'query', 'caller'));
+    expect(await client.closed).toEqual([1008, 'More than 1000 calls are running on this socket.']);
     await until(() => expect(server.inFlight()).toBe(0));
   });
 
-  it('maxCallsPerSocket does not count calls that are complete or stopped', async () => {
-    const { connectClient } = await startSocketGateway({ maxCallsPerSocket: 1 });
+  it('calls that are complete or stopped do not count as concurrent', async () => {
+    const { connectClient, server } = await startSocketGateway();
     const client = connectClient();
+    const waiting = Array.from({ length: 999 }, (_, at) => call(1000 + at, 'subscription', 'silence'));
+    for (let first = 0; first < 999; first += 100) client.send(waiting.slice(first, first + 100));
+    await until(() => expect(server.inFlight()).toBe(999));
+    const messages = () => client.messages.filter((message) => (message as { id: number }).id < 1000);
     for (let id = 1; id <= 5; id += 1) {
       client.send(call(id, 'query', 'caller'));
-      await until(() => expect(client.messages).toHaveLength(id));
+      await until(() => expect(messages()).toHaveLength(id));
     }
     client.send(call(6, 'subscription', 'silence'));
-    await until(() => expect(client.messages).toHaveLength(6));
+    await until(() => expect(messages()).toHaveLength(6));
     client.send({ id: 6, method: 'subscription.stop' });
-    await until(() => expect(client.messages).toHaveLength(7));
+    await until(() => expect(messages()).toHaveLength(7));
     client.send(call(7, 'query', 'caller'));
-    await until(() => expect(client.messages.at(-1)).toMatchObject({ id: 7, result: { data: 'Ada' } }));
+    await until(() => expect(messages().at(-1)).toMatchObject({ id: 7, result: { data: 'Ada' } }));
   });
 });
 

@@ -126,7 +126,8 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
       router: t.router({ ping: t.procedure.query(() => 'pong') }),
       createContext: () => ({}),
       document: { title: 'Ping', version: '0.0.0' },
-      rateLimit: { calls: 3, windowSeconds: 3600, state },
+      rateLimit: { calls: 3, windowSeconds: 3600 },
+      state,
     });
     proxy.set({ kind: 'reject' });
     const statuses: number[] = [];

@@ -216,7 +216,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Retries with the same key have no further effect for 24 hours (IETF httpapi draft -07). */
+                /** @description Retries with the same key have no further effect (IETF httpapi draft -07). */
                 "Idempotency-Key"?: string;
             };
             path?: never;

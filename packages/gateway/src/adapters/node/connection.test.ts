@@ -1,7 +1,6 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { Connection } from './connection.ts';
-import type { ServedRequest } from './servedRequest.ts';
+import { Connection, type ServedRequest } from './connection.ts';
 
 /**
  * Checks a connection up to 100 times, and calls `update` before each check.

@@ -1,5 +1,13 @@
-import type { Socket } from 'node:net';
-import type { ServedRequest } from './servedRequest.ts';
+// Hot path: one request object per request.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Server, Socket } from 'node:net';
+import { busyResponse } from '../server/rejections.ts';
+import type { RequestLimits } from '../server/request.ts';
+import { writeLast } from './rejectInput.ts';
+import { NodeRequest } from './request.ts';
+
+/** Interval of the checks of connections, for idle clients and for Node's own timeouts. */
+export const connectionCheckMs = 1000;
 
 /**
  * Number of consecutive checks without activity, one second apart, after which a connection is closed: 11 to 12 s, as
@@ -14,6 +22,10 @@ const maxIdleChecks = 11;
 export class Connection {
   /** Requests that outlive their handlers. */
   readonly requests = new Set<ServedRequest>();
+  /** Whether the connection closes after the response to a request that has already arrived. */
+  isEnding = false;
+  /** The last request, if it was not handled completely when it was received. */
+  waiting: ServedRequest | undefined;
   readonly #socket: Socket;
   #bytesRead = 0;
   #bytesSent = 0;
@@ -47,5 +59,107 @@ export class Connection {
   onClose(): void {
     for (const request of this.requests) request.onDisconnect();
     this.requests.clear();
+  }
+}
+
+/**
+ * Maximum number of pipelined requests per connection that have no response yet. Node parses all requests of one read, up
+ * to 64 KiB: without a limit, 2,000 calls of one client would run at once.
+ */
+const maxPipelined = 100;
+
+/** A request to the server of this adapter (`serve`). */
+export class ServedRequest extends NodeRequest {
+  readonly #connection: Connection;
+
+  constructor(message: IncomingMessage, res: ServerResponse, limits: RequestLimits, connection: Connection) {
+    super(message, res, message.url ?? '', limits);
+    this.#connection = connection;
+  }
+
+  /**
+   * Whether a request that is pipelined behind this one must not run yet. Node emits the end of a body after it has parsed
+   * the next request.
+   */
+  get mustRunBefore(): boolean {
+    return this.isDelayed || (this.bodyLength !== 0 && !this.hasEnded && !this.message.readableEnded);
+  }
+
+  /** Whether the request has arrived completely. */
+  get isReceived(): boolean {
+    return this.message.complete;
+  }
+
+  override onResponseEnd(): void {
+    super.onResponseEnd();
+    this.#connection.requests.delete(this);
+  }
+
+  protected watchConnection(): void {
+    const { requests } = this.#connection;
+    requests.add(this);
+    if (requests.size <= maxPipelined) return;
+    // Responses that are ready wait for those before them, within the bound of `maxUnsentBytes`.
+    let unanswered = 0;
+    for (const { res } of requests) unanswered += res.writableEnded ? 0 : 1;
+    if (unanswered > maxPipelined) this.controlBody('close');
+  }
+}
+
+/** The HTTP connections of a server, without WebSockets; over TLS, after the handshake. */
+export class Connections {
+  /** Number of open TCP connections, including WebSockets. */
+  open = 0;
+  readonly #bySocket = new Map<Socket, Connection>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param onClose called when a TCP connection has closed */
+  constructor(
+    server: Server,
+    { isTls, maxConnections }: { readonly isTls: boolean; readonly maxConnections: number },
+    onClose: () => void,
+  ) {
+    server.on('connection', (socket: Socket) => {
+      this.open += 1;
+      socket.once('close', () => {
+        this.open -= 1;
+        onClose();
+      });
+      if (this.open <= maxConnections) {
+        if (!isTls) this.#track(socket);
+      } else if (isTls) {
+        // Before the TLS handshake, no response can be sent.
+        socket.destroy();
+      } else writeLast(socket, busyResponse);
+    });
+    if (isTls) server.on('secureConnection', (socket: Socket) => this.#track(socket));
+  }
+
+  get(socket: Socket): Connection | undefined {
+    return this.#bySocket.get(socket);
+  }
+
+  delete(socket: Socket): void {
+    this.#bySocket.delete(socket);
+  }
+
+  /** Starts to close connections of idle clients. */
+  startChecks(): void {
+    this.#timer = setInterval(() => {
+      for (const connection of this.#bySocket.values()) connection.check();
+    }, connectionCheckMs).unref();
+  }
+
+  endChecks(): void {
+    clearInterval(this.#timer);
+  }
+
+  #track(socket: Socket): void {
+    const connection = new Connection(socket);
+    this.#bySocket.set(socket, connection);
+    socket.once('close', () => {
+      this.delete(socket);
+      connection.onClose();
+    });
   }
 }

@@ -1,12 +1,11 @@
 import type { Server } from 'node:net';
-import { defaultBodyBytes, type Service } from '../../http/service.ts';
-import { Drain } from '../server/drain.ts';
+import type { Service } from '../../http/service.ts';
+import { closeOnce, Drain } from '../server/drain.ts';
 import { OpenSockets } from '../server/openSockets.ts';
-import { requireService, type Listening } from '../server/serveOptions.ts';
+import { requestLimits, requireService, type Listening } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
-import { noHeadLimits, type NodeHandlerOptions } from './nodeHandler.ts';
-import { prefixRemover } from './prefixRemover.ts';
-import { Responder } from './responder.ts';
+import { prefixRemover, type NodeHandlerOptions } from './nodeHandler.ts';
+import { NodeResponder } from './responder.ts';
 import { attachWebSockets } from './webSockets.ts';
 
 /** The WebSockets of a gateway on your own server. */
@@ -31,12 +30,11 @@ export interface Upgrades extends Pick<Listening, 'inFlight'> {
  */
 export function handleUpgrades(server: Server, service: Service, options: NodeHandlerOptions = {}): Upgrades {
   requireService('handleUpgrades', service, 'server, ');
-  const { maxBodyBytes = defaultBodyBytes, maxStreamBytes = maxBodyBytes } = service;
-  const limits = { ...noHeadLimits, maxBodyBytes, maxStreamBytes };
+  const limits = requestLimits(service);
   const removePrefix = prefixRemover(options.prefix);
   const sockets = new OpenSockets({});
   const drain = new Drain();
-  const responder = new Responder(service.handle, Infinity, drain.recheck);
+  const responder = new NodeResponder(service, Infinity, drain.recheck);
   const end = attachWebSockets(server, {
     service,
     sockets,
@@ -51,20 +49,16 @@ export function handleUpgrades(server: Server, service: Service, options: NodeHa
     },
   });
 
-  async function stop({ deadlineMs = 10_000 }: { readonly deadlineMs?: number }): Promise<number> {
-    sockets.drain();
-    const calls = () => responder.inFlight + sockets.size;
-    await drain.wait({ connections: () => 0, calls }, { deadlineMs });
-    const cutOff = responder.inFlight + sockets.inFlight;
-    sockets.closeAll();
-    end();
-    return cutOff;
-  }
-
-  let stopping: Promise<number> | undefined;
   return {
     inFlight: () => responder.inFlight + sockets.inFlight,
     connections: () => sockets.size,
-    close: (closeOptions = {}) => (stopping ??= stop(closeOptions)),
+    close: closeOnce({
+      drain,
+      responder,
+      sockets,
+      connections: () => 0,
+      stopListening: () => {},
+      end,
+    }),
   };
 }

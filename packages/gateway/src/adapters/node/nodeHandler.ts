@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { defaultBodyBytes, type Service } from '../../http/service.ts';
+import { discardStream, isBodyStream, type HttpResponse } from '../../http/response.ts';
+import type { Service } from '../../http/service.ts';
 import { defaultRejection, internalErrorResponse } from '../server/rejections.ts';
-import { requireService } from '../server/serveOptions.ts';
+import { requestLimits, requireService } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
-import { prefixRemover } from './prefixRemover.ts';
 import type { NodeRequest } from './request.ts';
-import { Responder } from './responder.ts';
+import { NodeResponder } from './responder.ts';
 
 export interface NodeHandlerOptions {
   /**
@@ -24,9 +24,6 @@ export type NodeHandler = (
 
 const notFoundRejection = { status: 404, code: 'NOT_FOUND', message: 'There is no route at this path.' };
 
-/** The server has read the head and enforces its own limits. */
-export const noHeadLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };
-
 /**
  * Creates a handler of node:http from a gateway: `app.use('/api', nodeHandler(gateway))` in Express, or
  * `createServer(nodeHandler(gateway))`. Your server manages connections, TLS, limits of request heads and shutdown.
@@ -34,19 +31,10 @@ export const noHeadLimits = { maxUrlBytes: Infinity, maxHeaderBytes: Infinity };
  */
 export function nodeHandler(service: Service, options: NodeHandlerOptions = {}): NodeHandler {
   requireService('nodeHandler', service);
-  const {
-    handle,
-    shed,
-    rejectHttp = defaultRejection,
-    maxBodyBytes = defaultBodyBytes,
-    maxStreamBytes = maxBodyBytes,
-    serves,
-  } = service;
+  const { rejectHttp = defaultRejection, serves } = service;
   const removePrefix = prefixRemover(options.prefix);
-  const limits = { ...noHeadLimits, maxBodyBytes, maxStreamBytes };
-  const handleOrReject = (request: NodeRequest) =>
-    request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
-  const responder = new Responder(handleOrReject, Infinity, () => {});
+  const limits = requestLimits(service);
+  const responder = new MountedResponder(service);
   return (req, res, next) => {
     const url = req.url ?? '/';
     const target = removePrefix(url);
@@ -63,5 +51,31 @@ export function nodeHandler(service: Service, options: NodeHandlerOptions = {}):
       }
       responder.receive(request);
     }
+  };
+}
+
+class MountedResponder extends NodeResponder {
+  override respond(request: NodeRequest, response: HttpResponse): void {
+    if (!request.res.headersSent) super.respond(request, response);
+    // Another handler of the server has already responded.
+    else if (isBodyStream(response.body)) void discardStream(response.body);
+  }
+}
+
+/**
+ * Creates a function that removes a prefix from a request target, and returns `undefined` for other targets.
+ * @throws {RangeError} if the prefix does not begin with a slash
+ */
+export function prefixRemover(prefix = ''): (url: string) => string | undefined {
+  const start = prefix.replace(/\/+$/, '');
+  if (start === '') return (url) => url;
+  if (!start.startsWith('/')) {
+    throw new RangeError(`The option prefix is "${prefix}"; it must begin with a slash, such as "/api".`);
+  }
+  return (url) => {
+    if (!url.startsWith(start)) return undefined;
+    const rest = url.slice(start.length);
+    if (rest === '' || rest.startsWith('?')) return `/${rest}`;
+    return rest.startsWith('/') ? rest : undefined;
   };
 }

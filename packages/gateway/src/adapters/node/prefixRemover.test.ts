@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { expect, it } from 'vitest';
 import { handleUpgrades, nodeHandler } from './index.ts';
-import { prefixRemover } from './prefixRemover.ts';
+import { prefixRemover } from './nodeHandler.ts';
 
 it('nodeHandler and handleUpgrades reject a prefix without a leading slash', () => {
   const service = { handle: () => ({ status: 200, headers: [] }) };

@@ -4,8 +4,7 @@ import type { Socket } from 'node:net';
 import type { HttpRejection } from '../../http/service.ts';
 import type { Bytes } from '../../http/bytes.ts';
 import { noBytes, type PushChunk } from '../server/bodyBuffer.ts';
-import { RequestHead, type RequestLimits } from '../server/requestHead.ts';
-import { ServerRequest } from '../server/serverRequest.ts';
+import { RequestHead, ServerRequest, type RequestLimits } from '../server/request.ts';
 
 /** The scheme and the authority of a target in absolute form (RFC 9112 §3.2.2). */
 const absoluteForm = /^https?:\/\/([^/?#]*)/i;
@@ -56,8 +55,6 @@ function readHead(message: IncomingMessage, url: string): RequestHead {
 export abstract class NodeRequest extends ServerRequest {
   readonly isLast: boolean;
   readonly res: ServerResponse;
-  /** Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
-  awaitsContinue: boolean;
   protected readonly message: IncomingMessage;
 
   /** @param url the target, from which a server may have removed a prefix */

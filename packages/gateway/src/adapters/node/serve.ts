@@ -1,29 +1,16 @@
 import type * as Http from 'node:http';
 import { once } from 'node:events';
-import { Server as NetServer, type AddressInfo, type ListenOptions, type Socket } from 'node:net';
-import type { HttpResponse } from '../../http/response.ts';
-import { defaultBodyBytes, type HttpRejection, type Service } from '../../http/service.ts';
-import { Drain } from '../server/drain.ts';
+import { Server as NetServer, type AddressInfo, type ListenOptions } from 'node:net';
+import type { Service } from '../../http/service.ts';
+import { closeOnce, Drain } from '../server/drain.ts';
 import { ListenError } from '../server/listenError.ts';
 import { OpenSockets } from '../server/openSockets.ts';
-import { busyResponse, defaultRejection } from '../server/rejections.ts';
-import { byteLength, headOf, bufferedBody } from '../server/responseHead.ts';
-import {
-  checkOptions,
-  requireService,
-  type CloseOptions,
-  type Listening,
-  type ServeOptions,
-} from '../server/serveOptions.ts';
-import { maxRequestsPerTurn, TurnCounter } from '../server/turnCounter.ts';
-import { http } from './builtins.ts';
-import { Connection } from './connection.ts';
-import { httpDate } from './httpDate.ts';
-import { connectRejection, parseRejection, unreadRequest } from './parseRejection.ts';
-import type { NodeRequest } from './request.ts';
-import { Responder } from './responder.ts';
-import { ServedRequest } from './servedRequest.ts';
-import { createTlsServer, reloadCertificate } from './tls.ts';
+import { serveSettings, type Listening, type ServeOptions } from '../server/serveOptions.ts';
+import { withCertificate } from '../server/tlsFiles.ts';
+import { http, https } from './builtins.ts';
+import { Connection, connectionCheckMs, Connections, ServedRequest } from './connection.ts';
+import { rejectInput } from './rejectInput.ts';
+import { NodeResponder } from './responder.ts';
 import { attachWebSockets } from './webSockets.ts';
 
 /**
@@ -45,9 +32,6 @@ class Message extends http.IncomingMessage {
   }
 }
 
-/** Interval of the checks of connections, for idle clients and for `timeLimits`. */
-const connectionCheckMs = 1000;
-
 /**
  * Timeouts for clients that send slowly. A connection without any activity is closed after 11 to 12 s (`Connection`).
  */
@@ -61,6 +45,12 @@ const timeLimits = {
   keepAliveTimeout: 0,
 };
 
+const tlsOptions = {
+  minVersion: 'TLSv1.2',
+  /** Maximum time for a TLS handshake, in milliseconds. */
+  handshakeTimeout: 10_000,
+} as const;
+
 /**
  * Serves a gateway, or your own `Service`, on node:http. Resolves when the server listens.
  * @throws {ListenError} if the address cannot be listened on
@@ -69,157 +59,85 @@ const timeLimits = {
  * @throws {TypeError} if `service` is not a gateway, such as the promise of one
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Required<Listening>> {
-  requireService('serve', service);
-  checkOptions(options);
-  const {
-    handle,
-    shed,
-    rejectHttp = defaultRejection,
-    maxBodyBytes = defaultBodyBytes,
-    maxStreamBytes = maxBodyBytes,
-  } = service;
-  const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
-  const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384, maxUnsentBytes = 268_435_456 } = options;
-  const limits = { maxBodyBytes, maxStreamBytes, maxUrlBytes, maxHeaderBytes };
-
-  const drain = new Drain();
-  const handleOrReject = (request: NodeRequest) =>
-    request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
-  const responder = new Responder(handleOrReject, maxUnsentBytes, drain.recheck);
-  const sockets = new OpenSockets(options);
-  /** HTTP connections, without WebSockets; over TLS, after the handshake. */
-  const connections = new Map<Socket, Connection>();
-  /** Number of open TCP connections. */
-  let tcpConnections = 0;
-
+  const settings = serveSettings(service, options);
+  const { host, port, reusePort, tls, maxConnections, maxUnsentBytes, limits } = settings;
   const serverOptions: Http.ServerOptions = {
     ...timeLimits,
     IncomingMessage: Message,
     // `RequestHead` checks the exact limits. This one only limits how much the parser buffers before that.
-    maxHeaderSize: maxUrlBytes + maxHeaderBytes + 16_384,
+    maxHeaderSize: limits.maxUrlBytes + limits.maxHeaderBytes + 16_384,
     // `RequestHead` checks it, without Node's object of all headers.
     requireHostHeader: false,
     insecureHTTPParser: false,
   };
-  const tlsServer = tls && (await createTlsServer(serverOptions, tls));
+  const tlsServer =
+    tls &&
+    (await withCertificate(tls, (pem) => https.createServer({ ...serverOptions, ...tlsOptions, ...pem })));
   const server = tlsServer ?? http.createServer(serverOptions);
   // By default, Node drops headers after the first 1,000.
   server.maxHeadersCount = 0;
 
-  server.on('connection', (socket: Socket) => {
-    tcpConnections += 1;
-    socket.once('close', () => {
-      tcpConnections -= 1;
-      drain.recheck();
-    });
-    const isBusy = tcpConnections > maxConnections;
-    if (!isBusy && !tls) track(socket);
-    if (!isBusy) return;
-    // Before the TLS handshake, no response can be sent.
-    if (tls) socket.destroy();
-    else writeLast(socket, busyResponse);
-  });
-  if (tls) server.on('secureConnection', track);
-
-  function track(socket: Socket): void {
-    const connection = new Connection(socket);
-    connections.set(socket, connection);
-    socket.once('close', () => {
-      connections.delete(socket);
-      connection.onClose();
-    });
-  }
-
-  const turn = new TurnCounter();
-  /** Of connections with a request beyond `maxRequestsPerTurn` in this turn of the event loop: how much of them was read. */
-  const late = new Map<Socket, number>();
-  /** Connections that close after the response to a request that has already arrived. */
-  const ending = new WeakSet<Socket>();
+  const drain = new Drain();
+  const responder = new NodeResponder(service, maxUnsentBytes, drain.recheck);
+  const sockets = new OpenSockets(options);
+  const connections = new Connections(server, { isTls: tls !== undefined, maxConnections }, drain.recheck);
   const receive = (message: Http.IncomingMessage, res: Http.ServerResponse) => {
     const { socket } = message;
+    const connection = connections.get(socket);
     // The connection is already closing, and the client is still sending. After the last request of a connection, further
     // ones must not be processed (RFC 9112 §9.6), and their start may be uncertain.
-    if (!socket.writable || ending.has(socket)) return;
-    if (turn.next() > maxRequestsPerTurn) {
-      // Both arrived together, so the client pipelines. One that waits for responses may be read again within a turn.
-      if (late.get(socket) === socket.bytesRead) {
-        socket.destroy();
-        return;
-      }
-      if (late.size === 0) setImmediate(() => late.clear());
-      late.set(socket, socket.bytesRead);
-    }
-    const request = new ServedRequest(message, res, limits, connections);
-    if (request.isLast) ending.add(socket);
-    responder.receive(request);
+    if (!socket.writable || connection === undefined || connection.isEnding) return;
+    const request = new ServedRequest(message, res, limits, connection);
+    if (request.isLast) connection.isEnding = true;
+    responder.receive(request, connection.waiting?.mustRunBefore);
+    connection.waiting = request.mustRunBefore ? request : undefined;
   };
   server.on('request', receive);
   server.on('checkContinue', receive);
   server.on('checkExpectation', receive);
-
-  /** Rejects input that is not a valid request, and closes the connection. */
-  function reject(socket: Socket, rejection: HttpRejection | undefined): void {
-    // While a request is being handled, the client would take the rejection for the response to that request.
-    const isResponding = (connections.get(socket)?.requests.size ?? 0) > 0;
-    if (!rejection || !socket.writable || isResponding || socket.bytesRead === 0) socket.destroy();
-    else writeLast(socket, rejectHttp(unreadRequest(socket.remoteAddress), rejection));
-  }
-  server.on('clientError', (error: NodeJS.ErrnoException, stream) =>
-    reject(stream as Socket, parseRejection(error.code)),
-  );
-  server.on('connect', (_message, stream) => {
-    stream.on('error', () => {});
-    reject(stream as Socket, connectRejection);
-  });
-
+  rejectInput(server, service, connections);
   const endWebSockets = attachWebSockets(server, {
     service,
     sockets,
     responder,
-    receive: (message, res) => new ServedRequest(message, res, limits, connections),
+    receive: (message, res) =>
+      new ServedRequest(
+        message,
+        res,
+        limits,
+        connections.get(message.socket) ?? new Connection(message.socket),
+      ),
     // WebSockets have their own timeouts.
     onUpgrade: (socket) => connections.delete(socket),
   });
 
   const address = await startListening(server, { host, port, reusePort });
   server.on('error', () => {});
-  const timer = setInterval(() => {
-    for (const connection of connections.values()) connection.check();
-  }, connectionCheckMs).unref();
-
-  async function stop(closeOptions: CloseOptions): Promise<number> {
-    // Not `server.close()`, which closes idle connections: a request may already be in transit.
-    NetServer.prototype.close.call(server);
-    responder.drain();
-    sockets.drain(closeOptions.graceMs);
-    await drain.wait(
-      {
-        connections: () => tcpConnections - sockets.closingSockets,
-        calls: () => responder.inFlight + sockets.size,
-      },
-      closeOptions,
-    );
-    const cutOff = responder.inFlight + sockets.inFlight;
-    sockets.closeAll();
-    endWebSockets();
-    clearInterval(timer);
-    server.closeAllConnections();
-    server.close();
-    return cutOff;
-  }
-
-  let stopping: Promise<number> | undefined;
+  connections.startChecks();
   return {
     host,
     port: address.port,
     inFlight: () => responder.inFlight + sockets.inFlight,
     connections: () => ({
-      http: tcpConnections - sockets.size - sockets.closingSockets,
+      http: connections.open - sockets.size - sockets.closingSockets,
       webSockets: sockets.size,
     }),
-    close: (closeOptions = {}) => (stopping ??= stop(closeOptions)),
+    close: closeOnce({
+      drain,
+      responder,
+      sockets,
+      connections: () => connections.open - sockets.closingSockets,
+      // Not `server.close()`, which closes idle connections: a request may already be in transit.
+      stopListening: () => NetServer.prototype.close.call(server),
+      end() {
+        endWebSockets();
+        connections.endChecks();
+        server.closeAllConnections();
+        server.close();
+      },
+    }),
     async reloadCertificate() {
-      if (tlsServer && tls) await reloadCertificate(tlsServer, tls);
+      if (tls) await withCertificate(tls, (pem) => tlsServer?.setSecureContext({ ...tlsOptions, ...pem }));
     },
   };
 }
@@ -238,15 +156,4 @@ async function startListening(server: NetServer, options: ListenOptions): Promis
     throw ListenError.from(cause, host, port);
   }
   return server.address() as AddressInfo;
-}
-
-/** Writes a response without a request, and closes the connection. */
-function writeLast(socket: Socket, response: HttpResponse): void {
-  const body = bufferedBody(response.body);
-  const head = headOf(response);
-  socket.write(
-    `HTTP/1.1 ${head}\r\nDate: ${httpDate()}\r\nConnection: close\r\nContent-Length: ${byteLength(body)}\r\n\r\n`,
-  );
-  socket.write(body);
-  socket.destroySoon();
 }

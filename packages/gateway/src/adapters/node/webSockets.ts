@@ -8,13 +8,13 @@ import { closedWithinMs, type OpenSockets } from '../server/openSockets.ts';
 import { defaultRejection, internalErrorResponse, stoppingResponse } from '../server/rejections.ts';
 import { http } from './builtins.ts';
 import type { NodeRequest } from './request.ts';
-import type { Responder } from './responder.ts';
+import type { NodeResponder } from './responder.ts';
 import { NativeSocket, NodeSocket } from './socket.ts';
 
 interface WebSocketsOptions {
   readonly service: Service;
   readonly sockets: OpenSockets;
-  readonly responder: Responder;
+  readonly responder: NodeResponder;
   readonly receive: (message: Http.IncomingMessage, res: Http.ServerResponse) => NodeRequest;
   /** Whether the service serves a target. Default: all targets. */
   readonly serves?: (url: string) => boolean;

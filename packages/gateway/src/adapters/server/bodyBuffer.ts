@@ -1,7 +1,24 @@
 import { Buffer } from 'node:buffer';
 import type { Bytes } from '../../http/bytes.ts';
 import { BodyTooLargeError } from '../../http/request.ts';
-import { TurnCounter } from './turnCounter.ts';
+
+/** Count at which the reset is scheduled. A `setImmediate` in each turn would cost 0.4 µs per request. */
+const resetCount = 64;
+
+/** Counts events within one turn of the event loop. */
+export class TurnCounter {
+  #count = 0;
+  readonly #reset = () => {
+    this.#count = 0;
+  };
+
+  /** Counts an event. Returns the number of events in this turn, which may include up to 63 events of earlier turns. */
+  next(): number {
+    this.#count += 1;
+    if (this.#count === resetCount) setImmediate(this.#reset);
+    return this.#count;
+  }
+}
 
 /** Maximum number of bytes that are read and dropped after a body has exceeded its limit or the response was sent. */
 export const maxDiscardedBytes = 1024 * 1024;

@@ -1,7 +1,5 @@
+import { defaultGraceMs, type OpenSockets } from './openSockets.ts';
 import type { CloseOptions } from './serveOptions.ts';
-
-/** Default of `CloseOptions.graceMs`. */
-export const defaultGraceMs = 1000;
 
 /** Open connections and calls of a server that is stopping. */
 interface OpenWork {
@@ -48,4 +46,38 @@ export class Drain {
       this.#onChange();
     });
   }
+}
+
+/** The parts of a server that stop. */
+interface Stopping {
+  readonly drain: Drain;
+  readonly responder: { readonly inFlight: number; drain(): void };
+  readonly sockets: OpenSockets;
+  /** Returns the number of open connections, including WebSockets. */
+  connections(): number;
+  /** Stops accepting connections. */
+  stopListening(): void;
+  /** Ends the remaining connections. */
+  end(): void;
+}
+
+/** Creates `close` of a server, which stops it once. */
+export function closeOnce(server: Stopping): (options?: CloseOptions) => Promise<number> {
+  const { drain, responder, sockets } = server;
+  async function stop(options: CloseOptions): Promise<number> {
+    server.stopListening();
+    responder.drain();
+    sockets.drain(options.graceMs);
+    const work = {
+      connections: () => server.connections(),
+      calls: () => responder.inFlight + sockets.size,
+    };
+    await drain.wait(work, options);
+    const cutOff = responder.inFlight + sockets.inFlight;
+    sockets.closeAll();
+    server.end();
+    return cutOff;
+  }
+  let stopping: Promise<number> | undefined;
+  return (options = {}) => (stopping ??= stop(options));
 }

@@ -1,5 +1,7 @@
 import type { SocketHandler, SocketLimit } from '../../http/webSocket.ts';
-import { defaultGraceMs } from './drain.ts';
+
+/** Default of `CloseOptions.graceMs`. */
+export const defaultGraceMs = 1000;
 
 /**
  * Maximum number of protocol pings (RFC 6455 §5.5.2) that a client may send per second. uWebSockets.js replies to each

@@ -1,4 +1,4 @@
-import type { Service } from '../../http/service.ts';
+import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { formatValue } from '../../http/formatValue.ts';
 import { isObject } from '../../http/isObject.ts';
 import {
@@ -11,6 +11,7 @@ import {
   required,
   text,
 } from '../../http/optionRules.ts';
+import type { RequestLimits } from './request.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
 /** Options of `serve`. Sizes are in bytes. */
@@ -97,9 +98,35 @@ export function requireService(caller: string, service: Service, before = ''): v
  * Checks the options of `serve`.
  * @throws {RangeError} with a line for each option that is unknown or invalid
  */
-export function checkOptions(options: ServeOptions): void {
+function checkOptions(options: ServeOptions): void {
   const problems = optionProblems('serve', options, serveRules);
   if (problems.length > 0) throw new RangeError(problems.join('\n'));
+}
+
+/**
+ * Checks the arguments of `serve`, and adds the defaults.
+ * @throws {RangeError | TypeError} for an invalid option, and if `service` is not a service
+ */
+export function serveSettings(service: Service, options: ServeOptions) {
+  requireService('serve', service);
+  checkOptions(options);
+  const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
+  const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384, maxUnsentBytes = 268_435_456 } = options;
+  const limits: RequestLimits = {
+    ...requestLimits(service),
+    maxUrlBytes,
+    maxHeaderBytes,
+    isTls: tls !== undefined,
+  };
+  return { host, port, reusePort, tls, maxConnections, maxUnsentBytes, limits };
+}
+
+/** Returns the limits of a service for requests whose head the server has read, with its own limits. */
+export function requestLimits({
+  maxBodyBytes = defaultBodyBytes,
+  maxStreamBytes = maxBodyBytes,
+}: Service): RequestLimits {
+  return { maxUrlBytes: Infinity, maxHeaderBytes: Infinity, maxBodyBytes, maxStreamBytes };
 }
 
 /** Times of a graceful shutdown, in milliseconds. */

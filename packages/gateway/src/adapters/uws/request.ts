@@ -1,11 +1,36 @@
 // Hot path: one object per request.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { PushChunk } from '../server/bodyBuffer.ts';
-import type { RequestLimits } from '../server/requestHead.ts';
-import { ServerRequest } from '../server/serverRequest.ts';
-import { UwsHead } from './uwsHead.ts';
+import { RequestHead, ServerRequest, type RequestLimits } from '../server/request.ts';
 
 const letterP = 0x50;
+
+/**
+ * The head of the request that uWebSockets.js is passing to a handler. Reading all headers takes as long as reading ten
+ * by name.
+ *
+ * The parser rejects names that are not tokens. At an empty name, it ends the head and hides the following headers
+ * (uWebSockets.js 20; docs/edge.md).
+ */
+export class UwsHead extends RequestHead {
+  #req: NativeRequest | undefined;
+
+  read(req: NativeRequest): void {
+    this.clear();
+    this.#req = req;
+    req.forEach(this.add);
+    this.#req = undefined;
+  }
+
+  /**
+   * Decodes a value as Latin-1, as Node does, by `getHeader`, which returns the first of several headers of one name.
+   * `forEach` decodes non-ASCII bytes as UTF-8 and loses invalid ones. Both lose non-ASCII bytes at the start and end
+   * of a value, since the parser treats them as blanks (uWebSockets.js 20).
+   */
+  protected override latin1(name: string, value: string): string {
+    return this.#req?.getHeader(name) ?? value;
+  }
+}
 
 const head = new UwsHead();
 
@@ -21,14 +46,14 @@ export class UwsRequest extends ServerRequest {
    * five letters.
    */
   readonly isClosedByUws: boolean;
-  readonly #res: NativeResponse;
+  readonly res: NativeResponse;
 
   constructor(res: NativeResponse, req: NativeRequest, limits: RequestLimits) {
     head.read(req);
     const query: string | undefined = req.getQuery();
     // Typed as string, but undefined without a `?` (uWebSockets.js 20).
     super(req.getCaseSensitiveMethod(), req.getUrl(), query ?? '', head, limits);
-    this.#res = res;
+    this.res = res;
     this.isLast =
       this.rejection !== undefined ||
       head.isLast ||
@@ -40,11 +65,11 @@ export class UwsRequest extends ServerRequest {
   }
 
   controlBody(action: 'pause' | 'resume' | 'close'): void {
-    if (!this.hasEnded) this.#res[action]();
+    if (!this.hasEnded) this.res[action]();
   }
 
   protected readAddress(): string {
-    return Buffer.from(this.#res.getRemoteAddressAsText()).toString();
+    return Buffer.from(this.res.getRemoteAddressAsText()).toString();
   }
 
   /**
@@ -52,11 +77,11 @@ export class UwsRequest extends ServerRequest {
    * (uWebSockets.js 20).
    */
   protected watchConnection(): void {
-    this.#res.onAborted(() => this.onDisconnect());
+    this.res.onAborted(() => this.onDisconnect());
   }
 
   /** uWS detaches the memory of a chunk when the handler returns, so the chunk is copied. */
   protected receive(push: PushChunk): void {
-    this.#res.onData((chunk, isLast) => push(new Uint8Array(chunk), isLast));
+    this.res.onData((chunk, isLast) => push(new Uint8Array(chunk), isLast));
   }
 }

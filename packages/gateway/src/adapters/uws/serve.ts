@@ -1,24 +1,15 @@
 import type { HttpResponse as NativeResponse, us_listen_socket } from 'uWebSockets.js';
-import { defaultBodyBytes, type Service } from '../../http/service.ts';
-import { Drain } from '../server/drain.ts';
+import type { Service } from '../../http/service.ts';
+import { closeOnce, Drain } from '../server/drain.ts';
 import { ListenError } from '../server/listenError.ts';
 import { OpenSockets } from '../server/openSockets.ts';
-import { busyResponse, defaultRejection } from '../server/rejections.ts';
 import { reservePort } from '../server/reservePort.ts';
-import { headOf } from '../server/responseHead.ts';
-import {
-  checkOptions,
-  requireService,
-  type CloseOptions,
-  type Listening,
-  type ServeOptions,
-} from '../server/serveOptions.ts';
+import { serveSettings, type Listening, type ServeOptions } from '../server/serveOptions.ts';
 import { withCertificate } from '../server/tlsFiles.ts';
 import { uws } from './addon.ts';
 import { UwsRequest } from './request.ts';
-import { Responder } from './responder.ts';
+import { UwsResponder } from './responder.ts';
 import { attachWebSockets } from './webSockets.ts';
-import { writeResponse } from './writeResponse.ts';
 
 export { ListenError } from '../server/listenError.ts';
 export { reservePort, type ReservedPort } from '../server/reservePort.ts';
@@ -34,27 +25,16 @@ export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
  * @throws {GatewayError} for a gateway with `cookie()`, unless a proxy makes it safe (`proxyRejectsNonAscii`)
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
-  requireService('serve', service);
-  checkOptions(options);
+  const { host, port, reusePort, tls, maxConnections, maxUnsentBytes, limits } = serveSettings(
+    service,
+    options,
+  );
   service.allowInexactHeaders?.();
-  const {
-    handle,
-    shed,
-    rejectHttp = defaultRejection,
-    maxBodyBytes = defaultBodyBytes,
-    maxStreamBytes = maxBodyBytes,
-  } = service;
-  const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
-  const { maxUrlBytes = 16_384, maxHeaderBytes = 16_384 } = options;
-  const { maxUnsentBytes = 268_435_456 } = options;
-  const limits = { maxBodyBytes, maxStreamBytes, maxUrlBytes, maxHeaderBytes, isTls: tls !== undefined };
 
   /** Number of open connections that are not WebSockets. */
   let connections = 0;
   const drain = new Drain();
-  const handleOrReject = (request: UwsRequest) =>
-    request.rejection ? rejectHttp(request, request.rejection) : (shed?.(request) ?? handle(request));
-  const responder = new Responder(handleOrReject, maxUnsentBytes, drain.recheck);
+  const responder = new UwsResponder(service, maxUnsentBytes, drain.recheck);
   const sockets = new OpenSockets(options);
 
   function onConnection(res: NativeResponse, change: number): void {
@@ -63,7 +43,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     if (change < 0 || connections + sockets.size + sockets.closingSockets <= maxConnections) return;
     // Before the TLS handshake, uWebSockets.js 20 can neither send a response nor close the connection gracefully.
     if (tls) res.close();
-    else res.cork(() => writeResponse(res, headOf(busyResponse) ?? '', busyResponse, false, 'force-close'));
+    else res.cork(() => responder.writeBusy(res));
   }
 
   // The certificate is read here only: uWebSockets.js 20 can replace certificates by server name, but not the one for
@@ -77,7 +57,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   // uWS does not call the filter for an upgrade.
   const onUpgrade = () => (connections -= 1);
   if (service.upgrade) attachWebSockets(app, { service, sockets, responder, limits, onUpgrade });
-  app.any('/*', (res, req) => responder.receive(res, new UwsRequest(res, req, limits)));
+  app.any('/*', (res, req) => responder.receive(new UwsRequest(res, req, limits)));
 
   const reserved = await reservePort(host, port, reusePort);
   const listenSocket = await new Promise<us_listen_socket>((resolve, reject) => {
@@ -87,30 +67,19 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     });
   }).finally(reserved.release);
 
-  async function stop(closeOptions: CloseOptions): Promise<number> {
-    uws.us_listen_socket_close(listenSocket);
-    responder.drain();
-    sockets.drain(closeOptions.graceMs);
-    await drain.wait(
-      {
-        connections: () => connections + sockets.size,
-        calls: () => responder.inFlight + sockets.size,
-      },
-      closeOptions,
-    );
-    const cutOff = responder.inFlight + sockets.inFlight;
-    sockets.closeAll();
-    app.close();
-    return cutOff;
-  }
-
-  let stopping: Promise<number> | undefined;
   return {
     host,
     port: uws.us_socket_local_port(listenSocket),
     inFlight: () => responder.inFlight + sockets.inFlight,
     connections: () => ({ http: connections, webSockets: sockets.size }),
     // Only once: closing a listen socket twice crashes the process with SIGSEGV (uWebSockets.js 20).
-    close: (closeOptions = {}) => (stopping ??= stop(closeOptions)),
+    close: closeOnce({
+      drain,
+      responder,
+      sockets,
+      connections: () => connections + sockets.size,
+      stopListening: () => uws.us_listen_socket_close(listenSocket),
+      end: () => app.close(),
+    }),
   };
 }

@@ -10,9 +10,9 @@ import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import type { OpenSockets } from '../server/openSockets.ts';
 import { internalErrorResponse, stoppingResponse } from '../server/rejections.ts';
+import type { RequestLimits } from '../server/request.ts';
 import { UwsRequest } from './request.ts';
-import type { RequestLimits } from '../server/requestHead.ts';
-import type { Responder } from './responder.ts';
+import type { UwsResponder } from './responder.ts';
 import { UwsSocket, type SocketData } from './socket.ts';
 
 /** If the limit is smaller, messages up to this size are received anyway, so that they can be rejected with 1009. */
@@ -24,7 +24,7 @@ const messageTooBigReason = 'Received too big message';
 interface WebSocketsOptions {
   readonly service: Service;
   readonly sockets: OpenSockets;
-  readonly responder: Responder;
+  readonly responder: UwsResponder;
   readonly limits: RequestLimits;
   /** Called when an HTTP connection has become a WebSocket. */
   readonly onUpgrade: () => void;
@@ -70,7 +70,7 @@ function upgradeOrHandle(
   const request = new UwsRequest(res, req, limits);
   const decision =
     isUpgrade(request) && (sockets.isStopping ? stoppingResponse : decide(options.service, request));
-  if (!decision) return responder.receive(res, request);
+  if (!decision) return responder.receive(request);
   // Headers can be read only while the handler runs.
   const key = req.getHeader('sec-websocket-key');
   // uWS accepts the first of several, as the package ws does.
@@ -97,10 +97,10 @@ function upgradeOrHandle(
     // waits, too, which limits a connection to one rejected upgrade per turn.
     await new Promise(setImmediate);
     const outcome = sockets.isStopping ? stoppingResponse : awaited;
-    if (typeof outcome !== 'function') responder.respondLater(res, request, outcome);
+    if (typeof outcome !== 'function') responder.respondLater(request, outcome);
     else if (!request.isAborted) open(outcome);
   };
-  responder.track(res, request, openOrRespond());
+  responder.track(request, openOrRespond());
 }
 
 /**
@@ -191,4 +191,4 @@ const isUpgrade = (request: UwsRequest): boolean =>
   request.header('upgrade')?.toLowerCase() === 'websocket' &&
   /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(request.header('connection') ?? '') &&
   !request.isLast &&
-  !request.hasBody;
+  request.bodyLength === 0;

@@ -23,12 +23,6 @@ export interface ProtectedResourceOptions {
   readonly resource: string;
   /** The issuer URLs of the authorization servers. */
   readonly authorizationServers: readonly string[];
-  /** The supported scopes. Default: all scopes that any procedure requires. */
-  readonly scopes?: readonly string[];
-  /** The human-readable name of the resource. */
-  readonly name?: string;
-  /** The URL of the documentation for developers. */
-  readonly documentation?: string;
 }
 
 const isHttpUrl = (value: unknown): value is string =>
@@ -42,9 +36,6 @@ export const protectedResourceRule = (authorizationServers: typeof optional) =>
       'an https URL without query and fragment, such as https://api.example/pets',
     ),
     authorizationServers: authorizationServers(isTextList, 'an array of issuer URLs'),
-    scopes: optional(isTextList, 'an array of scopes'),
-    name: text,
-    documentation: text,
   } satisfies OptionRules<ProtectedResourceOptions>);
 
 const rules: OwnRules<BearerOptions<unknown>> = {
@@ -126,19 +117,17 @@ function protectedResource(options: ProtectedResourceOptions): {
   readonly url: string;
   readonly served: ProtectedResource;
 } {
-  const { resource, authorizationServers, scopes, name, documentation } = options;
+  const { resource, authorizationServers } = options;
   const url = new URL(resource);
   // RFC 9728 §3.1: the well-known path is inserted between the host and the path, without a trailing slash after the
   // host.
   const path = `${wellKnown}${url.pathname === '/' ? '' : url.pathname}` as const;
-  const document = (needed: readonly string[]) => ({
+  const document = (scopes: readonly string[]) => ({
     resource,
     authorization_servers: authorizationServers,
     // RFC 9728 §2: empty lists are omitted.
-    ...((scopes ?? needed).length > 0 && { scopes_supported: scopes ?? needed }),
+    ...(scopes.length > 0 && { scopes_supported: scopes }),
     bearer_methods_supported: ['header'],
-    ...(name !== undefined && { resource_name: name }),
-    ...(documentation !== undefined && { resource_documentation: documentation }),
   });
   return { url: `${url.origin}${path}`, served: { path, document } };
 }

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/request.ts';
 import { isObject } from '../../http/isObject.ts';
 import { flag, isFunction, isText, required } from '../../http/optionRules.ts';
-import type { HeaderSource, Scheme, SecurityScheme } from '../../calls/scheme.ts';
+import type { HeaderSource, Scheme } from '../../calls/scheme.ts';
 import {
   commonMembers,
   credentialChallenge,
@@ -11,9 +11,10 @@ import {
 } from './options.ts';
 
 /** Options of `custom()`. */
-export interface CustomOptions<Identity> extends Omit<SchemeOptions<Identity>, 'realm'> {
-  /** The name of the scheme in the document's `securitySchemes`. It must be unique. */
-  readonly name: string;
+export interface CustomOptions<Identity>
+  extends
+    Pick<SchemeOptions<Identity>, 'verify' | 'scopes'>,
+    Required<Pick<SchemeOptions<Identity>, 'name' | 'document'>> {
   /**
    * Reads the credential. The string must contain everything that `verify` decides by: rejections are remembered by it,
    * and calls are counted by it.
@@ -22,8 +23,6 @@ export interface CustomOptions<Identity> extends Omit<SchemeOptions<Identity>, '
   readonly read: (source: HeaderSource, request: HttpRequest) => string | null | undefined;
   /** The challenge of a 401, such as `Signature realm="api"` (RFC 9110 §11.3). */
   readonly challenge: string;
-  /** The entry in the document's `securitySchemes`. */
-  readonly document: SecurityScheme;
   /** Whether browsers send the credential automatically, as with cookies and client certificates. Default: false. */
   readonly isAmbient?: boolean;
 }

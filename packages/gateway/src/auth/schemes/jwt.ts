@@ -48,13 +48,6 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
    * any.
    */
   readonly type?: string;
-  /** The tolerated clock skew, in seconds. Default: 5. */
-  readonly clockToleranceSeconds?: number;
-  /**
-   * How long the issuer's keys are cached, in seconds. A key that the issuer withdraws is accepted until then. An
-   * unknown key causes an immediate reload. Default: 600.
-   */
-  readonly maxAgeSeconds?: number;
   /**
    * Resolves claims to an identity, or to a falsy value to reject the token. It runs once per request, even if the
    * signature was verified before. Default: the claims are the identity.
@@ -63,8 +56,6 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
     claims: JWTPayload,
     request: HttpRequest,
   ) => Identity | Rejected | PromiseLike<Identity | Rejected>;
-  /** Returns the scopes of an identity. Default: the `scope` claim (RFC 9068 §2.2.3), unless `verify` is set. */
-  readonly scopes?: (identity: Identity) => readonly string[];
   /**
    * Serves the metadata by which clients discover the authorization server (RFC 9728). Its `authorizationServers`
    * default to the issuer.
@@ -109,13 +100,11 @@ const rules: OptionRules<Omit<JwtOptions<unknown>, keyof SchemeOptions<unknown>>
     `a list of one or more of ${publicKeyAlgorithms.join(', ')}, and no other`,
   ),
   type: text,
-  clockToleranceSeconds: optional(
-    (value) => typeof value === 'number' && value >= 0,
-    'a number of 0 or more',
-  ),
-  maxAgeSeconds: optional((value) => typeof value === 'number' && value >= 0, 'a number of 0 or more'),
   protectedResource: protectedResourceRule(optional),
 };
+
+/** The tolerated clock skew, in seconds. */
+const clockTolerance = 5;
 
 /** Longer tokens are malformed. */
 const maxTokenLength = 8192;
@@ -134,8 +123,8 @@ interface VerifiedToken {
 /**
  * Authenticates by JWT access tokens (RFC 9068, RFC 8725), sent as bearer tokens. Requires `npm install jose`.
  *
- * Signatures are verified with the keys of the issuer (JWKS), and the result is cached. `iss`, `aud`, `exp` and `nbf`
- * are checked on every request. For an unknown key the key set is reloaded before the token is rejected, at most once a
+ * Signatures are verified with the keys of the issuer (JWKS), which are loaded every 10 minutes, and the result is
+ * cached. `iss`, `aud`, `exp` and `nbf` are checked on every request, with 5 s for differences of clocks. For an unknown key the key set is reloaded before the token is rejected, at most once a
  * second. While the issuer is unavailable, tokens with unknown keys get 503, not 401, and known keys stay valid for a
  * day.
  *
@@ -153,8 +142,6 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
     audience,
     algorithms = publicKeyAlgorithms,
     type,
-    clockToleranceSeconds = 5,
-    maxAgeSeconds = 600,
     protectedResource,
   } = options;
   const checks: JWTVerifyOptions = {
@@ -162,10 +149,10 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
     audience: typeof audience === 'string' ? audience : [...audience],
     algorithms: [...algorithms],
     requiredClaims: ['exp'],
-    clockTolerance: clockToleranceSeconds,
+    clockTolerance,
     ...(type !== undefined && { typ: type }),
   };
-  const keys = issuerKeys(options.jwksUri, maxAgeSeconds * 1000);
+  const keys = issuerKeys(options.jwksUri);
   const verifiedTokens = new RecentMap<VerifiedToken>(maxVerifiedTokens);
 
   async function verifyToken(token: string): Promise<JWTPayload | undefined> {
@@ -193,7 +180,7 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
       if (verified) {
         const { claims, verifyAfter } = verified;
         // Expiry does not depend on the keys: streams must end also while the keys are unavailable.
-        if (Date.now() >= ((claims.exp ?? 0) + clockToleranceSeconds) * 1000) return undefined;
+        if (Date.now() >= ((claims.exp ?? 0) + clockTolerance) * 1000) return undefined;
         if (Date.now() < verifyAfter) return identify(claims, request);
       }
       return verifyToken(token).then((claims) => claims && identify(claims, request));
@@ -210,6 +197,9 @@ function readJwt(source: HeaderSource): string | null | undefined {
 /** The shortest time between two requests for keys, so that clients with invented key ids cause few. */
 const minIntervalMs = 1000;
 
+/** How old keys may be before they are loaded again. A key that the issuer withdraws is accepted until then. */
+const maxAgeMs = 600_000;
+
 /** How long known keys are used while the issuer is unavailable. */
 const maxStaleMs = 86_400_000;
 
@@ -217,7 +207,7 @@ const maxStaleMs = 86_400_000;
  * The issuer's keys (JSON Web Key Set, RFC 7517 §5). jose caches them, shares requests for them, and repeats the request
  * for an unknown key.
  */
-function issuerKeys(jwksUri: string, maxAgeMs: number) {
+function issuerKeys(jwksUri: string) {
   let requestedAt = 0;
   let loadedAt = 0;
   const find = createRemoteJWKSet(new URL(jwksUri), {

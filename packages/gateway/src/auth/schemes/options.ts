@@ -24,7 +24,10 @@ export interface SchemeOptions<Identity> {
    * rejection for half a second. Checks that depend on the rest of the request belong in `createContext`.
    */
   readonly verify: Verify<Identity>;
-  /** Returns the scopes of an identity, for procedures with `scopes` in their metadata. */
+  /**
+   * Returns the scopes of an identity, for procedures with `scopes` in their metadata. Default of `jwt` without `verify`:
+   * the claim `scope` (RFC 9068 §2.2.3). Other schemes have none.
+   */
   readonly scopes?: (identity: Identity) => readonly string[];
   /** The realm of `WWW-Authenticate`. Default: `api`. */
   readonly realm?: string;

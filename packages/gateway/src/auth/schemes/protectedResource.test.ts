@@ -59,29 +59,6 @@ it.each([
   },
 );
 
-it('the metadata of a protected resource lists its option scopes instead of those that procedures require', async () => {
-  const scopes = ['notes:read', 'notes:admin'];
-  const gateway = await gatewayOf({ scopes });
-  const response = await gateway.handle(inProcessRequest('GET', '/.well-known/oauth-protected-resource'));
-  expect(JSON.parse(response.body as string)).toMatchObject({ scopes_supported: scopes });
-});
-
-it('the metadata of a protected resource contains its options, and omits empty lists', async () => {
-  const gateway = await gatewayOf({
-    scopes: [],
-    name: 'Notes',
-    documentation: 'https://api.example/docs',
-  });
-  const response = await gateway.handle(inProcessRequest('GET', '/.well-known/oauth-protected-resource'));
-  expect(JSON.parse(response.body as string)).toEqual({
-    resource: 'https://api.example',
-    authorization_servers: authorizationServers,
-    bearer_methods_supported: ['header'],
-    resource_name: 'Notes',
-    resource_documentation: 'https://api.example/docs',
-  });
-});
-
 it('the authorization server in the metadata of jwt is its issuer by default', () => {
   const options = { issuer: 'https://login.example', audience: 'a', jwksUri: 'https://login.example/jwks' };
   const serversOf = (more: object) => {

@@ -1,10 +1,8 @@
-import type { BodyStream, HttpResponse } from '../../http/response.ts';
+import { destroyNodeStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
 import { formatValue } from '../../http/formatValue.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import type { MediaWriter } from '../../procedures/meta.ts';
-
-type ByteSource = ReadableStream<unknown> | (AsyncIterable<unknown> & { readonly destroy?: () => void });
 
 /** Returns the media type of a binary output: that of a `Blob` with a type, otherwise the declared one. */
 export const byteType = (output: unknown, contentType: string): string =>
@@ -27,16 +25,14 @@ export function byteBody(path: string, output: unknown, contentType: string): Ui
 }
 
 /** Passes on a stream of bytes. It fails for strings, since their encoding is unknown. */
-function requireByteChunks(path: string, source: ByteSource): BodyStream {
+function requireByteChunks(path: string, source: AsyncIterable<unknown>): BodyStream {
   return {
     [Symbol.asyncIterator]() {
       // A reader can cancel at once; the stream's own iterator would wait for the pending chunk.
       const stream = source instanceof ReadableStream ? source : ReadableStream.from(source);
       const reader = stream.getReader();
       async function stop() {
-        // A Node stream holds its file open until it is destroyed, and its iterator does not do that before the first
-        // `next`.
-        if ('destroy' in source) source.destroy?.();
+        destroyNodeStream(source);
         await reader.cancel();
       }
       return {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Header } from '../../http/response.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import { operationInput } from '../../operations/operationInput.ts';
+import { readZod } from '../../operations/readSchema.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { convertHeaders } from './headerFields.ts';
 
@@ -13,7 +14,12 @@ function read(
   headers: readonly Header[],
 ) {
   const rest = { method: 'GET', path: '/x', in: { p: place } } as const;
-  const { headers: parameters } = operationInput([z.object({ p: schema.optional() })], rest, ['x']);
+  const { headers: parameters } = operationInput(
+    [readZod(z.object({ p: schema.optional() }), 'input')],
+    rest,
+    ['x'],
+    [],
+  );
   const input: Record<string, unknown> = {};
   const issues: InputIssue[] = [];
   const request = Object.assign(inProcessRequest('GET', '/x'), {

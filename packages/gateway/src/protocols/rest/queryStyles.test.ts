@@ -4,6 +4,7 @@ import { stringify, type StringifyOptions } from 'qs';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { operationInput } from '../../operations/operationInput.ts';
+import { readZod } from '../../operations/readSchema.ts';
 import type { QueryStyle } from '../../procedures/meta.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { convertFields, formFields } from './formFields.ts';
@@ -11,7 +12,12 @@ import { convertFields, formFields } from './formFields.ts';
 /** Reads the property `q` of an input from a query. Returns its value or its issues. */
 function read(schema: z.ZodType, query: string, queryStyle: QueryStyle = 'repeat') {
   const rest = { method: 'GET', path: '/x', queryStyle } as const;
-  const { query: known } = operationInput([z.object({ q: schema.optional() })], rest, ['x']);
+  const { query: known } = operationInput(
+    [readZod(z.object({ q: schema.optional() }), 'input')],
+    rest,
+    ['x'],
+    [],
+  );
   const input: Record<string, unknown> = {};
   const issues: InputIssue[] = [];
   convertFields(known, formFields(query, known), input, issues, 100);

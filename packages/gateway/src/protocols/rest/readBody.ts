@@ -3,7 +3,6 @@ import { TRPCError } from '@trpc/server';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
-import { readDates } from '../../operations/jsonDates.ts';
 import { isJson, jsonContentType, type OperationBody } from '../../operations/operationBody.ts';
 import type { Limits } from '../../calls/limits.ts';
 import { rejectLongForm } from '../../calls/queryParameters.ts';
@@ -120,7 +119,7 @@ export function readBody(
   issues: InputIssue[],
   { maxJsonDepth, maxQueryParameters }: InputLimits,
 ): Record<string, unknown> {
-  const { dates, otherFields, fields, shape } = body;
+  const { otherFields, fields, shape } = body;
   if (raw instanceof Upload) return readUpload(body, raw, issues);
   if (raw instanceof FormData) return readMultipart(fields, raw, issues);
   const text = decodeText(raw.bytes);
@@ -140,25 +139,17 @@ export function readBody(
   for (const name of otherFields) delete input[name];
   // Only known properties: others may be of any depth. The body itself is the first level.
   for (const name in shape) if (isDeeper(input[name], maxJsonDepth - 1)) throw depthError(maxJsonDepth);
-  for (const name of dates) {
-    const schema = shape[name];
-    if (schema && Object.hasOwn(input, name)) input[name] = readDates(schema, input[name]);
-  }
   return input;
 }
 
 /** Reads a body that is the whole input and may be any JSON value. */
-export function readWholeBody(
-  { wholeSchema }: OperationBody,
-  raw: RawBody,
-  { maxJsonDepth }: InputLimits,
-): unknown {
+export function readWholeBody(raw: RawBody, { maxJsonDepth }: InputLimits): unknown {
   if (raw instanceof Upload) return raw.content;
   // Never a form: its operation does not accept one.
   const text = raw instanceof FormData ? '' : decodeText(raw.bytes);
   const value = parseExactJson(text, () => true);
   if (isDeeper(value, maxJsonDepth)) throw depthError(maxJsonDepth);
-  return wholeSchema && readDates(wholeSchema, value);
+  return value;
 }
 
 function readUpload(

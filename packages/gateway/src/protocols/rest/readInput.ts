@@ -4,7 +4,7 @@ import { integerPattern } from '../../operations/convert.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import type { Operation } from '../../operations/operation.ts';
-import type { StandardIssue, StandardSchema } from '../../procedures/standardSchema.ts';
+import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import { rejectLongQuery } from '../../calls/queryParameters.ts';
 import { inputError, toIssue, type InputIssue } from '../../procedures/inputError.ts';
@@ -35,8 +35,8 @@ export function readInput(
   raw: RawInput,
   limits: InputLimits,
 ): unknown {
-  const { body, dateSchemas, headers, path, query } = description;
-  if (body?.isWhole) return raw.body && readWholeBody(body, raw.body, limits);
+  const { body, headers, path, query } = description;
+  if (body?.isWhole) return raw.body && withDates(description, readWholeBody(raw.body, limits));
   const issues: InputIssue[] = [];
   const input = body && raw.body ? readBody(body, raw.body, issues, limits) : {};
   if (query.size > 0) {
@@ -67,16 +67,23 @@ export function readInput(
     idIssues += issues.length - otherCount;
   }
 
-  if (issues.length > idIssues) throw inputError([...issues, ...otherIssues(description, input, issues)]);
+  if (issues.length > idIssues) {
+    throw inputError([
+      ...issues,
+      ...otherIssues(description, withDates(description, input) as object, issues),
+    ]);
+  }
   if (isIdTooLarge) {
     throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no resource with this identifier.' });
   }
   const isAbsent = description.isOptional && raw.body === undefined && Object.keys(input).length === 0;
   if (isAbsent) return undefined;
-  return dateSchemas.length === 0
-    ? input
-    : dateSchemas.reduce<unknown>((value, schema) => readDates(schema, value), input);
+  return withDates(description, input);
 }
+
+/** Converts the dates of a JSON body. */
+const withDates = ({ dateSchemas }: Operation['input'], input: unknown): unknown =>
+  dateSchemas.reduce((value, schema) => readDates(schema, value), input);
 
 /** Whether a text is a well-formed int64 that a double cannot represent exactly. No resource has an id like that. */
 function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {
@@ -85,33 +92,28 @@ function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {
   return !Number.isSafeInteger(Number(text)) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 
-/** Validates the remaining fields with their schemas, so that the error lists every invalid field. */
+/** Validates the remaining fields with the procedure's schemas, so that the error lists every invalid field. */
 function otherIssues(
-  { shape, otherSchemas }: Operation['input'],
-  input: Record<string, unknown>,
+  { parsers }: Operation['input'],
+  input: object,
   reported: readonly InputIssue[],
 ): readonly InputIssue[] {
   const named = new Set(reported.map(({ path }) => path[0]));
   if (named.has(undefined)) return [];
-  const ofZod = Object.entries(shape)
-    .filter(([name]) => !named.has(name))
-    .flatMap(([name, schema]) =>
-      (schemaIssues(schema, input[name]) as InputIssue[]).map((issue) =>
-        Object.assign(issue, { path: [name, ...issue.path] }),
-      ),
-    );
-  const ofOthers = otherSchemas
-    .flatMap((schema) => Array.from(schemaIssues(schema, input), toIssue))
+  // Invalid rather than absent, so that no check of several fields runs with some of them missing.
+  const invalid = Object.fromEntries([...named].map((name) => [name, Symbol('invalid')]));
+  return parsers
+    .flatMap((parser) => schemaIssues(parser, { ...input, ...invalid }))
     .filter(({ path }) => path.length > 0 && !named.has(path[0]));
-  return [...ofZod, ...ofOthers];
 }
 
-function schemaIssues(schema: StandardSchema, value: unknown): readonly StandardIssue[] {
-  const result = schema['~standard'].validate(value);
+function schemaIssues(parser: StandardSchema, value: unknown): readonly InputIssue[] {
+  const result = parser['~standard'].validate(value);
   if (result instanceof Promise) {
     // Issues of an asynchronous check are left out: the response is a 400 anyway.
     result.catch(() => undefined);
     return [];
   }
-  return result.issues ?? [];
+  const { issues = [] } = result;
+  return isZod(parser) ? (issues as readonly InputIssue[]) : issues.map(toIssue);
 }

@@ -5,7 +5,10 @@ import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import { CallScope } from '../../calls/callScope.ts';
 import { eventBody } from './restEvents.ts';
 
-function start(events: AsyncIterable<unknown>) {
+function start(
+  events: AsyncIterable<unknown>,
+  watch: (onRevoked: () => void) => () => void = () => () => {},
+) {
   const scope = new CallScope(inProcessRequest('GET', '/v1/ticks'));
   const body = eventBody(events, {
     scope,
@@ -14,7 +17,7 @@ function start(events: AsyncIterable<unknown>) {
     reportError: ({ code }) => code,
     pingMs: undefined,
     maxDurationMs: undefined,
-    watch: () => () => {},
+    watch,
   });
   return { body, scope };
 }
@@ -37,4 +40,31 @@ it('a subscription without an event for 250 ms starts with a comment, and sends 
   for await (const piece of await body) text += Buffer.from(piece).toString();
   expect(text).toBe(':\n\nevent: error\ndata: CONFLICT\n\n');
   expect(scope.signal.aborted).toBe(false);
+});
+
+it('a stream whose credential is revoked ends with the error 401, without the events and errors that follow', async () => {
+  let revoke = () => {};
+  let isEnded = false;
+  async function* endless() {
+    try {
+      yield 1;
+      await sleep(50);
+      yield 2;
+      throw new TRPCError({ code: 'CONFLICT' });
+    } finally {
+      isEnded = true;
+    }
+  }
+  const { body, scope } = start(endless(), (onRevoked) => {
+    revoke = onRevoked;
+    return () => {};
+  });
+  let text = '';
+  for await (const piece of await body) {
+    text += Buffer.from(piece).toString();
+    if (text.includes('data: 1')) revoke();
+  }
+  expect(text).toBe('data: 1\n\nevent: error\ndata: UNAUTHORIZED\n\n');
+  expect(scope.signal.aborted).toBe(true);
+  await expect.poll(() => isEnded).toBe(true);
 });

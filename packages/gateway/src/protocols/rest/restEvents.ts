@@ -1,4 +1,4 @@
-import { isTrackedEnvelope, type TRPCError } from '@trpc/server';
+import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { unref, type Timer } from '../../http/eventLoop.ts';
@@ -82,7 +82,7 @@ const pingComment = ':\n\n';
 
 /**
  * Creates the event format of REST: `data` is JSON, `id` is that of a tracked event. The last event is `end`, or
- * `error` with the body of the error.
+ * `error` with the body of the error. Without either, the client connects again.
  */
 const eventFormat = (
   start: string,
@@ -98,5 +98,16 @@ const eventFormat = (
       return `data: ${json}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
     });
   },
-  error: (cause) => `event: error\ndata: ${reportError(failureOf(cause).error)}\n\n`,
+  error: (cause) => errorEvent(reportError(failureOf(cause).error)),
+  revoked: () =>
+    errorEvent(
+      reportError(
+        new TRPCError({
+          code: 'UNAUTHORIZED',
+          message: 'The credential of this stream is no longer valid. Connect again with another.',
+        }),
+      ),
+    ),
 });
+
+const errorEvent = (body: string): string => `event: error\ndata: ${body}\n\n`;

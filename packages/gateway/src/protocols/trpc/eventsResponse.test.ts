@@ -65,7 +65,7 @@ describe('RpcEventFormat', () => {
             formatError: ({ error }) => shape((error as Error).cause ?? error),
           });
           const format = new RpcEventFormat(
-            { serialize, client: JSON.stringify(client), maxEventBytes: 100_000 },
+            { transformer: { serialize }, client: JSON.stringify(client), maxEventBytes: 100_000 },
             lastEventId,
             shape,
           );
@@ -84,7 +84,7 @@ describe('RpcEventFormat', () => {
 
   it('RpcEventFormat writes null for an error without a shape', () => {
     const format = new RpcEventFormat(
-      { serialize: (data) => data, client: '{}', maxEventBytes: 10 },
+      { transformer: { serialize: (data) => data }, client: '{}', maxEventBytes: 10 },
       null,
       () => undefined,
     );
@@ -94,7 +94,7 @@ describe('RpcEventFormat', () => {
   it('RpcEventFormat ends the stream with an error instead of an event that is too large', async () => {
     const seen: unknown[] = [];
     const format = new RpcEventFormat(
-      { serialize: (data) => data, client: '{}', maxEventBytes: 10 },
+      { transformer: { serialize: (data) => data }, client: '{}', maxEventBytes: 10 },
       null,
       (cause) => {
         seen.push(cause);

@@ -3,7 +3,7 @@ import { isObservable, observableToAsyncIterable } from '@trpc/server/observable
 import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { isObject } from '../../http/isObject.ts';
-import type { Header } from '../../http/response.ts';
+import { discardStream, type Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../../http/serverSentEvents.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
@@ -39,7 +39,7 @@ export class EventsResponse extends RequestCalls {
     this.format = eventHeaders;
     const format = new RpcEventFormat(
       {
-        serialize: (data) => config.transformer.output.serialize(data) as unknown,
+        transformer: config.transformer.output,
         client: JSON.stringify(client),
         maxEventBytes: limits.maxResponseBytes,
       },
@@ -62,7 +62,8 @@ export class EventsResponse extends RequestCalls {
   }
 
   protected override discard(): void {
-    this.#body?.end();
+    if (this.#body) this.#body.end();
+    else if (isAsyncIterable(this.#outcome)) void discardStream(this.#outcome);
   }
 
   /** Returns the iterator of the events. If it throws, the stream starts with that error. */
@@ -116,8 +117,8 @@ async function* firstEvents(events: AsyncIterable<unknown>): AsyncGenerator {
 }
 
 export interface RpcEventFormatOptions {
-  /** The transformer's `serialize`. */
-  readonly serialize: (data: unknown) => unknown;
+  /** Called with the data of each event. */
+  readonly transformer: { serialize(data: unknown): unknown };
   /** The options for the client (`sse.client`), as JSON. */
   readonly client: string;
   /** Maximum size of an event, in bytes. A larger one is replaced by an error, which ends the stream. */
@@ -150,7 +151,8 @@ export class RpcEventFormat implements EventFormat {
 
   event(value: unknown): string {
     const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
-    const json = boundedJson(this.#options.serialize(data), this.#options.maxEventBytes);
+    const { maxEventBytes, transformer } = this.#options;
+    const json = boundedJson(transformer.serialize(data), maxEventBytes);
     if (id !== undefined) {
       this.#lastEventId = id;
       return `data: ${json}\nid: ${id}\n\n\n`;
@@ -165,12 +167,12 @@ export class RpcEventFormat implements EventFormat {
   }
 
   #errorJson(shape: unknown): string {
-    const { maxEventBytes, serialize } = this.#options;
+    const { maxEventBytes, transformer } = this.#options;
     try {
-      return boundedJson(serialize(shape), maxErrorBytes(maxEventBytes)) ?? 'null';
+      return boundedJson(transformer.serialize(shape), maxErrorBytes(maxEventBytes)) ?? 'null';
     } catch (cause) {
       if (!(cause instanceof LimitError)) throw cause;
-      return JSON.stringify(serialize(defaultShape(errorTooLarge(maxEventBytes))));
+      return JSON.stringify(transformer.serialize(defaultShape(errorTooLarge(maxEventBytes))));
     }
   }
 }

@@ -7,7 +7,7 @@ import { jsonlStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Failure } from '../../procedures/execute.ts';
-import { JsonLines, type JsonLinesFormat, type JsonLinesOptions } from './jsonLines.ts';
+import { JsonLines, type JsonLinesOptions } from './jsonLines.ts';
 
 const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });
 const shapeOf = (cause: unknown, call: number) => ({ message: (cause as Error).message, call });
@@ -15,8 +15,7 @@ const scope = new AbortController();
 const turn = Promise.resolve();
 
 /** Creates the JSON lines of a number of calls, and records the callbacks. */
-function linesOf(calls: number, options: Partial<JsonLinesOptions & JsonLinesFormat> = {}) {
-  const { serialize, maxLineBytes = 100, ...others } = options;
+function linesOf(calls: number, options: Partial<JsonLinesOptions> = {}) {
   const seen = {
     aborted: 0,
     watched: 0,
@@ -24,27 +23,26 @@ function linesOf(calls: number, options: Partial<JsonLinesOptions & JsonLinesFor
     errors: [] as unknown[],
     streamErrors: [] as unknown[],
   };
-  const lines = new JsonLines(
-    { serialize, maxLineBytes },
-    {
-      calls,
-      pingMs: undefined,
-      scope,
-      callError: shapeOf,
-      outputError: (cause, call) => {
-        seen.errors.push(cause);
-        return shapeOf(cause, call);
-      },
-      streamError: (cause) => seen.streamErrors.push(cause),
-      watch: (onRevoked) => {
-        seen.watched += 1;
-        seen.revoke = onRevoked;
-        return () => (seen.watched -= 1);
-      },
-      abort: () => (seen.aborted += 1),
-      ...others,
+  const lines = new JsonLines({
+    serialize: undefined,
+    maxLineBytes: 100,
+    calls,
+    pingMs: undefined,
+    scope,
+    callError: shapeOf,
+    outputError: (cause, call) => {
+      seen.errors.push(cause);
+      return shapeOf(cause, call);
     },
-  );
+    streamError: (cause) => seen.streamErrors.push(cause),
+    watch: (onRevoked) => {
+      seen.watched += 1;
+      seen.revoke = onRevoked;
+      return () => (seen.watched -= 1);
+    },
+    abort: () => (seen.aborted += 1),
+    ...options,
+  });
   let iterator: AsyncIterator<Uint8Array> | undefined;
   const next = async () => {
     iterator ??= lines[Symbol.asyncIterator]();

@@ -3,7 +3,7 @@ import type { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { afterPromises } from '../../http/eventLoop.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import type { BodyStream } from '../../http/response.ts';
+import { discardStream, type BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
@@ -11,15 +11,11 @@ import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { defaultShape } from './trpcErrors.ts';
 
-/** Settings shared by all responses of a router. */
-export interface JsonLinesFormat {
+export interface JsonLinesOptions extends TextStreamOptions {
   /** The transformer's `serialize`, called for each line. `undefined` if lines are not transformed. */
   readonly serialize: ((line: unknown) => unknown) | undefined;
   /** Maximum size of a line, in bytes. A larger one is replaced by an error. */
   readonly maxLineBytes: number;
-}
-
-export interface JsonLinesOptions extends TextStreamOptions {
   /** Number of calls in the batch. */
   readonly calls: number;
   /** Its signal ends observables. Read only for them, since that takes 3% of a batch of 10. */
@@ -43,15 +39,6 @@ interface IterableSource {
   readonly iterator: AsyncIterator<unknown> & Partial<AsyncDisposable>;
 }
 
-/** A line that settles the promise with this id, or has a value of the iterable with this id. */
-type QueuedLine = readonly [
-  id: number,
-  status: number,
-  value: unknown,
-  call: number,
-  source: IterableSource | undefined,
-];
-
 // The numbers of @trpc/server 11.25.
 const promiseType = 0;
 const iterableType = 1;
@@ -74,7 +61,6 @@ const maxTextLength = 65_536;
  * in the order of their outcomes.
  */
 export class JsonLines extends TextStream implements OutcomeReceiver {
-  readonly #format: JsonLinesFormat;
   readonly #options: JsonLinesOptions;
   /** Number of promises and iterables that are not settled. */
   #unsettledCount: number;
@@ -83,13 +69,12 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   /** Iterables with a value in `text`: the next one is requested when `text` has been sent. */
   readonly #sourcesInText: IterableSource[] = [];
   /** Lines beyond `maxTextLength`. Not encoded yet, since a batch may have the same large output 100 times. */
-  readonly #queue: QueuedLine[] = [];
+  readonly #queue: (() => void)[] = [];
   #pendingBody: PromiseWithResolvers<string | BodyStream> | undefined;
 
-  constructor(format: JsonLinesFormat, options: JsonLinesOptions) {
+  constructor(options: JsonLinesOptions) {
     super(' ', options);
-    const { calls } = options;
-    this.#format = format;
+    const { calls, serialize } = options;
     this.#options = options;
     this.#unsettledCount = calls;
     this.#nextId = 3 * calls;
@@ -97,7 +82,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     for (let call = 0; call < calls; call += 1) head += `,"${call}":[[0],[null,${promiseType},${call}]]`;
     head = `{${head.slice(1)}}`;
     try {
-      this.text = `${format.serialize ? JSON.stringify(format.serialize(JSON.parse(head))) : head}\n`;
+      this.text = `${serialize ? JSON.stringify(serialize(JSON.parse(head))) : head}\n`;
     } catch (cause) {
       this.cutAfterText(cause);
     }
@@ -146,9 +131,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   protected override onPull(): void {
     if (this.hasEnded) return;
     if (this.text === '') for (const source of this.#sourcesInText.splice(0)) this.#requestNext(source);
-    while (this.#queue.length > 0 && this.text.length < maxTextLength) {
-      this.#write(...(this.#queue.shift() as QueuedLine));
-    }
+    while (this.#queue.length > 0 && this.text.length < maxTextLength) this.#queue.shift()?.();
     this.#endIfComplete();
   }
 
@@ -161,7 +144,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   /** Fulfills a promise with an object whose only member is another promise. */
   #fulfillWithPromise(id: number, name: string, promise: number, call: number): void {
-    if (this.#format.serialize || this.#queue.length > 0) {
+    if (this.#options.serialize || this.#queue.length > 0) {
       this.#add(id, statusFulfilled, [[{ [name]: 0 }], [name, promiseType, promise]], call);
     } else if (!this.isLast && !this.hasEnded) {
       // Concatenated: these are 2 of each 3 lines, and JSON.stringify would take 25% of a batch.
@@ -196,24 +179,23 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   #encode(value: unknown, call: number): unknown {
     if (value === undefined) return [[]];
-    const reference = this.#placeholder(value, call);
-    if (reference) return [[0], [null, ...reference]];
-    if (!isPlainObject(value) || !hasAsyncMember(value)) return [[value]];
+    if (isAsync(value)) return [[0], [null, ...this.#placeholder(value, call)]];
+    if (!isStreamLike(value) || !isPlainObject(value)) return [[value]];
     const object = Object.create(null) as Record<string, unknown>;
     const references: unknown[] = [];
     for (const [key, member] of Object.entries(value)) {
-      const inner = this.#placeholder(member, call);
-      object[key] = inner ? 0 : member;
-      if (inner) references.push([key, ...inner]);
+      const isReplaced = isAsync(member);
+      object[key] = isReplaced ? 0 : member;
+      if (isReplaced) references.push([key, ...this.#placeholder(member, call)]);
     }
     return [[object], ...references];
   }
 
-  /** Returns the placeholder of a promise or an async iterable. `undefined` for any other value. */
-  #placeholder(value: unknown, call: number): readonly [type: number, id: number] | undefined {
-    if (isPromise(value)) return [promiseType, this.#promise(value, call)];
-    if (isAsyncIterable(value)) return [iterableType, this.#iterable(value, call)];
-    return undefined;
+  /** Registers a promise or an async iterable, and returns its placeholder. */
+  #placeholder(value: AsyncValue, call: number): readonly [type: number, id: number] {
+    return isPromise(value)
+      ? [promiseType, this.#promise(value, call)]
+      : [iterableType, this.#iterable(value, call)];
   }
 
   #promise(promise: PromiseLike<unknown>, call: number): number {
@@ -231,7 +213,10 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   #iterable(iterable: AsyncIterable<unknown>, call: number): number {
     const id = this.#register();
-    if (this.hasEnded) return id;
+    if (this.hasEnded) {
+      void discardStream(iterable);
+      return id;
+    }
     try {
       const source: IterableSource = { id, call, iterator: iterable[Symbol.asyncIterator]() };
       this.#sources.add(source);
@@ -270,8 +255,8 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   #settleOne(): void {
     this.#unsettledCount -= 1;
-    this.#endIfComplete();
-    this.sendSoon();
+    if (this.#unsettledCount === 0) this.#endIfComplete();
+    if (this.pull !== undefined) this.sendSoon();
   }
 
   #endIfComplete(): void {
@@ -281,26 +266,27 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     if (text !== undefined) this.#pendingBody?.resolve(text);
   }
 
+  /** Adds a line that settles the promise with this id, or has a value of the iterable with this id. */
   #add(id: number, status: number, value: unknown, call: number, source?: IterableSource): void {
     if (this.isLast || this.hasEnded) return;
     const isFull = this.#queue.length > 0 || this.text.length >= maxTextLength;
-    if (isFull) this.#queue.push([id, status, value, call, source]);
+    if (isFull) this.#queue.push(() => this.#write(id, status, value, call, source));
     else this.#write(id, status, value, call, source);
-    this.sendSoon();
+    if (this.pull !== undefined) this.sendSoon();
   }
 
   #write(id: number, status: number, value: unknown, call: number, source: IterableSource | undefined): void {
-    const { maxLineBytes, serialize } = this.#format;
+    const { maxLineBytes, serialize } = this.#options;
     const isError = status === (source ? statusError : statusRejected);
-    const encode = (line: unknown, maxBytes: number) =>
-      boundedJson(serialize ? serialize(line) : line, maxBytes);
+    const line = [id, status, value];
     try {
-      const json = encode([id, status, value], isError ? maxErrorBytes(maxLineBytes) : maxLineBytes);
-      this.text += `${json}\n`;
+      const maxBytes = isError ? maxErrorBytes(maxLineBytes) : maxLineBytes;
+      this.text += `${boundedJson(serialize ? serialize(line) : line, maxBytes)}\n`;
       if (source && status === statusYield) this.#sourcesInText.push(source);
     } catch (cause) {
       if (cause instanceof LimitError && isError) {
-        this.text += `${encode([id, status, defaultShape(errorTooLarge(maxLineBytes))], Infinity)}\n`;
+        line[2] = defaultShape(errorTooLarge(maxLineBytes));
+        this.text += `${JSON.stringify(serialize ? serialize(line) : line)}\n`;
       } else if (cause instanceof LimitError) {
         this.#reject(id, cause, call, source);
         if (source) this.#endSource(source);
@@ -319,25 +305,34 @@ function closeIterator({ iterator }: IterableSource): void {
   (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
 }
 
-/** Whether an output is an async iterable, or has a member that is a promise or an async iterable. */
-export function isStreamLike(output: unknown): boolean {
-  if (typeof output !== 'object' || output === null || Array.isArray(output)) return false;
-  return Symbol.asyncIterator in output || hasAsyncMember(output);
+type AsyncValue = Promise<unknown> | AsyncIterable<unknown>;
+
+/** Ends the streams of an output that is not sent, and ignores the errors of its promises. */
+export function discardOutput(output: unknown): void {
+  // Not the members of a stream, such as its socket.
+  for (const value of isAsyncIterable(output) ? [output] : Object.values(output as object)) {
+    if (isAsyncIterable(value)) void discardStream(value);
+    else if (isPromise(value)) value.catch(() => {});
+  }
 }
 
 /**
- * Whether a member of an object is a promise or an async iterable. Hot path: `Object.keys`, since a list of values
- * costs more.
+ * Whether a value is an async iterable, or an object with a member that is one or a promise. Hot path: `Object.keys`,
+ * since a list of values costs more.
  */
-function hasAsyncMember(object: object): boolean {
-  for (const key of Object.keys(object)) {
-    const member = (object as Readonly<Record<string, unknown>>)[key];
-    const isAsync =
-      typeof member === 'object' ? member !== null && !Array.isArray(member) : typeof member === 'function';
-    if (isAsync && (isPromise(member) || isAsyncIterable(member))) return true;
+export function isStreamLike(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  if (Symbol.asyncIterator in value) return true;
+  for (const key of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
+    // Nearly all members are of these types.
+    if (typeof member === 'string' || typeof member === 'number' || Array.isArray(member)) continue;
+    if (isAsync(member)) return true;
   }
   return false;
 }
+
+const isAsync = (value: unknown): value is AsyncValue => isPromise(value) || isAsyncIterable(value);
 
 /** Whether a value is a promise, by the rule of tRPC. */
 const isPromise = (value: unknown): value is Promise<unknown> =>

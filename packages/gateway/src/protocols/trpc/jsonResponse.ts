@@ -6,9 +6,9 @@ import { utf8Length } from '../../http/utf8.ts';
 import { batchTooLarge, boundedJson, effectiveLimit, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { isStreamLike } from './jsonLines.ts';
+import { discardOutput, isStreamLike } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, type ResultItem } from './requestCalls.ts';
-import { defaultShape, type EncodedError } from './trpcErrors.ts';
+import { blobError, defaultShape, type EncodedError } from './trpcErrors.ts';
 
 /** Responds to a call, or a batch of calls, with JSON. */
 export class JsonResponse extends RequestCalls {
@@ -42,7 +42,7 @@ export class JsonResponse extends RequestCalls {
     for (let index = 0; index < this.#outcomes.length; index += 1) {
       if (index > 0) text += ',';
       const outcome = this.#outcomes[index];
-      const written = outcome instanceof Failure ? outcome.error : this.#encodeOutput(outcome, text);
+      const written = outcome instanceof Failure ? outcome.error : this.#encodeOutput(outcome, index, text);
       let ownStatus = 200;
       if (typeof written === 'string') {
         text += written;
@@ -60,39 +60,49 @@ export class JsonResponse extends RequestCalls {
     return this.response(text, status, items, errors);
   }
 
+  protected override discard(): void {
+    for (const outcome of this.#outcomes) if (isStreamLike(outcome)) discardOutput(outcome);
+  }
+
   /** Encodes an error, which counts for the limit of a batch like an output. */
   #encodeError(
     error: TRPCError,
     index: number,
     before: string,
   ): Pick<EncodedError, 'text' | 'shape'> & { readonly error: TRPCError } {
+    const { errors, limits } = this.settings;
     const { isBatchCall, type } = this.request;
     const call = this.callOf(index);
     const isOutcome = this.#outcomes[index] instanceof Failure;
     if (error instanceof LimitError && !isOutcome) this.report(error, call);
-    let encoded = this.encodeError(this.shapeOf(error, isBatchCall ? call : { ...call, type }));
+    let encoded = errors.encode(this.shapeOf(error, isBatchCall ? call : { ...call, type }), this.scope);
     if (
       isBatchCall &&
       !this.#isWithinLimit(encoded.text, before) &&
       utf8Length(encoded.text) > maxErrorBytes(0)
     ) {
-      const replacement = batchTooLarge(this.settings.limits.maxResponseBytes);
+      const replacement = batchTooLarge(limits.maxResponseBytes);
       this.scope.limit = replacement.limit;
-      encoded = { ...this.encodeError(defaultShape(replacement)), replacement };
+      encoded = { ...errors.encode(defaultShape(replacement), this.scope), replacement };
     }
     return { text: encoded.text, shape: encoded.shape, error: encoded.replacement ?? error };
   }
 
   /**
-   * Encodes an output with its envelope. Returns an error if it is too large, or a stream in a batch.
+   * Encodes an output with its envelope. Returns an error if it is too large, or a stream or a `Blob` in a batch.
    * @param before the text of the batch so far
    */
-  #encodeOutput(output: unknown, before: string): string | TRPCError {
+  #encodeOutput(output: unknown, index: number, before: string): string | TRPCError {
     const { config, limits } = this.settings;
-    const { isBatchCall } = this.request;
-    if (isStreamLike(output)) {
-      if (isBatchCall) return streamNotSupported();
-      throw streamNotSupported();
+    const { isBatchCall, procedures } = this.request;
+    let notSupported: TRPCError | undefined;
+    if (isStreamLike(output)) notSupported = streamNotSupported();
+    else if (output instanceof Blob) notSupported = blobError(procedures[index]);
+    if (notSupported) {
+      // Otherwise `discard` does it.
+      if (!isBatchCall) throw notSupported;
+      discardOutput(output);
+      return notSupported;
     }
     try {
       // Once the limit is exceeded, later outputs are not encoded.

@@ -3,9 +3,10 @@ import { mapMaybePromise } from '../../http/maybePromise.ts';
 import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { BodyStream } from '../../http/response.ts';
 import type { CallScope } from '../../calls/callScope.ts';
-import { failureOf } from '../../procedures/execute.ts';
+import { Failure, failureOf } from '../../procedures/execute.ts';
 import { JsonLines } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
+import { blobError } from './trpcErrors.ts';
 
 /** Responds to a batch of calls with JSON lines, as soon as each call has ended. */
 export class LinesResponse extends RequestCalls {
@@ -15,20 +16,19 @@ export class LinesResponse extends RequestCalls {
   protected override readonly callScopes: CallScope[] = [];
 
   settle(index: number, outcome: unknown): void {
-    this.#lines?.settle(index, outcome);
+    const error = outcome instanceof Blob && blobError(this.request.procedures[index]);
+    this.#lines?.settle(index, error ? new Failure(error) : outcome);
   }
 
-  protected override run(): void {
+  protected override start(context: unknown): void {
     const { request, scope, settings } = this;
     const { jsonl, transformer } = settings.config;
     const { output } = transformer;
     // Headers that procedures set while they run are ignored: whether they arrive before the head depends on timing.
     this.controlHeaders = scope.response.headers.slice();
-    const format = {
-      serialize: output === noTransformer ? undefined : (line: unknown) => output.serialize(line) as unknown,
+    const lines = new JsonLines({
+      serialize: output === noTransformer ? undefined : (line) => output.serialize(line) as unknown,
       maxLineBytes: settings.limits.maxResponseBytes,
-    };
-    const lines = new JsonLines(format, {
       calls: request.paths.length,
       pingMs: jsonl?.pingMs || undefined,
       scope,
@@ -49,7 +49,7 @@ export class LinesResponse extends RequestCalls {
       },
     });
     this.#lines = lines;
-    super.run();
+    super.start(context);
     void mapMaybePromise(lines.body(), (body) => {
       this.#body = body;
       this.end();

@@ -84,8 +84,7 @@ export interface SocketSettings extends TrpcSettings {
 }
 
 /**
- * Options of tRPC over WebSockets. `keepAlive`, `dangerouslyDisablePong` and `experimental_encoder` are those of tRPC's
- * own adapter; `maxBatchSize` and `onError` are in `TrpcOptions`.
+ * Options of tRPC over WebSockets. `keepAlive` and `experimental_encoder` are those of tRPC's own adapter; `maxBatchSize` and `onError` are in `TrpcOptions`.
  */
 // Not the adapter's own types (@trpc/server 11.25): they import those of `ws`, which the gateway does not need.
 export interface SocketOptions {
@@ -94,8 +93,6 @@ export interface SocketOptions {
    * within `pongWaitMs` (default 5000). Default: off.
    */
   readonly keepAlive?: { enabled: boolean; pingMs?: number; pongWaitMs?: number };
-  /** Stops the server from answering clients' pings. Meant for tests. */
-  readonly dangerouslyDisablePong?: boolean;
   /** Encodes and decodes messages in another format than JSON. tRPC may change this option in any release. */
   readonly experimental_encoder?: {
     encode(data: unknown): string | Uint8Array<ArrayBuffer>;
@@ -108,54 +105,42 @@ export interface SocketOptions {
    */
   readonly maxMessageBytes?: number;
   /**
-   * Maximum number of bytes that a socket may buffer, received or unsent, before its credential is checked. Beyond it,
-   * the socket is closed (1008). uWebSockets.js cannot raise the limit of an open socket, so it also stays the largest
-   * message of a socket that sends its credential as connection parameters. For larger calls, use HTTP (`splitLink`),
-   * or send the credential in the `Authorization` header of the request that opens the socket. Default: 65536.
-   */
-  readonly maxUnauthenticatedBytes?: number;
-  /**
    * Maximum number of unsent bytes for a client that does not read; beyond it, its socket is closed (1013).
    * Subscriptions that return async iterables get backpressure long before that. Default: 1048576.
    */
   readonly maxBufferedBytes?: number;
-  /**
-   * Maximum number of concurrent calls per socket, including subscriptions. One more closes it (1008). Default: 1000.
-   */
-  readonly maxCallsPerSocket?: number;
-  /** Time that a socket has to send its credential as connection parameters, in milliseconds. Default: 5000. */
-  readonly credentialDeadlineMs?: number;
-  /** Maximum number of sockets that have not sent their credential yet. Further ones get 503. Default: 1000. */
-  readonly maxUnauthenticatedSockets?: number;
-  /**
-   * Maximum number of those sockets per client address (`trustProxy`; a /64 for IPv6). Further ones get 503. Default:
-   * 100, a tenth of `maxUnauthenticatedSockets`, so that one address cannot occupy all. If all clients share one
-   * address, for example behind a proxy that `trustProxy` does not name, about 1,000 sockets per second can still
-   * connect: each waits only for a round trip and the look-up of its key.
-   */
-  readonly maxUnauthenticatedSocketsPerAddress?: number;
 }
 
+/** The limits of each socket, and of those that have not sent their credential yet. */
 const socketLimits = {
-  maxMessageBytes: defaultMessageBytes,
+  /**
+   * Bytes that a socket may buffer, received or unsent, before its credential is checked. uWebSockets.js cannot raise
+   * the limit of an open socket, so it also stays the largest message of a socket that sends its credential as
+   * connection parameters.
+   */
   maxUnauthenticatedBytes: defaultMessageBytes,
   maxBufferedBytes: 1_048_576,
+  /** Concurrent calls, including subscriptions. */
   maxCallsPerSocket: 1000,
+  /** Time that a socket has to send its credential as connection parameters. */
   credentialDeadlineMs: 5000,
   maxUnauthenticatedSockets: 1000,
+  /**
+   * A tenth, so that one address cannot occupy all. If all clients share one address, about 1,000 sockets per second can
+   * still connect: each waits only for a round trip and the look-up of its key.
+   */
   maxUnauthenticatedSocketsPerAddress: 100,
 };
 
-type SocketLimits = Readonly<typeof socketLimits>;
+type SocketLimits = Readonly<typeof socketLimits> & { readonly maxMessageBytes: number };
 
-/** Adds the default limits to the options. */
-export function withSocketLimits(options: SocketOptions, maxBodyBytes: number): SocketSettings['sockets'] {
-  const defaults = {
-    ...socketLimits,
-    maxMessageBytes: Math.ceil(Math.min(defaultMessageBytes, maxBodyBytes)),
-  };
-  const limits = Object.fromEntries(
-    Object.entries(defaults).map(([name, value]) => [name, options[name as keyof SocketLimits] ?? value]),
-  ) as SocketLimits;
-  return { ...options, ...limits };
-}
+/** Adds the limits that are not options, and the defaults of the others. */
+export const withSocketLimits = (
+  options: SocketOptions,
+  maxBodyBytes: number,
+): SocketSettings['sockets'] => ({
+  ...options,
+  ...socketLimits,
+  maxBufferedBytes: options.maxBufferedBytes ?? socketLimits.maxBufferedBytes,
+  maxMessageBytes: options.maxMessageBytes ?? Math.ceil(Math.min(defaultMessageBytes, maxBodyBytes)),
+});

@@ -1,6 +1,6 @@
 // Hot path: one object per request, and no closure per call.
 import { TRPCError } from '@trpc/server';
-import { getHTTPStatusCode, type ResponseMeta } from '@trpc/server/http';
+import { getHTTPStatusCode } from '@trpc/server/http';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
 import type { CallScope } from '../../calls/callScope.ts';
@@ -14,7 +14,7 @@ import type { Procedure } from '../../procedures/procedures.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { RequestRun } from '../requestRun.ts';
 import type { TrpcSettings } from './options.ts';
-import { jsonType, retryAfterHeader, type EncodedError } from './trpcErrors.ts';
+import { jsonType, retryAfterHeader } from './trpcErrors.ts';
 import type { TrpcRequest } from './trpcRequest.ts';
 
 /** The result of one call, as `responseMeta` receives it. */
@@ -50,7 +50,6 @@ export abstract class RequestCalls extends RequestRun {
    */
   protected callScopes: CallScope[] | undefined;
   #context: unknown = undefined;
-  #contextError: TRPCError | undefined = undefined;
   /** The value of `Allow`, if the method is not supported. */
   #allow: string | undefined = undefined;
 
@@ -62,9 +61,13 @@ export abstract class RequestCalls extends RequestRun {
   }
 
   protected receive(): void {
-    const receiving = this.request.receive();
-    if (receiving) void receiving.then(() => this.#begin());
-    else this.#begin();
+    const { request } = this;
+    const { error, info, paths, takesKey } = request;
+    if (error) return this.end();
+    const receiving = request.http.method === 'GET' ? undefined : request.receive();
+    this.scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
+    if (receiving) void receiving.then(() => this.createContext(takesKey, info));
+    else this.createContext(takesKey, info);
   }
 
   /** Creates the response. An error that it throws is the error of the request. */
@@ -78,13 +81,14 @@ export abstract class RequestCalls extends RequestRun {
   /** Releases the body of a response that is not sent: its client disconnected, or `write` failed. */
   protected discard(): void {}
 
-  /** Starts the calls. */
-  protected run(): void {
+  protected start(context: unknown): void {
     const { request, settings } = this;
     const { procedures } = request;
+    const contextError = context instanceof Failure ? context.error : undefined;
+    if (contextError === undefined) this.#context = context;
     for (let index = 0; index < procedures.length; index += 1) {
       const procedure = procedures[index];
-      const error = this.#rejection(procedure, index) ?? this.#contextError;
+      const error = this.#rejection(procedure, index) ?? contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
       else if (this.key !== undefined && procedure.idempotencyKey) this.#reserve(procedure, this.key);
       else {
@@ -97,7 +101,23 @@ export abstract class RequestCalls extends RequestRun {
 
   /** Ends the request with the response or the error of `write`. */
   protected end(): void {
-    this.finish(this.#createResponse());
+    const { error, http } = this.request;
+    // The response of a call with a key is created even so, since the client may retry.
+    if (http.isAborted && (this.reservation === undefined || this.hasError)) {
+      // Only the connection has failed.
+      this.scope.error = undefined;
+      this.scope.failedCalls = emptyList;
+      this.discard();
+      return this.finish(new OutgoingResponse(499, []));
+    }
+    let response: OutgoingResponse;
+    try {
+      response = error ? this.#requestError(error) : this.write();
+    } catch (cause) {
+      this.discard();
+      response = this.#requestError(failureOf(cause).error);
+    }
+    this.finish(response);
   }
 
   /**
@@ -165,13 +185,6 @@ export abstract class RequestCalls extends RequestRun {
     return this.settings.errors.shapeOf({ error, ctx: this.#context as never, ...call });
   }
 
-  /** Encodes the shape of an error as JSON. One that is too large is replaced, and recorded as a limit. */
-  protected encodeError(shape: object): EncodedError {
-    const encoded = this.settings.errors.encode(shape);
-    if (encoded.replacement) this.scope.limit = encoded.replacement.limit;
-    return encoded;
-  }
-
   /** Returns the properties of a call for `onError` and error formatters. */
   protected callOf(index: number): ReportedCall {
     const { inputs, paths, procedures } = this.request;
@@ -180,19 +193,6 @@ export abstract class RequestCalls extends RequestRun {
 
   get #wholeRequest(): ReportedCall {
     return { path: undefined, input: undefined, type: this.request.type };
-  }
-
-  #begin(): void {
-    const { error, info, paths, takesKey } = this.request;
-    if (error) return this.end();
-    this.scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
-    this.createContext(takesKey, info);
-  }
-
-  protected start(context: unknown): void {
-    if (context instanceof Failure) this.#contextError = context.error;
-    else this.#context = context;
-    this.run();
   }
 
   /**
@@ -245,30 +245,11 @@ export abstract class RequestCalls extends RequestRun {
     return procedure.idempotencyKey === 'required' && this.key === undefined ? keyRequired() : undefined;
   }
 
-  #createResponse(): OutgoingResponse {
-    const { error, http } = this.request;
-    // The response of a call with a key is created even so, since the client may retry.
-    if (http.isAborted && (this.reservation === undefined || this.hasError)) {
-      // Only the connection has failed.
-      this.scope.error = undefined;
-      this.scope.failedCalls = emptyList;
-      this.discard();
-      return new OutgoingResponse(499, []);
-    }
-    if (error) return this.#requestError(error);
-    try {
-      return this.write();
-    } catch (cause) {
-      this.discard();
-      return this.#requestError(failureOf(cause).error);
-    }
-  }
-
   /** Responds with an error of the whole request. */
   #requestError(error: TRPCError): OutgoingResponse {
     this.report(error);
     try {
-      const { replacement, shape, text } = this.encodeError(this.shapeOf(error));
+      const { replacement, shape, text } = this.settings.errors.encode(this.shapeOf(error), this.scope);
       const item = { error: shape };
       const errors = [replacement ?? error];
       return this.response(text, getHTTPStatusCode(item as never, errors), [item], errors);
@@ -299,9 +280,14 @@ export abstract class RequestCalls extends RequestRun {
       errors: errors as TRPCError[],
       eagerGeneration: items === undefined,
     });
-    for (const [name, value, isReplacing] of metaHeaders(meta ?? {})) {
-      if (isReplacing) headers.set(name, value);
-      else headers.append(name, value);
+    // As in tRPC, only a single string replaces earlier values; those of a list and of `Headers` are appended.
+    const added = meta?.headers ?? {};
+    if (added instanceof Headers) for (const [name, value] of added) headers.append(name, value);
+    else {
+      for (const [name, value] of Object.entries(added)) {
+        if (Array.isArray(value)) for (const each of value) headers.append(name, each);
+        else if (typeof value === 'string') headers.set(name, value);
+      }
     }
     return meta?.status;
   }
@@ -323,20 +309,3 @@ function clientErrorWithoutStack(code: TRPCError['code'], message: string): TRPC
 
 /** Statuses of responses without a body (RFC 9110 §6.4.1). */
 const bodilessStatuses: ReadonlySet<number> = new Set([204, 205, 304]);
-
-/**
- * Yields the headers that `responseMeta` returned, and whether each replaces earlier values. As in tRPC, only a single
- * string replaces them; values of a list and of `Headers` are appended.
- */
-function* metaHeaders({
-  headers,
-}: ResponseMeta): Generator<[name: string, value: string, isReplacing: boolean]> {
-  if (headers instanceof Headers) {
-    for (const [name, value] of headers) yield [name, value, false];
-    return;
-  }
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    if (Array.isArray(value)) for (const item of value) yield [name.toLowerCase(), item, false];
-    else if (typeof value === 'string') yield [name.toLowerCase(), value, true];
-  }
-}

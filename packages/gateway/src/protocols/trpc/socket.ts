@@ -132,8 +132,9 @@ export class Socket {
     try {
       this.#send({ id, jsonrpc, result }, batch);
     } catch (cause) {
-      if (!batch || !(cause instanceof LimitError)) throw cause;
-      throw batchTooLarge(this.settings.limits.maxResponseBytes);
+      throw batch && cause instanceof LimitError
+        ? batchTooLarge(this.settings.limits.maxResponseBytes)
+        : cause;
     }
   }
 
@@ -156,8 +157,7 @@ export class Socket {
 
   /** Reports an error and sends it to the client. Throws if it cannot be encoded. */
   sendError(call: CallInfo, cause: unknown): void {
-    const error = this.#shapeOf(call, this.reportError(call, cause));
-    this.#sendError(call, error);
+    this.#sendError(call, this.#shapeOf(call, this.reportError(call, cause)));
   }
 
   /** Calls `onError`. */

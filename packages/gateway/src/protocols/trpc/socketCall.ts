@@ -4,8 +4,8 @@ import { isObservable, observableToAsyncIterable, type Observable } from '@trpc/
 import type { TRPCRequestMessage } from '@trpc/server/rpc';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import { isObject } from '../../http/isObject.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
+import { discardStream } from '../../http/response.ts';
 import { performance } from '../../http/performance.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import { CallScope } from '../../calls/callScope.ts';
@@ -16,6 +16,7 @@ import {
   rejectionError,
   type Policy,
   type PolicyContext,
+  type Rejection,
 } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
@@ -27,6 +28,8 @@ import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { noCall, type CallInfo, type OpenCall, type Socket } from './socket.ts';
+import { blobError } from './trpcErrors.ts';
+import { withLastEventId } from './trpcRequest.ts';
 
 /** One call on a WebSocket. Its messages are those of tRPC's connection handler (@trpc/server 11.25). */
 export class SocketCall extends CallScope implements OpenCall, RawInputs, OutcomeReceiver {
@@ -106,13 +109,13 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** Runs the call. If all its steps are synchronous, the result is sent before this returns. It never throws. */
   start(): void {
     const rejection = this.#rejection;
-    if (rejection instanceof Promise) this.#whenAdmitted(rejection, (error) => this.#start(error));
+    if (rejection instanceof Promise) this.#wait(rejection, (settled) => this.#start(settled));
     else this.#start(rejection);
   }
 
-  #whenAdmitted<Result>(rejection: MaybePromise<Result>, next: (rejection: Result) => void): void {
-    if (!(rejection instanceof Promise)) return next(rejection);
-    this.#socket.settings.calls.wait(rejection, this, (outcome) => {
+  /** Waits for a policy. */
+  #wait<Result>(promise: Promise<Result>, next: (result: Result) => void): void {
+    this.#socket.settings.calls.wait(promise, this, (outcome) => {
       if (outcome instanceof Failure) this.#endWithError(outcome.error);
       else if (this.signal.aborted) this.#endStopped();
       else next(outcome as Result);
@@ -135,7 +138,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     }
     const error =
       rejection ??
-      scopeRejection(this.#socket.scope, procedure) ??
+      (procedure.scopes && scopeRejection(this.#socket.scope, procedure)) ??
       // A message has no headers.
       (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection(this));
     const { policies: sets } = settings;
@@ -144,10 +147,13 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     this.#completing = policies.completing;
     this.#policyContext = policyContext(this.#socket.scope, procedure);
     if (error) return this.settle(0, new Failure(error));
-    this.#whenAdmitted(admit(policies.admitting, this.#policyContext), (rejected) => {
+    const next = (rejected: Rejection | undefined) => {
       if (rejected) this.settle(0, new Failure(rejectionError(rejected)));
       else this.#run(procedure);
-    });
+    };
+    const admission = admit(policies.admitting, this.#policyContext);
+    if (admission instanceof Promise) this.#wait(admission, next);
+    else next(admission);
   }
 
   #run(procedure: Procedure): void {
@@ -167,8 +173,13 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     if (this.#policyContext) return this.#complete(this.#policyContext, outcome);
     if (outcome instanceof Failure) return this.#endWithError(outcome.error);
     const isStream = isAsyncIterable(outcome) || isObservable(outcome);
-    if (isStream !== (this.type === 'subscription')) return this.#endWithError(outputTypeError(this));
+    if (isStream !== (this.type === 'subscription')) {
+      if (isAsyncIterable(outcome)) void discardStream(outcome);
+      return this.#endWithError(outputTypeError(this));
+    }
     if (isStream) return void this.#stream(outcome);
+    const error = outcome instanceof Blob && blobError(this.procedure);
+    if (error) return this.#endWithError(error);
     try {
       this.#socket.sendResult(this, { type: 'data', data: outcome });
       this.#end();
@@ -310,9 +321,6 @@ const policyContext = (
   // A copy, since the calls of a socket run concurrently.
   data: { ...data },
 });
-
-const withLastEventId = (input: unknown, lastEventId: string): unknown =>
-  isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });
 
 async function catchError(run: () => unknown): Promise<TRPCError | undefined> {
   try {

@@ -89,8 +89,8 @@ export class SocketConnection extends Socket implements SocketHandler {
     if (!this.isOpen) return;
     this.#keepAlive();
     const message = isBinary ? data : data.toString();
-    const { dangerouslyDisablePong, maxUnauthenticatedBytes } = this.settings.sockets;
-    if (message === 'PING' && !dangerouslyDisablePong) this.send('PONG');
+    const { maxUnauthenticatedBytes } = this.settings.sockets;
+    if (message === 'PING') this.send('PONG');
     if (message === 'PING' || message === 'PONG') return;
     if (this.#awaitsParameters) {
       this.#awaitsParameters = false;

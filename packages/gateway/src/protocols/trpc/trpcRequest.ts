@@ -52,13 +52,44 @@ export class TrpcRequest implements Target, RawInputs {
   #inputError: TRPCError | undefined = undefined;
 
   constructor(http: HttpRequest, settings: TrpcSettings) {
+    const { basePath, config, limits, procedures, trpc } = settings;
     this.http = http;
     this.#settings = settings;
     this.#query = http.query;
     try {
-      this.#read(settings);
+      // A shorter query cannot have too many parameters.
+      if (http.query.length >= limits.maxQueryParameters)
+        rejectLongQuery(http.query, limits.maxQueryParameters);
+      let path = usualPath.test(http.path) ? http.path.slice(basePath.length + 1) : this.#readUnusualPath();
+      if (config.pathSeparator !== '.') path = path.split(config.pathSeparator).join('.');
+      // Set before anything can fail: `isPublic` needs it to serve errors of public procedures without a credential.
+      this.paths = [path];
+      const contentType = http.header('content-type');
+      if (contentType !== 'application/json' && (contentType !== undefined || http.method !== 'GET')) {
+        this.#media = mediaOf(contentType, http.method);
+      }
+      // As in tRPC, any value of the first is passed on.
+      const accept =
+        (http.header('trpc-accept') as TRPCRequestInfo['accept'] | undefined) ??
+        (linesType.test(http.header('accept') ?? '') ? 'application/jsonl' : null);
+      if (this.#media === 'json') this.#readCalls(path, accept);
+      else {
+        // As in tRPC, for any procedure.
+        this.type = 'mutation';
+        const procedure = procedures.get(path);
+        this.procedures = [procedure];
+        this.takesKey = procedure?.takesKey === true;
+        this.info = new RequestInfo(this, null, null);
+      }
+      this.callCount = this.paths.length;
+      if (this.isBatchCall && trpc.allowBatching === false) {
+        throw badRequestError('Batching is not enabled on the server');
+      }
+      if (accept === 'application/jsonl' && !this.isBatchCall) {
+        throw badRequestError('Streaming requests must be batched (you can do a batch of 1)');
+      }
     } catch (cause) {
-      // `#read` throws nothing else.
+      // Nothing else is thrown.
       this.error = cause as TRPCError;
     }
   }
@@ -89,8 +120,9 @@ export class TrpcRequest implements Target, RawInputs {
 
   /** The id of the last event that the client of a subscription received. */
   get lastEventId(): string | null {
-    const inQuery = (name: string) => this.#parameters?.get(name);
-    return this.http.header('last-event-id') ?? inQuery('lastEventId') ?? inQuery('Last-Event-Id') ?? null;
+    const parameters = this.#parameters;
+    const inQuery = parameters?.get('lastEventId') ?? parameters?.get('Last-Event-Id');
+    return this.http.header('last-event-id') ?? inQuery ?? null;
   }
 
   /**
@@ -119,8 +151,7 @@ export class TrpcRequest implements Target, RawInputs {
     if (this.inputs === noCalls) this.#readInputs();
     const input = this.inputs[index];
     const lastEventId = this.type === 'subscription' ? this.lastEventId : null;
-    if (!lastEventId) return input;
-    return isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });
+    return lastEventId ? withLastEventId(input, lastEventId) : input;
   }
 
   /**
@@ -132,41 +163,6 @@ export class TrpcRequest implements Target, RawInputs {
     if (this.#media === 'form') return (this.#form ??= this.#readForm());
     if (this.#media === 'json') return this.#body;
     throw badRequestError('Idempotency-Key: is not supported for binary input.');
-  }
-
-  #read({ basePath, config, limits, procedures, trpc }: TrpcSettings): void {
-    const { http } = this;
-    // A shorter query cannot have too many parameters.
-    if (http.query.length >= limits.maxQueryParameters)
-      rejectLongQuery(http.query, limits.maxQueryParameters);
-    let path = usualPath.test(http.path) ? http.path.slice(basePath.length + 1) : this.#readUnusualPath();
-    if (config.pathSeparator !== '.') path = path.split(config.pathSeparator).join('.');
-    // Set before anything can fail: `isPublic` needs it to serve errors of public procedures without a credential.
-    this.paths = [path];
-    const contentType = http.header('content-type');
-    if (contentType !== 'application/json' && (contentType !== undefined || http.method !== 'GET')) {
-      this.#media = mediaOf(contentType, http.method);
-    }
-    // As in tRPC, any value of the first is passed on.
-    const accept =
-      (http.header('trpc-accept') as TRPCRequestInfo['accept'] | undefined) ??
-      (linesType.test(http.header('accept') ?? '') ? 'application/jsonl' : null);
-    if (this.#media === 'json') this.#readCalls(path, accept);
-    else {
-      // As in tRPC, for any procedure.
-      this.type = 'mutation';
-      const procedure = procedures.get(path);
-      this.procedures = [procedure];
-      this.takesKey = procedure?.takesKey === true;
-      this.info = new RequestInfo(this, null, null);
-    }
-    this.callCount = this.paths.length;
-    if (this.isBatchCall && trpc.allowBatching === false) {
-      throw badRequestError('Batching is not enabled on the server');
-    }
-    if (accept === 'application/jsonl' && !this.isBatchCall) {
-      throw badRequestError('Streaming requests must be batched (you can do a batch of 1)');
-    }
   }
 
   /** Reads a path and a query that URL parsing changes. */
@@ -233,53 +229,40 @@ export class TrpcRequest implements Target, RawInputs {
     this.credentials = withParameters(http, connectionParams);
   }
 
-  /** Reads the inputs of all calls but those of a form. */
+  /** Reads the inputs of all calls. Not for a form. */
   #readInputs(): void {
     if (this.#inputError) throw this.#inputError;
-    const { limits } = this.#settings;
+    const { maxBodyBytes } = this.#settings.limits;
     try {
       this.inputs =
-        this.#media === 'json'
-          ? this.#parse(this.#body ? lenientUtf8Decoder.decode(this.#body) : this.#queryInput())
-          : [byteStream(this.http, limits.maxBodyBytes, streamError)];
+        this.#media === 'json' ? this.#parse() : [byteStream(this.http, maxBodyBytes, streamError)];
     } catch (cause) {
       this.#inputError = unreadableInput(cause);
       throw this.#inputError;
     }
-    this.#body = undefined;
+    // The fingerprint of a call with a key needs it.
+    if (!this.takesKey) this.#body = undefined;
   }
 
-  /** Returns the JSON of the input, or of a batch's inputs. */
-  #queryInput(): string {
-    if (this.#parameters) return this.#parameters.get('input') ?? '';
-    try {
-      return decodeURIComponent(this.#input.replaceAll('+', ' '));
-    } catch {
-      return new URLSearchParams(this.#query).get('input') ?? '';
-    }
-  }
-
-  #parse(json: string): readonly unknown[] {
+  #parse(): readonly unknown[] {
+    const { config, limits } = this.#settings;
+    const { maxJsonDepth } = limits;
+    const json = this.#body
+      ? lenientUtf8Decoder.decode(this.#body)
+      : (this.#parameters?.get('input') ?? decodeParameter(this.#input));
     if (json === '') return [];
     const value: unknown = JSON.parse(json);
-    if (!this.isBatchCall) return [this.#deserialize(value, json)];
-    if (!isObject(value)) throw badRequestError('"input" needs to be an object when doing a batch call');
+    // Each level takes two characters at least.
+    const mayBeDeep = json.length > 2 * maxJsonDepth;
     const inputs: unknown[] = [];
     for (let index = 0; index < this.paths.length; index += 1) {
-      const input = value[index];
-      inputs.push(input === undefined ? undefined : this.#deserialize(input, json));
+      if (this.isBatchCall && !isObject(value))
+        throw badRequestError('"input" needs to be an object when doing a batch call');
+      const input = this.isBatchCall ? (value as Record<number, unknown>)[index] : value;
+      if (mayBeDeep && isDeeper(input, maxJsonDepth)) throw depthError(maxJsonDepth);
+      inputs.push(input === undefined ? undefined : config.transformer.input.deserialize(input));
     }
     return inputs;
-  }
-
-  /** @param json the text that has the input */
-  #deserialize(input: unknown, { length }: string): unknown {
-    const { config, limits } = this.#settings;
-    // Each level is two characters of the text at least.
-    if (length > 2 * limits.maxJsonDepth && isDeeper(input, limits.maxJsonDepth)) {
-      throw depthError(limits.maxJsonDepth);
-    }
-    return config.transformer.input.deserialize(input);
   }
 
   async #readForm(): Promise<FormData> {
@@ -351,6 +334,15 @@ const linesType = /(?:^|,)[\t ]*application\/jsonl[\t ]*(?:,|$)/;
 
 const lenientUtf8Decoder = new TextDecoder();
 
+/** Decodes the value of a parameter as `URLSearchParams` does, which takes longer and accepts any bytes. */
+function decodeParameter(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll('+', ' '));
+  } catch {
+    return new URLSearchParams(`value=${value}`).get('value') as string;
+  }
+}
+
 /**
  * Returns the format of an input.
  * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`; `METHOD_NOT_SUPPORTED` for an upload that is not a POST
@@ -367,6 +359,10 @@ function mediaOf(contentType: string | undefined, method: string): InputMedia {
     contentType === undefined ? 'Missing content-type header' : `Unsupported content-type "${contentType}`;
   throw new TRPCError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
 }
+
+/** Returns the input of a subscription that the client resumes after an event, as tRPC does. */
+export const withLastEventId = (input: unknown, lastEventId: string): unknown =>
+  isObject(input) ? { ...input, lastEventId } : (input ?? { lastEventId });
 
 /** Converts an error while reading a stream. */
 const streamError = (cause: unknown): unknown =>

@@ -415,20 +415,23 @@ describe('the record of a call on a WebSocket', () => {
 
   it('the record of a query has status 499 and no error if the client disconnects first', async () => {
     const errors: unknown[] = [];
+    const ignoring = Promise.withResolvers();
     const router = t.router({
       gives: t.procedure.query(
         ({ signal }) =>
           new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
       ),
-      ignores: t.procedure.query(() => new Promise((resolve) => setTimeout(resolve, 20))),
+      ignores: t.procedure.query(() => ignoring.promise),
     });
     const { records, handler, send } = await open(router, {
       trpc: { onError: ({ error }) => errors.push(error) },
     });
     await send([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
     expect(handler.inFlight).toBe(2);
-    await handler.closed();
+    const closed = handler.closed();
     await quiet();
+    ignoring.resolve(undefined);
+    await closed;
     expect(records).toMatchObject([
       { operation: 'gives', status: 499, error: undefined },
       { operation: 'ignores', status: 499, error: undefined },
@@ -749,20 +752,23 @@ describe('a rateLimit.key that throws', () => {
   });
 });
 
-describe('maxUnauthenticatedSocketsPerAddress', () => {
-  it('maxUnauthenticatedSocketsPerAddress counts a socket that the client closes during authentication, since its connection may stay open', async () => {
+describe('sockets without a credential', () => {
+  it('the 101st socket of an address gets 503, and a socket counts that the client closes during authentication, since its connection may stay open', async () => {
     const lookup = Promise.withResolvers<string>();
     const { upgrade } = await createGateway({
       router: t.router({}),
       createContext: () => ({}),
       authentication: bearer({ verify: () => lookup.promise }),
-      sockets: { maxUnauthenticatedSocketsPerAddress: 1 },
       document: { title: 'Test', version: '0.0.0' },
       onResponse() {},
     });
     const waiting = request('/trpc?connectionParams=1');
-    const accept = (await upgrade(waiting)) as SocketAcceptor;
-    const handler = accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
+    const openWaiting = async () => {
+      const accept = (await upgrade(waiting)) as SocketAcceptor;
+      return accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
+    };
+    for (let count = 1; count < 100; count += 1) await openWaiting();
+    const handler = await openWaiting();
     const parameters = { method: 'connectionParams', data: { authorization: 'Bearer key' } };
     handler.message(Buffer.from(JSON.stringify(parameters)), false);
     await handler.closed(true);
@@ -775,14 +781,11 @@ describe('maxUnauthenticatedSocketsPerAddress', () => {
 describe('heartbeats', () => {
   const text = (handler: SocketHandler, message: string) => handler.message(Buffer.from(message), false);
 
-  it('a PING gets a PONG, unless dangerouslyDisablePong is set', async () => {
+  it('a PING gets a PONG, and a PONG gets nothing', async () => {
     const socket = await open(t.router({}));
     text(socket.handler, 'PING');
+    text(socket.handler, 'PONG');
     expect(socket.frames).toEqual(['PONG']);
-    const withoutPong = await open(t.router({}), { sockets: { dangerouslyDisablePong: true } });
-    text(withoutPong.handler, 'PING');
-    text(withoutPong.handler, 'PONG');
-    expect(withoutPong.frames).toEqual([]);
   });
 
   it('keepAlive pings a silent client, then terminates its connection, and stops when the socket is closed', async () => {

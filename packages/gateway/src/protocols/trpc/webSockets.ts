@@ -100,8 +100,8 @@ class WaitingSockets {
       return undefined;
     const most =
       this.#count < maxUnauthenticatedSockets
-        ? `the limit is ${maxUnauthenticatedSocketsPerAddress} per address (sockets.maxUnauthenticatedSocketsPerAddress).`
-        : `the limit is ${maxUnauthenticatedSockets} (sockets.maxUnauthenticatedSockets).`;
+        ? `the limit is ${maxUnauthenticatedSocketsPerAddress} per address.`
+        : `the limit is ${maxUnauthenticatedSockets}.`;
     return new LimitError('waiting-sockets', {
       code: 'SERVICE_UNAVAILABLE',
       message: `Too many sockets are waiting to authenticate: ${most} Try again later.`,

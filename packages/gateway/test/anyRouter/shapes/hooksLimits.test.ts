@@ -99,7 +99,7 @@ it('two gateways with one state share a rate limit over REST, tRPC and WebSocket
   const memory = memoryState();
   // Asynchronous, like a database.
   const state: State = { ...memory, take: async (...args) => memory.take(...args) };
-  const shared = { rateLimit: { ...rateLimit, calls: 5, state } };
+  const shared = { rateLimit: { ...rateLimit, calls: 5 }, state };
   const [one, other] = [await startShape(costly, shared), await startShape(costly, shared)];
   const status = async (response: Promise<Response>) => {
     await (await response).text();

@@ -1,4 +1,4 @@
-import { createProblemDetails, type ErrorFormat } from '@petstore/gateway';
+import { problemDetails, type ErrorFormat } from '@petstore/gateway';
 import { declareErrors, type GatewayMeta, type ResponseControls } from '@petstore/gateway/meta';
 import { initTRPC, tracked } from '@trpc/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -51,7 +51,7 @@ const router = t.router({
 
 const formats: readonly (readonly [name: string, format: ErrorFormat | undefined])[] = [
   ['the default errors', undefined],
-  ['problem details', createProblemDetails({ typeBase: 'https://feeds.example/problems/' })],
+  ['problem details', problemDetails],
 ];
 const versions = ['3.1', '3.2'] as const;
 

@@ -1,9 +1,4 @@
-import {
-  createGateway,
-  createProblemDetails,
-  type ErrorFormat,
-  trpcToOpenApiErrors,
-} from '@petstore/gateway';
+import { createGateway, problemDetails, type ErrorFormat, trpcToOpenApiErrors } from '@petstore/gateway';
 import {
   declareErrors,
   type GatewayMeta,
@@ -168,7 +163,7 @@ const callOfEachStatus = (
 
 const formats: readonly (readonly [name: string, format: ErrorFormat | undefined])[] = [
   ['the default errors', undefined],
-  ['problem details', createProblemDetails({ typeBase: 'https://shop.example/problems/' })],
+  ['problem details', problemDetails],
   ['trpcToOpenApiErrors', trpcToOpenApiErrors],
 ];
 

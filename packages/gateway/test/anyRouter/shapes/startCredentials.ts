@@ -166,13 +166,12 @@ export const schemeCases: readonly SchemeCase[] = [
         issuer,
         audience,
         jwksUri,
-        clockToleranceSeconds: 0,
         verify: ({ sub = '', scope }) =>
           callers.find(sub) && { name: sub, scopes: typeof scope === 'string' ? scope.split(' ') : [] },
         scopes,
       }),
     headers: async (sub, { isExpired, issuer, scopes: granted }) => {
-      const exp = Math.floor(Date.now() / 1000) + (isExpired ? -5 : 300);
+      const exp = Math.floor(Date.now() / 1000) + (isExpired ? -10 : 300);
       const token = await issuer.sign({ sub, exp, ...(granted.length > 0 && { scope: granted.join(' ') }) });
       return { authorization: `Bearer ${token}` };
     },

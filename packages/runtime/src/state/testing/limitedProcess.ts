@@ -26,7 +26,8 @@ const { fetch } = await createGateway({
   router: t.router({ ping: t.procedure.query(() => 'pong') }),
   createContext: () => ({}),
   document: { title: 'Limited', version: '0.0.0' },
-  rateLimit: { calls: limit, windowSeconds, state },
+  rateLimit: { calls: limit, windowSeconds },
+  state,
 });
 // Starts at the same time as the other processes.
 process.send?.('ready');

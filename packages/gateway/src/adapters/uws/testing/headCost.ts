@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { HttpRequest as NativeRequest } from 'uWebSockets.js';
 import { uws } from '../addon.ts';
-import { UwsHead } from '../uwsHead.ts';
+import { UwsHead } from '../request.ts';
 
 const heads = {
   'GET with 6 headers':

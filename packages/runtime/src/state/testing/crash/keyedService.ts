@@ -77,7 +77,7 @@ const gateway = await createGateway({
   router,
   createContext: ({ idempotencyKey, response }) => ({ key: idempotencyKey, response }),
   document: { title: 'Orders', version: '0.0.0' },
-  idempotency: { state },
+  state,
   callTimeoutMs: 5000,
 });
 const { port } = await serve(gateway);

@@ -36,7 +36,7 @@ await run({
       router,
       createContext: () => ({}),
       document: { title: 'Orders', version: '0.0.0' },
-      idempotency: { state },
+      state,
       callTimeoutMs: 2000,
     });
     return { gateway };

@@ -1,0 +1,55 @@
+import { defineCollection, listRecords, type Store } from '@petstore/core';
+import type { Policy } from '@petstore/gateway';
+import type { JWTPayload } from 'jose';
+import { z } from 'zod';
+import { errors, Id, page, procedure } from './trpc.ts';
+
+const Audit = z
+  .object({
+    id: Id,
+    at: z.iso.datetime(),
+    user: z.string(),
+    requestId: z.string(),
+    procedures: z.array(z.string()),
+    status: z.int(),
+  })
+  .meta({ id: 'Audit' });
+
+export const audits = defineCollection({ name: 'audits', schema: Audit, id: 'sequence' });
+
+/**
+ * Stores who tried to change what, and with which result, before the response is sent: no client learns of a change without
+ * its record.
+ */
+export const auditPolicy = (store: Store): Policy<JWTPayload> => ({
+  procedures: ({ type }) => type === 'mutation',
+  async complete({ identity, procedures, requestId }, { status }) {
+    // A request without a valid token changes nothing, and anyone may send it.
+    if (identity === undefined) return;
+    await store.collection(audits).create({
+      at: new Date().toISOString(),
+      user: identity.sub ?? '',
+      requestId,
+      procedures: procedures.map(({ path }) => path),
+      status,
+    });
+  },
+});
+
+export const auditProcedures = {
+  listAudits: procedure
+    .meta({
+      scopes: ['audits:read'],
+      openapi: {
+        method: 'GET',
+        path: '/audits',
+        summary: 'List who changed what, in ascending order of id',
+        tags: ['audits'],
+        pagination: { cursor: 'cursor' },
+        errorResponses: errors.list,
+      },
+    })
+    .input(z.object(page).prefault({}))
+    .output(z.array(Audit))
+    .query(({ ctx, input, signal }) => listRecords(ctx, audits, input, signal)),
+};

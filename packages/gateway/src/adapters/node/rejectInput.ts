@@ -1,0 +1,99 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HttpRequest } from '../../http/request.ts';
+import type { HttpResponse } from '../../http/response.ts';
+import type { HttpRejection, Service } from '../../http/service.ts';
+import { defaultRejection } from '../server/rejections.ts';
+import { bufferedBody, byteLength, headText } from '../server/responder.ts';
+
+/** Rejections by Node's parser, by error code. */
+const parserRejections: Readonly<Record<string, HttpRejection>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: 431,
+    code: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
+    message: 'The request target and headers are too long.',
+  },
+  HPE_INVALID_VERSION: {
+    status: 505,
+    code: 'HTTP_VERSION_NOT_SUPPORTED',
+    message: 'The request is not HTTP/1.1 (RFC 9112 §2.3).',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: 408,
+    code: 'REQUEST_TIMEOUT',
+    message: 'The request was not received in time.',
+  },
+};
+
+const malformedRequest: HttpRejection = {
+  status: 400,
+  code: 'BAD_REQUEST',
+  message: 'The request is not well-formed HTTP/1.1 (RFC 9112).',
+};
+
+const connectRejection: HttpRejection = {
+  status: 400,
+  code: 'BAD_REQUEST',
+  message: 'CONNECT is not supported: this server is not a proxy (RFC 9110 §9.3.6).',
+};
+
+/**
+ * Returns the rejection for an error code of Node's parser, or `undefined` for a connection error, which gets no
+ * response.
+ */
+const parseRejection = (code = ''): HttpRejection | undefined =>
+  parserRejections[code] ?? (code.startsWith('HPE_') ? malformedRequest : undefined);
+
+const abortedSignal = AbortSignal.abort();
+
+/** Creates a placeholder for a request that could not be parsed. */
+const unreadRequest = (remoteAddress = ''): HttpRequest => ({
+  method: '',
+  path: '',
+  query: '',
+  header: () => undefined,
+  headers: () => [],
+  remoteAddress: () => remoteAddress,
+  body: () => Promise.reject(abortedSignal.reason),
+  // oxlint-disable-next-line require-yield -- it has none
+  async *bodyChunks() {
+    throw abortedSignal.reason;
+  },
+  isAborted: false,
+  signal: abortedSignal,
+});
+
+/**
+ * Rejects input that is not a valid request, and closes the connection.
+ * @param connections the requests in progress, by connection
+ */
+export function rejectInput(
+  server: Server,
+  { rejectHttp = defaultRejection }: Service,
+  connections: { get(socket: Socket): { readonly requests: ReadonlySet<unknown> } | undefined },
+): void {
+  function reject(socket: Socket, rejection: HttpRejection | undefined): void {
+    // While a request is being handled, the client would take the rejection for the response to that request.
+    const isResponding = (connections.get(socket)?.requests.size ?? 0) > 0;
+    if (!rejection || !socket.writable || isResponding || socket.bytesRead === 0) socket.destroy();
+    else writeLast(socket, rejectHttp(unreadRequest(socket.remoteAddress), rejection));
+  }
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) =>
+    reject(stream as Socket, parseRejection(error.code)),
+  );
+  server.on('connect', (_message, stream) => {
+    stream.on('error', () => {});
+    reject(stream as Socket, connectRejection);
+  });
+}
+
+/** Writes a response without a request, and closes the connection. */
+export function writeLast(socket: Socket, response: HttpResponse): void {
+  const body = bufferedBody(response.body);
+  const date = new Date().toUTCString();
+  socket.write(
+    `HTTP/1.1 ${headText(response)}\r\nDate: ${date}\r\nConnection: close\r\nContent-Length: ${byteLength(body)}\r\n\r\n`,
+  );
+  socket.write(body);
+  socket.destroySoon();
+}

@@ -1,0 +1,330 @@
+// Hot path: called for every request.
+import { Buffer } from 'node:buffer';
+import { isWritableHeader } from '../../http/headers.ts';
+import {
+  discardStream,
+  isBodyStream,
+  type BodyStream,
+  type Header,
+  type HttpResponse,
+} from '../../http/response.ts';
+import type { Service } from '../../http/service.ts';
+import { statusText } from '../../http/statusText.ts';
+import { TurnCounter } from './bodyBuffer.ts';
+import { defaultRejection, internalErrorResponse, overloadedResponse } from './rejections.ts';
+import type { ServerRequest } from './request.ts';
+
+/**
+ * Maximum number of requests that are handled in one turn of the event loop, over all connections. Beyond it, a
+ * connection may have one more, in the next turn, and is closed if another one follows that it has pipelined. This limits
+ * clients that pipeline requests: one read of uWebSockets.js, 512 KiB, may contain 19,000 requests of 27 bytes, and Node
+ * reads up to 32 times 64 KiB of one connection in a turn.
+ */
+const maxRequestsPerTurn = 500;
+
+/** Maximum wait for the end of a body before a response that closes the connection. */
+const maxBodyWaitMs = 2000;
+
+/** Length from which on a body is sent with backpressure, since it may fill the buffers of the socket. */
+export const largeBodyLength = 64 * 1024;
+
+/**
+ * Passes requests to a service and sends its responses.
+ * @template Head status and headers of a response, as the adapter writes them
+ */
+export abstract class Responder<Request extends ServerRequest, Head> {
+  /**
+   * Number of requests whose response has not ended, or whose client has disconnected while their calls are still
+   * running.
+   */
+  inFlight = 0;
+  protected isDraining = false;
+  /** Bodies that are being streamed. */
+  readonly #streams = new Set<BodyStream>();
+  readonly #service: Service;
+  readonly #rejectHttp: NonNullable<Service['rejectHttp']>;
+  readonly #maxUnsentBytes: number;
+  readonly #onEnd: () => void;
+  readonly #turn = new TurnCounter();
+  /** Bytes of responses that wait for clients to read them, without streams. */
+  #unsentBytes = 0;
+
+  /** @param onEnd called whenever `inFlight` decreases */
+  constructor(service: Service, maxUnsentBytes = Infinity, onEnd = () => {}) {
+    this.#service = service;
+    this.#rejectHttp = service.rejectHttp ?? defaultRejection;
+    this.#maxUnsentBytes = maxUnsentBytes;
+    this.#onEnd = onEnd;
+  }
+
+  /** Converts status and headers. Returns `undefined` for a header that must not be written. */
+  protected abstract readonly headOf: (response: HttpResponse) => Head | undefined;
+
+  /**
+   * Writes a response with a small body at once, on a connection that stays open until the server stops.
+   * @returns whether the socket has taken all of it; otherwise `sendRest` follows
+   */
+  protected abstract writeSmall(request: Request, head: Head, response: HttpResponse): boolean;
+
+  /** Sends what `writeSmall` has left. Resolves when it is sent or the client has disconnected. */
+  protected abstract sendRest(request: Request, body: string | Uint8Array): Promise<void>;
+
+  /** Sends a response that is not streamed, and closes the connection if it must close. Resolves as `sendRest`. */
+  protected abstract sendWhole(request: Request, head: Head, response: HttpResponse): Promise<void>;
+
+  /**
+   * Sends a streamed response with backpressure: requests the next chunk when the socket has taken the previous one. If
+   * the stream fails, the connection is closed, so that the client notices that the body is incomplete. Resolves when
+   * everything is sent or the client has disconnected; the producer of the stream may end later.
+   */
+  protected abstract sendStream(
+    request: Request,
+    head: Head,
+    status: number,
+    body: BodyStream,
+  ): Promise<void>;
+
+  /** Runs a task that writes, outside of the parser's callback. */
+  protected writeLater(_request: Request, task: () => void): void {
+    task();
+  }
+
+  /** Called when the server stops: responses close their connections, and event streams end after the current event. */
+  drain(): void {
+    this.isDraining = true;
+    for (const stream of this.#streams) stream.end?.();
+  }
+
+  /**
+   * Handles a request, in the callback of its parser. A small body is received first.
+   * @param isBehind whether the request must wait until the next turn of the event loop for one that it was pipelined
+   * behind
+   */
+  receive(request: Request, isBehind = false): void {
+    const isLate = this.#turn.next() > maxRequestsPerTurn;
+    if (isLate && isBehind) return request.controlBody('close');
+    if (isLate || isBehind) return this.#handleInNextTurn(request);
+    if (request.bodyLength === 0 || !request.hasSmallBody) return this.#handle(request);
+    this.inFlight += 1;
+    request.whenBodyReceived(() => this.#handleCounted(request));
+  }
+
+  /** Sends a response outside of the parser's callback. */
+  respondLater(request: Request, response: HttpResponse): void {
+    this.writeLater(request, () => this.respond(request, response));
+  }
+
+  /** Counts a request as in flight and keeps it readable until the promise settles. */
+  track(request: Request, work: Promise<void>): void {
+    request.keep();
+    const closeIfUnended = () => {
+      // No response could be written, so the client must not wait for one.
+      if (!request.hasEnded) request.controlBody('close');
+    };
+    this.count(work.catch(closeIfUnended));
+  }
+
+  /** Counts work as in flight until its promise settles. */
+  count(work: Promise<void>): void {
+    this.inFlight += 1;
+    const onEnd = () => this.#end();
+    work.then(onEnd, onEnd);
+  }
+
+  /**
+   * Sends a response; a 500 if the response is invalid. Must be called in the parser's callback or within `writeLater`:
+   * a small response is written at once.
+   */
+  respond(request: Request, response: HttpResponse): void {
+    let head: Head | undefined;
+    try {
+      if (isValid(response)) head = this.headOf(response);
+    } catch {
+      // The service ignored the types: the response is not an object, for example.
+    }
+    if (head === undefined) return this.respond(request, internalErrorResponse);
+    const { status, body } = response;
+    // A 205 has no body, but unlike a 204 it has a length, of 0 (RFC 9110 §15.3.6, RFC 9112 §6.3).
+    if (status === 205 && body !== undefined) return this.respond(request, withoutBody(response));
+    const isWhole = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+    const isLarge = isWhole && body !== undefined && body.length > largeBodyLength;
+    if (isLarge && this.#unsentBytes > this.#maxUnsentBytes && request.method !== 'HEAD') {
+      return this.respond(request, overloadedResponse);
+    }
+    const mustWait =
+      request.isLast ||
+      request.isAborted ||
+      request.awaitsContinue ||
+      (request.bodyLength !== 0 && request.exceedsDiscardLimit);
+    if (mustWait || isLarge || !isWhole) {
+      return this.track(request, this.#respondInSteps(request, head, response));
+    }
+    if (request.bodyLength !== 0) request.discardBody();
+    if (this.writeSmall(request, head, response)) request.onResponseEnd();
+    else
+      this.track(
+        request,
+        this.whenSent(request, body ?? '', () => this.sendRest(request, body ?? '')),
+      );
+  }
+
+  /** Counts a body as unsent until it is sent. Closes the connection if too many bytes wait already. */
+  protected async whenSent(
+    request: Request,
+    body: string | Uint8Array,
+    send: () => Promise<void>,
+  ): Promise<void> {
+    request.keep();
+    // The head was sent, so no other response is possible.
+    if (this.#unsentBytes > this.#maxUnsentBytes) return request.controlBody('close');
+    const bytes = byteLength(body);
+    this.#unsentBytes += bytes;
+    await send();
+    this.#unsentBytes -= bytes;
+    request.onResponseEnd();
+  }
+
+  #handle(request: Request): void {
+    const { rejection } = request;
+    let response: HttpResponse | Promise<HttpResponse>;
+    try {
+      response =
+        rejection === undefined
+          ? (this.#service.shed?.(request) ?? this.#service.handle(request))
+          : this.#rejectHttp(request, rejection);
+    } catch {
+      response = internalErrorResponse;
+    }
+    if (response instanceof Promise) this.#respondWhenReady(request, response);
+    else this.respond(request, response);
+  }
+
+  #handleInNextTurn(request: Request): void {
+    this.inFlight += 1;
+    request.isDelayed = true;
+    request.keep();
+    setImmediate(() => {
+      request.isDelayed = false;
+      this.writeLater(request, () => this.#handleCounted(request));
+    });
+  }
+
+  #handleCounted(request: Request): void {
+    // The connection may have closed because the client pipelined another request.
+    if (!request.isAborted) this.#handle(request);
+    this.#end();
+  }
+
+  #respondWhenReady(request: Request, response: Promise<HttpResponse>): void {
+    request.keep();
+    this.inFlight += 1;
+    const respond = (ready: HttpResponse) => {
+      this.respondLater(request, ready);
+      this.#end();
+    };
+    response.then(respond, () => respond(internalErrorResponse));
+  }
+
+  /** Sends a response of any kind, and waits for its end. */
+  async #respondInSteps(request: Request, head: Head, response: HttpResponse): Promise<void> {
+    request.keep();
+    const { status, body } = response;
+    const isStream = isBodyStream(body) && request.method !== 'HEAD' && !hasNoContent(status);
+    if (!request.awaitsContinue && (request.isLast || (request.exceedsDiscardLimit && !isStream))) {
+      // The connection closes with the response. A client that is still sending would get a reset instead of the
+      // response.
+      request.discardBody();
+      await request.whenBodyEnded(maxBodyWaitMs);
+      // Never in the parser's own tick: uWebSockets.js 20 would parse the bytes after this request as the next request,
+      // and keep the connection open regardless of the arguments of `end`. Until the response is written, a second
+      // request closes the connection.
+      await new Promise(setImmediate);
+    }
+    if (request.isAborted || !isStream) {
+      if (isBodyStream(body)) void discardStream(body);
+      if (request.isAborted) return;
+      request.discardBody();
+      return this.sendWhole(request, head, response);
+    }
+    this.#streams.add(body);
+    if (this.isDraining) body.end?.();
+    try {
+      await this.sendStream(request, head, status, body);
+    } finally {
+      this.#streams.delete(body);
+    }
+  }
+
+  #end(): void {
+    this.inFlight -= 1;
+    this.#onEnd();
+  }
+}
+
+/** Waits for a promise, or until the client disconnects. Only one promise can be pending at a time. */
+export type WaitUnlessAborted = <T>(pending: Promise<T>) => Promise<T | undefined>;
+
+/**
+ * Creates a function that waits for promises of one response, with a single abort listener. `Promise.race` would add
+ * reactions that live as long as the response.
+ */
+export function unlessAborted(request: ServerRequest): WaitUnlessAborted {
+  let interrupt = () => {};
+  request.whenAborted(() => interrupt());
+  return (pending) =>
+    new Promise((resolve, reject) => {
+      interrupt = () => resolve(undefined);
+      if (request.isAborted) interrupt();
+      pending.then(resolve, reject);
+    });
+}
+
+/** Whether status and body can be sent, in case a service ignores the types. */
+function isValid({ status, body }: HttpResponse): boolean {
+  // Statuses below 200 do not end a request (RFC 9110 §15.2).
+  if (!Number.isInteger(status) || status < 200 || status > 999) return false;
+  return typeof body === 'string' || body === undefined || body instanceof Uint8Array || isBodyStream(body);
+}
+
+/** Returns a response without its body. */
+function withoutBody(response: HttpResponse): HttpResponse {
+  if (isBodyStream(response.body)) void discardStream(response.body);
+  return { ...response, body: undefined };
+}
+
+/** Header lines of shared headers, which are validated and joined once. */
+const sharedLinesCache = new WeakMap<readonly Header[], string>();
+
+/**
+ * Returns the status line after the version and the header lines of a response as one text, without the last line
+ * break. Returns `undefined` for a header that must not be written.
+ */
+export function headText({ status, headers, sharedHeaders }: HttpResponse): string | undefined {
+  let text = `${status} ${statusText(status)}`;
+  if (sharedHeaders !== undefined) {
+    let shared = sharedLinesCache.get(sharedHeaders);
+    if (shared === undefined) {
+      if (!sharedHeaders.every(isWritableHeader)) return undefined;
+      // `join`, not `+`: V8 would flatten the concatenated string again for each response, 0.3 µs.
+      shared = sharedHeaders.map(([name, value]) => `\r\n${name}: ${value}`).join('');
+      sharedLinesCache.set(sharedHeaders, shared);
+    }
+    text += shared;
+  }
+  for (const header of headers) {
+    if (!isWritableHeader(header)) return undefined;
+    text += `\r\n${header[0]}: ${header[1]}`;
+  }
+  return text;
+}
+
+/** Whether a response of a status has neither a body nor a length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
+export const hasNoContent = (status: number): boolean => status === 204 || status === 304;
+
+/** Returns the body, or `''` if there is none or it is a stream. */
+export const bufferedBody = (body: HttpResponse['body']): string | Uint8Array =>
+  typeof body === 'string' || body instanceof Uint8Array ? body : '';
+
+/** Returns the length of a body in bytes. */
+export const byteLength = (body: string | Uint8Array): number =>
+  typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;

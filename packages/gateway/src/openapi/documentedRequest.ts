@@ -1,0 +1,241 @@
+import { z } from 'zod';
+import type { oas31 } from 'zod-openapi';
+import { idempotencyKeyPattern } from '../calls/idempotencyKey.ts';
+import type { Operation } from '../operations/operation.ts';
+import type { OperationBody } from '../operations/operationBody.ts';
+import type { Parameter } from '../operations/parameter.ts';
+import { isNested } from '../operations/queryTree.ts';
+import { readZod } from '../operations/readSchema.ts';
+import {
+  acceptsUndefined,
+  details,
+  optionalOf,
+  parserOf,
+  propertiesOf,
+  type Schema,
+} from '../operations/schema.ts';
+import type { Components, SchemaObject } from './components.ts';
+import { bytesContent } from './documentedResponses.ts';
+
+/** Returns the parameters and the body of an operation. */
+export function documentedRequest(
+  operation: Operation,
+  components: Components,
+): Pick<oas31.OperationObject, 'parameters' | 'requestBody'> {
+  const { body, headers, isOptional, path, query } = operation.input;
+  const inPlace = (parameters: Iterable<Parameter>, isAbsent: boolean) =>
+    Array.from(parameters, (parameter) => documentedParameter(parameter, isAbsent, components));
+  const own = inPlace(headers, isOptional);
+  const parameters = [
+    ...inPlace(path, false),
+    // OpenAPI cannot express "all or none".
+    ...inPlace(query.values(), isOptional),
+    ...requestHeaders(
+      operation,
+      own.filter((parameter) => parameter.in === 'header'),
+      components,
+    ),
+    ...own.filter((parameter) => parameter.in === 'cookie'),
+  ];
+  return {
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: documentedBody(operation, body, components) }),
+  };
+}
+
+/** Returns a parameter. The name of a list in brackets ends in `[]`, as in a URL. */
+function documentedParameter(
+  parameter: Parameter,
+  isOptional: boolean,
+  components: Components,
+): oas31.ParameterObject {
+  const { schema, place, style } = parameter;
+  const tree = style === 'tree' ? parameter.tree : undefined;
+  const isFlatList = tree?.kind === 'list' && !isNested(tree);
+  const described = schemaParameter(
+    place.in as oas31.ParameterLocation,
+    isFlatList ? `${place.name}[]` : place.name,
+    isOptional ? optionalOf(schema) : schema,
+    components,
+  );
+  if (described.required && style !== 'single' && style !== 'rest') {
+    // A query cannot express an empty list or object.
+    const least = tree?.kind === 'object' ? { minProperties: 1 } : { minItems: 1 };
+    described.schema = { ...least, ...described.schema } as SchemaObject;
+  }
+  const note =
+    style === 'rest'
+      ? 'The rest of the path, which may contain slashes (RFC 6570 `{+path}`).'
+      : tree && isNested(tree) && `Nested values continue in brackets: \`${example(place.name, tree)}=…\`.`;
+  return {
+    ...described,
+    ...(style === 'comma' && place.in === 'query' && { style: 'form', explode: false }),
+    ...(isFlatList && { style: 'form', explode: true }),
+    // OpenAPI 3.1 defines deepObject for the scalar properties of one object (§4.8.12.4), and no style for a list of
+    // objects. With deepObject on a list, the client that hey-api 0.99 generates does not compile.
+    ...(tree?.kind === 'object' && { style: 'deepObject', explode: true }),
+    ...(note && {
+      description: [described.description, note].filter((text) => text !== undefined).join(' '),
+    }),
+  };
+}
+
+function schemaParameter(
+  where: oas31.ParameterLocation,
+  name: string,
+  schema: Schema,
+  components: Components,
+): oas31.ParameterObject {
+  const parser = parserOf(schema);
+  const { id: _id, ...more } = ((parser && z.globalRegistry.get(parser)?.['param']) ?? {}) as {
+    readonly id?: unknown;
+  };
+  const description = schema.description ?? schema[details]?.target?.description;
+  return {
+    in: where,
+    name,
+    schema: components.write(schema, 'input'),
+    ...more,
+    ...(!acceptsUndefined(schema) && { required: true }),
+    ...(description !== undefined && { description }),
+  };
+}
+
+/** Returns an example name of a nested value: `filter[range][min]`. */
+function example(name: string, node: Extract<Parameter, { style: 'tree' }>['tree'], depth = 0): string {
+  if (node.kind === 'value' || depth > 3) return name;
+  if (node.kind === 'list') return example(`${name}[0]`, node.item, depth + 1);
+  const entries = [...node.fields, ...(node.others ? [['name', node.others] as const] : [])];
+  const [key, inner] = entries.find(([, { kind }]) => kind !== 'value') ?? entries[0] ?? ['name', undefined];
+  return inner ? example(`${name}[${key}]`, inner, depth + 1) : name;
+}
+
+/**
+ * Returns the request headers of an operation: those in its metadata, those of its input, `Idempotency-Key`, and
+ * `Last-Event-ID` for a subscription that can resume.
+ */
+function requestHeaders(
+  { rest, output, input, procedure }: Operation,
+  own: readonly oas31.ParameterObject[],
+  components: Components,
+): readonly oas31.ParameterObject[] {
+  const header = (name: string, schema: Schema) => schemaParameter('header', name, schema, components);
+  const described = rest.requestHeaders && propertiesOf(readZod(rest.requestHeaders, 'input'))?.shape;
+  const headers = [...Object.entries(described ?? {}).map(([name, schema]) => header(name, schema)), ...own];
+  if (rest.idempotencyKey || procedure.idempotencyKey) {
+    const description = procedure.idempotencyKey
+      ? 'Retries with the same key return the response of the first request (IETF httpapi draft -07).'
+      : 'Retries with the same key have no further effect (IETF httpapi draft -07).';
+    const key = { description, type: 'string', pattern: idempotencyKeyPattern.source };
+    headers.push(header('Idempotency-Key', procedure.idempotencyKey === 'required' ? key : optionalOf(key)));
+  }
+  if (output.kind === 'events' && input.query.get('lastEventId')) {
+    const description = 'The id of the last event received. The stream continues after it.';
+    headers.push(header('Last-Event-ID', optionalOf({ description, type: 'string' })));
+  }
+  // The gateway's own description of a header replaces that of the metadata.
+  return [...new Map(headers.map((each) => [each.name, each])).values()];
+}
+
+function documentedBody(
+  operation: Operation,
+  body: OperationBody,
+  components: Components,
+): oas31.RequestBodyObject {
+  const { upload } = body;
+  const files = upload?.kind === 'files' ? upload.field : undefined;
+  const isBytes = upload !== undefined && upload.kind !== 'files' && upload.kind !== 'spool';
+  const content = body.contentTypes.map((type) => {
+    if (isBytes) return [type, bytesContent] as const;
+    const schema = components.write(bodySchema(operation, body), 'input');
+    if (type !== 'multipart/form-data') return [type, { schema }] as const;
+    if (files !== undefined) makeOptional(components.resolve(schema), files);
+    const encoding = partEncodings(body, components);
+    return [type, { schema, ...(encoding && { encoding }) }] as const;
+  });
+  return {
+    ...(files !== undefined && {
+      description: `Send the fields before the files of \`${files}\`. The files are optional.`,
+    }),
+    required: body.required,
+    content: Object.fromEntries(content),
+  };
+}
+
+/** A form without files is valid, but a schema of zod has no files only if it allows `undefined`. */
+function makeOptional(schema: { required?: string[] }, name: string): void {
+  const required = schema.required?.filter((each) => each !== name) ?? [];
+  if (required.length > 0) schema.required = required;
+  else delete schema.required;
+}
+
+/**
+ * Returns the `encoding` of the parts of a form that do not have OpenAPI's default media type (3.1 §4.8.15.1:
+ * `text/plain` for a string, `application/octet-stream` for a schema without a type): files, and text fields without a
+ * type in their schema.
+ */
+function partEncodings(
+  { shape }: OperationBody,
+  components: Components,
+): Record<string, oas31.EncodingObject> | undefined {
+  const encodings = Object.entries(shape).flatMap(([name, schema]) => {
+    const contentType = partType(components.write(schema, 'input'), components);
+    return contentType === undefined ? [] : [[name, { contentType }] as const];
+  });
+  return encodings.length > 0 ? Object.fromEntries(encodings) : undefined;
+}
+
+/** Returns the media type of a part; `undefined` for the default. */
+function partType(schema: SchemaObject | oas31.ReferenceObject, components: Components): string | undefined {
+  const part = components.resolve(schema);
+  if (part.type === 'array') return part.items && partType(part.items, components);
+  if (part.format !== 'binary') return part.type === undefined ? 'text/plain' : undefined;
+  const types = [part, ...(part.anyOf ?? [])].flatMap((each) =>
+    'contentMediaType' in each && each.contentMediaType !== undefined ? [each.contentMediaType] : [],
+  );
+  return types.join(', ') || '*/*';
+}
+
+/** Returns the schema of a body. If the body is the whole input, it is the input's own schema, which keeps its name. */
+function bodySchema({ inputs, input }: Operation, body: OperationBody): Schema {
+  const schemas = inputs.filter((schema) => schema !== undefined);
+  const [only = {}, ...others] = schemas;
+  const otherFields = [...input.path.map(({ field }) => field), ...body.otherFields];
+  if (body.isWhole) return only;
+  if (others.length === 0 && otherFields.length === 0) return withoutNull(only);
+  if (input.isUnion) {
+    const [part = {}, ...parts] = schemas
+      .map((schema) => withoutProperties(schema, otherFields))
+      .filter((schema) => Object.keys(propertiesOf(schema)?.shape ?? {}).length > 0);
+    return parts.length === 0 ? part : { allOf: [part, ...parts] };
+  }
+  const required = Object.entries(body.shape).flatMap(([name, schema]) =>
+    acceptsUndefined(schema) ? [] : [name],
+  );
+  return { type: 'object', properties: body.shape, ...(required.length > 0 && { required }) };
+}
+
+/** Removes properties from an object, or from a union or an intersection of objects. */
+function withoutProperties(schema: Schema, names: readonly string[]): Schema {
+  const shape = propertiesOf(schema)?.shape ?? {};
+  if (!names.some((name) => Object.hasOwn(shape, name))) return schema;
+  const { target = schema } = schema[details] ?? {};
+  const { [details]: _details, allOf, anyOf, oneOf, properties = {}, required = [], ...rest } = target;
+  const without = (parts: readonly Schema[]) => parts.map((part) => withoutProperties(part, names));
+  const kept = Object.entries(properties).filter(([name]) => !names.includes(name));
+  const keptRequired = required.filter((name) => !names.includes(name));
+  return {
+    ...rest,
+    ...(target.properties && { properties: Object.fromEntries(kept) }),
+    ...(keptRequired.length > 0 && { required: keptRequired }),
+    ...(allOf && { allOf: without(allOf) }),
+    ...(anyOf && { anyOf: without(anyOf) }),
+    ...(oneOf && { oneOf: without(oneOf) }),
+  };
+}
+
+/** Removes `null` from an input of properties, because no request can send it as a set of parameters. */
+function withoutNull(schema: Schema): Schema {
+  const [member, ...others] = (schema.anyOf ?? []).filter(({ type }) => type !== 'null');
+  return member && others.length === 0 && schema.properties === undefined ? member : schema;
+}

@@ -1,0 +1,50 @@
+import type { oas31 } from 'zod-openapi';
+
+export const eventStream = 'text/event-stream';
+
+/**
+ * Describes the events of an operation as OpenAPI 3.2 does (§4.14): `itemSchema` instead of the schema of their data,
+ * which is the convention for OpenAPI 3.1.
+ */
+export function withItemSchema(
+  responses: Record<string, oas31.ResponseObject>,
+): Record<string, oas31.ResponseObject> {
+  const errors = Object.entries(responses).flatMap(([status, { content = {} }]) =>
+    Number(status) < 400 ? [] : Object.entries(content),
+  );
+  const entries = Object.entries(responses).map(([status, response]) => {
+    const { [eventStream]: events, ...others } = response.content ?? {};
+    if (events === undefined) return [status, response] as const;
+    const itemSchema = eventSchema(events, errors);
+    return [status, { ...response, content: { ...others, [eventStream]: { itemSchema } } }] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Creates the schema of an event: an item of the subscription, its `end`, or an `error`. */
+function eventSchema(
+  { schema = {} }: oas31.MediaTypeObject,
+  errors: readonly (readonly [string, oas31.MediaTypeObject])[],
+): object {
+  const bodies = new Map(errors.map(([, media]) => [JSON.stringify(media.schema), media.schema ?? {}]));
+  const error = bodies.size === 1 ? [...bodies.values()][0] : { anyOf: [...bodies.values()] };
+  const json = (contentSchema: object | undefined, contentMediaType = 'application/json') => ({
+    type: 'string',
+    contentMediaType,
+    contentSchema,
+  });
+  return {
+    anyOf: [
+      event('message', ['data'], { data: json(schema), id: { type: 'string' } }),
+      event('end', ['event', 'data'], { data: { type: 'string', const: '' } }),
+      event('error', ['event', 'data'], { data: json(error, errors[0]?.[0]) }),
+    ],
+  };
+}
+
+/** Creates the schema of one kind of event. Events without a name are `message` events (WHATWG HTML §9.2.6). */
+const event = (name: string, required: readonly string[], fields: object) => ({
+  type: 'object',
+  required,
+  properties: { event: { type: 'string', const: name }, ...fields },
+});

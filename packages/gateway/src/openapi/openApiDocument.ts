@@ -1,2 +1,0 @@
-/** An OpenAPI document, as JSON. */
-export type OpenApiDocument = Readonly<Record<string, unknown>>;

@@ -1,0 +1,163 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it, vi } from 'vitest';
+import { createGateway } from '../../gateway.ts';
+import type { SocketAcceptor } from '../../http/webSocket.ts';
+import type { GatewayMeta } from '../../procedures/meta.ts';
+import { inProcessRequest } from '../../testing/inProcessRequest.ts';
+
+const file = () => createReadStream(import.meta.filename);
+
+async function start() {
+  const opened: Readable[] = [];
+  const canceled = vi.fn();
+  const open = (stream = file()) => {
+    opened.push(stream);
+    return stream;
+  };
+  const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+  const bytes = t.procedure.meta({ openapi: { method: 'GET', path: '/bytes', produces: 'image/png' } });
+  const on = (path: `/${string}`) =>
+    t.procedure.meta({ openapi: { method: 'GET', path, produces: 'image/png' } });
+  const router = t.router({
+    node: bytes.query(() => open()),
+    missing: on('/missing').query(() => open(createReadStream('/nonexistent'))),
+    web: on('/web').query(() => new ReadableStream({ cancel: canceled })),
+    iterable: on('/iterable').query((): AsyncIterable<Uint8Array> => {
+      const iterator = { next: () => new Promise<never>(() => {}), return: canceled };
+      return { [Symbol.asyncIterator]: () => iterator };
+    }),
+    member: t.procedure.query(() => ({ file: open(), failed: Promise.reject(new Error('unread')) })),
+    blob: on('/blob').query(() => new Blob(['bytes'])),
+    file: on('/file').query(() => new File(['bytes'], 'photo.png')),
+    photos: on('/photos').query(() => new Uint8Array([1])),
+    ownBlob: t.procedure.query(() => new Blob(['bytes'])),
+    ok: t.procedure.query(() => 1),
+  });
+  const gateway = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Test', version: '0.0.0' },
+  });
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    gateway.fetch(new Request(`http://localhost/trpc/${path}`, { headers }));
+  async function onSocket(path: string): Promise<unknown> {
+    const sent = Promise.withResolvers<unknown>();
+    const accept = (await gateway.upgrade(
+      inProcessRequest('GET', '/trpc', { 'sec-websocket-version': '13' }),
+    )) as SocketAcceptor;
+    const handler = accept({
+      bufferedBytes: 0,
+      send: (message) => sent.resolve(JSON.parse(String(message))),
+      close() {},
+      terminate() {},
+    });
+    handler.message(Buffer.from(JSON.stringify({ id: 1, method: 'query', params: { path } })), false);
+    const message = await sent.promise;
+    await handler.closed();
+    return message;
+  }
+  return { canceled, get, onSocket, opened };
+}
+
+const error415 = { error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE', httpStatus: 415 } } };
+
+describe('a stream that tRPC cannot send is 415, and is closed', () => {
+  it.each(['node', 'missing', 'member'])('a call of %s over HTTP closes the stream of Node', async (path) => {
+    const { get, opened } = await start();
+    const response = await get(path);
+    expect([response.status, await response.json()]).toMatchObject([415, error415]);
+    expect(opened).toMatchObject([{ destroyed: true }]);
+    await vi.waitFor(() => expect(opened).toMatchObject([{ closed: true }]));
+  });
+
+  it.each(['web', 'iterable'])('a call of %s over HTTP cancels it', async (path) => {
+    const { canceled, get } = await start();
+    expect(await get(path)).toMatchObject({ status: 415 });
+    expect(canceled).toHaveBeenCalledOnce();
+  });
+
+  it('a batch closes it, and returns the results of the other calls', async () => {
+    const { get, opened } = await start();
+    const response = await get('ok,node?batch=1');
+    expect([response.status, await response.json()]).toMatchObject([
+      207,
+      [{ result: { data: 1 } }, error415],
+    ]);
+    expect(opened).toMatchObject([{ destroyed: true }]);
+  });
+
+  it.each(['node', 'missing'])('a call of %s on a WebSocket closes the stream of Node', async (path) => {
+    const { onSocket, opened } = await start();
+    expect(await onSocket(path)).toMatchObject(error415);
+    expect(opened).toMatchObject([{ destroyed: true }]);
+  });
+
+  it.each(['web', 'iterable'])('a call of %s on a WebSocket cancels it', async (path) => {
+    const { canceled, onSocket } = await start();
+    expect(await onSocket(path)).toMatchObject(error415);
+    expect(canceled).toHaveBeenCalledOnce();
+  });
+});
+
+it('an output is closed if its client disconnects before it is sent', async () => {
+  const opened = Promise.withResolvers<Readable>();
+  const disconnect = new AbortController();
+  const t = initTRPC.create({ isDev: false });
+  const router = t.router({
+    node: t.procedure.query(async () => {
+      disconnect.abort();
+      const stream = file();
+      opened.resolve(stream);
+      return stream;
+    }),
+  });
+  const { fetch } = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Test', version: '0.0.0' },
+  });
+  const pending = fetch(new Request('http://localhost/trpc/node', { signal: disconnect.signal }));
+  pending.catch(() => {});
+  const stream = await opened.promise;
+  await vi.waitFor(() => expect(stream).toMatchObject({ destroyed: true }));
+});
+
+describe('a Blob of a procedure with produces is 415, as a stream is', () => {
+  const message = expect.stringContaining(
+    'returned a Blob, which tRPC cannot send. Call it over REST.',
+  ) as string;
+  const error = { error: { message, data: error415.error.data } };
+
+  it.each(['blob', 'file'])('%s over HTTP', async (path) => {
+    const { get } = await start();
+    const response = await get(path);
+    expect([response.status, await response.json()]).toMatchObject([415, error]);
+  });
+
+  it('in a batch', async () => {
+    const { get } = await start();
+    const response = await get('ok,blob?batch=1');
+    expect([response.status, await response.json()]).toMatchObject([207, [{ result: { data: 1 } }, error]]);
+  });
+
+  it('in JSON lines', async () => {
+    const { get } = await start();
+    const response = await get('ok,blob?batch=1', { 'trpc-accept': 'application/jsonl' });
+    expect(await response.text()).toContain('"httpStatus":415');
+  });
+
+  it('on a WebSocket', async () => {
+    const { onSocket } = await start();
+    expect(await onSocket('blob')).toMatchObject(error);
+  });
+
+  it('is {} without produces, as in tRPC, and other bytes are encoded as in tRPC', async () => {
+    const { get, onSocket } = await start();
+    const none = { result: { data: {} } };
+    expect(await (await get('ownBlob')).json()).toEqual(none);
+    expect(await onSocket('ownBlob')).toMatchObject({ result: { data: {} } });
+    expect(await (await get('photos')).json()).toEqual({ result: { data: { 0: 1 } } });
+  });
+});
