@@ -72,12 +72,12 @@ async function startShelter(
       idempotencyKey: undefined,
     }),
     // Users renew their tokens, so that a token does not identify its user.
-    idempotency: { state, caller: ({ identity }) => identity?.sub ?? '' },
+    idempotency: { state, caller: ({ identity }) => identity?.sub },
     rateLimit: {
       calls: options.callsPerMinute ?? 600,
       windowSeconds: 60,
       state,
-      key: ({ identity, request }) => identity?.sub ?? request.remoteAddress(),
+      key: ({ identity }) => identity?.sub,
     },
     failedAttempts: { attempts: 20, windowSeconds: 60, state },
     // In the same file system, so that a photo can be moved.

@@ -128,8 +128,8 @@ interface VerifiedToken {
  * second. While the issuer is unavailable, tokens with unknown keys get 503, not 401, and known keys stay valid for a
  * day.
  *
- * Clients renew their tokens. With `rateLimit`, identify callers by `key: ({ identity }) => identity?.sub ?? ''`
- * instead of the token.
+ * Clients renew their tokens. With `rateLimit`, identify callers by `key: ({ identity }) => identity?.sub` instead
+ * of the token.
  * @throws {GatewayError} for invalid options
  */
 export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Scheme<Identity> {
