@@ -36,7 +36,10 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
   readonly issuer: string;
   /** The required `aud` claim, which identifies this service. With a list, one entry must match. */
   readonly audience: string | readonly string[];
-  /** The URL of the issuer's JSON Web Key Set, such as `https://login.example/.well-known/jwks.json`. */
+  /**
+   * The URL of the issuer's JSON Web Key Set, such as `https://login.example/.well-known/jwks.json`. Use http only for
+   * loopback: the keys decide which tokens are valid.
+   */
   readonly jwksUri: string;
   /**
    * The accepted signature algorithms; only public-key algorithms are possible. Default: all RS, PS and ES sizes, and
@@ -92,7 +95,7 @@ const rules: OptionRules<Omit<JwtOptions<unknown>, keyof SchemeOptions<unknown>>
   ),
   jwksUri: required(
     (value) => isText(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
-    'an https URL',
+    'an http or https URL',
   ),
   algorithms: optional(
     (value) =>

@@ -467,8 +467,8 @@ it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
     { audience: ['a', ''] },
     /jwt\.audience is .*; it must be a string or an array of strings, none of them empty/,
   ],
-  [{ jwksUri: 'file:///etc/passwd' }, /jwksUri is "file:\/\/\/etc\/passwd"; it must be an https URL/],
-  [{ jwksUri: '/jwks' }, /must be an https URL/],
+  [{ jwksUri: 'file:///etc/passwd' }, /jwksUri is "file:\/\/\/etc\/passwd"; it must be an http or https URL/],
+  [{ jwksUri: '/jwks' }, /must be an http or https URL/],
 ])('jwt() rejects the options %o', (options, message) => {
   const all = {
     issuer: 'https://login.example',
