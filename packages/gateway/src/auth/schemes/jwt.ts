@@ -5,7 +5,6 @@ import {
   customFetch,
   errors,
   jwtVerify,
-  type JWTPayload,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
 } from 'jose';
@@ -30,8 +29,28 @@ import {
 } from './bearer.ts';
 import { commonMembers, requireSchemeOptions, type SchemeOptions } from './options.ts';
 
+/** The claims of a verified token (RFC 7519 §4). */
+export interface JwtClaims {
+  readonly iss?: string;
+  readonly sub?: string;
+  readonly aud?: string | string[];
+  readonly exp?: number;
+  readonly nbf?: number;
+  readonly iat?: number;
+  readonly jti?: string;
+  readonly [claim: string]: unknown;
+}
+
+/** The claims of a verified access token of the type `at+jwt`, which always has a subject (RFC 9068 §2.2). */
+export interface AccessTokenClaims extends JwtClaims {
+  readonly sub: string;
+}
+
 /** Options of `jwt()`. */
-export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
+export interface JwtOptions<Identity, Claims extends JwtClaims = JwtClaims> extends Omit<
+  SchemeOptions<Identity>,
+  'verify'
+> {
   /** The required `iss` claim. */
   readonly issuer: string;
   /** The required `aud` claim, which identifies this service. With a list, one entry must match. */
@@ -47,8 +66,8 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
    */
   readonly algorithms?: readonly string[];
   /**
-   * The required `typ` header, such as `at+jwt` (RFC 9068), so that other tokens of the issuer are rejected. Default:
-   * any.
+   * The required `typ` header, such as `at+jwt` (RFC 9068), so that other tokens of the issuer are rejected. With
+   * `at+jwt`, tokens without a `sub` are rejected too. Default: any.
    */
   readonly type?: string;
   /**
@@ -56,7 +75,7 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
    * signature was verified before. Default: the claims are the identity.
    */
   readonly verify?: (
-    claims: JWTPayload,
+    claims: Claims,
     request: HttpRequest,
   ) => Identity | Rejected | PromiseLike<Identity | Rejected>;
   /**
@@ -106,6 +125,9 @@ const rules: OptionRules<Omit<JwtOptions<unknown>, keyof SchemeOptions<unknown>>
   protectedResource: protectedResourceRule(optional),
 };
 
+/** The `typ` of access tokens (RFC 9068 §2.1). */
+const accessTokenType = 'at+jwt';
+
 /** The tolerated clock skew, in seconds. */
 const clockTolerance = 5;
 
@@ -118,7 +140,7 @@ const compactJws = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const maxVerifiedTokens = 10_000;
 
 interface VerifiedToken {
-  readonly claims: JWTPayload;
+  readonly claims: JwtClaims;
   /** A time of `Date.now()`, after which the signature is verified with newer keys. */
   readonly verifyAfter: number;
 }
@@ -135,10 +157,14 @@ interface VerifiedToken {
  * of the token.
  * @throws {GatewayError} for invalid options
  */
-export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Scheme<Identity> {
+export function jwt<Identity = AccessTokenClaims>(
+  options: JwtOptions<Identity, AccessTokenClaims> & { readonly type: 'at+jwt' },
+): Scheme<Identity>;
+export function jwt<Identity = JwtClaims>(options: JwtOptions<Identity>): Scheme<Identity>;
+export function jwt<Identity>(options: JwtOptions<Identity, never>): Scheme<Identity> {
   requireSchemeOptions('jwt', options, rules);
   const {
-    verify: identify = (claims: JWTPayload) => claims as Identity,
+    verify = (claims: JwtClaims) => claims as Identity,
     scopes = options.verify === undefined ? scopesOfClaims : undefined,
     realm,
     issuer,
@@ -147,6 +173,9 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
     type,
     protectedResource,
   } = options;
+  // Claims without a subject are rejected before it, if their type requires one.
+  const identify = verify as NonNullable<JwtOptions<Identity>['verify']>;
+  const requiresSubject = type?.toLowerCase().replace(/^application\//, '') === accessTokenType;
   const checks: JWTVerifyOptions = {
     issuer,
     audience: typeof audience === 'string' ? audience : [...audience],
@@ -158,9 +187,10 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
   const keys = issuerKeys(options.jwksUri);
   const verifiedTokens = new RecentMap<VerifiedToken>(maxVerifiedTokens);
 
-  async function verifyToken(token: string): Promise<JWTPayload | undefined> {
+  async function verifyToken(token: string): Promise<JwtClaims | undefined> {
     keys.refresh();
     const claims = await claimsOf(token, keys.find, checks);
+    if (requiresSubject && !isFilled(claims?.sub)) return undefined;
     if (claims) verifiedTokens.set(token, { claims, verifyAfter: keys.expireAt() });
     return claims;
   }
@@ -254,7 +284,7 @@ async function claimsOf(
   token: string,
   key: JWTVerifyGetKey,
   checks: JWTVerifyOptions,
-): Promise<JWTPayload | undefined> {
+): Promise<JwtClaims | undefined> {
   try {
     return (await jwtVerify(token, key, checks)).payload;
   } catch (error) {

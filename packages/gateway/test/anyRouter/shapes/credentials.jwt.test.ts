@@ -134,6 +134,17 @@ describe('access tokens', () => {
     expect(await subject(`${token}x`)).toBe(503);
   });
 
+  it.each([undefined, '', 7])(
+    'an access token with the subject %o is rejected (RFC 9068 §2.2)',
+    async (sub) => {
+      const { issuer, subject } = await start({ type: 'at+jwt' });
+      const claims = { sub, name: 'Ada' } as JWTPayload;
+      expect(await subject(await issuer.sign(claims, { header: { typ: 'at+jwt' } }))).toBeUndefined();
+      const { issuer: other, scheme } = await start();
+      expect(await scheme.verify(await other.sign(claims), request)).toMatchObject({ name: 'Ada' });
+    },
+  );
+
   it('a token whose typ differs from the option type is rejected', async () => {
     const { issuer, subject } = await start({ type: 'at+jwt' });
     expect(await subject(await issuer.sign())).toBeUndefined();
