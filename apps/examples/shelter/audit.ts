@@ -1,6 +1,6 @@
 import { defineCollection, listRecords, type Store } from '@petstore/core';
 import type { Policy } from '@petstore/gateway';
-import type { JWTPayload } from 'jose';
+import type { AccessTokenClaims } from '@petstore/gateway/jwt';
 import { z } from 'zod';
 import { errors, Id, page, procedure } from './trpc.ts';
 
@@ -21,14 +21,14 @@ export const audits = defineCollection({ name: 'audits', schema: Audit, id: 'seq
  * Stores who tried to change what, and with which result, before the response is sent: no client learns of a change without
  * its record.
  */
-export const auditPolicy = (store: Store): Policy<JWTPayload> => ({
+export const auditPolicy = (store: Store): Policy<AccessTokenClaims> => ({
   procedures: ({ type }) => type === 'mutation',
   async complete({ identity, procedures, requestId }, { status }) {
     // A request without a valid token changes nothing, and anyone may send it.
     if (identity === undefined) return;
     await store.collection(audits).create({
       at: new Date().toISOString(),
-      user: identity.sub ?? '',
+      user: identity.sub,
       requestId,
       procedures: procedures.map(({ path }) => path),
       status,

@@ -73,11 +73,11 @@ async function startShelter(
     }),
     // Users renew their tokens, so that a token does not identify its user.
     state,
-    idempotency: { caller: ({ identity }) => identity?.sub ?? '' },
+    idempotency: { caller: ({ identity }) => identity?.sub },
     rateLimit: {
       calls: options.callsPerMinute ?? 600,
       windowSeconds: 60,
-      key: ({ identity, request }) => identity?.sub ?? request.remoteAddress(),
+      key: ({ identity }) => identity?.sub,
     },
     failedAttempts: { attempts: 20, windowSeconds: 60 },
     // In the same file system, so that a photo can be moved.

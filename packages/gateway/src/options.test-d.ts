@@ -4,8 +4,9 @@ import { expectTypeOf, test } from 'vitest';
 import { createGateway } from './gateway.ts';
 import { apiKey } from './auth/schemes/apiKey.ts';
 import { bearer } from './auth/schemes/bearer.ts';
-import { jwt } from './auth/schemes/jwt.ts';
+import { jwt, type AccessTokenClaims } from './auth/schemes/jwt.ts';
 import type { Policy } from './calls/policy.ts';
+import type { Scheme } from './calls/scheme.ts';
 import type { SocketOptions } from './protocols/trpc/options.ts';
 
 test('SocketOptions has the same types as the options of tRPC’s own WebSocket adapter', () => {
@@ -60,6 +61,26 @@ test('createContext infers the type of identity from the schemes', async () => {
     },
     document,
   });
+  const issued = { issuer: 'a', audience: 'b', jwksUri: 'https://a.example/jwks' };
+  await createGateway({
+    router,
+    authentication: jwt({ ...issued, type: 'at+jwt' }),
+    createContext({ identity }) {
+      expectTypeOf(identity?.sub).toEqualTypeOf<string | undefined>();
+      expectTypeOf(identity).toEqualTypeOf<AccessTokenClaims | undefined>();
+      return {};
+    },
+    document,
+  });
+  expectTypeOf(jwt({ ...issued, type: 'at+jwt', verify: (claims) => ({ user: claims.sub }) })).toEqualTypeOf<
+    Scheme<{ user: string }>
+  >();
+  expectTypeOf(jwt({ ...issued, type: 'jwt', verify: ({ sub }) => ({ user: sub }) })).toEqualTypeOf<
+    Scheme<{ user: string | undefined }>
+  >();
+  expectTypeOf(jwt<{ user: string }>({ ...issued, verify: ({ sub = '' }) => ({ user: sub }) })).toEqualTypeOf<
+    Scheme<{ user: string }>
+  >();
   await createGateway({
     router,
     // All schemes of a list return the same type.

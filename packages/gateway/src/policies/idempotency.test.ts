@@ -336,6 +336,13 @@ describe('a mutation with idempotencyKey', () => {
     expect([repeat.isReplayed, runs]).toEqual([true, ['book']]);
   });
 
+  it('an idempotency.caller that returns undefined identifies the caller by the credential', async () => {
+    const { order, runs } = await start({ idempotency: { caller: () => undefined } });
+    await order('book', 'key-1', { authorization: 'Bearer ada-old' });
+    const other = await order('book', 'key-1', { authorization: 'Bearer ada-new' });
+    expect([other.isReplayed, runs]).toEqual([false, ['book', 'book']]);
+  });
+
   it('an idempotency.caller that throws answers 500, and the procedure does not run', async () => {
     const caller = () => {
       throw new Error('no caller');

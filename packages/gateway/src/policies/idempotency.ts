@@ -22,10 +22,10 @@ export interface IdempotencyOptions<Identity> {
   /** How long a response is replayed, in milliseconds. Default: 86400000 (one day). */
   readonly ttlMs?: number;
   /**
-   * Returns the caller that an idempotency key belongs to, so that two callers may use the same key. Default: the
-   * credential; all callers without a credential share one set of keys.
+   * Returns the caller that an idempotency key belongs to, so that two callers may use the same key, or `undefined` for
+   * the default: the credential; all callers without a credential share one set of keys.
    */
-  readonly caller?: (caller: Caller<Identity>) => string;
+  readonly caller?: (caller: Caller<Identity>) => string | undefined;
 }
 
 /** A call with an idempotency key; it may repeat an earlier one. */
@@ -72,7 +72,7 @@ export class Idempotency<Identity> {
   readonly #state: IdempotencyState;
   readonly #ttlMs: number;
   readonly #callTimeoutMs: number;
-  readonly #caller: ((caller: Caller<Identity>) => string) | undefined;
+  readonly #caller: IdempotencyOptions<Identity>['caller'];
 
   constructor(
     { ttlMs = 86_400_000, caller }: IdempotencyOptions<Identity>,
@@ -135,7 +135,8 @@ export class Idempotency<Identity> {
 
   #nameOf({ credential, identity, request, scheme }: RequestScope<Identity>): string {
     try {
-      if (this.#caller) return this.#caller({ identity, request });
+      const caller = this.#caller?.({ identity, request });
+      if (caller !== undefined) return caller;
     } catch (cause) {
       throw clientError(failureOf(cause).error);
     }

@@ -102,6 +102,20 @@ it('rateLimit counts callers by the result of rateLimit.key', () => {
   ]);
 });
 
+it('rateLimit counts a caller for whom rateLimit.key returns undefined by default, apart from all own keys', () => {
+  const key = ({ identity }: { identity: Identity | undefined }) => identity?.team;
+  const rateLimit = create({ calls: 1, key });
+  const count = (caller: Parameters<typeof scope>[0]) => rateLimit.count(scope(caller), 1) === undefined;
+  expect(count({ address: '192.0.2.1' })).toBe(true);
+  expect(count({ address: '192.0.2.2' })).toBe(true);
+  expect(count({ address: '192.0.2.2' })).toBe(false);
+  const [byAddress, byToken] = ['address 192.0.2.3', 'credential undefined b'];
+  expect(count({ token: 'a', identity: { team: byAddress } })).toBe(true);
+  expect(count({ address: '192.0.2.3' })).toBe(true);
+  expect(count({ token: 'a', identity: { team: byToken } })).toBe(true);
+  expect(count({ token: 'b' })).toBe(true);
+});
+
 it('rateLimit counts all callers together for which rateLimit.key returns the empty string', () => {
   const rateLimit = create({ calls: 1, key: ({ identity }) => identity?.team ?? '' });
   const count = (caller: Parameters<typeof scope>[0]) => rateLimit.count(scope(caller), 1) === undefined;

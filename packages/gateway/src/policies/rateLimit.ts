@@ -26,10 +26,12 @@ export interface RateLimitOptions<Identity> {
   /** How long an empty bucket takes to fill, in seconds. A positive integer. */
   readonly windowSeconds: number;
   /**
-   * Returns the key of the caller's bucket. Default: the credential, or the client's address (`trustProxy`) without
-   * one.
+   * Returns the key of the caller's bucket, or `undefined` for the default: the credential, or the client's address
+   * (`trustProxy`) without one. A key never equals a default one.
+   * @example
+   * key: ({ identity }) => identity?.id
    */
-  readonly key?: (caller: Caller<Identity>) => string;
+  readonly key?: (caller: Caller<Identity>) => string | undefined;
 }
 
 /** A rate limit for the calls of each caller. */
@@ -79,7 +81,8 @@ export function createRateLimit<Identity>(
     const { identity, request } = scope;
     let caller: string;
     try {
-      caller = key?.({ identity, request }) ?? defaultKey(scope);
+      const own = key?.({ identity, request });
+      caller = own === undefined ? defaultKey(scope) : `caller ${own}`;
     } catch (cause) {
       return clientError(failureOf(cause).error);
     }

@@ -9,16 +9,16 @@ export class UnclosedStoreError extends Error {
  * Prints an error to stderr and ends the process with exit code 1, or by SIGKILL for an `UnclosedStoreError`.
  * @param expectedErrors names of errors that are printed as their message only, without the stack
  */
-export function endWithError(error: unknown, expectedErrors?: readonly string[]): void {
+export function endWithError(error: unknown, expectedErrors?: readonly string[]): never {
   process.stderr.write(`${errorText(error, expectedErrors)}\n`);
-  endProcess(error);
+  return endProcess(error);
 }
 
 /** Ends the process like `endWithError`, without printing the error. */
-export function endProcess(error: unknown): void {
+export function endProcess(error: unknown): never {
   // An LMDB thread that waits for the disk or for a lock cannot be interrupted. `process.exit` joins the threads of libuv's
   // pool and would wait for it forever, at a point where JavaScript no longer runs.
   if (error instanceof UnclosedStoreError) process.kill(process.pid, 'SIGKILL');
   // Not `exitCode`: resources that are still open would keep the process alive.
-  else process.exit(1);
+  process.exit(1);
 }

@@ -5,7 +5,6 @@ import {
   customFetch,
   errors,
   jwtVerify,
-  type JWTPayload,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
 } from 'jose';
@@ -30,13 +29,36 @@ import {
 } from './bearer.ts';
 import { commonMembers, requireSchemeOptions, type SchemeOptions } from './options.ts';
 
+/** The claims of a verified token (RFC 7519 §4). */
+export interface JwtClaims {
+  readonly iss?: string;
+  readonly sub?: string;
+  readonly aud?: string | string[];
+  readonly exp?: number;
+  readonly nbf?: number;
+  readonly iat?: number;
+  readonly jti?: string;
+  readonly [claim: string]: unknown;
+}
+
+/** The claims of a verified access token of the type `at+jwt`, which always has a subject (RFC 9068 §2.2). */
+export interface AccessTokenClaims extends JwtClaims {
+  readonly sub: string;
+}
+
 /** Options of `jwt()`. */
-export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'verify'> {
+export interface JwtOptions<Identity, Claims extends JwtClaims = JwtClaims> extends Omit<
+  SchemeOptions<Identity>,
+  'verify'
+> {
   /** The required `iss` claim. */
   readonly issuer: string;
   /** The required `aud` claim, which identifies this service. With a list, one entry must match. */
   readonly audience: string | readonly string[];
-  /** The URL of the issuer's JSON Web Key Set, such as `https://login.example/.well-known/jwks.json`. */
+  /**
+   * The URL of the issuer's JSON Web Key Set, such as `https://login.example/.well-known/jwks.json`. Use http only for
+   * loopback: the keys decide which tokens are valid.
+   */
   readonly jwksUri: string;
   /**
    * The accepted signature algorithms; only public-key algorithms are possible. Default: all RS, PS and ES sizes, and
@@ -44,8 +66,8 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
    */
   readonly algorithms?: readonly string[];
   /**
-   * The required `typ` header, such as `at+jwt` (RFC 9068), so that other tokens of the issuer are rejected. Default:
-   * any.
+   * The required `typ` header, such as `at+jwt` (RFC 9068), so that other tokens of the issuer are rejected. With
+   * `at+jwt`, tokens without a `sub` are rejected too. Default: any.
    */
   readonly type?: string;
   /**
@@ -53,7 +75,7 @@ export interface JwtOptions<Identity> extends Omit<SchemeOptions<Identity>, 'ver
    * signature was verified before. Default: the claims are the identity.
    */
   readonly verify?: (
-    claims: JWTPayload,
+    claims: Claims,
     request: HttpRequest,
   ) => Identity | Rejected | PromiseLike<Identity | Rejected>;
   /**
@@ -92,7 +114,7 @@ const rules: OptionRules<Omit<JwtOptions<unknown>, keyof SchemeOptions<unknown>>
   ),
   jwksUri: required(
     (value) => isText(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
-    'an https URL',
+    'an http or https URL',
   ),
   algorithms: optional(
     (value) =>
@@ -102,6 +124,9 @@ const rules: OptionRules<Omit<JwtOptions<unknown>, keyof SchemeOptions<unknown>>
   type: text,
   protectedResource: protectedResourceRule(optional),
 };
+
+/** The `typ` of access tokens (RFC 9068 §2.1). */
+const accessTokenType = 'at+jwt';
 
 /** The tolerated clock skew, in seconds. */
 const clockTolerance = 5;
@@ -115,7 +140,7 @@ const compactJws = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 const maxVerifiedTokens = 10_000;
 
 interface VerifiedToken {
-  readonly claims: JWTPayload;
+  readonly claims: JwtClaims;
   /** A time of `Date.now()`, after which the signature is verified with newer keys. */
   readonly verifyAfter: number;
 }
@@ -128,14 +153,18 @@ interface VerifiedToken {
  * second. While the issuer is unavailable, tokens with unknown keys get 503, not 401, and known keys stay valid for a
  * day.
  *
- * Clients renew their tokens. With `rateLimit`, identify callers by `key: ({ identity }) => identity?.sub ?? ''`
- * instead of the token.
+ * Clients renew their tokens. With `rateLimit`, identify callers by `key: ({ identity }) => identity?.sub` instead
+ * of the token.
  * @throws {GatewayError} for invalid options
  */
-export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Scheme<Identity> {
+export function jwt<Identity = AccessTokenClaims>(
+  options: JwtOptions<Identity, AccessTokenClaims> & { readonly type: 'at+jwt' },
+): Scheme<Identity>;
+export function jwt<Identity = JwtClaims>(options: JwtOptions<Identity>): Scheme<Identity>;
+export function jwt<Identity>(options: JwtOptions<Identity, never>): Scheme<Identity> {
   requireSchemeOptions('jwt', options, rules);
   const {
-    verify: identify = (claims: JWTPayload) => claims as Identity,
+    verify = (claims: JwtClaims) => claims as Identity,
     scopes = options.verify === undefined ? scopesOfClaims : undefined,
     realm,
     issuer,
@@ -144,6 +173,9 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
     type,
     protectedResource,
   } = options;
+  // Claims without a subject are rejected before it, if their type requires one.
+  const identify = verify as NonNullable<JwtOptions<Identity>['verify']>;
+  const requiresSubject = type?.toLowerCase().replace(/^application\//, '') === accessTokenType;
   const checks: JWTVerifyOptions = {
     issuer,
     audience: typeof audience === 'string' ? audience : [...audience],
@@ -155,9 +187,10 @@ export function jwt<Identity = JWTPayload>(options: JwtOptions<Identity>): Schem
   const keys = issuerKeys(options.jwksUri);
   const verifiedTokens = new RecentMap<VerifiedToken>(maxVerifiedTokens);
 
-  async function verifyToken(token: string): Promise<JWTPayload | undefined> {
+  async function verifyToken(token: string): Promise<JwtClaims | undefined> {
     keys.refresh();
     const claims = await claimsOf(token, keys.find, checks);
+    if (requiresSubject && !isFilled(claims?.sub)) return undefined;
     if (claims) verifiedTokens.set(token, { claims, verifyAfter: keys.expireAt() });
     return claims;
   }
@@ -251,7 +284,7 @@ async function claimsOf(
   token: string,
   key: JWTVerifyGetKey,
   checks: JWTVerifyOptions,
-): Promise<JWTPayload | undefined> {
+): Promise<JwtClaims | undefined> {
   try {
     return (await jwtVerify(token, key, checks)).payload;
   } catch (error) {

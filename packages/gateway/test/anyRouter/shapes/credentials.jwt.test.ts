@@ -134,6 +134,19 @@ describe('access tokens', () => {
     expect(await subject(`${token}x`)).toBe(503);
   });
 
+  it.each([undefined, '', 7])(
+    'an access token with the subject %o is rejected (RFC 9068 §2.2)',
+    async (sub) => {
+      const claims = { sub, name: 'Ada' } as JWTPayload;
+      const accessToken = { header: { typ: 'at+jwt' } };
+      const { issuer, scheme } = await start({ type: 'at+jwt' });
+      expect(await scheme.verify(await issuer.sign(claims, accessToken), request)).toBeUndefined();
+      const any = await start();
+      const token = await any.issuer.sign(claims, accessToken);
+      expect(await any.scheme.verify(token, request)).toMatchObject({ name: 'Ada' });
+    },
+  );
+
   it('a token whose typ differs from the option type is rejected', async () => {
     const { issuer, subject } = await start({ type: 'at+jwt' });
     expect(await subject(await issuer.sign())).toBeUndefined();
@@ -467,8 +480,8 @@ it.each<[options: Partial<JwtOptions<JWTPayload>>, message: RegExp]>([
     { audience: ['a', ''] },
     /jwt\.audience is .*; it must be a string or an array of strings, none of them empty/,
   ],
-  [{ jwksUri: 'file:///etc/passwd' }, /jwksUri is "file:\/\/\/etc\/passwd"; it must be an https URL/],
-  [{ jwksUri: '/jwks' }, /must be an https URL/],
+  [{ jwksUri: 'file:///etc/passwd' }, /jwksUri is "file:\/\/\/etc\/passwd"; it must be an http or https URL/],
+  [{ jwksUri: '/jwks' }, /must be an http or https URL/],
 ])('jwt() rejects the options %o', (options, message) => {
   const all = {
     issuer: 'https://login.example',
