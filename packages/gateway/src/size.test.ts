@@ -10,14 +10,14 @@ import { expect, it } from 'vitest';
  */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 15_761, // Goal: 14,000.
+  codeLines: 15_771, // Goal: 14,000.
   files: 191, // Goal: 200.
   foldersOver20Files: 1, // Goal: 0.
   functionsOver100Lines: 0, // Goal: 0.
   /** Names that `index.ts` exports. */
   exportedNames: 67, // Goal: 75.
   /** Names that any entry point exports. */
-  namesOfEntryPoints: 110,
+  namesOfEntryPoints: 112,
   /** Members of options, metadata and hooks: see `fieldsOf`. */
   fields: 115, // Goal: 110.
 };
