@@ -31,7 +31,7 @@ export interface Target {
 }
 
 /** A procedure, as policies see it. */
-export interface PolicyProcedure extends Pick<ServedProcedure, 'path' | 'type'> {
+interface PolicyProcedure extends Pick<ServedProcedure, 'path' | 'type'> {
   /** The procedure's metadata, as `.meta()` set it. */
   readonly meta: unknown;
 }
@@ -116,7 +116,7 @@ export interface Policy<Identity = unknown, Data extends object = object> extend
 export type Rejection = OutgoingResponse | TRPCError;
 
 /** The policies of a request, split into their steps. */
-export interface PolicySet<Each> {
+interface PolicySet<Each> {
   /** Those with `admit`, in the order in which they run: first those of `early`. */
   readonly admitting: readonly Each[];
   /** Those with `admit` that run before authentication. */

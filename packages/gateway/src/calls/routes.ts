@@ -6,7 +6,7 @@ import { GatewayError } from '../procedures/gatewayError.ts';
 import type { ProtectedResource } from './scheme.ts';
 
 /** The second argument of a route handler. */
-export interface RouteContext<Identity> {
+interface RouteContext<Identity> {
   /** The identity that the scheme's `verify` returned; `undefined` without `protect`. */
   readonly identity: Identity | undefined;
   /** The `X-Request-Id` of the response. */

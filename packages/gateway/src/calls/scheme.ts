@@ -87,6 +87,6 @@ export interface Scheme<Identity = unknown> {
 }
 
 /** The error parameters of a challenge (RFC 6750 §3.1). */
-export type ChallengeError =
+type ChallengeError =
   | { readonly error: 'invalid_token' }
   | { readonly error: 'insufficient_scope'; readonly scope: string };

@@ -143,7 +143,10 @@ export class OutgoingResponse implements HttpResponse, ResponseControls, PolicyR
   }
 }
 
-/** Creates response controls without a request, for the context of a call in process (`createCaller`). */
+/**
+ * Creates response controls without a request, for the context of a call in process (`createCaller`).
+ * @alias
+ */
 export const ResponseControls: new () => ResponseControls = OutgoingResponse;
 
 const unset = undefined as unknown as number;

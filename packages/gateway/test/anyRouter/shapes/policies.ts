@@ -12,7 +12,7 @@ export interface Tenant {
   left: number;
 }
 
-export interface TenantData {
+interface TenantData {
   readonly tenant: Tenant;
 }
 
