@@ -85,8 +85,10 @@ export interface PolicyFor<Context, Response> {
    */
   readonly admit?: (context: Context) => MaybePromise<HttpResponse | TRPCError | undefined | void>;
   /**
-   * Changes or reports a response, of whatever status, before it is sent; for a stream, before its first byte. The response
-   * waits for a promise that it returns. If it fails, the client receives a 500 instead.
+   * Changes or reports a response, of whatever status, before it is sent; for a stream, before its first byte: those of
+   * JSON lines (`httpBatchStreamLink`) and events begin before their calls end. A batch has one response. For the outcome
+   * of each call, use a middleware of tRPC. The response waits for a promise that this returns. If it fails, the client
+   * receives a 500 instead.
    */
   readonly complete?: (context: Context, response: Response) => MaybePromise<void>;
 }
