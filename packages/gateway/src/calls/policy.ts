@@ -9,6 +9,7 @@ import { clientError } from '../procedures/clientError.ts';
 import { trpcCodeOf } from '../procedures/errorCodes.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Procedure, ServedProcedure } from '../procedures/procedures.ts';
 import type { HeaderSource } from './scheme.ts';
 
@@ -32,8 +33,8 @@ export interface Target {
 
 /** A procedure, as policies see it. */
 export interface PolicyProcedure extends Pick<ServedProcedure, 'path' | 'type'> {
-  /** The procedure's metadata, as `.meta()` set it. */
-  readonly meta: unknown;
+  /** The procedure's metadata, as `.meta()` set it. A router may have more fields in it. */
+  readonly meta: GatewayMeta | undefined;
 }
 
 /** A request, or a call on a WebSocket, as policies see it. */
