@@ -19,7 +19,8 @@ export const audits = defineCollection({ name: 'audits', schema: Audit, id: 'seq
 
 /**
  * Stores who tried to change what, and with which result, before the response is sent: no client learns of a change without
- * its record.
+ * its record, except by JSON lines, whose response begins before its calls end. A middleware would record each call of those
+ * too, but not the requests that are rejected before it.
  */
 export const auditPolicy = (store: Store): Policy<AccessTokenClaims> => ({
   procedures: ({ type }) => type === 'mutation',

@@ -7,6 +7,7 @@ import { bearer } from './auth/schemes/bearer.ts';
 import { jwt, type AccessTokenClaims } from './auth/schemes/jwt.ts';
 import type { Policy } from './calls/policy.ts';
 import type { Scheme } from './calls/scheme.ts';
+import type { GatewayMeta } from './procedures/meta.ts';
 import type { SocketOptions } from './protocols/trpc/options.ts';
 
 test('SocketOptions has the same types as the options of tRPC’s own WebSocket adapter', () => {
@@ -94,4 +95,12 @@ test('createContext infers the type of identity from the schemes', async () => {
     },
     document,
   });
+});
+
+test('a policy sees the metadata of procedures with its type', () => {
+  const policy: Policy = { procedures: ({ meta }) => meta?.scopes?.includes('pets:write') ?? false };
+  expectTypeOf(policy.procedures)
+    .parameter(0)
+    .toHaveProperty('meta')
+    .toEqualTypeOf<GatewayMeta | undefined>();
 });

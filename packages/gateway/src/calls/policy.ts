@@ -9,6 +9,7 @@ import { clientError } from '../procedures/clientError.ts';
 import { trpcCodeOf } from '../procedures/errorCodes.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Procedure, ServedProcedure } from '../procedures/procedures.ts';
 import type { HeaderSource } from './scheme.ts';
 
@@ -32,8 +33,8 @@ export interface Target {
 
 /** A procedure, as policies see it. */
 interface PolicyProcedure extends Pick<ServedProcedure, 'path' | 'type'> {
-  /** The procedure's metadata, as `.meta()` set it. */
-  readonly meta: unknown;
+  /** The procedure's metadata, as `.meta()` set it. A router may have more fields in it. */
+  readonly meta: GatewayMeta | undefined;
 }
 
 /** A request, or a call on a WebSocket, as policies see it. */
@@ -85,8 +86,10 @@ export interface PolicyFor<Context, Response> {
    */
   readonly admit?: (context: Context) => MaybePromise<HttpResponse | TRPCError | undefined | void>;
   /**
-   * Changes or reports a response, of whatever status, before it is sent; for a stream, before its first byte. The response
-   * waits for a promise that it returns. If it fails, the client receives a 500 instead.
+   * Changes or reports a response, of whatever status, before it is sent; for a stream, before its first byte: those of
+   * JSON lines (`httpBatchStreamLink`) and events begin before their calls end. A batch has one response. For the outcome
+   * of each call, use a middleware of tRPC. The response waits for a promise that this returns. If it fails, the client
+   * receives a 500 instead.
    */
   readonly complete?: (context: Context, response: Response) => MaybePromise<void>;
 }

@@ -3,6 +3,7 @@ import { compile, readDefinition } from './compile.ts';
 import type { Executable } from './execute.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
+import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
 import { readMeta, type ProcedureMeta } from './readMeta.ts';
 import { createSample, selfTest } from './selfTest.ts';
@@ -22,6 +23,8 @@ export interface ServedProcedure {
 
 /** A procedure as read from the router when the gateway is created. */
 export interface Procedure extends ServedProcedure, Executable, ProcedureMeta {
+  /** As `.meta()` set it, with further fields of the router. */
+  readonly meta: GatewayMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
   /** The declared errors. `undefined` if the procedure has no formatter in `.errors()` or is not served over REST. */
@@ -91,7 +94,8 @@ async function readProcedure(
   return {
     path,
     type,
-    meta,
+    // `readMeta` has checked its fields.
+    meta: meta as GatewayMeta | undefined,
     procedure,
     stages,
     execution: stages ? 'compiled' : 'trpc',
