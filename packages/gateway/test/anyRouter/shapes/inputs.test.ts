@@ -486,9 +486,13 @@ describe('the location of a property', () => {
     expect(await trpc.list.query({ tenant: 7, name: 'n' })).toEqual({ tenant: 7, name: 'n' });
     const preflight = await rest('/things', {
       method: 'OPTIONS',
-      headers: { origin: page, 'access-control-request-method': 'GET' },
+      headers: {
+        origin: page,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'at,x-features,x-tenant',
+      },
     });
-    expect(preflight.headers.get('access-control-allow-headers')).toMatch(/, X-Tenant, X-Features, at$/);
+    expect(preflight.headers.get('access-control-allow-headers')).toBe('at,x-features,x-tenant');
     expect(
       document.paths['/things']?.['get']?.parameters?.map(({ in: where, name, required = false }) => [
         where,
