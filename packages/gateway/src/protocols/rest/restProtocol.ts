@@ -115,6 +115,8 @@ export function createRestProtocol(
 class RestRun extends RequestRun implements RawInputs, RawInput {
   readonly #options: RestProtocolOptions;
   readonly #operation: Operation;
+  readonly request: HttpRequest;
+  readonly parameters: RawInput['parameters'];
   body: RawBody | undefined = undefined;
   #queryFields: FormFields | undefined = undefined;
   /** The negotiated media type, if the operation has several. */
@@ -124,14 +126,8 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
     super(options, scope);
     this.#options = options;
     this.#operation = operation;
-  }
-
-  get request(): HttpRequest {
-    return this.scope.request;
-  }
-
-  get parameters(): RawInput['parameters'] {
-    return this.scope.parameters;
+    this.request = scope.request;
+    this.parameters = scope.parameters;
   }
 
   get queryFields(): FormFields {
