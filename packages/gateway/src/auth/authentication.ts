@@ -194,7 +194,10 @@ export function authenticationPolicy<Identity>({
       for (const check of checks) {
         const credential = check.scheme.read(source, request);
         if (credential === undefined) continue;
-        return credential === null || isRepeated(request, check.scheme.header)
+        const { header } = check.scheme;
+        const isRepeated =
+          header !== undefined && (request.isRepeated?.(header) ?? occursTwice(request, header));
+        return credential === null || isRepeated
           ? reject(scope, check.invalid)
           : verify(scope, check, credential);
       }
@@ -225,10 +228,8 @@ const checksOf = <Identity>(schemes: readonly Scheme<Identity>[]) =>
 /**
  * Whether a header occurs twice. Adapters with sockets read the first one, and a proxy may have checked another.
  */
-function isRepeated(request: HttpRequest, header: string | undefined): boolean {
+function occursTwice(request: HttpRequest, header: string): boolean {
   let count = 0;
-  if (header === undefined) return false;
-  if (request.isRepeated) return request.isRepeated(header);
   return someHeader(request, (name) => name === header && (count += 1) > 1);
 }
 

@@ -51,13 +51,13 @@ export class Recorder {
         scope.error ??= cause;
         this.#report(scope, response, true);
       });
-    } else if (this.#isReported(scope)) this.#report(scope, response, false);
+    } else this.#report(scope, response, false);
     return response;
   }
 
   /** Reports that a WebSocket was opened. */
   upgrade(scope: RequestScope): void {
-    if (this.#isReported(scope)) this.#report(scope, undefined, false);
+    this.#report(scope, undefined, false);
   }
 
   /** Reports a call on a WebSocket, or a malformed message. */
@@ -66,13 +66,10 @@ export class Recorder {
     this.#emit({ ...toRequestRecord(socket, call, 'WS', 1, status, isStream), trace }, []);
   }
 
-  #isReported({ error, telemetry }: RequestScope): boolean {
-    return this.isComplete || error !== undefined || telemetry !== undefined;
-  }
-
   /** @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2) */
   #report(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): void {
-    const { failedCalls, protocol, request, telemetry } = scope;
+    const { error, failedCalls, protocol, request, telemetry } = scope;
+    if (!this.isComplete && error === undefined && telemetry === undefined) return;
     const { method, receivedBytes } = request;
     const calls = response === undefined || protocol === 'other' || method === 'OPTIONS' ? 0 : scope.calls;
     const bytesOut = method === 'HEAD' ? 0 : byteLengthOf(response?.body);
@@ -81,7 +78,7 @@ export class Recorder {
     if (telemetry === undefined) return this.#emit(record, failedCalls);
     const { trace } = telemetry;
     ignoreErrors(() => telemetry.end(record));
-    if (this.isComplete || scope.error !== undefined) this.#emit({ ...record, trace }, failedCalls);
+    if (this.isComplete || error !== undefined) this.#emit({ ...record, trace }, failedCalls);
   }
 
   #emit(record: RequestRecord, failedCalls: RequestScope['failedCalls']): void {

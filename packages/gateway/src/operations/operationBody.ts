@@ -50,7 +50,7 @@ const defaultMaxFiles = 100;
 const octetStreamType = 'application/octet-stream';
 export const jsonContentType = 'application/json';
 const mergePatchType = 'application/merge-patch+json';
-const formType = 'application/x-www-form-urlencoded';
+export const formType = 'application/x-www-form-urlencoded';
 const multipartType = 'multipart/form-data';
 const supportedTypes = [jsonContentType, formType, multipartType, mergePatchType];
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Bytes } from '../../http/bytes.ts';
-import type { PushChunk } from '../server/bodyBuffer.ts';
+import type { BodyBuffer } from '../server/bodyBuffer.ts';
 import type { RequestLimits } from '../server/request.ts';
 import { BodyTooLargeError } from '../../http/request.ts';
 import { NodeRequest } from './request.ts';
@@ -57,8 +57,8 @@ export class MountedRequest extends NodeRequest {
     });
   }
 
-  protected override receive(push: PushChunk): void {
-    if (!this.#parsedBody) super.receive(push);
+  protected override receive(body: BodyBuffer): void {
+    if (!this.#parsedBody) super.receive(body);
   }
 }
 

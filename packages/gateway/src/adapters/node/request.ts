@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRejection } from '../../http/service.ts';
 import type { Bytes } from '../../http/bytes.ts';
-import { noBytes, type PushChunk } from '../server/bodyBuffer.ts';
+import { noBytes, type BodyBuffer } from '../server/bodyBuffer.ts';
 import { RequestHead, ServerRequest, type RequestLimits } from '../server/request.ts';
 
 /** The scheme and the authority of a target in absolute form (RFC 9112 §3.2.2). */
@@ -112,10 +112,10 @@ export abstract class NodeRequest extends ServerRequest {
   }
 
   /** Chunks may be retained: Node's parser copies them. */
-  protected receive(push: PushChunk): void {
+  protected receive(body: BodyBuffer): void {
     const { message } = this;
-    message.on('data', (chunk: Uint8Array) => push(chunk, false, true));
-    message.once('end', () => push(noBytes, true));
+    message.on('data', (chunk: Uint8Array) => body.push(chunk, false, true));
+    message.once('end', () => body.push(noBytes, true));
     // The end of the connection is reported by the response, too.
     message.on('error', () => {});
   }

@@ -195,7 +195,7 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
 });
 
 describe('BodyBuffer', () => {
-  const source = { controlBody: () => {} };
+  const source = { controlBody: () => {}, onBodyEnd: () => {} };
   const sizes = fc.array(fc.oneof(fc.nat(100), fc.nat(100_000), fc.constant(65_536)), { maxLength: 20 });
 
   /** Pushes chunks with different bytes. Chunks that the buffer must copy are overwritten after `push`. */

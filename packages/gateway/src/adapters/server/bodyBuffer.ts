@@ -54,12 +54,12 @@ const pooledBytes = Buffer.poolSize / 2;
 export const noBytes: Bytes = new Uint8Array(0);
 const unreadBodyError = new Error('The response was sent before the rest of the request body was read.');
 
-export type PushChunk = BodyBuffer['push'];
-
 /** The connection that a body is received from. */
 export interface BodySource {
   /** Pauses or resumes reading, or closes the connection at once. */
   controlBody(action: 'pause' | 'resume' | 'close'): void;
+  /** Called when the last chunk was pushed. */
+  onBodyEnd(): void;
 }
 
 /** Buffers a body up to the limit of its reader, with backpressure to the client. */
@@ -113,7 +113,8 @@ export class BodyBuffer {
 
   /** Whether the rest of the body is longer than the server reads after a response, or of unknown length. */
   get exceedsDiscardLimit(): boolean {
-    return this.#isTooMuch || (!this.#isComplete && !(this.#declaredLength - this.size <= maxDiscardedBytes));
+    if (this.#isComplete) return false;
+    return this.#isTooMuch || !(this.#declaredLength - this.size <= maxDiscardedBytes);
   }
 
   /**
@@ -129,12 +130,14 @@ export class BodyBuffer {
     if (isLast || this.#isTooMuch) this.#hasEnded = true;
     // The rest may still arrive, since bytes already read from the connection are parsed. The next request needs the
     // connection resumed.
-    if (isLast) this.#resume();
-    else if (this.#isTooMuch || this.#unread > this.#maxBuffered) {
+    if (isLast) {
+      if (this.#isPaused) this.#resume();
+    } else if (this.#isTooMuch || this.#unread > this.#maxBuffered) {
       this.#isPaused = true;
       this.#source.controlBody('pause');
     }
     this.#onChange?.();
+    if (isLast) this.#source.onBodyEnd();
   }
 
   /** Called when the client has disconnected: a body that is not complete fails with the reason. */
@@ -153,7 +156,17 @@ export class BodyBuffer {
   /** Returns the whole body, or `undefined` if it is not complete or is too large. */
   takeWhole(maxBytes: number): Bytes | undefined {
     if (!this.#isComplete || this.#error || this.size > maxBytes) return undefined;
-    return this.#takeAll();
+    if (!this.#segments?.length) {
+      this.#unread = 0;
+      return this.#takeLast();
+    }
+    const body = new Uint8Array(this.#unread);
+    for (let at = 0; at < body.byteLength;) {
+      const bytes = this.#takeSegment();
+      body.set(bytes, at);
+      at += bytes.byteLength;
+    }
+    return body;
   }
 
   /** Reads the whole body. */
@@ -188,9 +201,12 @@ export class BodyBuffer {
   async #readWhole(maxBytes: number): Promise<Bytes> {
     this.#open(Infinity, maxBytes);
     this.#resume();
-    while (!this.#isComplete && !this.#error) await this.#change();
-    if (this.#error) throw this.#error;
-    return unpooledBytes(this.#takeAll());
+    for (;;) {
+      if (this.#error) throw this.#error;
+      const body = this.takeWhole(Infinity);
+      if (body) return unpooledBytes(body);
+      await this.#change();
+    }
   }
 
   #open(maxBuffered: number, maxBytes: number): void {
@@ -253,18 +269,6 @@ export class BodyBuffer {
     const bytes = this.#segments?.shift() ?? this.#takeLast();
     this.#unread -= bytes.byteLength;
     return bytes;
-  }
-
-  #takeAll(): Bytes {
-    const segments = this.#segments ?? [];
-    if (segments.length === 0) return this.#takeSegment();
-    const body = new Uint8Array(this.#unread);
-    for (let at = 0; at < body.byteLength;) {
-      const bytes = this.#takeSegment();
-      body.set(bytes, at);
-      at += bytes.byteLength;
-    }
-    return body;
   }
 
   #drop(reason: Error): void {

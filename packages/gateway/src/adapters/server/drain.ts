@@ -11,10 +11,10 @@ interface OpenWork {
 
 /** Waits for the connections and calls of a stopping server to end. */
 export class Drain {
-  #onChange = () => {};
+  #onChange: (() => void) | undefined;
 
   /** Call this whenever a connection or a call ends. */
-  readonly recheck = (): void => this.#onChange();
+  readonly recheck = (): void => this.#onChange?.();
 
   /**
    * Waits for idle keep-alive connections for `graceMs`, and for calls until the deadline. Before that, the server must

@@ -3,7 +3,7 @@ import type { Bytes } from '../../http/bytes.ts';
 import { tokenPattern } from '../../http/headers.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
-import { BodyBuffer, maxDiscardedBytes, type BodySource, type PushChunk } from './bodyBuffer.ts';
+import { BodyBuffer, maxDiscardedBytes, type BodySource } from './bodyBuffer.ts';
 
 /** Limits of requests, in bytes. */
 export interface RequestLimits {
@@ -251,6 +251,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   #values: readonly string[];
   #count: number;
   #isKept = false;
+  readonly #hasExpectation: boolean;
   readonly #limits: RequestLimits;
   #abort: AbortController | undefined;
   #body: BodyBuffer | undefined;
@@ -266,6 +267,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     this.#names = head.names;
     this.#values = head.values;
     this.#count = head.count;
+    this.#hasExpectation = head.awaitsContinue;
     this.rejection = head.rejection(method, path, query, limits);
     if (this.rejection !== undefined) this.bodyLength = 0;
     else if (head.transferEncodingCount !== 0) this.bodyLength = Number.NaN;
@@ -349,7 +351,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     // Written so that NaN, an unknown length, returns false.
     if (!(this.bodyLength <= Math.min(smallBodyBytes, this.#limits.maxBodyBytes))) return false;
     // With `Expect`, the client waits for a response before it sends the body (RFC 9110 §10.1.1).
-    return this.header('expect') === undefined;
+    return !this.#hasExpectation;
   }
 
   /** Calls `next` synchronously from the parser when the body is complete, or when the client has disconnected. */
@@ -401,7 +403,13 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     this.#body?.abort(reason);
     this.#abort?.abort(reason);
     for (const listener of this.#listeners ?? []) listener(reason);
-    this.#callOnBody();
+    this.onBodyEnd();
+  }
+
+  onBodyEnd(): void {
+    const next = this.#onBody;
+    this.#onBody = undefined;
+    next?.();
   }
 
   /** Whether the rest of the body is longer than the server reads after a response, or of unknown length. */
@@ -422,8 +430,8 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   /** Makes sure that `onDisconnect` is called when the client disconnects. Called once. */
   protected abstract watchConnection(): void;
 
-  /** Starts passing the chunks of the body to `BodyBuffer.push`. Called once, for a request with a body. */
-  protected abstract receive(push: PushChunk): void;
+  /** Starts pushing the chunks of the body into the buffer. Called once, for a request with a body. */
+  protected abstract receive(body: BodyBuffer): void;
 
   #receiveBody(): BodyBuffer {
     if (this.#body) return this.#body;
@@ -432,18 +440,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     if (this.isAborted) body.abort(disconnectError());
     else if (this.hasEnded) body.abort(new Error('The response was sent before the request body was read.'));
     else if (this.bodyLength === 0) body.push(new Uint8Array(0), true);
-    else {
-      this.receive((chunk, isLast, isOwn) => {
-        body.push(chunk, isLast, isOwn);
-        if (isLast) this.#callOnBody();
-      });
-    }
+    else this.receive(body);
     return body;
-  }
-
-  #callOnBody(): void {
-    const next = this.#onBody;
-    this.#onBody = undefined;
-    next?.();
   }
 }

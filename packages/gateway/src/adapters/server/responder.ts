@@ -103,10 +103,16 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   receive(request: Request, isBehind = false): void {
     const isLate = this.#turn.next() > maxRequestsPerTurn;
     if (isLate && isBehind) return request.controlBody('close');
-    if (isLate || isBehind) return this.#handleInNextTurn(request);
-    if (request.bodyLength === 0 || !request.hasSmallBody) return this.#handle(request);
+    const isDelayed = isLate || isBehind;
+    if (!isDelayed && (request.bodyLength === 0 || !request.hasSmallBody)) return this.#handle(request);
     this.inFlight += 1;
-    request.whenBodyReceived(() => this.#handleCounted(request));
+    const handle = () => {
+      // The connection may have closed because the client pipelined another request.
+      if (!request.isAborted) this.#handle(request);
+      this.#end();
+    };
+    if (isDelayed) this.#runInNextTurn(request, handle);
+    else request.whenBodyReceived(handle);
   }
 
   /** Sends a response outside of the parser's callback. */
@@ -199,20 +205,13 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     else this.respond(request, response);
   }
 
-  #handleInNextTurn(request: Request): void {
-    this.inFlight += 1;
+  #runInNextTurn(request: Request, handle: () => void): void {
     request.isDelayed = true;
     request.keep();
     setImmediate(() => {
       request.isDelayed = false;
-      this.writeLater(request, () => this.#handleCounted(request));
+      this.writeLater(request, handle);
     });
-  }
-
-  #handleCounted(request: Request): void {
-    // The connection may have closed because the client pipelined another request.
-    if (!request.isAborted) this.#handle(request);
-    this.#end();
   }
 
   #respondWhenReady(request: Request, response: Promise<HttpResponse>): void {

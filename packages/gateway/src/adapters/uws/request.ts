@@ -1,6 +1,6 @@
 // Hot path: one object per request.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
-import type { PushChunk } from '../server/bodyBuffer.ts';
+import type { BodyBuffer } from '../server/bodyBuffer.ts';
 import { RequestHead, ServerRequest, type RequestLimits } from '../server/request.ts';
 
 const letterP = 0x50;
@@ -81,7 +81,7 @@ export class UwsRequest extends ServerRequest {
   }
 
   /** uWS detaches the memory of a chunk when the handler returns, so the chunk is copied. */
-  protected receive(push: PushChunk): void {
-    this.res.onData((chunk, isLast) => push(new Uint8Array(chunk), isLast));
+  protected receive(body: BodyBuffer): void {
+    this.res.onData((chunk, isLast) => body.push(new Uint8Array(chunk), isLast));
   }
 }

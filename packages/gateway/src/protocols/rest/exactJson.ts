@@ -42,7 +42,13 @@ function isDigitOrPoint(text: string, at: number): boolean {
  * @throws {TRPCError} `BAD_REQUEST` for text that is not JSON, and for a number that a double cannot represent exactly
  */
 export function parseExactJson(text: string, isRead: (name: string) => boolean): unknown {
-  const value = parseJson(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    const message = text.trim() === '' ? 'The body is empty; send JSON.' : 'The body is not valid JSON.';
+    throw new TRPCError({ code: 'BAD_REQUEST', message, cause });
+  }
   if (!mayRound(text)) return value;
   const issues = [...membersWithInexactNumbers(text)]
     .filter((name) => name === undefined || isRead(name))
@@ -53,15 +59,6 @@ export function parseExactJson(text: string, isRead: (name: string) => boolean):
     }));
   if (issues.length > 0) throw inputError(issues);
   return value;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch (cause) {
-    const message = text.trim() === '' ? 'The body is empty; send JSON.' : 'The body is not valid JSON.';
-    throw new TRPCError({ code: 'BAD_REQUEST', message, cause });
-  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { TRPCError } from '@trpc/server';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
-import { isJson, jsonContentType, type OperationBody } from '../../operations/operationBody.ts';
+import { formType, jsonContentType, type OperationBody } from '../../operations/operationBody.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import { rejectLongForm } from '../../calls/queryParameters.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
@@ -100,7 +100,7 @@ function rawBody(
   // An empty body counts as absent. Known only now, since it may be chunked.
   if (bytes.byteLength === 0 && !body.required) return undefined;
   if (type === undefined) throw unexpectedContentType(body);
-  if (type !== multipartEssence) return { isForm: !isJson(type), bytes };
+  if (type !== multipartEssence) return { isForm: type === formType, bytes };
   // The whole header, which has the boundary.
   const headers = { 'content-type': request.header('content-type') ?? '' };
   return new Response(bytes, { headers }).formData().catch((cause: unknown) => {
@@ -138,7 +138,11 @@ export function readBody(
   const input = value as Record<string, unknown>;
   for (const name of otherFields) delete input[name];
   // Only known properties: others may be of any depth. The body itself is the first level.
-  for (const name in shape) if (isDeeper(input[name], maxJsonDepth - 1)) throw depthError(maxJsonDepth);
+  for (const name in shape) {
+    const member = input[name];
+    // Most members are texts and numbers, which need no check.
+    if (typeof member === 'object' && isDeeper(member, maxJsonDepth - 1)) throw depthError(maxJsonDepth);
+  }
   return input;
 }
 

@@ -62,7 +62,8 @@ export function readInput(
     }
     const otherCount = issues.length;
     input[parameter.field] = convertText(parameter.converter, text, parameter.field, issues);
-    if (text === undefined || !isUnsafeInt64(parameter, text)) continue;
+    // Up to 15 digits are within ±(2^53−1).
+    if (text === undefined || text.length < 16 || !isUnsafeInt64(parameter, text)) continue;
     isIdTooLarge = true;
     idIssues += issues.length - otherCount;
   }
@@ -78,7 +79,7 @@ export function readInput(
   }
   const isAbsent = description.isOptional && raw.body === undefined && Object.keys(input).length === 0;
   if (isAbsent) return undefined;
-  return withDates(description, input);
+  return description.dateSchemas.length === 0 ? input : withDates(description, input);
 }
 
 /** Converts the dates of a JSON body. */
@@ -87,8 +88,7 @@ const withDates = ({ dateSchemas }: Operation['input'], input: unknown): unknown
 
 /** Whether a text is a well-formed int64 that a double cannot represent exactly. No resource has an id like that. */
 function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {
-  // Up to 15 digits are within ±(2^53−1).
-  if (text.length < 16 || !converter.isInteger || !integerPattern.test(text)) return false;
+  if (!converter.isInteger || !integerPattern.test(text)) return false;
   return !Number.isSafeInteger(Number(text)) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 

@@ -16,7 +16,6 @@ import type { AllLimits } from '../../calls/limits.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
-import type { Procedure } from '../../procedures/procedures.ts';
 import { invalidOutput } from '../../procedures/compile.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import type { Protocol } from '../protocol.ts';
@@ -115,6 +114,8 @@ export function createRestProtocol(
 class RestRun extends RequestRun implements RawInputs, RawInput {
   readonly #options: RestProtocolOptions;
   readonly #operation: Operation;
+  readonly request: HttpRequest;
+  readonly parameters: RawInput['parameters'];
   body: RawBody | undefined = undefined;
   #queryFields: FormFields | undefined = undefined;
   /** The negotiated media type, if the operation has several. */
@@ -124,14 +125,8 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
     super(options, scope);
     this.#options = options;
     this.#operation = operation;
-  }
-
-  get request(): HttpRequest {
-    return this.scope.request;
-  }
-
-  get parameters(): RawInput['parameters'] {
-    return this.scope.parameters;
+    this.request = scope.request;
+    this.parameters = scope.parameters;
   }
 
   get queryFields(): FormFields {
@@ -155,24 +150,17 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
     } catch (cause) {
       return this.#respondWithoutCall(cause);
     }
-    this.#begin(procedure);
+    this.createContext(procedure.takesKey, undefined);
   }
 
   #awaitBody(raw: Promise<RawBody | undefined>): void {
     raw.then(
       (body) => {
         this.body = body;
-        this.#begin(this.#operation.procedure);
+        this.createContext(this.#operation.procedure.takesKey, undefined);
       },
       (cause: unknown) => this.#respondWithoutCall(cause),
     );
-  }
-
-  #begin({ path, takesKey }: Procedure): void {
-    this.scope.operation = path;
-    // A stream outlives its call: its signal must abort when the client disconnects.
-    if (this.#operation.output.kind !== 'json') this.scope.follow();
-    this.createContext(takesKey, undefined);
   }
 
   protected readKey(): string | undefined {
@@ -180,8 +168,11 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
   }
 
   protected start(context: unknown): void {
+    const { output, procedure } = this.#operation;
+    this.scope.operation = procedure.path;
     if (context instanceof Failure) return this.#respondWithError(context.error);
-    const { procedure } = this.#operation;
+    // A stream outlives its call: its signal must abort when the client disconnects.
+    if (output.kind !== 'json') this.scope.follow();
     this.scope.context = context;
     if (this.key !== undefined && procedure.idempotencyKey) this.#reserve(this.key);
     else this.#options.calls.start(procedure, context, this, 0, this.scope, this);

@@ -45,7 +45,8 @@ export function writeSuccess(
   }
   response.status = status;
   response.sharedHeaders = operation.successHeaders;
-  if (status !== 200 && !statusHasBody(status)) return response.removeBody();
+  // Nearly every status is 200 or 201.
+  if (status > 201 && !statusHasBody(status)) return response.removeBody();
   if (output.kind === 'json') {
     if (!hasOwnType) response.sharedHeaders = operation.jsonHeaders;
     response.body = boundedJson(value, limits.maxResponseBytes);
