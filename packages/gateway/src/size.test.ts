@@ -15,11 +15,11 @@ const most = {
   foldersOver20Files: 1, // Goal: 0.
   functionsOver100Lines: 0, // Goal: 0.
   /** Names that `index.ts` exports. */
-  exportedNames: 67, // Goal: 75.
+  exportedNames: 64, // Goal: 75.
   /** Names that any entry point exports. */
   namesOfEntryPoints: 114,
   /** Members of options, metadata and hooks: see `fieldsOf`. */
-  fields: 115, // Goal: 110.
+  fields: 114, // Goal: 110.
 };
 
 const source = fileURLToPath(new URL('.', import.meta.url));

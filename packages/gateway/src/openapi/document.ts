@@ -72,7 +72,7 @@ export function lazyDocument(options: CreateDocumentOptions): LazyDocument {
 
 /**
  * Creates the OpenAPI document from the served operations, so that the document and the responses cannot differ.
- * @throws {GatewayError} if two different schemas have one id, or a user-defined function returns `undefined`
+ * @throws {GatewayError} if two different schemas have one id, or `document.transform` returns `undefined`
  */
 function createDocument(service: CreateDocumentOptions): OpenApiDocument {
   const { operations, schemes, errorFormat } = service;
@@ -103,7 +103,7 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
     // An explicit empty list states that no authentication is required.
     ...(schemes.length === 0 && { security: [] }),
   };
-  // A copy, which user-defined functions may change: schemas have members in common.
+  // A copy, which `transform` may change: schemas have members in common.
   return transformDocument(JSON.parse(JSON.stringify(document)) as typeof document, service);
 }
 
@@ -132,33 +132,13 @@ function describeOperation(
 }
 
 /**
- * Applies the `document` function of each operation's metadata, then `document.transform`.
- * @throws {GatewayError} if one of them returns `undefined`
+ * Applies `document.transform`.
+ * @throws {GatewayError} if it returns `undefined`
  */
 function transformDocument(
   document: OpenApiDocument & { readonly paths: PathItems },
-  { operations, document: { openapi, transform } }: CreateDocumentOptions,
+  { document: { transform } }: CreateDocumentOptions,
 ): OpenApiDocument {
-  const { paths } = document;
-  for (const operation of operations) {
-    const { procedure, rest } = operation;
-    if (rest.document === undefined) continue;
-    const path = documentPath(rest.path);
-    const item = paths[path] ?? {};
-    const key = methodKey(operation, openapi === '3.2');
-    const changed = rest.document(item[key] as oas31.OperationObject) as
-      | oas31.OperationObject
-      | null
-      | undefined;
-    if (changed === undefined) {
-      throw new GatewayError(
-        `Procedure "${procedure.path}" has a document function that returned undefined. Return the operation, or null to leave it out of the document.`,
-      );
-    }
-    if (changed === null) delete item[key];
-    else item[key] = changed;
-    if (Object.keys(item).length === 0) delete paths[path];
-  }
   if (transform === undefined) return document;
   const changed = transform(document as unknown as oas31.OpenAPIObject) as unknown;
   if (changed === undefined) {

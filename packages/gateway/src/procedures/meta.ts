@@ -1,5 +1,4 @@
 import type { z } from 'zod/v4';
-import type { oas31 } from 'zod-openapi';
 import type { ErrorDefinitions } from './declareErrors.ts';
 import type { StandardSchema } from './standardSchema.ts';
 
@@ -193,13 +192,6 @@ export interface RestMeta {
    * pagination: { cursor: 'after' }
    */
   readonly pagination?: Pagination;
-  /**
-   * Changes the operation in the document. It is called once, with the generated operation, and returns the operation to
-   * show. Return `null` to hide the operation from the document; it is still served.
-   * @example
-   * document: (operation) => ({ ...operation, 'x-internal': true })
-   */
-  readonly document?: (operation: oas31.OperationObject) => oas31.OperationObject | null;
 }
 
 /** The metadata of a router: `initTRPC.meta<GatewayMeta>()`. */

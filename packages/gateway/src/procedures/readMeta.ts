@@ -1,6 +1,5 @@
 import { isObject } from '../http/isObject.ts';
 import {
-  callback,
   flag,
   invalidOptions,
   isText,
@@ -108,7 +107,6 @@ const restRules: OptionRules<RestMeta> = {
     successor: text,
     documentation: text,
   } satisfies OptionRules<Deprecation>),
-  document: callback,
 };
 
 /** Matches a scope-token (RFC 6749 §3.3). */

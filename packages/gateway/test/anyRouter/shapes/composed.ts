@@ -74,9 +74,10 @@ export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
       version: '1.0.0',
       license: { name: 'MIT', identifier: 'MIT' },
       openapi,
-      transform: (document) => ({
+      transform: ({ info, paths = {}, ...document }) => ({
         ...document,
-        info: { ...document.info, contact: { email: 'api@shapes.example' } },
+        info: { ...info, contact: { email: 'api@shapes.example' } },
+        paths: hooks.transformPaths(paths, '/transformed'),
       }),
     },
     publicUrl: 'https://shapes.example',

@@ -4,6 +4,7 @@ import type { Routes } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
+import type { oas31 } from 'zod-openapi';
 
 // Shapes for the tests of hooks, routes, origins, limits of a procedure, and changes to the document.
 
@@ -41,36 +42,26 @@ export const hooked = t.router({
     .mutation(({ input }) => input.size),
 });
 
-/** The operations whose `document` function has run. */
-export const describedOperations: string[] = [];
-
 export const transformed = t.router({
-  described: t.procedure
-    .meta({
-      openapi: {
-        method: 'GET',
-        path: '/described',
-        document: (operation) => {
-          describedOperations.push('described');
-          return { ...operation, 'x-internal': true };
-        },
-      },
-    })
-    .query(() => 'here'),
-  hidden: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/hidden', document: () => null } })
-    .mutation(() => 'served'),
+  described: t.procedure.meta({ openapi: { method: 'GET', path: '/described' } }).query(() => 'here'),
+  hidden: t.procedure.meta({ openapi: { method: 'POST', path: '/hidden' } }).mutation(() => 'served'),
   queried: t.procedure
-    .meta({
-      openapi: {
-        method: 'QUERY',
-        path: '/queried',
-        document: (operation) => ({ ...operation, summary: 'Queried.' }),
-      },
-    })
+    .meta({ openapi: { method: 'QUERY', path: '/queried' } })
     .input(z.object({ name: z.string() }))
     .query(({ input }) => input.name),
 });
+
+/** Marks `/described` as internal and leaves `/hidden` out, below `prefix`. */
+export function transformPaths(paths: oas31.PathsObject, prefix: `/${string}` | '' = ''): oas31.PathsObject {
+  const described = paths[`${prefix}/described`];
+  const { [`${prefix}/hidden`]: _hidden, ...others } = paths;
+  return {
+    ...others,
+    ...(described?.get && {
+      [`${prefix}/described`]: { ...described, get: { ...described.get, 'x-internal': true } },
+    }),
+  };
+}
 
 /** The calls whose signal was aborted. */
 export const abortedCalls: string[] = [];
