@@ -1,4 +1,4 @@
-import { performance } from '../http/performance.ts';
+import { performance } from '../http/eventLoop.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { RequestTelemetry } from './telemetry.ts';
 

@@ -1,6 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { unref, type Timer } from '../http/eventLoop.ts';
-import { performance } from '../http/performance.ts';
+import { performance, unref, type Timer } from '../http/eventLoop.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { CallScope } from './callScope.ts';

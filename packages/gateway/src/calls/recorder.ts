@@ -1,8 +1,7 @@
 // Hot path: every response runs through it.
-import { performance } from '../http/performance.ts';
+import { performance } from '../http/eventLoop.ts';
 import type { OutgoingResponse } from '../http/outgoingResponse.ts';
-import { reportedStream } from '../http/reportedStream.ts';
-import { isBodyStream, type BodyStream, type HttpResponse } from '../http/response.ts';
+import { isBodyStream, reportedStream, type BodyStream, type HttpResponse } from '../http/response.ts';
 import { utf8Length } from '../http/utf8.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';

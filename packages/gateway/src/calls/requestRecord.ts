@@ -1,4 +1,4 @@
-import type { Limit } from '../http/limit.ts';
+import type { Limit } from '../procedures/limitError.ts';
 
 /** Trace id and span id of W3C Trace Context, in hexadecimal. */
 export interface TraceIds {

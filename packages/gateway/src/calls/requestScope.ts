@@ -1,6 +1,6 @@
 // Hot path: one object per request.
 import type { HttpRequest } from '../http/request.ts';
-import type { Limit } from '../http/limit.ts';
+import type { Limit } from '../procedures/limitError.ts';
 import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { CallScope } from './callScope.ts';

@@ -1,3 +1,6 @@
+/** Bytes in an `ArrayBuffer` that is not shared with other threads. */
+export type Bytes = Uint8Array<ArrayBuffer>;
+
 /** An HTTP request, as an adapter passes it to a service. */
 export interface HttpRequest {
   /** The method as received: methods are case-sensitive (RFC 9110 §9.1). */
@@ -59,6 +62,37 @@ export function someHeader(request: HttpRequest, test: (name: string, value: str
   if (request.someHeader) return request.someHeader(test);
   for (const [name, value] of request.headers()) if (test(name, value)) return true;
   return false;
+}
+
+/**
+ * Returns the body of a request as a stream. A chunk is read from the request only when the consumer reads one.
+ * @param toError converts the error of a body that cannot be read into the error of the stream
+ */
+export function byteStream(
+  request: HttpRequest,
+  maxBytes: number,
+  toError: (cause: unknown) => unknown,
+): ReadableStream<Bytes> {
+  let chunks: AsyncIterator<Bytes> | undefined;
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          chunks ??= request.bodyChunks(maxBytes)[Symbol.asyncIterator]();
+          const chunk = await chunks.next();
+          if (chunk.done) controller.close();
+          else controller.enqueue(chunk.value);
+        } catch (cause) {
+          throw toError(cause);
+        }
+      },
+      async cancel() {
+        await chunks?.return?.();
+      },
+    },
+    // With the default, the stream would fill its buffer before the first read.
+    { highWaterMark: 0 },
+  );
 }
 
 /** Thrown by `HttpRequest.body` when the body is larger than allowed. */

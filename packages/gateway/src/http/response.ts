@@ -1,4 +1,5 @@
-import { isAsyncIterable } from './isAsyncIterable.ts';
+import { formatValue } from './formatValue.ts';
+import { isObject } from './isObject.ts';
 
 export type Header = readonly [name: string, value: string];
 
@@ -34,6 +35,10 @@ export interface BodyStream extends AsyncIterable<Uint8Array> {
   end?(): void;
 }
 
+/** Whether a value is an async iterable, such as an async generator or a stream. */
+export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
 export const isBodyStream = (body: unknown): body is BodyStream => isAsyncIterable(body);
 
 /** Ends a stream that will not be read. Errors are ignored here: the producer logs them. */
@@ -60,3 +65,67 @@ export function destroyNodeStream(stream: object): boolean {
   destroy.call(stream);
   return true;
 }
+
+/**
+ * Wraps a stream to report its end.
+ * @param onEnd called once when the iteration ends, with the error if it failed
+ */
+export function reportedStream(source: BodyStream, onEnd: (error?: unknown) => void): BodyStream {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator: AsyncIterator<Uint8Array> & Partial<AsyncDisposable> = source[Symbol.asyncIterator]();
+      let end = (error?: unknown) => {
+        end = () => {};
+        onEnd(error);
+      };
+      return {
+        async next() {
+          try {
+            const result = await iterator.next();
+            if (result.done) end();
+            return result;
+          } catch (error) {
+            end(error);
+            throw error;
+          }
+        },
+        async return(value) {
+          // Reported before the source returns: a source with a pending `next` may never return.
+          end();
+          await (iterator[Symbol.asyncDispose]?.() ?? iterator.return?.());
+          return { done: true, value };
+        },
+      };
+    },
+    ...(source.end && { end: () => source.end?.() }),
+  };
+}
+
+/**
+ * Checks that a value returned by user code is a response.
+ * @param source names the code in the message, such as `The route GET /healthz`
+ * @throws {TypeError} if it is not a response
+ */
+export function requireResponse(value: unknown, source: string): HttpResponse {
+  if (!isObject(value) || typeof value['status'] !== 'number' || !isIterable(value['headers'])) {
+    throw new TypeError(
+      `${source} returned ${formatValue(value)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }.`,
+    );
+  }
+  if (!isBody(value['body'])) {
+    throw new TypeError(
+      `${source} returned a body that is ${formatValue(value['body'])}; it must be a string, bytes or a stream, such as JSON.stringify(…).`,
+    );
+  }
+  return value as unknown as HttpResponse;
+}
+
+const isIterable = (value: unknown) =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value;
+
+const isBody = (body: unknown) =>
+  body === undefined ||
+  body === null ||
+  typeof body === 'string' ||
+  body instanceof Uint8Array ||
+  isAsyncIterable(body);

@@ -1,6 +1,5 @@
-import { unref } from '../http/eventLoop.ts';
+import { performance, unref } from '../http/eventLoop.ts';
 import type { MaybePromise } from '../http/maybePromise.ts';
-import { performance } from '../http/performance.ts';
 import type { State } from '../state/state.ts';
 import { StateTimeoutError, withinStateTimeout } from '../state/stateTimeout.ts';
 

@@ -6,7 +6,10 @@ import { loadSheddingPolicy } from './loadShedding.ts';
 import { arrive } from '../calls/policy.ts';
 
 const clock = vi.hoisted(() => ({ ms: 1000 }));
-vi.mock('../http/performance.ts', () => ({ performance: { now: () => clock.ms } }));
+vi.mock('../http/eventLoop.ts', async (original) => ({
+  ...(await original<object>()),
+  performance: { now: () => clock.ms },
+}));
 
 test('loadSheddingPolicy does not load undici, which takes 6 MB', async () => {
   const from = JSON.stringify(new URL('loadShedding.ts', import.meta.url).href);

@@ -1,5 +1,5 @@
 // Hot path: every request runs through it.
-import { performance } from '../http/performance.ts';
+import { performance } from '../http/eventLoop.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { RequestPolicy } from '../calls/requestScope.ts';
 

@@ -4,7 +4,7 @@ import { getTRPCErrorFromUnknown, initTRPC, type AnyTRPCProcedure } from '@trpc/
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { isAsyncIterable } from '../http/isAsyncIterable.ts';
+import { isAsyncIterable } from '../http/response.ts';
 import { compile } from './compile.ts';
 import { execute, Failure } from './execute.ts';
 import { createSample } from './selfTest.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isAsyncIterable } from '../http/isAsyncIterable.ts';
+import { isAsyncIterable } from '../http/response.ts';
 import type { UploadedFile } from '../http/upload.ts';
 
 const isFileStreamValue = (value: unknown): value is AsyncIterable<UploadedFile> => isAsyncIterable(value);

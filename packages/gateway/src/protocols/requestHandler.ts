@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../http/maybePromise.ts';
 import type { OutgoingResponse } from '../http/outgoingResponse.ts';
-import { performance } from '../http/performance.ts';
+import { performance } from '../http/eventLoop.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { requestId } from '../http/requestId.ts';
 import type { HttpResponse } from '../http/response.ts';

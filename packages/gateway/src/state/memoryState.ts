@@ -1,4 +1,4 @@
-import { performance } from '../http/performance.ts';
+import { performance } from '../http/eventLoop.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { State } from './state.ts';
 import { createTokenBuckets, type TokenBuckets } from './tokenBuckets.ts';

@@ -1,6 +1,5 @@
 // Hot path: one object per request.
-import type { Bytes } from '../../http/bytes.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import { BodyTooLargeError, type Bytes, type HttpRequest } from '../../http/request.ts';
 
 /** A WHATWG `Request` as an `HttpRequest`. */
 export class FetchRequest implements HttpRequest {

@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Bytes } from '../../http/bytes.ts';
 import type { BodyBuffer } from '../server/bodyBuffer.ts';
 import type { RequestLimits } from '../server/request.ts';
-import { BodyTooLargeError } from '../../http/request.ts';
+import { BodyTooLargeError, type Bytes } from '../../http/request.ts';
 import { NodeRequest } from './request.ts';
 
 /** A request to the user's own server, in which the gateway is mounted. */

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpRejection } from '../../http/service.ts';
-import type { Bytes } from '../../http/bytes.ts';
+import type { Bytes } from '../../http/request.ts';
 import { noBytes, type BodyBuffer } from '../server/bodyBuffer.ts';
 import { RequestHead, ServerRequest, type RequestLimits } from '../server/request.ts';
 

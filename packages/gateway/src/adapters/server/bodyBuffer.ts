@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer';
-import type { Bytes } from '../../http/bytes.ts';
-import { BodyTooLargeError } from '../../http/request.ts';
+import { BodyTooLargeError, type Bytes } from '../../http/request.ts';
 
 /** Count at which the reset is scheduled. A `setImmediate` in each turn would cost 0.4 µs per request. */
 const resetCount = 64;

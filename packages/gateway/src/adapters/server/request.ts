@@ -1,7 +1,6 @@
 // Hot path: one object per request. The optimisations of `RequestHead` are measured by ../uws/testing/headCost.ts.
-import type { Bytes } from '../../http/bytes.ts';
 import { tokenPattern } from '../../http/headers.ts';
-import type { HttpRequest } from '../../http/request.ts';
+import type { HttpRequest, Bytes } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import { BodyBuffer, maxDiscardedBytes, type BodySource } from './bodyBuffer.ts';
 

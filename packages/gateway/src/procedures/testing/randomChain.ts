@@ -2,7 +2,7 @@ import { initTRPC, TRPCError, type AnyTRPCProcedure } from '@trpc/server';
 import { createInputMiddleware, createOutputMiddleware } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
+import { isAsyncIterable } from '../../http/response.ts';
 
 /** The steps of a chain in order, with the values that each of them received. */
 type Log = unknown[];

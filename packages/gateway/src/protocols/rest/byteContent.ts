@@ -1,6 +1,10 @@
-import { destroyNodeStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
+import {
+  destroyNodeStream,
+  isAsyncIterable,
+  type BodyStream,
+  type HttpResponse,
+} from '../../http/response.ts';
 import { formatValue } from '../../http/formatValue.ts';
-import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import type { MediaWriter } from '../../procedures/meta.ts';
 

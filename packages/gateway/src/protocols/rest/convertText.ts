@@ -1,6 +1,5 @@
 // Hot path: every parameter runs through it.
 import { integerPattern, notConvertible, type Converter } from '../../operations/convert.ts';
-import { percentDecode } from '../../http/percentDecode.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 
@@ -73,6 +72,17 @@ export function convertRest(
   }
   const isValid = segments.every((segment) => segment !== undefined);
   return convertText(converter, isValid ? segments.join('/') : undefined, field, issues);
+}
+
+/** Decodes percent-encoded UTF-8. Returns `undefined` if the text is invalid. */
+export function percentDecode(text: string): string | undefined {
+  // Hot path: few texts contain a percent sign, and this check takes a tenth of the time of decoding.
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Decodes a text of `application/x-www-form-urlencoded`. `undefined` if it is not valid percent-encoded UTF-8. */

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isExactNumber } from '../../http/isExactNumber.ts';
+import { isExactNumber } from '../../operations/convert.ts';
 import { parseExactJson } from './exactJson.ts';
 
 /** Converts a decimal text to an exact fraction. */

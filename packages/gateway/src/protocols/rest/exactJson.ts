@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { isExactNumber } from '../../http/isExactNumber.ts';
+import { isExactNumber } from '../../operations/convert.ts';
 import { inputError } from '../../procedures/inputError.ts';
 
 /** Matches an exponent of three digits, which may exceed the range of a double. */

@@ -1,9 +1,8 @@
 import { parseCookie } from 'cookie';
 import { someHeader, type HttpRequest } from '../../http/request.ts';
-import { percentDecode } from '../../http/percentDecode.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
-import { convertText } from './convertText.ts';
+import { convertText, percentDecode } from './convertText.ts';
 
 /** Converts the headers and cookies that are part of the input, and sets them on it. */
 export function convertHeaders(

@@ -1,5 +1,5 @@
 // Hot path: every REST request runs through it.
-import { percentDecode } from '../../http/percentDecode.ts';
+import { percentDecode } from './convertText.ts';
 import type { PathTemplate } from '../../operations/pathTemplate.ts';
 
 class Node<Value> {

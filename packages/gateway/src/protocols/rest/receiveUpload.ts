@@ -1,7 +1,6 @@
 import { TRPCError } from '@trpc/server';
-import { byteStream } from '../../http/byteStream.ts';
 import { boundaryOf, MultipartError, parseMultipart } from '../../http/multipart.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import { BodyTooLargeError, byteStream, type HttpRequest } from '../../http/request.ts';
 import type { Spool, SpooledFile, UploadedFile } from '../../http/upload.ts';
 import type { OperationBody, OperationUpload } from '../../operations/operationBody.ts';
 import type { AllLimits } from '../../calls/limits.ts';

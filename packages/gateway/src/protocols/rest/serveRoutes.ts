@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
-import { requireResponse } from '../../http/requireResponse.ts';
+import { requireResponse } from '../../http/response.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';

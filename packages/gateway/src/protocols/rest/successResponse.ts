@@ -1,6 +1,5 @@
 // Hot path: every successful REST response is encoded here.
 import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import { percentDecode } from '../../http/percentDecode.ts';
 import type { LinkBase } from '../../operations/deprecation.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { statusHasBody } from '../../operations/operationOutput.ts';
@@ -8,7 +7,7 @@ import type { Limits } from '../../calls/limits.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import type { ResponseControls } from '../../http/outgoingResponse.ts';
 import { byteBody, byteType, mediaBody } from './byteContent.ts';
-import { formDecode } from './convertText.ts';
+import { formDecode, percentDecode } from './convertText.ts';
 import type { RawInput } from './readInput.ts';
 import { eventStreamHeaders } from './restEvents.ts';
 

@@ -2,8 +2,7 @@
 import type { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { afterPromises } from '../../http/eventLoop.ts';
-import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
-import { discardStream, type BodyStream } from '../../http/response.ts';
+import { discardStream, isAsyncIterable, type BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';

@@ -3,10 +3,9 @@ import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable, type Observable } from '@trpc/server/observable';
 import type { TRPCRequestMessage } from '@trpc/server/rpc';
 import type { MaybePromise } from '../../http/maybePromise.ts';
-import { isAsyncIterable } from '../../http/isAsyncIterable.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import { discardStream } from '../../http/response.ts';
-import { performance } from '../../http/performance.ts';
+import { discardStream, isAsyncIterable } from '../../http/response.ts';
+import { performance } from '../../http/eventLoop.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import { CallScope } from '../../calls/callScope.ts';
 import {

@@ -2,9 +2,8 @@
 // than most calls, so it is created for unusual requests only.
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromString, type TRPCRequestInfo } from '@trpc/server/http';
-import { byteStream } from '../../http/byteStream.ts';
 import { isObject } from '../../http/isObject.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import { BodyTooLargeError, byteStream, type HttpRequest } from '../../http/request.ts';
 import type { Target } from '../../calls/policy.ts';
 import { rejectLongQuery } from '../../calls/queryParameters.ts';
 import type { HeaderSource } from '../../calls/scheme.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { percentDecode } from './percentDecode.ts';
+import { percentDecode } from './convertText.ts';
 
 it.each([
   ['name', 'name'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reportedStream } from './reportedStream.ts';
+import { reportedStream, requireResponse } from './response.ts';
 
 /** Starts a stream of three chunks, with counts of the calls of its iterator. */
 function start({ failAt }: { failAt?: number } = {}) {
@@ -73,3 +73,26 @@ describe('a reported stream', () => {
     expect(ends).toBe(1);
   });
 });
+
+const head = { status: 200, headers: [] };
+
+it.each([undefined, null, '', new Uint8Array(1), new ReadableStream()])(
+  'requireResponse accepts a response with the body %s',
+  (body) => {
+    const response = { ...head, body };
+    expect(requireResponse(response, 'The route')).toBe(response);
+  },
+);
+
+it.each([5, {}, ['a']])('requireResponse rejects a response with the body %j', (body) => {
+  expect(() => requireResponse({ ...head, body }, 'The route')).toThrow(
+    /^The route returned a body that is .*; it must be a string, bytes or a stream/,
+  );
+});
+
+it.each([undefined, 'ok', { headers: [] }, { status: '200', headers: [] }, { status: 200 }])(
+  'requireResponse rejects %j',
+  (value) => {
+    expect(() => requireResponse(value, 'The route')).toThrow(/it must return a response, such as/);
+  },
+);
