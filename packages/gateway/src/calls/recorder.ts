@@ -1,7 +1,7 @@
 // Hot path: every response runs through it.
 import { performance } from '../http/eventLoop.ts';
 import type { OutgoingResponse } from '../http/outgoingResponse.ts';
-import { isBodyStream, reportedStream, type BodyStream, type HttpResponse } from '../http/response.ts';
+import { isBodyStream, reportedStream, type HttpResponse } from '../http/response.ts';
 import { utf8Length } from '../http/utf8.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';
@@ -71,7 +71,11 @@ export class Recorder {
     if (!this.isComplete && error === undefined && telemetry === undefined) return;
     const { method, receivedBytes } = request;
     const calls = response === undefined || protocol === 'other' || method === 'OPTIONS' ? 0 : scope.calls;
-    const bytesOut = method === 'HEAD' ? 0 : byteLengthOf(response?.body);
+    const body = method === 'HEAD' ? undefined : response?.body;
+    let bytesOut: number | undefined;
+    if (body === undefined) bytesOut = 0;
+    else if (typeof body === 'string') bytesOut = utf8Length(body);
+    else if (body instanceof Uint8Array) bytesOut = body.byteLength;
     const status = response?.status ?? 101;
     const record = toRequestRecord(scope, scope, method, calls, status, isStream, receivedBytes, bytesOut);
     if (telemetry === undefined) return this.#emit(record, failedCalls);
@@ -119,10 +123,4 @@ function toRequestRecord(
     limit,
     error,
   };
-}
-
-function byteLengthOf(body: string | Uint8Array | BodyStream | undefined): number | undefined {
-  if (body === undefined) return 0;
-  if (typeof body === 'string') return utf8Length(body);
-  return body instanceof Uint8Array ? body.byteLength : undefined;
 }

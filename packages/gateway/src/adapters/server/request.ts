@@ -244,6 +244,8 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   awaitsContinue = false;
   /** Whether nothing must be written any more, because the response has ended or the client has disconnected. */
   hasEnded = false;
+  /** Whether `bodyNow` has returned the whole body, so that none of it is left to discard. */
+  isBodyTaken = false;
 
   protected address: string | undefined;
   #names: readonly string[];
@@ -312,7 +314,9 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   }
 
   bodyNow(maxBytes: number): Bytes | undefined {
-    return this.#body?.takeWhole(Math.min(maxBytes, this.#limits.maxBodyBytes));
+    const bytes = this.#body?.takeWhole(Math.min(maxBytes, this.#limits.maxBodyBytes));
+    if (bytes) this.isBodyTaken = true;
+    return bytes;
   }
 
   bodyChunks(maxBytes: number): AsyncIterable<Bytes> {

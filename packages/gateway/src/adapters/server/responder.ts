@@ -157,15 +157,16 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     if (isLarge && this.#unsentBytes > this.#maxUnsentBytes && request.method !== 'HEAD') {
       return this.respond(request, overloadedResponse);
     }
+    const hasUnreadBody = request.bodyLength !== 0 && !request.isBodyTaken;
     const mustWait =
       request.isLast ||
       request.isAborted ||
       request.awaitsContinue ||
-      (request.bodyLength !== 0 && request.exceedsDiscardLimit);
+      (hasUnreadBody && request.exceedsDiscardLimit);
     if (mustWait || isLarge || !isWhole) {
       return this.track(request, this.#respondInSteps(request, head, response));
     }
-    if (request.bodyLength !== 0) request.discardBody();
+    if (hasUnreadBody) request.discardBody();
     if (this.writeSmall(request, head, response)) request.onResponseEnd();
     else
       this.track(
