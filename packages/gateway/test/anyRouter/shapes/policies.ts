@@ -12,10 +12,6 @@ export interface Tenant {
   left: number;
 }
 
-interface TenantData {
-  readonly tenant: Tenant;
-}
-
 const t = initTRPC
   .context<{ readonly tenant: string | undefined }>()
   .meta<GatewayMeta>()
