@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
  */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 15_771, // Goal: 14,000.
+  codeLines: 15_803, // Goal: 14,000.
   files: 191, // Goal: 200.
   foldersOver20Files: 1, // Goal: 0.
   functionsOver100Lines: 0, // Goal: 0.
