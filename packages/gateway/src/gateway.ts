@@ -121,6 +121,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     policies: policiesOf.ofRequest,
     hasData: options.policies !== undefined,
     recorder,
+    calls,
     observe,
     rejectionResponse: (scope, rejection) => rejectionResponse(errorFormat, scope, rejection),
   });

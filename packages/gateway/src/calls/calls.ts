@@ -3,7 +3,7 @@ import { discardStream, isBodyStream } from '../http/response.ts';
 import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import { OwnCallScope, type CallScope } from './callScope.ts';
+import { CallScope, OwnCallScope } from './callScope.ts';
 import { Deadlines, Expirable } from './deadlines.ts';
 import type { Limits } from './limits.ts';
 import type { RequestPolicy, RequestScope } from './requestScope.ts';
@@ -88,6 +88,24 @@ export class Calls implements RequestPolicy {
       (value) => this.#settle(pending, value),
       (cause: unknown) => this.#settle(pending, failureOf(cause)),
     );
+  }
+
+  /**
+   * Waits for a policy, as `wait` does, with a deadline of its own.
+   * @returns a promise that rejects with the error of the promise, or with a `LimitError` at the deadline
+   */
+  waitForPolicy<Result>(promise: Promise<Result>, { request }: CallScope): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      let error: { readonly cause: unknown } | undefined;
+      const settled = promise.catch((cause: unknown) => {
+        error = { cause };
+      });
+      this.wait(settled, new CallScope(request), (outcome) => {
+        if (error) reject(error.cause);
+        else if (outcome instanceof Failure) reject(outcome.error);
+        else resolve(outcome as Result);
+      });
+    });
   }
 
   #settle(pending: PendingOutcome, outcome: unknown): void {

@@ -1,16 +1,18 @@
 // Hot path: every request runs through it.
 import { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../http/maybePromise.ts';
-import type { OutgoingResponse } from '../http/outgoingResponse.ts';
+import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { performance } from '../http/eventLoop.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { requestId } from '../http/requestId.ts';
 import type { HttpResponse } from '../http/response.ts';
 import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
 import type { SocketAcceptor } from '../http/webSocket.ts';
+import type { Calls } from '../calls/calls.ts';
 import { admit, arrive, complete, type PolicySets, type Rejection, type Target } from '../calls/policy.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { RequestScope, type ProtocolName, type RequestPolicy } from '../calls/requestScope.ts';
+import { LimitError } from '../procedures/limitError.ts';
 import type { Protocol } from './protocol.ts';
 
 type Protocols<Identity> = Readonly<Record<ProtocolName, Protocol<Identity, Target>>>;
@@ -27,6 +29,7 @@ export interface RequestHandlerOptions<Identity> {
   /** Whether the service has policies, which may write to `data`. */
   readonly hasData: boolean;
   readonly recorder: Recorder;
+  readonly calls: Calls;
   /** Starts the telemetry of a request. */
   readonly observe: ((scope: RequestScope<Identity>) => void) | undefined;
   /** Formats the rejection of malformed HTTP. */
@@ -146,12 +149,14 @@ export class RequestHandler<Identity> {
   }
 
   /** Runs the policies that complete a response: the gateway's, then those of the service. */
-  #complete(scope: RequestScope<Identity>, response: OutgoingResponse): MaybePromise<HttpResponse> {
+  #complete(scope: RequestScope<Identity>, written: OutgoingResponse): MaybePromise<HttpResponse> {
     const { always, of } = this.#policies;
     const { completing } = of ? of(scope.target.procedures) : always;
+    if (completing.length === 0) return this.#respondOwn(scope, written);
+    // A copy, since a procedure may still change its `ctx.response` while a policy waits.
+    const response = OutgoingResponse.of(written);
     try {
       this.#completeOwn(scope, response);
-      if (completing.length === 0) return this.#recorder.response(scope, response);
       const { status } = response;
       const finish = () => {
         if (response.status !== status) response.applyStatus();
@@ -159,7 +164,10 @@ export class RequestHandler<Identity> {
       };
       const pending = complete(completing, scope, response);
       if (!(pending instanceof Promise)) return finish();
-      return pending.then(finish).catch((error: unknown) => this.#rescue(scope, response, error));
+      return this.#options.calls
+        .waitForPolicy(pending, scope)
+        .then(finish)
+        .catch((error: unknown) => this.#rescue(scope, response, error));
     } catch (error) {
       return this.#rescue(scope, response, error);
     }
@@ -177,6 +185,8 @@ export class RequestHandler<Identity> {
   }
 
   #internalError(scope: RequestScope<Identity>, cause: unknown): OutgoingResponse {
+    // The deadline of a policy
+    if (cause instanceof LimitError) return this.#protocols.other.reject(cause, scope);
     const error = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
     const response = this.#protocols.other.reject(error, scope);
     scope.error = cause;

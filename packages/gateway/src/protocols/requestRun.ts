@@ -111,8 +111,12 @@ export abstract class RequestRun implements OutcomeReceiver {
   protected finish(response: OutgoingResponse): void {
     const { reservation, scope } = this;
     if (reservation === undefined) this.#end(response);
-    else if (this.#isPastDeadline) void reservation.completeLate(response, scope);
-    else void reservation.complete(response, scope).then(() => this.#end(response));
+    else {
+      // A copy, so that what is stored is what is sent: a procedure may still change its `ctx.response`.
+      const stored = OutgoingResponse.of(response);
+      if (this.#isPastDeadline) void reservation.completeLate(stored, scope);
+      else void reservation.complete(stored, scope).then(() => this.#end(stored));
+    }
   }
 
   #end(response: OutgoingResponse): void {

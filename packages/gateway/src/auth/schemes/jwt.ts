@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import {
   createRemoteJWKSet,
-  customFetch,
+  decodeProtectedHeader,
   errors,
   jwtVerify,
   type JWTVerifyGetKey,
@@ -149,9 +149,9 @@ interface VerifiedToken {
  * Authenticates by JWT access tokens (RFC 9068, RFC 8725), sent as bearer tokens. Requires `npm install jose`.
  *
  * Signatures are verified with the keys of the issuer (JWKS), which are loaded every 10 minutes, and the result is
- * cached. `iss`, `aud`, `exp` and `nbf` are checked on every request, with 5 s for differences of clocks. For an unknown key the key set is reloaded before the token is rejected, at most once a
- * second. While the issuer is unavailable, tokens with unknown keys get 503, not 401, and known keys stay valid for a
- * day.
+ * cached. `iss`, `aud`, `exp` and `nbf` are checked on every request, with 5 s for differences of clocks. A token of an
+ * unknown key waits until the key set was loaded again, which is at most once a second, before it is rejected. While
+ * the issuer is unavailable, tokens with unknown keys get 503, not 401, and known keys stay valid for a day.
  *
  * Clients renew their tokens. With `rateLimit`, identify callers by `key: ({ identity }) => identity?.sub` instead
  * of the token.
@@ -188,10 +188,18 @@ export function jwt<Identity>(options: JwtOptions<Identity, never>): Scheme<Iden
   const verifiedTokens = new RecentMap<VerifiedToken>(maxVerifiedTokens);
 
   async function verifyToken(token: string): Promise<JwtClaims | undefined> {
-    keys.refresh();
-    const claims = await claimsOf(token, keys.find, checks);
-    if (requiresSubject && !isFilled(claims?.sub)) return undefined;
-    if (claims) verifiedTokens.set(token, { claims, verifyAfter: keys.expireAt() });
+    const startedAt = performance.now();
+    await keys.available();
+    // Read before the token is verified: keys that are loaded meanwhile did not verify it.
+    let verifyAfter = keys.expireAt();
+    let claims = await claimsOf(token, keys.find, checks);
+    if (claims === 'unknown key') {
+      await keys.loadedSince(startedAt);
+      verifyAfter = keys.expireAt();
+      claims = await claimsOf(token, keys.find, checks);
+    }
+    if (!claims || claims === 'unknown key' || (requiresSubject && !isFilled(claims.sub))) return undefined;
+    verifiedTokens.set(token, { claims, verifyAfter });
     return claims;
   }
 
@@ -230,6 +238,9 @@ function readJwt(source: HeaderSource): string | null | undefined {
 /** The shortest time between two requests for keys, so that clients with invented key ids cause few. */
 const minIntervalMs = 1000;
 
+/** How many tokens with unknown keys may wait for newer keys at once. */
+const maxWaiting = 100;
+
 /** How old keys may be before they are loaded again. A key that the issuer withdraws is accepted until then. */
 const maxAgeMs = 600_000;
 
@@ -237,39 +248,73 @@ const maxAgeMs = 600_000;
 const maxStaleMs = 86_400_000;
 
 /**
- * The issuer's keys (JSON Web Key Set, RFC 7517 §5). jose caches them, shares requests for them, and repeats the request
- * for an unknown key.
+ * The issuer's keys (JSON Web Key Set, RFC 7517 §5). jose loads and caches them, and shares requests for them; when they
+ * are requested is decided here, because jose limits only requests after a successful one.
  */
 function issuerKeys(jwksUri: string) {
-  let requestedAt = 0;
-  let loadedAt = 0;
-  const find = createRemoteJWKSet(new URL(jwksUri), {
-    cacheMaxAge: maxStaleMs,
-    cooldownDuration: minIntervalMs,
-    async [customFetch](url, init) {
-      requestedAt = Date.now();
-      const response = await fetch(url, init).catch((cause: unknown) => {
-        throw keysUnavailable(cause);
-      });
-      if (response.status === 200) loadedAt = requestedAt;
-      return response;
-    },
-  });
-  const expireAt = () => loadedAt + maxAgeMs;
+  const find = createRemoteJWKSet(new URL(jwksUri), { cacheMaxAge: maxStaleMs, cooldownDuration: Infinity });
+  /** When the last request started, and the last successful one (`performance.now()`). */
+  let requestedAt = -Infinity;
+  let loadedAt = -Infinity;
+  /** A time of `Date.now()`. */
+  let expiresAt = 0;
+  /** The error of the last request. */
+  let failure: TRPCError | undefined;
+  let waiting = 0;
+
+  async function load(): Promise<void> {
+    if (!find.reloading) {
+      const now = performance.now();
+      if (failure && now < requestedAt + minIntervalMs) throw failure;
+      requestedAt = now;
+    }
+    const startedAt = requestedAt;
+    const nextExpiresAt = Date.now() + maxAgeMs;
+    try {
+      await find.reload();
+    } catch (cause) {
+      failure = keysUnavailable(cause);
+      throw failure;
+    }
+    failure = undefined;
+    loadedAt = startedAt;
+    expiresAt = nextExpiresAt;
+  }
+
   return {
     find,
-    expireAt,
-    /** Loads keys that are older than the maximum age again. Until they are loaded, the old keys are used. */
-    refresh() {
-      const now = Date.now();
-      if (loadedAt === 0 || now < expireAt() || now < requestedAt + minIntervalMs) return;
-      find.reload().catch(() => {});
+    expireAt: () => expiresAt,
+    /**
+     * Loads the keys if there are none, or only keys that are too old. Keys that are older than the maximum age are
+     * loaded again in the background. Until they are loaded, the old keys are used.
+     */
+    async available(): Promise<void> {
+      if (!find.fresh) await load();
+      else if (Date.now() >= expiresAt) load().catch(() => {});
+    },
+    /**
+     * Resolves when the keys have been requested after a time (`performance.now()`), so that they include every key that
+     * was published before.
+     */
+    async loadedSince(time: number): Promise<void> {
+      if (loadedAt >= time) return;
+      if (waiting >= maxWaiting) throw keysUnavailable();
+      waiting += 1;
+      try {
+        while (loadedAt < time) {
+          const waitMs = requestedAt + minIntervalMs - performance.now();
+          if (find.reloading || failure || waitMs <= 0) await load();
+          else await new Promise((resolve) => setTimeout(resolve, waitMs));
+        }
+      } finally {
+        waiting -= 1;
+      }
     },
   };
 }
 
 /** The error while keys cannot be loaded. The token may be valid, so it is a 503, not a 401. */
-const keysUnavailable = (cause: unknown): TRPCError =>
+const keysUnavailable = (cause?: unknown): TRPCError =>
   new TRPCError({
     code: 'SERVICE_UNAVAILABLE',
     message: 'Access tokens cannot be verified at the moment. Try again later.',
@@ -277,35 +322,42 @@ const keysUnavailable = (cause: unknown): TRPCError =>
   });
 
 /**
- * Verifies a token and returns its claims; `undefined` if the token is invalid.
- * @throws {TRPCError} `SERVICE_UNAVAILABLE` if the keys cannot be loaded
+ * Verifies a token and returns its claims; `undefined` if the token is invalid, and `'unknown key'` if newer keys may
+ * verify it.
+ * @throws {TRPCError} `SERVICE_UNAVAILABLE` if its key is not a public one
  */
 async function claimsOf(
   token: string,
   key: JWTVerifyGetKey,
   checks: JWTVerifyOptions,
-): Promise<JwtClaims | undefined> {
+): Promise<JwtClaims | 'unknown key' | undefined> {
   try {
     return (await jwtVerify(token, key, checks)).payload;
   } catch (error) {
+    if (error instanceof errors.JWKSNoMatchingKey) return 'unknown key';
+    if (error instanceof errors.JWKSInvalid) throw keysUnavailable(error);
     if (error instanceof errors.JWKSMultipleMatchingKeys) {
-      // A token without `kid` (RFC 7515 §4.1.4) may be signed by any key of its type.
       for await (const each of error) {
-        const claims = await claimsOf(token, () => each, checks);
-        if (claims) return claims;
+        try {
+          return (await jwtVerify(token, each, checks)).payload;
+        } catch (errorOfKey) {
+          if (!isOfKey(errorOfKey)) return undefined;
+        }
       }
+    } else if (!isOfKey(error)) {
       return undefined;
     }
-    if (error instanceof TRPCError) throw error;
-    const { JOSEError, JWKSInvalid } = errors;
-    // Keys that cannot be read. The generic error (jose 6): another status than 200, or no JSON.
-    if (error instanceof JOSEError && [JOSEError.code, JWKSInvalid.code].includes(error.code)) {
-      throw keysUnavailable(error);
-    }
-    // Of the token; or a TypeError or DataError for a key that cannot be used, such as RSA of less than 2,048 bits.
-    return undefined;
+    // A token without `kid` (RFC 7515 §4.1.4) may be signed by any key of its type, also by a newer one.
+    return decodeProtectedHeader(token).kid === undefined ? 'unknown key' : undefined;
   }
 }
+
+/**
+ * Whether another key may verify the token: its signature does not match, or, with a TypeError or DataError, the key
+ * cannot be used, such as RSA of less than 2,048 bits.
+ */
+const isOfKey = (error: unknown): boolean =>
+  !(error instanceof errors.JOSEError) || error instanceof errors.JWSSignatureVerificationFailed;
 
 const scopesOfClaims = (claims: unknown): readonly string[] => {
   const { scope } = claims as { readonly scope?: unknown };

@@ -115,7 +115,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** Waits for a policy. */
   #wait<Result>(promise: Promise<Result>, next: (result: Result) => void): void {
     this.#socket.settings.calls.wait(promise, this, (outcome) => {
-      if (outcome instanceof Failure) this.#endWithError(outcome.error);
+      if (outcome instanceof Failure) this.settle(0, outcome);
       else if (this.signal.aborted) this.#endStopped();
       else next(outcome as Result);
     });
@@ -124,38 +124,41 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 
   #start(rejection: TRPCError | undefined): void {
     const { contextError, isOpen, settings } = this.#socket;
-    if (contextError) return this.#endWithError(contextError);
+    const { policies: sets } = settings;
+    const { procedure } = this;
+    const policies = sets?.of ? sets.of([procedure]) : sets?.always;
+    if (policies) {
+      this.#completing = policies.completing;
+      this.#policyContext = policyContext(this.#socket.scope, procedure);
+    }
+    if (contextError) return this.settle(0, new Failure(contextError));
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
       // It never ran, so it is not recorded.
       this.#hasEnded = true;
       return this.#endStopped();
     }
-    const { procedure } = this;
-    if (procedure === undefined) {
-      const message = `No "${this.type}"-procedure on path "${this.path}"`;
-      return this.#endWithError(new TRPCError({ code: 'NOT_FOUND', message }));
-    }
     const error =
       rejection ??
-      (procedure.scopes && scopeRejection(this.#socket.scope, procedure)) ??
+      (procedure?.scopes && scopeRejection(this.#socket.scope, procedure)) ??
       // A message has no headers.
-      (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection(this));
-    const { policies: sets } = settings;
-    if (sets === undefined) return error ? this.#endWithError(error) : this.#run(procedure);
-    const policies = sets.of ? sets.of([procedure]) : sets.always;
-    this.#completing = policies.completing;
-    this.#policyContext = policyContext(this.#socket.scope, procedure);
+      (procedure?.idempotencyKey === 'required' ? keyRequired() : procedure && this.#socket.rejection(this));
     if (error) return this.settle(0, new Failure(error));
+    if (policies === undefined || this.#policyContext === undefined) return this.#run();
     const next = (rejected: Rejection | undefined) => {
       if (rejected) this.settle(0, new Failure(rejectionError(rejected)));
-      else this.#run(procedure);
+      else this.#run();
     };
     const admission = admit(policies.admitting, this.#policyContext);
     if (admission instanceof Promise) this.#wait(admission, next);
     else next(admission);
   }
 
-  #run(procedure: Procedure): void {
+  #run(): void {
+    const { procedure } = this;
+    if (procedure === undefined) {
+      const message = `No "${this.type}"-procedure on path "${this.path}"`;
+      return this.settle(0, new Failure(new TRPCError({ code: 'NOT_FOUND', message })));
+    }
     const { context, settings } = this.#socket;
     settings.calls.start(procedure, context, this, this.#index, this, this);
     if (!this.#hasEnded && this.runningIndex === undefined) this.#socket.callStarted(this);
@@ -191,11 +194,15 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   #complete(context: PolicyContext, outcome: unknown): void {
     this.#policyContext = undefined;
     const send = () => this.settle(0, outcome);
-    const fail = (cause: unknown) => this.settle(0, new Failure(policyError(cause)));
+    const fail = (cause: unknown) => {
+      if (isAsyncIterable(outcome)) void discardStream(outcome);
+      this.settle(0, new Failure(policyError(cause)));
+    };
     const response = new OutgoingResponse(outcome instanceof Failure ? errorStatusOf(outcome.error) : 200);
     try {
       const pending = complete(this.#completing, context, response);
-      if (pending instanceof Promise) void pending.then(send, fail);
+      const { calls } = this.#socket.settings;
+      if (pending instanceof Promise) void calls.waitForPolicy(pending, this).then(send, fail);
       else send();
     } catch (cause) {
       fail(cause);
@@ -309,14 +316,14 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 /** Creates what the policies of the service see of a call. */
 const policyContext = (
   { data, identity, protocol, request, requestId }: RequestScope,
-  procedure: Procedure,
+  procedure: Procedure | undefined,
 ): PolicyContext => ({
   kind: 'call',
   request,
   protocol,
   requestId,
   identity,
-  procedures: [procedure],
+  procedures: procedure ? [procedure] : [],
   // A copy, since the calls of a socket run concurrently.
   data: { ...data },
 });

@@ -362,13 +362,87 @@ describe('the key endpoint of the issuer', () => {
     expect(issuer.requests()).toBe(2);
   });
 
-  it('for a second after the last request for keys, a token of an unknown key is rejected', async () => {
+  it.each([{ kid: 'second' }, { kid: undefined }])(
+    'a token of a key that was published after the last request for keys waits for it, with the header %o',
+    async (header) => {
+      const { issuer, subject } = await start();
+      expect(await subject(await issuer.sign())).toBe('ada');
+      await issuer.publish('second');
+      issuer.published.delete('first');
+      expect(await subject(await issuer.sign({ sub: 'eve' }, { header }))).toBe('eve');
+      await sleep(1100);
+      await issuer.publish('third');
+      const third = header.kid && 'third';
+      expect(await subject(await issuer.sign({ sub: 'bob' }, { header: { kid: third } }))).toBe('bob');
+      expect(issuer.requests()).toBe(3);
+    },
+  );
+
+  it('at most 100 tokens of unknown keys wait for newer keys, and further ones are 503', async () => {
     const { issuer, subject } = await start();
     expect(await subject(await issuer.sign())).toBe('ada');
-    await issuer.publish('second');
-    const unseen = await issuer.sign({ sub: 'eve' });
-    expect(await subject(unseen)).toBeUndefined();
-    await expect.poll(() => subject(unseen), { timeout: 5000 }).toBe('eve');
+    const { privateKey: key } = await generateKeyPair('ES256');
+    const tokens = await Promise.all(
+      Array.from({ length: 120 }, (_, at) => issuer.sign({}, { key, header: { kid: `unknown${at}` } })),
+    );
+    const subjects = await Promise.all(tokens.map(subject));
+    expect(subjects.filter((each) => each === undefined)).toHaveLength(100);
+    expect(subjects.filter((each) => each === 503)).toHaveLength(20);
+    expect(await subject(tokens[0] ?? '')).toBeUndefined();
+    expect(issuer.requests()).toBeLessThanOrEqual(3);
+  });
+
+  it.each<[when: string, known: readonly unknown[]]>([
+    ['before', []],
+    ['after', ['ada']],
+  ])(
+    'keys are requested at most once a second while the issuer is down, %s they were loaded',
+    async (_when, known) => {
+      const { issuer, subject } = await start();
+      const valid = await issuer.sign();
+      expect(await Promise.all(known.map(() => subject(valid)))).toEqual(known);
+      await sleep(1100);
+      issuer.status = 500;
+      const before = issuer.requests();
+      const started = performance.now();
+      for (let at = 0; at < 100; at += 1) {
+        expect(await subject(await issuer.sign({}, { header: { kid: `unknown${at}` } }))).toBe(503);
+      }
+      expect(issuer.requests() - before).toBeLessThanOrEqual(Math.ceil((performance.now() - started) / 1000));
+      issuer.status = 200;
+      const token = await issuer.sign();
+      await expect.poll(() => subject(token), { timeout: 5000 }).toBe('ada');
+    },
+  );
+
+  it('a page with the status 200 that has no keys is no newer key set: the keys are requested again', async () => {
+    const { issuer, subject } = await start();
+    const token = await issuer.sign({ exp: inSeconds(7200) });
+    expect(await subject(token)).toBe('ada');
+    issuer.published.delete('first');
+    issuer.page = '<!doctype html>';
+    wait(601);
+    expect(await subject(token)).toBe('ada');
+    await expect.poll(() => issuer.requests()).toBe(2);
+    issuer.page = undefined;
+    await expect.poll(() => subject(token), { timeout: 5000, interval: 100 }).toBeUndefined();
+  });
+
+  it('a token that a withdrawn key verified while newer keys were loaded is verified again by these', async () => {
+    const { issuer, subject } = await start();
+    const token = await issuer.sign({ exp: inSeconds(7200) });
+    expect(await subject(token)).toBe('ada');
+    issuer.published.delete('first');
+    wait(601);
+    const verify = crypto.subtle.verify.bind(crypto.subtle);
+    const slow = vi.spyOn(crypto.subtle, 'verify').mockImplementation(async (...parameters) => {
+      await sleep(300);
+      return verify(...parameters);
+    });
+    onTestFinished(() => slow.mockRestore());
+    expect(await subject(token)).toBe('ada');
+    expect(issuer.requests()).toBe(2);
+    expect(await subject(token)).toBeUndefined();
   });
 
   it('known keys are used for a day while the issuer is down, and then their tokens are answered with 503', async () => {
@@ -457,6 +531,10 @@ describe('the key endpoint of the issuer', () => {
       issuer.published.set(kid, without);
     }
     expect(await Promise.all(tokens.map(subject))).toEqual(['ada', 'ada']);
+    const expired = await issuer.sign({ exp: inSeconds(-60) }, { header: { kid: undefined } });
+    expect(await subject(expired)).toBeUndefined();
+    // No newer key would verify it.
+    expect(issuer.requests()).toBe(1);
     const { privateKey: key } = await generateKeyPair('ES256');
     expect(await subject(await issuer.sign({}, { key, header: { kid: undefined } }))).toBeUndefined();
   });

@@ -24,6 +24,8 @@ export interface Issuer {
   readonly published: Map<string, JWK>;
   /** The status of responses at `jwksUri`; 0 for no response. */
   status: number;
+  /** The body of responses, instead of the keys. */
+  page: string | undefined;
   /** Creates a key pair and publishes it. */
   publish(kid: string, alg?: string): Promise<Key>;
   /** Signs a token, by default a valid one with the newest key. */
@@ -53,7 +55,7 @@ export async function openIssuer(): Promise<Issuer> {
     else if (request.url !== '/moved') response.statusCode = 404;
     if (response.statusCode >= 300 && response.statusCode < 400) response.setHeader('location', '/moved');
     response.setHeader('content-type', 'application/jwk-set+json');
-    response.end(JSON.stringify({ keys: [...published.values()] }));
+    response.end(issuer.page ?? JSON.stringify({ keys: [...published.values()] }));
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -64,6 +66,7 @@ export async function openIssuer(): Promise<Issuer> {
     requests: () => requests,
     published,
     status: 200,
+    page: undefined,
     async publish(kid, alg = 'ES256') {
       const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
       published.set(kid, { ...(await exportJWK(publicKey)), kid, alg, use: 'sig' });
