@@ -5,7 +5,8 @@ import type { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { performance } from '../http/performance.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { requestId } from '../http/requestId.ts';
-import type { HttpResponse } from '../http/response.ts';
+import { requireResponse } from '../http/requireResponse.ts';
+import { discardStream, isBodyStream, type HttpResponse } from '../http/response.ts';
 import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
 import type { SocketAcceptor } from '../http/webSocket.ts';
 import { admit, arrive, complete, type PolicySets, type Rejection, type Target } from '../calls/policy.ts';
@@ -152,8 +153,13 @@ export class RequestHandler<Identity> {
     try {
       this.#completeOwn(scope, response);
       if (completing.length === 0) return this.#recorder.response(scope, response);
-      const { status } = response;
+      const { body, status } = response;
       const finish = () => {
+        if (response.body !== body) {
+          // Nobody else reads it any more.
+          if (isBodyStream(body)) void discardStream(body);
+          requireResponse(response, 'complete of a policy');
+        }
         if (response.status !== status) response.applyStatus();
         return this.#recorder.response(scope, response);
       };
