@@ -116,6 +116,14 @@ describe('admit', () => {
   });
 });
 
+it.each<[what: string, admit: () => unknown]>([
+  ['null', () => null],
+  ['a promise of null', async () => null],
+])('a request is admitted if admit returns %s', async (_what, admit) => {
+  const { send } = await start({ admit } as Policy);
+  expect((await send('/v1/read')).status).toBe(200);
+});
+
 describe('procedures', () => {
   it('a policy sees only requests that call one of its procedures, in a batch also', async () => {
     const seen: (readonly string[])[] = [];
@@ -185,6 +193,7 @@ describe('complete', () => {
       },
     ],
     ['rejects', async () => Promise.reject(new Error('secret'))],
+    ['sets an invalid body', (_context, response) => void (response.body = { a: 1 } as never)],
     ['sets an invalid header', (_context, response) => response.header('x', 'a\nb')],
     ['sets an invalid status', (_context, response) => void (response.status = 99)],
     [
@@ -210,6 +219,19 @@ describe('complete', () => {
       expect(response.headers.get('x-request-id')).toBeTruthy();
     }
     expect(records.map(({ status }) => status)).toEqual([500, 500, 500]);
+  });
+
+  it('a stream that a policy replaces is closed', async () => {
+    const closed = vi.fn();
+    const stream = {
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}), return: closed }),
+    };
+    const { send } = await start(
+      { before: 'authentication', admit: () => ({ status: 200, headers: [], body: stream as never }) },
+      { complete: (_context, response) => void (response.body = 'replaced') },
+    );
+    expect(await (await send('/v1/read')).text()).toBe('replaced');
+    expect(closed).toHaveBeenCalledOnce();
   });
 
   it('the response waits for each promise, in the order of the policies', async () => {
@@ -241,6 +263,10 @@ it.each<[policies: unknown, message: string]>([
   [['cors'], 'policies[0] takes an object of options, not "cors".'],
   [[{}], 'policies[0] does nothing; add admit, complete or arrive.'],
   [[{ admits() {} }], '"admits" is not an option of policies[0]; did you mean "admit"?'],
+  [
+    [{ procedures: () => true, arrive() {} }],
+    'policies[0] has procedures and arrive; arrive runs before the procedure is known. Remove one of them.',
+  ],
   [[{ admit: true }], 'policies[0].admit is true; it must be a function.'],
   [[{ admit() {}, before: 'cors' }], `policies[0].before is "cors"; it must be 'authentication'.`],
 ])('createGateway rejects policies: %j', async (policies, message) => {

@@ -154,13 +154,19 @@ export function requirePolicies<Each>(policies: readonly Each[]): readonly Each[
   const problems = policies.flatMap((policy, index) => {
     const name = `policies[${index}]`;
     const found = optionProblems(name, policy, policyRules, `${name}.`);
-    const hasStep = found.length > 0 || steps.some((step) => Reflect.has(policy as object, step));
+    if (found.length === 0 && has(policy, 'procedures') && has(policy, 'arrive')) {
+      return [
+        `${name} has procedures and arrive; arrive runs before the procedure is known. Remove one of them.`,
+      ];
+    }
+    const hasStep = found.length > 0 || steps.some((step) => has(policy, step));
     return hasStep ? found : [`${name} does nothing; add admit, complete or arrive.`];
   });
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
   return policies;
 }
 
+const has = (policy: unknown, member: string) => Reflect.get(policy as object, member) !== undefined;
 const steps = ['arrive', 'admit', 'complete'];
 const policyRules: OptionRules<Policy> = {
   arrive: callback,
@@ -237,7 +243,7 @@ export function admit<Context>(
 ): MaybePromise<Rejection | undefined> {
   try {
     for (let at = from; at < policies.length; at += 1) {
-      const result = policies[at]?.admit?.(context);
+      const result = policies[at]?.admit?.(context) ?? undefined;
       if (result === undefined) continue;
       if (!isThenable<typeof result>(result)) return rejectionOf(result);
       return Promise.resolve(result).then(

@@ -5,7 +5,7 @@ import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { performance } from '../http/eventLoop.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { requestId } from '../http/requestId.ts';
-import type { HttpResponse } from '../http/response.ts';
+import { discardStream, isBodyStream, requireResponse, type HttpResponse } from '../http/response.ts';
 import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
 import type { SocketAcceptor } from '../http/webSocket.ts';
 import type { Calls } from '../calls/calls.ts';
@@ -152,13 +152,18 @@ export class RequestHandler<Identity> {
   #complete(scope: RequestScope<Identity>, written: OutgoingResponse): MaybePromise<HttpResponse> {
     const { always, of } = this.#policies;
     const { completing } = of ? of(scope.target.procedures) : always;
-    if (completing.length === 0) return this.#respondOwn(scope, written);
     // A copy, since a procedure may still change its `ctx.response` while a policy waits.
-    const response = OutgoingResponse.of(written);
+    const response = completing.length === 0 ? written : OutgoingResponse.of(written);
     try {
       this.#completeOwn(scope, response);
-      const { status } = response;
+      if (completing.length === 0) return this.#recorder.response(scope, response);
+      const { body, status } = response;
       const finish = () => {
+        if (response.body !== body) {
+          requireResponse(response, 'complete of a policy');
+          // Another stream may read this one.
+          if (isBodyStream(body) && !isBodyStream(response.body)) void discardStream(body);
+        }
         if (response.status !== status) response.applyStatus();
         return this.#recorder.response(scope, response);
       };
