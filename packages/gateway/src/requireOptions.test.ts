@@ -108,6 +108,17 @@ it.each<[options: object, sentence: string]>([
     "trustProxy is true; it must be an array of the addresses of your proxies, such as trustProxy: ['10.0.0.0/8'].",
   ],
   [{ restBasePath: 1 }, 'restBasePath is 1; it must be a string.'],
+  [{ trpc: { allowBatching: 'false' } }, 'trpc.allowBatching is "false"; it must be true or false.'],
+  [{ trpc: { allowMethodOverride: 1 } }, 'trpc.allowMethodOverride is 1; it must be true or false.'],
+  [{ trpc: { maxBatchSize: '10' } }, 'trpc.maxBatchSize is "10"; it must be a positive integer.'],
+  [
+    { sockets: { keepAlive: { enabled: true, pingMs: 0 } } },
+    'sockets.keepAlive.pingMs is 0; it must be a positive integer.',
+  ],
+  [
+    { sockets: { keepAlive: { enabled: true, pongWaitMs: '5s' } } },
+    'sockets.keepAlive.pongWaitMs is "5s"; it must be a positive integer.',
+  ],
   [{ onError: 'log' }, 'onError is "log"; it must be a function.'],
 ])('createGateway rejects missing options and options of the wrong type: %j', async (options, sentence) => {
   await expect(createGateway({ ...validOptions, ...options })).rejects.toThrow(new GatewayError(sentence));

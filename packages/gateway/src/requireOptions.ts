@@ -33,8 +33,8 @@ const limit = required(positiveInteger.accepts, positiveInteger.expected);
 const socketRules: OptionRules<SocketOptions> = {
   keepAlive: object('keepAlive: { enabled: true }', {
     enabled: flag,
-    pingMs: unchecked,
-    pongWaitMs: unchecked,
+    pingMs: positiveInteger,
+    pongWaitMs: positiveInteger,
   } satisfies OptionRules<NonNullable<SocketOptions['keepAlive']>>),
   experimental_encoder: unchecked,
   maxMessageBytes: positiveInteger,
@@ -60,9 +60,9 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
   restBasePath: text,
   trpcBasePath: text,
   trpc: object(undefined, {
-    allowBatching: unchecked,
-    allowMethodOverride: unchecked,
-    maxBatchSize: unchecked,
+    allowBatching: flag,
+    allowMethodOverride: flag,
+    maxBatchSize: positiveNumber,
     responseMeta: callback,
     onError: callback,
   } satisfies OptionRules<TrpcOptions<AnyTRPCRouter>>),

@@ -63,8 +63,8 @@ export interface PolicyContext<Identity = unknown, Data extends object = object>
 /** The members of a policy, for the gateway's own policies and those of a service. */
 export interface PolicyFor<Context, Response> {
   /**
-   * Rejects a request as soon as its head has arrived, before its body and before `admit`: for load shedding. Only
-   * adapters with sockets call it. It is synchronous and must not throw.
+   * Rejects a request before `admit`, and before anything else is done with it: for load shedding. A body of up to 16
+   * KiB has been received, a larger one has not. Only adapters with sockets call it. It is synchronous and must not throw.
    */
   readonly arrive?: (request: HttpRequest) => TRPCError | undefined;
   /**

@@ -23,6 +23,7 @@ it.each<[name: unknown, value: unknown]>([
   ['Connection', 'close'],
   ['content-length', '5'],
   ['Transfer-Encoding', 'chunked'],
+  ['Trailer', 'x-checksum'],
 ])('isWritableHeader rejects %j: %j, also when the name is cached', (name, value) => {
   isWritableHeader([name, 'valid'] as unknown as Header);
   expect(isWritableHeader([name, value] as unknown as Header)).toBe(false);

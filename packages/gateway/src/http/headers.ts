@@ -5,7 +5,7 @@ export const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // oxlint-disable-next-line no-control-regex -- these bytes must not occur in a header
 const unsafeBytes = /[\0\r\n]/;
 /** Headers that frame the message. Only the adapter writes them. */
-const framingHeader = /^(?:connection|content-length|transfer-encoding)$/i;
+const framingHeader = /^(?:connection|content-length|trailer|transfer-encoding)$/i;
 
 /**
  * Cache of names that passed the checks. Limited in size, since a service may generate a new name for each response.

@@ -25,7 +25,7 @@ it.each([
   ['Content-Length', '1'],
 ])('response.header and response.append reject the header %j with the value %j', (name, value) => {
   const controls = new ResponseControls();
-  const message = `The response header ${JSON.stringify(name)} is not valid: its name must be a token, and its value must not contain CR, LF or NUL. Content-Length, Connection and Transfer-Encoding are set by the server.`;
+  const message = `The response header ${JSON.stringify(name)} is not valid: its name must be a token, and its value must not contain CR, LF or NUL. Connection, Content-Length, Trailer and Transfer-Encoding are set by the server.`;
   expect(() => controls.header(name, value)).toThrow(new TypeError(message));
   expect(() => controls.append(name, value)).toThrow(new TypeError(message));
   expect(controls.headers).toEqual([]);

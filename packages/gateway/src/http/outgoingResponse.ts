@@ -21,7 +21,8 @@ export interface ResponseControls {
    * Sets a response header and removes earlier values of it. For tRPC's JSON lines and server-sent events, set headers
    * before the response starts. tRPC ignores `content-type`.
    * @throws {TypeError} for a name that is not an HTTP token, a value that is not a string or contains a line break or
-   *   NUL, and for `Content-Length`, `Connection` and `Transfer-Encoding`, which the server sets
+   *   NUL, and for `Connection`, `Content-Length`, `Trailer` and `Transfer-Encoding`, which the
+   *   server sets
    */
   header(name: string, value: string): void;
   /**
@@ -155,6 +156,6 @@ const noHeaders: readonly Header[] = [];
 function requireWritable(name: string, value: string): void {
   if (isWritableHeader([name, value])) return;
   throw new TypeError(
-    `The response header ${JSON.stringify(name)} is not valid: its name must be a token, and its value must not contain CR, LF or NUL. Content-Length, Connection and Transfer-Encoding are set by the server.`,
+    `The response header ${JSON.stringify(name)} is not valid: its name must be a token, and its value must not contain CR, LF or NUL. Connection, Content-Length, Trailer and Transfer-Encoding are set by the server.`,
   );
 }

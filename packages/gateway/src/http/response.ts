@@ -8,7 +8,7 @@ export interface HttpResponse {
   /** Status, 200 to 999. If a response is invalid, the adapter sends 500 instead. */
   readonly status: number;
   /**
-   * Names in any case; values without CR, LF or NUL. The adapter sets `Connection`, `Content-Length` and
+   * Names in any case; values without CR, LF or NUL. The adapter sets `Connection`, `Content-Length`, `Trailer` and
    * `Transfer-Encoding`: they must not be here.
    */
   readonly headers: readonly Header[];

@@ -21,7 +21,7 @@ export type Upgrade = (
 
 /**
  * Rejects a request that has waited too long in its socket (load shedding). Returns `undefined` if the request should
- * be handled. Adapters with sockets call it before `handle`. It never throws.
+ * be handled. Adapters with sockets call it before `handle`, after a small body was received. It never throws.
  */
 type Shed = (request: HttpRequest) => HttpResponse | undefined;
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type ServerOptions } from 'node:http';
+import { createServer, type ServerOptions, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
@@ -11,9 +11,16 @@ import { nodeHandler } from './nodeHandler.ts';
 const mebibyte = 1024 * 1024;
 
 /** Serves with the user's own server. */
-async function serverOf(service: Service | Service['handle'], options: ServerOptions = {}) {
-  const mountedService = typeof service === 'function' ? { handle: service } : service;
-  const server = createServer(options, nodeHandler(mountedService)).listen(0, '127.0.0.1');
+async function serverOf(
+  service: Service | Service['handle'],
+  options: ServerOptions = {},
+  onRequest: (res: ServerResponse) => void = () => {},
+) {
+  const handler = nodeHandler(typeof service === 'function' ? { handle: service } : service);
+  const server = createServer(options, (req, res) => {
+    onRequest(res);
+    handler(req, res);
+  }).listen(0, '127.0.0.1');
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();
@@ -111,3 +118,41 @@ it('nodeHandler leaves the limits of request heads to the server', async () => {
   expect(await (await fetch(`${origin}/?${'a'.repeat(50_000)}`)).text()).toBe('50000');
   expect((await fetch(`${origin}/?${'a'.repeat(100_000)}`)).status).toBe(431);
 });
+
+const throwing = () => {
+  throw new Error('A middleware throws.');
+};
+
+it.each(['writeHead', 'write'] as const)(
+  'nodeHandler closes the connection if a middleware throws in %s, and serves the next one',
+  async (method) => {
+    let isReturned = false;
+    let requests = 0;
+    const stream = {
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: false, value: Buffer.from('a') }),
+        async return() {
+          isReturned = true;
+          return { done: true as const, value: undefined };
+        },
+      }),
+    };
+    const handle = ({ path }: HttpRequest) => {
+      if (path === '/stream') return ok(stream);
+      return path === '/later' ? Promise.resolve(ok('a')) : ok(path === '/large' ? 'a'.repeat(100_000) : 'a');
+    };
+    const { dial, origin } = await serverOf(handle, {}, (res) => {
+      requests += 1;
+      if (requests <= 4) res[method] = throwing;
+    });
+    for (const path of ['/', '/later', '/large', '/stream']) {
+      const socket = dial();
+      const closed = once(socket, 'close');
+      socket.resume();
+      socket.write(get(path));
+      await closed;
+    }
+    await until(() => expect(isReturned).toBe(true));
+    expect(await (await fetch(origin)).text()).toBe('a');
+  },
+);

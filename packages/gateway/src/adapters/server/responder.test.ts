@@ -1,7 +1,19 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { HttpResponse } from '../../http/response.ts';
 import { adapters, dial, get, ok, until } from './testing/dial.ts';
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
+  it.each([
+    ['at once', (response: HttpResponse) => response],
+    ['later', (response: HttpResponse) => Promise.resolve(response)],
+  ])('a response with a Trailer, %s, is a 500, and is no longer in flight', async (_time, respond) => {
+    const listening = await listen(() => respond({ ...ok('a'), headers: [['Trailer', 'x-checksum']] }));
+    const { socket, text } = await dial(listening);
+    socket.write(get('/'));
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 500 /));
+    await until(() => expect(listening.inFlight()).toBe(0));
+  });
+
   describe('streamed responses', () => {
     it('a streamed response is pulled no faster than the socket takes it', async () => {
       let pulled = 0;

@@ -167,7 +167,14 @@ export abstract class Responder<Request extends ServerRequest, Head> {
       return this.track(request, this.#respondInSteps(request, head, response));
     }
     if (hasUnreadBody) request.discardBody();
-    if (this.writeSmall(request, head, response)) request.onResponseEnd();
+    let isTaken: boolean;
+    try {
+      isTaken = this.writeSmall(request, head, response);
+    } catch {
+      // Node or a middleware of the user's server threw, maybe after a part was written.
+      return request.controlBody('close');
+    }
+    if (isTaken) request.onResponseEnd();
     else
       this.track(
         request,
@@ -219,8 +226,11 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     request.keep();
     this.inFlight += 1;
     const respond = (ready: HttpResponse) => {
-      this.respondLater(request, ready);
-      this.#end();
+      try {
+        this.respondLater(request, ready);
+      } finally {
+        this.#end();
+      }
     };
     response.then(respond, () => respond(internalErrorResponse));
   }
@@ -250,6 +260,10 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     if (this.isDraining) body.end?.();
     try {
       await this.sendStream(request, head, status, body);
+    } catch (error) {
+      // The head could not be written.
+      void discardStream(body);
+      throw error;
     } finally {
       this.#streams.delete(body);
     }
