@@ -110,7 +110,10 @@ it.each<[options: object, sentence: string]>([
   [{ restBasePath: 1 }, 'restBasePath is 1; it must be a string.'],
   [{ trpc: { allowBatching: 'false' } }, 'trpc.allowBatching is "false"; it must be true or false.'],
   [{ trpc: { allowMethodOverride: 1 } }, 'trpc.allowMethodOverride is 1; it must be true or false.'],
-  [{ trpc: { maxBatchSize: '10' } }, 'trpc.maxBatchSize is "10"; it must be a positive integer.'],
+  [
+    { trpc: { maxBatchSize: '10' } },
+    'trpc.maxBatchSize is "10"; it must be a positive number, or Infinity for no limit.',
+  ],
   [
     { sockets: { keepAlive: { enabled: true, pingMs: 0 } } },
     'sockets.keepAlive.pingMs is 0; it must be a positive integer.',

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTRPCClient, createWSClient, wsLink } from '@trpc/client';
+import type { GatewayMeta, ResponseControls } from '@petstore/gateway/meta';
+import { createTRPCClient, createTRPCUntypedClient, createWSClient, wsLink } from '@trpc/client';
+import { initTRPC } from '@trpc/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
+import { z } from 'zod';
 import { needs } from '../../servers.ts';
 import {
   auditPolicy,
@@ -210,4 +213,53 @@ describe('an audit log that is stored before the response', () => {
     breakLog();
     await expect(client.add.mutate({ text: 'a' })).rejects.toThrow('Internal server error');
   });
+});
+
+describe('a policy that waits', () => {
+  const t = initTRPC.context<{ readonly response: ResponseControls }>().meta<GatewayMeta>().create();
+  const late = t.router({
+    late: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/late' } })
+      .output(z.string())
+      .query(({ ctx }) => {
+        setTimeout(() => {
+          ctx.response.status = 999;
+          ctx.response.append('x-late', 'yes');
+        }, 5);
+        return 'sent';
+      }),
+  });
+  const createContext = ({ response }: { readonly response: ResponseControls }) => ({ response });
+
+  it('a response does not change while complete of a policy waits', async () => {
+    const { rest } = await startShape(late, { createContext, policies: [{ complete: () => sleep(50) }] });
+    const response = await rest('/late');
+    expect([response.status, response.headers.get('x-late'), await response.json()]).toEqual([
+      200,
+      null,
+      'sent',
+    ]);
+  });
+
+  it('complete of a policy that does not end within callTimeoutMs is answered with 504', async () => {
+    const policies = [{ complete: () => new Promise<void>(() => {}) }];
+    const { rest } = await startShape(late, { createContext, policies, callTimeoutMs: 100 });
+    expect((await rest('/late')).status).toBe(504);
+  });
+});
+
+it('complete of a policy sees a call of an unknown procedure on a WebSocket', async () => {
+  needs('a port');
+  const seen: unknown[] = [];
+  const { origin } = await startShape(router, {
+    createContext: () => ({ tenant: undefined }),
+    policies: [
+      { complete: ({ kind, procedures }, { status }) => void seen.push([kind, procedures.length, status]) },
+    ],
+  });
+  const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
+  onTestFinished(() => ws.close());
+  const client = createTRPCUntypedClient({ links: [wsLink({ client: ws })] });
+  await expect(client.query('missing')).rejects.toThrow('No "query"-procedure on path "missing"');
+  expect(seen).toEqual([['call', 0, 404]]);
 });
