@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
  */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 15_815, // Goal: 14,000.
+  codeLines: 15_830, // Goal: 14,000.
   files: 182, // Goal: 200.
   foldersOver20Files: 0, // Goal: 0.
   functionsOver100Lines: 0, // Goal: 0.

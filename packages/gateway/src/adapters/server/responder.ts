@@ -84,6 +84,14 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     body: BodyStream,
   ): Promise<void>;
 
+  /** Whether a request beyond `maxRequestsPerTurn` waits for the next turn, if it is the first one of its connection. */
+  protected readonly delaysLate: boolean = true;
+
+  /** Whether a request beyond `maxRequestsPerTurn` arrived together with another one of its connection. */
+  protected isPipelined(_request: Request): boolean {
+    return false;
+  }
+
   /** Runs a task that writes, outside of the parser's callback. */
   protected writeLater(_request: Request, task: () => void): void {
     task();
@@ -102,8 +110,8 @@ export abstract class Responder<Request extends ServerRequest, Head> {
    */
   receive(request: Request, isBehind = false): void {
     const isLate = this.#turn.next() > maxRequestsPerTurn;
-    if (isLate && isBehind) return request.controlBody('close');
-    const isDelayed = isLate || isBehind;
+    if (isLate && (isBehind || this.isPipelined(request))) return request.controlBody('close');
+    const isDelayed = isBehind || (isLate && this.delaysLate);
     if (!isDelayed && (request.bodyLength === 0 || !request.hasSmallBody)) return this.#handle(request);
     this.inFlight += 1;
     const handle = () => {

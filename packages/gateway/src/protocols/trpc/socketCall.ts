@@ -137,11 +137,13 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       this.#hasEnded = true;
       return this.#endStopped();
     }
+    // An unknown procedure is 404 after the policies, also over a limit.
     const error =
-      rejection ??
-      (procedure?.scopes && scopeRejection(this.#socket.scope, procedure)) ??
-      // A message has no headers.
-      (procedure?.idempotencyKey === 'required' ? keyRequired() : procedure && this.#socket.rejection(this));
+      procedure &&
+      (rejection ??
+        (procedure.scopes && scopeRejection(this.#socket.scope, procedure)) ??
+        // A message has no headers.
+        (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection(this)));
     if (error) return this.settle(0, new Failure(error));
     if (policies === undefined || this.#policyContext === undefined) return this.#run();
     const next = (rejected: Rejection | undefined) => {
