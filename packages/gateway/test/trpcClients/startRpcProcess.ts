@@ -10,8 +10,9 @@ export interface RpcProcess extends AsyncDisposable {
   readonly port: number;
   report(): Promise<Report>;
   /**
-   * Returns the first report without running calls, or the last one after 10 s. The next report could contain a call
-   * that has just started: the server may read a request whose client has disconnected, and only later the end of the
+   * Returns the first report without running calls whose memory no longer shrinks, or the last one after 10 s: what
+   * aborted calls have allocated is not freed by the first garbage collection. The next report could contain a call that
+   * has just started: the server may read a request whose client has disconnected, and only later the end of the
    * connection.
    */
   reportWhenIdle(): Promise<Report>;
@@ -64,10 +65,13 @@ export async function startRpcProcess(subject: Subject): Promise<RpcProcess> {
     report,
     reportWhenIdle: async () => {
       const end = performance.now() + 10_000;
+      let last = await report();
       for (;;) {
-        const last = await report();
-        if (last.liveCalls === 0 || performance.now() > end) return last;
-        await sleep(50);
+        await sleep(100);
+        const heapBefore = last.heap;
+        last = await report();
+        const isStill = last.liveCalls === 0 && Math.abs(last.heap - heapBefore) < 1_048_576;
+        if (isStill || performance.now() > end) return last;
       }
     },
     stderr: () => stderrTail,
