@@ -447,7 +447,7 @@ describe('a gateway', () => {
           responseHeaders: {
             Location: { description: 'x', value: (_output, { basePath }) => `${basePath}/a/1` },
           },
-          deprecation: { since: new Date(0), successor: '/b', documentation: '/docs' },
+          deprecated: { since: new Date(0), successor: '/b', documentation: '/docs' },
         }),
       },
       { publicUrl: 'https://pets.example/store/' },
@@ -462,7 +462,7 @@ describe('a gateway', () => {
   });
 
   it('Link and servers begin with the path of the mount if publicUrl is a path', async () => {
-    const list = echo({ method: 'GET', path: '/a', deprecation: { since: new Date(0), successor: '/b' } });
+    const list = echo({ method: 'GET', path: '/a', deprecated: { since: new Date(0), successor: '/b' } });
     const gateway = await gatewayOf({ a: list }, { publicUrl: '/api/' });
     const { headers } = await send(gateway, 'GET', '/v1/a');
     expect(headers.get('link')).toBe('</api/v1/b>; rel="successor-version"');

@@ -168,7 +168,6 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     basePath: restBasePath,
     links,
     isTaken: (path) => path === documentPath || routes.has(path) || isBelow(path, trpcBasePath),
-    jsonSchema: options.jsonSchema,
     canSpool: options.spool !== undefined,
   });
   const document = lazyDocument({

@@ -31,7 +31,6 @@ export type { Service } from './http/service.ts';
 export { GatewayError } from './procedures/gatewayError.ts';
 export type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 export type { ServedProcedure } from './procedures/procedures.ts';
-export type { JsonSchemaConverters } from './procedures/standardSchema.ts';
 export { ResponseControls } from './http/outgoingResponse.ts';
 export {
   apiErrors,

@@ -60,11 +60,6 @@ it.each([
     { errorFormat: 'problemDetails' },
     'errorFormat is "problemDetails"; it must be an object, such as errorFormat: problemDetails, which @petstore/gateway exports.',
   ],
-  [
-    'a converter without its library',
-    { jsonSchema: () => ({}) },
-    'jsonSchema is a function; it must be an object, such as jsonSchema: { valibot: toStandardJsonSchema }.',
-  ],
 ])('createGateway rejects %s', async (_mistake, options, message) => {
   expect(await messageOf(create(options))).toBe(message);
 });
@@ -82,7 +77,7 @@ it.each([
   [
     'a text as contentTypes',
     { contentTypes: 'text/csv' },
-    `contentTypes is "text/csv"; it must be an array of strings, such as contentTypes: ['application/json'].`,
+    `contentTypes is "text/csv"; it must be a list of media types, such as contentTypes: ['application/json'].`,
   ],
   [
     'a status of an error as successStatus',
@@ -110,19 +105,19 @@ it.each([
     `pagination is "after"; it must be an object, such as pagination: { cursor: 'after' }.`,
   ],
   [
-    'true as deprecation',
-    { deprecation: true },
-    `deprecation is true; it must be an object, such as deprecation: { since: new Date('2026-01-01') }.`,
+    'text as deprecated',
+    { deprecated: 'May' },
+    `deprecated is "May"; it must be true, or an object such as deprecated: { since: new Date('2026-01-01') }.`,
   ],
   [
     'a text as a date',
-    { deprecation: { since: 'May' } },
-    `deprecation.since is "May"; it must be a Date, such as new Date('2026-01-01').`,
+    { deprecated: { since: 'May' } },
+    `deprecated.since is "May"; it must be a Date, such as new Date('2026-01-01').`,
   ],
   [
     'a list as in',
     { in: ['header'] },
-    `in is ["header"]; it must be an object, such as in: { tenant: 'header' }.`,
+    `in is ["header"]; it must be an object of places (path, query, header, cookie or body), such as in: { tenant: 'header' }.`,
   ],
 ])('createGateway rejects metadata with %s', async (_mistake, metadata, message) => {
   const openapi = { method: 'GET', path: '/a', ...metadata };

@@ -15,7 +15,6 @@ import type { Scheme } from './calls/scheme.ts';
 import type { State } from './state/state.ts';
 import type { Telemetry } from './calls/telemetry.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
-import type { JsonSchemaConverters } from './procedures/standardSchema.ts';
 import type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 /** Options of `createGateway`. */
@@ -134,13 +133,6 @@ export interface GatewayOptions<
    * them. Default: false, as in tRPC, which sends these messages. Set it to true in production.
    */
   readonly maskUnexpectedErrors?: boolean;
-  /**
-   * Functions that convert the schemas of a library to JSON Schema, by the name of the library (`~standard.vendor`).
-   * zod, ArkType, and other libraries whose schemas have `~standard.jsonSchema`, need none. Default: none.
-   * @example
-   * jsonSchema: { valibot: toStandardJsonSchema } // of @valibot/to-json-schema
-   */
-  readonly jsonSchema?: JsonSchemaConverters;
   /**
    * Stores uploaded files outside of memory. Required if the metadata of a procedure has `upload: { spool: true }`. Pass
    * `temporaryFiles()` of `@petstore/gateway/node`, or your own function. Default: none.

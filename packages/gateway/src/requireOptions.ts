@@ -98,7 +98,6 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
   telemetry: object(),
   errorFormat: object('errorFormat: problemDetails, which @petstore/gateway exports'),
   maskUnexpectedErrors: flag,
-  jsonSchema: object('jsonSchema: { valibot: toStandardJsonSchema }'),
   spool: callback,
   routes: object(),
   policies: optional(Array.isArray, 'a list, such as policies: [{ admit: ({ request }) => … }]'),

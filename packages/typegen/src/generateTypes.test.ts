@@ -100,7 +100,7 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
             method: 'GET',
             path: '/old',
             summary: 'Some things',
-            deprecation: {
+            deprecated: {
               since: new Date('2026-01-02'),
               sunset: new Date('2030-03-04'),
               successor: '/things',

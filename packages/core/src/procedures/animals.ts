@@ -169,7 +169,7 @@ export const getPet = procedure
       tags: ['pets'],
       successDescription: 'The animal.',
       errorResponses: { ...storeUnavailable, 404: 'The animal was not found.' },
-      deprecation: {
+      deprecated: {
         since: new Date('2026-11-20T00:00:00Z'),
         sunset: new Date('2030-12-05T00:00:00Z'),
         successor: '/pets',

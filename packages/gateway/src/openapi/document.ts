@@ -115,7 +115,7 @@ function describeOperation(
   { isPublic, procedure, rest }: Operation,
   schemes: readonly Scheme[],
 ): Omit<oas31.OperationObject, 'responses'> {
-  const { deprecated = false, deprecation, operationId = procedure.path, summary, tags } = rest;
+  const { deprecated = false, operationId = procedure.path, summary, tags } = rest;
   const description = operationDescription(rest);
   const requirements = schemesFor(procedure, schemes).map(({ name }) => ({
     [name]: [...(procedure.scopes ?? [])],
@@ -125,8 +125,9 @@ function describeOperation(
     ...(summary !== undefined && { summary }),
     ...(description !== undefined && { description }),
     ...(tags && { tags: [...tags] }),
-    ...((deprecated || deprecation) && { deprecated: true }),
-    ...(deprecation?.sunset && { 'x-sunset': deprecation.sunset.toISOString().slice(0, 10) }),
+    ...(deprecated && { deprecated: true }),
+    ...(typeof deprecated === 'object' &&
+      deprecated.sunset && { 'x-sunset': deprecated.sunset.toISOString().slice(0, 10) }),
     ...(schemes.length > 0 && { security: isPublic ? [] : requirements }),
   };
 }

@@ -43,40 +43,35 @@ export function documentedRequest(
   };
 }
 
-/** Returns a parameter. The name of a list in brackets ends in `[]`, as in a URL. */
 function documentedParameter(
   parameter: Parameter,
   isOptional: boolean,
   components: Components,
 ): oas31.ParameterObject {
   const { schema, place, style } = parameter;
-  const tree = style === 'tree' ? parameter.tree : undefined;
-  const isFlatList = tree?.kind === 'list' && !isNested(tree);
   const described = schemaParameter(
     place.in as oas31.ParameterLocation,
-    isFlatList ? `${place.name}[]` : place.name,
+    place.name,
     isOptional ? optionalOf(schema) : schema,
     components,
   );
   if (described.required && style !== 'single' && style !== 'rest') {
     // A query cannot express an empty list or object.
-    const least = tree?.kind === 'object' ? { minProperties: 1 } : { minItems: 1 };
+    const least = style === 'tree' ? { minProperties: 1 } : { minItems: 1 };
     described.schema = { ...least, ...described.schema } as SchemaObject;
   }
   const note =
     style === 'rest'
       ? 'The rest of the path, which may contain slashes (RFC 6570 `{+path}`).'
-      : tree && isNested(tree) && `Nested values continue in brackets: \`${example(place.name, tree)}=…\`.`;
+      : style === 'tree' && isNested(parameter.tree)
+        ? `Names continue in brackets, such as \`${place.name}[a][b]=…\`; arrays repeat their name.`
+        : undefined;
+  const description = [described.description, note].filter((text) => text !== undefined).join(' ');
   return {
     ...described,
-    ...(style === 'comma' && place.in === 'query' && { style: 'form', explode: false }),
-    ...(isFlatList && { style: 'form', explode: true }),
-    // OpenAPI 3.1 defines deepObject for the scalar properties of one object (§4.8.12.4), and no style for a list of
-    // objects. With deepObject on a list, the client that hey-api 0.99 generates does not compile.
-    ...(tree?.kind === 'object' && { style: 'deepObject', explode: true }),
-    ...(note && {
-      description: [described.description, note].filter((text) => text !== undefined).join(' '),
-    }),
+    // OpenAPI 3.1 defines deepObject for the scalar properties of one object (§4.8.12.4).
+    ...(style === 'tree' && { style: 'deepObject', explode: true }),
+    ...(description !== '' && { description }),
   };
 }
 
@@ -99,15 +94,6 @@ function schemaParameter(
     ...(!acceptsUndefined(schema) && { required: true }),
     ...(description !== undefined && { description }),
   };
-}
-
-/** Returns an example name of a nested value: `filter[range][min]`. */
-function example(name: string, node: Extract<Parameter, { style: 'tree' }>['tree'], depth = 0): string {
-  if (node.kind === 'value' || depth > 3) return name;
-  if (node.kind === 'list') return example(`${name}[0]`, node.item, depth + 1);
-  const entries = [...node.fields, ...(node.others ? [['name', node.others] as const] : [])];
-  const [key, inner] = entries.find(([, { kind }]) => kind !== 'value') ?? entries[0] ?? ['name', undefined];
-  return inner ? example(`${name}[${key}]`, inner, depth + 1) : name;
 }
 
 /**
@@ -133,8 +119,8 @@ function requestHeaders(
     const description = 'The id of the last event received. The stream continues after it.';
     headers.push(header('Last-Event-ID', optionalOf({ description, type: 'string' })));
   }
-  // The gateway's own description of a header replaces that of the metadata.
-  return [...new Map(headers.map((each) => [each.name, each])).values()];
+  // The description of a header that the input or the gateway reads replaces that of the metadata.
+  return [...new Map(headers.map((each) => [each.name.toLowerCase(), each])).values()];
 }
 
 function documentedBody(

@@ -42,13 +42,11 @@ export function successResponses(
         rest.successDescription ?? (output.kind === 'events' ? eventsDescription : statusText(status));
       const response = {
         description:
-          hasBody && isUndescribed(output, status)
-            ? `${text.replace(/\.$/, '')}. ${undescribedOutput}`
-            : text,
+          hasBody && isUndescribed(output) ? `${text.replace(/\.$/, '')}. ${undescribedOutput}` : text,
         headers: isRedirect
           ? { ...headers, Location: requiredHeader('The URL that the client is redirected to.') }
           : headers,
-        ...(hasBody && { content: responseContent(output, status, components) }),
+        ...(hasBody && { content: responseContent(output, components) }),
       };
       return [status, response];
     }),
@@ -114,18 +112,13 @@ function documentedHeaders(
   };
 }
 
-function responseContent(
-  output: OperationOutput,
-  status: number,
-  components: Components,
-): oas31.ContentObject {
+function responseContent(output: OperationOutput, components: Components): oas31.ContentObject {
   if (output.kind === 'bytes') return { [output.contentType]: bytesContent };
   // OpenAPI 3.1 cannot describe the items of a stream. By convention, the schema describes the data of one event.
   if (output.kind === 'events')
     return { [eventStream]: { schema: components.write(output.schema, 'output') } };
   // Without a schema, an empty one, because generated clients return no value for a body without one.
-  const schema = output.responses?.get(status)?.schema ?? output.schema ?? {};
-  const json = { schema: components.write(schema, 'output') };
+  const json = { schema: components.write(output.schema ?? {}, 'output') };
   if (output.kind === 'json') return { 'application/json': json };
   const types = [...output.types].map(([type, writer]) => {
     const other = type.startsWith('text/') ? { schema: { type: 'string' as const } } : bytesContent;
@@ -140,9 +133,8 @@ function responseContent(
  */
 export const bytesContent = { schema: { type: 'string', format: 'binary' } } as const;
 
-const isUndescribed = (output: OperationOutput, status: number): boolean =>
-  (output.kind === 'json' || output.kind === 'media') &&
-  (output.responses?.get(status)?.schema ?? output.schema) === undefined;
+const isUndescribed = (output: OperationOutput): boolean =>
+  (output.kind === 'json' || output.kind === 'media') && output.schema === undefined;
 
 const undescribedOutput = 'JSON of the value that the procedure returns. No output schema describes it.';
 
@@ -270,7 +262,8 @@ function scopeChallenge(
 }
 
 /** Returns the headers of 2xx and 404 for deprecation, and for the next page of a list. */
-function documentedDeprecation({ rest: { deprecation } }: Pick<Operation, 'rest'>, isList: boolean): Headers {
+function documentedDeprecation({ rest }: Pick<Operation, 'rest'>, isList: boolean): Headers {
+  const deprecation = typeof rest.deprecated === 'object' ? rest.deprecated : undefined;
   const links = [
     isList && '`rel="next"`: the next page, if there is one (RFC 8288).',
     deprecation?.successor && '`rel="successor-version"`: the replacement of this operation (RFC 5829).',

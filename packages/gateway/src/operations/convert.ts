@@ -118,11 +118,12 @@ const converterOfType: Readonly<Record<string, Converter | undefined>> = {
 };
 
 /** The reasons why other types cannot be converted. */
+const needsJson = 'which text cannot represent; send it in a JSON body, by POST or QUERY';
 const unconvertibleReasons: Readonly<Record<string, string | undefined>> = {
-  object: 'is an object, which cannot be sent in a URL; make each of its fields a parameter',
+  object: `is an object or an array of objects, ${needsJson}`,
+  array: `is an array of arrays, ${needsJson}`,
   set: 'is a set; use an array',
-  file: 'is a file, which only multipart/form-data supports; remove the other content types',
-  array: 'is an array of arrays, which cannot be sent in a URL; send it in a JSON body',
+  file: 'is a file, which only multipart/form-data supports, without fileStream(); remove the other content types',
 };
 
 type Scalar = string | number | bigint | boolean | symbol | null | undefined;
@@ -189,13 +190,13 @@ const fileConverter = createConverter('file', 'a file', [], (value) => value);
 /**
  * Returns the converter of a schema. Conversion is strict: nothing is trimmed, rounded or guessed. The schema validates
  * the value afterwards.
- * @param isMultipart whether files can be sent
+ * @param canBeFile whether it may be a file
  * @throws {GatewayError} if a string cannot be converted unambiguously
  */
-export function parameterConverter(schema: Schema, isMultipart = false): ParameterConverter {
+export function parameterConverter(schema: Schema, canBeFile = false): ParameterConverter {
   const items = itemsOf(schema);
   const item = items ?? schema;
-  const isFile = isMultipart && typeOf(innermost(item) ?? {}) === 'file';
+  const isFile = canBeFile && typeOf(innermost(item) ?? {}) === 'file';
   return { ...(isFile ? fileConverter : scalarConverter(item)), isRepeated: items !== undefined, isFile };
 }
 
@@ -210,7 +211,7 @@ export function itemsOf(schema: Schema): Schema | undefined {
 export function scalarConverter(schema: Schema, depth = 0): Converter {
   const inner = innermost(schema);
   if (inner === undefined || depth > maxDepth) {
-    reject('is recursive, which a URL cannot represent; send it in a JSON body');
+    reject(`is recursive, ${needsJson}`);
   }
   const values = valuesOf(inner);
   if (values?.every(isScalar)) return constantConverter(values);

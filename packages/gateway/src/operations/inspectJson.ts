@@ -1,17 +1,19 @@
+import { reject } from '../procedures/gatewayError.ts';
 import { details, schemasIn, type Schema } from './schema.ts';
 
 /**
- * Returns the reason why JSON cannot represent a schema, as the end of an error message; `undefined` if it can. Without
- * this check, the procedure would fail when it is called: no JSON satisfies its input, or `JSON.stringify` throws for
- * its output.
+ * Checks that JSON can represent a schema. Without this check, the procedure would fail when it is called: no JSON
+ * satisfies its input, or `JSON.stringify` throws for its output.
+ * @param what the schema, for the error message
+ * @param path the properties that lead to the schema
+ * @throws {GatewayError}
  */
-export function jsonProblem(schema: Schema): string | undefined {
-  for (const [{ [details]: own = {} }, path] of schemasIn(schema)) {
+export function requireJson(schema: Schema, what: string, path: readonly string[] = []): void {
+  for (const [{ [details]: own = {} }, at] of schemasIn(schema, path)) {
     const reason = own.isDescribed ? undefined : unrepresentableReasons[own.type ?? ''];
-    if (reason !== undefined)
-      return `${path.length === 0 ? 'its value' : `"${path.join('.')}"`} is ${reason}`;
+    if (reason === undefined) continue;
+    reject(`in its ${what}, ${at.length === 0 ? 'its value' : `"${at.join('.')}"`} is ${reason}`);
   }
-  return undefined;
 }
 
 const overrideHint = 'which has no JSON Schema; add one with .meta({ override: { type: … } })';

@@ -3,7 +3,7 @@ import { $ZodAsyncError } from 'zod/v4/core';
 import { isObject } from '../http/isObject.ts';
 import { dateOf } from './convert.ts';
 import { hasDate } from './inspectJson.ts';
-import { details, membersOf, parserOf, typeOf, valuesOf, type Schema } from './schema.ts';
+import { details, membersOf, parserOf, valuesOf, type Schema } from './schema.ts';
 
 /** Results by schema and value, because a recursive schema may reach a value on many paths. */
 type Memo = Map<Schema, Map<unknown, unknown>>;
@@ -66,7 +66,9 @@ function readUnion(members: readonly Schema[], value: unknown, memo: Memo): unkn
   if (candidates.every((read) => read === value)) return value;
   // The last member needs no check: if it does not accept the value, the schema rejects it later.
   const last = possible.length - 1;
-  return candidates.find((read, index) => index === last || accepts(possible[index] as Schema, read));
+  return candidates.find(
+    (read, index) => index === last || isValid(parserOf(possible[index] as Schema), read),
+  );
 }
 
 /** Whether a property of an object is not the constant, or one of the constants, of the schema. */
@@ -82,46 +84,11 @@ function hasOtherConstant(schema: Schema, value: unknown): boolean {
   );
 }
 
-/** Whether a schema accepts a value: as its own parser does, or by the types of its JSON Schema. */
-function accepts(schema: Schema, value: unknown): boolean {
-  const parser = parserOf(schema);
-  if (parser) return isValid(parser, value);
-  const { target } = schema[details] ?? {};
-  if (target) return accepts(target, value);
-  const values = valuesOf(schema);
-  if (values) return values.includes(value);
-  const { allOf = [], required = [], properties = {} } = schema;
-  const members = membersOf(schema);
-  if (members && !members.some((member) => accepts(member, value))) return false;
-  if (!allOf.every((part) => accepts(part, value))) return false;
-  switch (typeOf(schema)) {
-    case 'date':
-      return value instanceof Date;
-    case 'array':
-      return Array.isArray(value);
-    case 'object':
-      return (
-        isObject(value) &&
-        required.every((name) => name in value) &&
-        Object.entries(properties).every(
-          ([name, property]) => !(name in value) || accepts(property, value[name]),
-        )
-      );
-    case 'null':
-      return value === null;
-    case 'integer':
-      return typeof value === 'number';
-    case undefined:
-      return true;
-    default:
-      return typeof value === typeOf(schema);
-  }
-}
-
 /**
- * Whether zod accepts a value. `safeParse` would be slower, because it creates an error for each rejected value.
+ * Whether zod accepts a value, if the schema is of zod: schemas of other libraries have no dates. `safeParse` would be slower, because it creates an error for each rejected value.
  */
-function isValid(parser: z.core.$ZodType, value: unknown): boolean {
+function isValid(parser: z.core.$ZodType | undefined, value: unknown): boolean {
+  if (parser === undefined) return true;
   try {
     const payload = parser._zod.run({ value, issues: [] }, { async: false });
     if (!(payload instanceof Promise)) return payload.issues.length === 0;

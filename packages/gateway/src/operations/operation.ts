@@ -3,9 +3,9 @@ import type { Header } from '../http/response.ts';
 import { GatewayError, reject } from '../procedures/gatewayError.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import { isZod, type JsonSchemaConverters } from '../procedures/standardSchema.ts';
+import { isZod } from '../procedures/standardSchema.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
-import { hasDate, jsonProblem } from './inspectJson.ts';
+import { hasDate, requireJson } from './inspectJson.ts';
 import { operationInput, type OperationInput } from './operationInput.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
 import { parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
@@ -54,7 +54,6 @@ export interface OperationsOptions {
   readonly links: LinkBase;
   /** Whether a path is already used by the document, a route or tRPC. */
   readonly isTaken: (path: string) => boolean;
-  readonly jsonSchema?: JsonSchemaConverters | undefined;
   /** Whether the option `spool` is set, so that files can be stored outside of memory. */
   readonly canSpool: boolean;
 }
@@ -65,7 +64,7 @@ export interface OperationsOptions {
  */
 export function createOperations(
   procedures: readonly Procedure[],
-  { basePath, links, isTaken, jsonSchema = {}, canSpool }: OperationsOptions,
+  { basePath, links, isTaken, canSpool }: OperationsOptions,
 ): readonly Operation[] {
   const problems: string[] = [];
   const warnings: string[] = [];
@@ -75,7 +74,7 @@ export function createOperations(
     const { path: name, rest } = procedure;
     if (rest === undefined) continue;
     try {
-      const read = createReadSchema(jsonSchema, (sentence) => {
+      const read = createReadSchema((sentence) => {
         warnings.push(`@petstore/gateway: procedure "${name}": ${sentence}`);
       });
       const operation = createOperation(procedure, rest, { basePath, links, read });
@@ -111,7 +110,7 @@ export function createOperations(
       }
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      const end = error.message.endsWith('?') ? '' : '.';
+      const end = /[.?]$/.test(error.message) ? '' : '.';
       problems.push(`Procedure "${name}" cannot be served over REST: ${error.message}${end}`);
     }
   }
@@ -185,7 +184,7 @@ function createOperation(
       `its pagination names the cursor "${cursor}", but its query has no such parameter; add it to the input, or name another parameter`,
     );
   }
-  const deprecation = deprecationHeaders(rest.deprecation, links);
+  const deprecation = deprecationHeaders(rest.deprecated, links);
   return {
     procedure,
     inputs,
@@ -206,8 +205,7 @@ function createOperation(
 function operationErrors({ errors = {} }: Procedure): Operation['errors'] {
   const declared = Object.entries(errors).map(([code, { status, message, data }]) => {
     const schema = data && readZod(data, 'output');
-    const problem = schema && jsonProblem(schema);
-    if (problem !== undefined) reject(`in the data of its error ${code}, ${problem}`);
+    if (schema) requireJson(schema, `error ${code}`);
     // tRPC types the data as a Date on the client, but without a transformer the client receives a string.
     if (schema && hasDate(schema))
       reject(`the data of its error ${code} contains a date; use z.iso.datetime()`);

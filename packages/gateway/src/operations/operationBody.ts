@@ -3,8 +3,9 @@ import type { Header } from '../http/response.ts';
 import { isFileStream } from '../procedures/fileStream.ts';
 import { reject } from '../procedures/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
-import { jsonProblem } from './inspectJson.ts';
-import { formParameter, type TextParameter } from './parameter.ts';
+import { requireJson } from './inspectJson.ts';
+import { textParameter, type TextParameter } from './parameter.ts';
+import type { PlacedProperty } from './propertyPlaces.ts';
 import { acceptsUndefined, details, innermost, type Schema, type Shape } from './schema.ts';
 
 /** The request body of an operation. */
@@ -52,7 +53,9 @@ export const jsonContentType = 'application/json';
 const mergePatchType = 'application/merge-patch+json';
 export const formType = 'application/x-www-form-urlencoded';
 const multipartType = 'multipart/form-data';
-const supportedTypes = [jsonContentType, formType, multipartType, mergePatchType];
+const parsedTypes = [jsonContentType, formType, multipartType] as const;
+/** A merge patch is for `PATCH` only (RFC 7396). */
+const patchTypes = [...parsedTypes, mergePatchType] as const;
 
 /** A media type without parameters (RFC 9110 §8.3.1), in lower case, because media types are case-insensitive. */
 const mediaTypePattern = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
@@ -60,136 +63,113 @@ const mediaTypePattern = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
 /** Whether a media type is JSON. */
 export const isJson = (type: string): boolean => type === jsonContentType || type === mergePatchType;
 
+/** Where the properties of an input are besides its body. */
 interface BodyContext {
-  readonly rest: RestMeta;
   readonly isInputOptional: boolean;
   readonly isUnion: boolean;
   readonly otherFields: readonly string[];
 }
 
 /**
- * Creates a body with the properties of an object.
+ * Creates a body with properties of an object.
  * @returns `undefined` if there are no properties
  * @throws {GatewayError}
  */
 export function operationBody(
-  shape: Shape,
-  { rest, isInputOptional, isUnion, otherFields }: BodyContext,
+  properties: readonly PlacedProperty[],
+  rest: RestMeta,
+  { isInputOptional, isUnion, otherFields }: BodyContext,
 ): OperationBody | undefined {
-  const upload = uploadBody(shape, isInputOptional, otherFields, rest);
-  if (upload) return upload;
-  const files = fileStreamOf(shape, rest);
-  const { contentTypes = [files === undefined ? jsonContentType : multipartType] } = rest;
-  if (contentTypes.length === 0) {
-    reject(
-      `its contentTypes is empty; list at least one of ${supportedTypes.join(', ')}, or remove it (the default is ${jsonContentType})`,
-    );
-  }
-  const entries = Object.entries(shape);
-  if (entries.length === 0) return undefined;
-  const properties = entries.filter(([name]) => name !== files);
-  const unsupported = contentTypes.find((type) => !supportedTypes.includes(type));
-  if (unsupported !== undefined) {
-    reject(`its content type ${unsupported} is not supported; use one of ${supportedTypes.join(', ')}`);
-  }
-  if (contentTypes.includes(mergePatchType) && rest.method !== 'PATCH') {
-    reject(
-      `its content type ${mergePatchType} is only for PATCH (RFC 7396), but its method is ${rest.method}; use PATCH, or another content type`,
-    );
-  }
-  if (contentTypes.some(isJson)) {
-    for (const [name, schema] of properties) {
-      const problem = jsonProblem(schema);
-      if (problem !== undefined) reject(`in its body, "${name}": ${problem}`);
+  if (properties.length === 0) return undefined;
+  const shape: Shape = Object.fromEntries(properties.map(({ field, schema }) => [field, schema]));
+  const bytes = properties.find(({ schema }) => bytesKind(schema));
+  if (bytes) {
+    const { field, schema } = bytes;
+    const other = properties.find((property) => property !== bytes)?.field;
+    if (other !== undefined) {
+      reject(
+        `"${field}" is the whole body, so "${other}" cannot be in it; declare in: { ${other}: "query" }`,
+      );
     }
+    const isAbsent = isInputOptional || acceptsUndefined(schema);
+    return { ...bytesBody(schema, field, isAbsent, rest), shape, otherFields };
   }
-  const isMultipart = contentTypes.every((type) => type === multipartType);
+  const files = properties.find(({ schema }) => isFileStream(schema[details]?.custom));
+  const isRequired =
+    !isInputOptional && (isUnion || !properties.every(({ schema }) => acceptsUndefined(schema)));
+  const body = files
+    ? newBody(rest, isRequired, 'a form with a fileStream()', [multipartType])
+    : newBody(
+        rest,
+        isRequired,
+        `a body of ${rest.method}`,
+        rest.method === 'PATCH' ? patchTypes : parsedTypes,
+      );
+  const { contentTypes } = body;
+  const texts = properties.filter((property) => property !== files);
+  if (contentTypes.some(isJson)) for (const { field, schema } of texts) requireJson(schema, 'body', [field]);
+  const canBeFile = !files && contentTypes.every((type) => type === multipartType);
   const fields = contentTypes.every(isJson)
     ? []
-    : properties.map(([name, schema]) => formParameter(name, schema, isMultipart));
-  const file = fields.find(({ converter }) => converter.isFile)?.field;
-  if (files !== undefined && file !== undefined) {
-    reject(`"${file}" is a file and "${files}" is a fileStream(); use only one of them`);
-  }
-  const isSpooled = rest.upload?.spool === true && isMultipart && file !== undefined;
-  // Problems of string fields are reported before those of files.
-  const ordered = [...fields.filter(({ converter }) => !converter.isFile), ...fields];
+    : texts.map((property) => textParameter(property, { canBeFile }));
+  const isSpooled = rest.upload?.spool === true && fields.some(({ converter }) => converter.isFile);
   return {
-    ...newBody(
-      rest,
-      contentTypes,
-      !isInputOptional && (isUnion || entries.some(([, schema]) => !acceptsUndefined(schema))),
-    ),
+    ...body,
     shape,
     upload:
-      files !== undefined || isSpooled
-        ? { kind: isSpooled ? 'spool' : 'files', field: files, ...uploadLimits(rest) }
+      files || isSpooled
+        ? { kind: isSpooled ? 'spool' : 'files', field: files?.field, ...uploadLimits(rest) }
         : undefined,
     otherFields,
-    fields: new Map(ordered.map((parameter) => [parameter.field, parameter])),
+    // Problems of text fields are reported before those of files.
+    fields: new Map(
+      fields
+        .toSorted((one, other) => Number(one.converter.isFile) - Number(other.converter.isFile))
+        .map((parameter) => [parameter.field, parameter]),
+    ),
   };
 }
 
-/** Creates a body without properties. */
-const newBody = (rest: RestMeta, contentTypes: readonly string[], isRequired: boolean): OperationBody => ({
-  contentTypes,
-  required: isRequired || rest.method === 'QUERY',
-  shape: {},
-  isWhole: false,
-  upload: undefined,
-  otherFields: [],
-  fields: new Map(),
-  accepts: acceptHeaders(rest.method, contentTypes),
-});
+/**
+ * Creates a body without properties.
+ * @param what the body, for the error message
+ * @param supported the media types that it may have, the default one first
+ * @throws {GatewayError} for another media type
+ */
+function newBody(
+  rest: RestMeta,
+  isRequired: boolean,
+  what: string,
+  supported: readonly [string, ...string[]],
+  isSupported = (type: string) => supported.includes(type),
+): OperationBody {
+  const { contentTypes = [supported[0]], method } = rest;
+  const other = contentTypes.find((type) => !isSupported(type));
+  if (other !== undefined) {
+    reject(`its content type ${other} is not supported for ${what}; use ${supported.join(', ')}`);
+  }
+  return {
+    contentTypes,
+    required: isRequired || method === 'QUERY',
+    shape: {},
+    isWhole: false,
+    upload: undefined,
+    otherFields: [],
+    fields: new Map(),
+    accepts: acceptHeaders(method, contentTypes),
+  };
+}
 
 /**
  * Creates a body that is the whole input: an array, a scalar, a record, or a union of those.
  * @throws {GatewayError}
  */
-export function wholeInputBody(wholeSchema: Schema, isInputOptional: boolean, rest: RestMeta): OperationBody {
-  const { contentTypes = [jsonContentType] } = rest;
-  const other = contentTypes.find((type) => type !== jsonContentType);
-  if (other !== undefined) {
-    reject(
-      `its input is not a zod object, so ${other} has no field names for it; use z.object(…), or only ${jsonContentType}`,
-    );
-  }
-  const problem = jsonProblem(wholeSchema);
-  if (problem !== undefined) reject(`in its body, ${problem}`);
-  return { ...newBody(rest, contentTypes, !isInputOptional), isWhole: true };
-}
-
-/** Returns the `fileStream()` property of a form. */
-function fileStreamOf(shape: Shape, { contentTypes = [multipartType] }: RestMeta): string | undefined {
-  const [files, other] = Object.keys(shape).filter((name) => isFileStream(shape[name]?.[details]?.custom));
-  if (files === undefined) return undefined;
-  if (other !== undefined) {
-    reject(`"${files}" and "${other}" are both fileStream(); use one for all files`);
-  }
-  if (contentTypes.some((type) => type !== multipartType)) {
-    reject(
-      `"${files}" is a fileStream(), which only ${multipartType} supports; remove the other content types`,
-    );
-  }
-  return files;
-}
-
-/** Creates a body with a single binary property; `undefined` if there is no such property. */
-function uploadBody(
-  shape: Shape,
-  isInputOptional: boolean,
-  otherFields: readonly string[],
-  rest: RestMeta,
-): OperationBody | undefined {
-  const bytesProperty = Object.entries(shape).find(([, schema]) => bytesKind(schema));
-  if (bytesProperty === undefined) return undefined;
-  const [field, schema] = bytesProperty;
-  const other = Object.keys(shape).find((name) => name !== field);
-  if (other !== undefined) {
-    reject(`"${field}" is the whole body, so "${other}" cannot be in it; declare in: { ${other}: "query" }`);
-  }
-  const isAbsent = isInputOptional || acceptsUndefined(schema);
-  return { ...bytesBody(schema, field, isAbsent, rest), shape, otherFields };
+export function wholeInputBody(schema: Schema, isInputOptional: boolean, rest: RestMeta): OperationBody {
+  requireJson(schema, 'body');
+  return {
+    ...newBody(rest, !isInputOptional, 'an input that is not an object', [jsonContentType]),
+    isWhole: true,
+  };
 }
 
 /**
@@ -202,21 +182,11 @@ export function bytesBody(
   isOptionalBody: boolean,
   rest: RestMeta,
 ): OperationBody {
-  const { contentTypes = [octetStreamType] } = rest;
-  const parsedType = contentTypes.find((type) => supportedTypes.includes(type));
-  if (parsedType !== undefined) {
-    reject(
-      `its body is bytes, which ${parsedType} does not support; remove contentTypes, or list binary media types`,
-    );
-  }
-  const invalid = contentTypes.find((type) => !mediaTypePattern.test(type));
-  if (invalid !== undefined) {
-    reject(
-      `its content type ${JSON.stringify(invalid)} is not valid; write a media type in lower case and without parameters, such as image/png`,
-    );
-  }
+  const isSupported = (type: string) =>
+    mediaTypePattern.test(type) && !patchTypes.some((each) => each === type);
+  const examples = [octetStreamType, 'image/png or another binary type in lower case'] as const;
   return {
-    ...newBody(rest, contentTypes, !isOptionalBody),
+    ...newBody(rest, !isOptionalBody, 'a body of bytes', examples, isSupported),
     isWhole: field === undefined,
     upload: { kind: bytesKind(schema) ?? 'stream', field, ...uploadLimits(rest) },
   };

@@ -2,7 +2,6 @@ import { reject } from '../procedures/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
 import { hasDate } from './inspectJson.ts';
-import { noJsonSchema } from './libraryJsonSchema.ts';
 import {
   bytesBody,
   bytesKind,
@@ -11,25 +10,10 @@ import {
   wholeInputBody,
   type OperationBody,
 } from './operationBody.ts';
-import {
-  headerParameter,
-  parameterMap,
-  pathParameter,
-  queryParameter,
-  type ParameterMap,
-  type TextParameter,
-} from './parameter.ts';
+import { queryParameters, textParameter, type ParameterMap, type TextParameter } from './parameter.ts';
 import type { PathTemplate } from './pathTemplate.ts';
 import { propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
-import {
-  acceptsUndefined,
-  innermost,
-  inputProperties,
-  typeOf,
-  type Properties,
-  type Schema,
-  type Shape,
-} from './schema.ts';
+import { acceptsUndefined, innermost, inputProperties, typeOf, type Schema } from './schema.ts';
 
 /** The places of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
@@ -67,74 +51,67 @@ export function operationInput(
   parsers: readonly unknown[],
 ): OperationInput {
   const named = inputProperties(inputs);
-  if (named === undefined) rejectUnnamed(inputs, rest, template, parsers);
-  const { shape, isUnion }: Properties = named ?? { shape: {}, isUnion: false };
-  const places = propertyPlaces(shape, rest, template);
-  const properties = [...places].map(([field, place]) => ({ field, place, schema: shape[field] as Schema }));
+  const properties = named ? propertyPlaces(named.shape, rest, template) : [];
   const at = (...wheres: readonly PropertyPlace['in'][]) =>
     properties.filter(({ place }) => wheres.includes(place.in));
-
-  const path = at('path').map(({ field, place, schema }) => {
-    const isRest = template.some(
-      (segment) => typeof segment !== 'string' && segment.isRest === true && segment.parameter === place.name,
-    );
-    return pathParameter(field, schema, place, { isRest, isUnion });
-  });
+  const restName = template.find((segment) => typeof segment !== 'string' && segment.isRest);
+  const path = at('path').map((property) =>
+    textParameter(property, {
+      isRest: typeof restName === 'object' && restName.parameter === property.place.name,
+    }),
+  );
+  const query = queryParameters(at('query'));
+  const headers = at('header', 'cookie').map((property) => textParameter(property));
   const schemas = inputs.filter((input) => input !== undefined);
   // A path parameter is always sent, so the input is never absent.
   const isOptional = path.length === 0 && schemas.every(acceptsUndefined);
-  const bodyShape: Shape = Object.fromEntries(at('body').map(({ field, schema }) => [field, schema]));
-  const otherFields = at('query', 'header', 'cookie').map(({ field }) => field);
+  const isUnion = named?.isUnion ?? false;
   const body = named
-    ? operationBody(bodyShape, { rest, isInputOptional: isOptional, isUnion, otherFields })
-    : wholeBody(schemas[0] ?? {}, isOptional, rest);
+    ? operationBody(at('body'), rest, {
+        isInputOptional: isOptional,
+        isUnion,
+        otherFields: at('query', 'header', 'cookie').map(({ field }) => field),
+      })
+    : wholeBody(inputs, isOptional, rest, template);
   return {
     isOptional,
     path,
-    query: parameterMap(
-      at('query').map(({ field, schema, place }) => queryParameter(field, schema, place, rest)),
-    ),
-    headers: at('header', 'cookie').map(({ field, schema, place }) => headerParameter(field, schema, place)),
+    query,
+    headers,
     body,
     isUnion,
     parsers: parsers.filter(isStandardSchema),
     places: new Map(
-      [...places].filter(([field, place]) => Object.hasOwn(rest.in ?? {}, field) && place.in !== 'body'),
+      properties.flatMap(({ field, place }) =>
+        Object.hasOwn(rest.in ?? {}, field) && place.in !== 'body' ? [[field, place]] : [],
+      ),
     ),
     dateSchemas: body?.contentTypes.some(isJson) ? schemas.filter(hasDate) : [],
   };
 }
 
-/** @throws {GatewayError} if an input without named properties cannot be the whole body */
-function rejectUnnamed(
-  inputs: readonly (Schema | undefined)[],
+/**
+ * Creates the body of an input without named properties.
+ * @throws {GatewayError} if it cannot be the whole body
+ */
+function wholeBody(
+  [schema, ...others]: readonly (Schema | undefined)[],
+  isOptional: boolean,
   rest: RestMeta,
   template: PathTemplate,
-  parsers: readonly unknown[],
-): void {
-  const unread = parsers[inputs.indexOf(undefined)];
-  if (isStandardSchema(unread)) {
-    const { vendor } = unread['~standard'];
-    reject(`its input is a schema of ${vendor}, ${noJsonSchema(vendor)}`);
-  }
-  const [schema, ...others] = inputs;
-  if (schema === undefined || others.includes(undefined)) {
+): OperationBody {
+  if (schema === undefined || others.length > 0) {
     reject(
-      'its input is neither a zod schema nor a schema that provides a JSON Schema, so its parameters have no names; use z.object(…)',
+      'its input is a parser function, or one of several that are not all objects; use z.object(…) for each',
     );
   }
-  if (others.length > 0)
-    reject('it has several inputs, but not all of them are objects; use z.object(…) for each');
-  const hasNoBody = rest.method === 'GET' || rest.method === 'DELETE';
-  if (!hasNoBody && template.every((segment) => typeof segment === 'string') && rest.in === undefined) return;
-  const type = bytesKind(schema) ? 'bytes' : (typeOf(innermost(schema) ?? {}) ?? 'unknown');
-  const remedy = hasNoBody ? ', or a method with a body: QUERY or POST' : '';
-  reject(
-    `its input is of the type ${type}, which has no property names for parameters; use z.object(…)${remedy}`,
-  );
+  const isBytes = bytesKind(schema) !== undefined;
+  const hasBody = rest.method !== 'GET' && rest.method !== 'DELETE';
+  if (!hasBody || rest.in !== undefined || template.some((segment) => typeof segment !== 'string')) {
+    const type = isBytes ? 'bytes' : (typeOf(innermost(schema) ?? {}) ?? 'unknown');
+    reject(
+      `its input is of the type ${type}, which has no property names for parameters; use z.object(…), or QUERY or POST and a path without parameters`,
+    );
+  }
+  return isBytes ? bytesBody(schema, undefined, isOptional, rest) : wholeInputBody(schema, isOptional, rest);
 }
-
-const wholeBody = (schema: Schema, isOptional: boolean, rest: RestMeta): OperationBody =>
-  bytesKind(schema)
-    ? bytesBody(schema, undefined, isOptional, rest)
-    : wholeInputBody(schema, isOptional, rest);

@@ -3,8 +3,8 @@ import { itemsOf, scalarConverter, type Converter } from './convert.ts';
 import { innermost, isObjectSchema, propertiesOf, type Schema } from './schema.ts';
 
 /**
- * The structure of a query parameter with brackets: `filter[range][min]=1`. The node of a recursive schema contains
- * itself.
+ * The structure of a query parameter with brackets: `filter[range][min]=1`. The items of a list are values. The node of
+ * a recursive schema contains itself.
  */
 export type QueryNode =
   | { readonly kind: 'value'; readonly converter: Converter }
@@ -20,23 +20,12 @@ export type QueryNode =
 
 /** @throws {GatewayError} for a schema that brackets cannot express */
 export function queryTree(schema: Schema, nodes: Map<Schema, QueryNode> = new Map()): QueryNode {
-  const inner =
-    innermost(schema) ?? reject('is recursive, which a URL cannot represent; send it in a JSON body');
+  const inner = innermost(schema) ?? schema;
+  const items = itemsOf(inner);
+  if (items) return { kind: 'list', item: { kind: 'value', converter: scalarConverter(items) } };
+  if (!isObjectSchema(inner)) return { kind: 'value', converter: scalarConverter(inner) };
   const knownNode = nodes.get(inner);
   if (knownNode) return knownNode;
-  const items = itemsOf(inner);
-  if (items) {
-    const node = { kind: 'list', item: undefined as unknown as QueryNode } satisfies QueryNode;
-    // Register the node before its items, which may contain it.
-    nodes.set(inner, node);
-    node.item = queryTree(items, nodes);
-    return node;
-  }
-  if (!isObjectSchema(inner)) {
-    const node = { kind: 'value', converter: scalarConverter(inner) } satisfies QueryNode;
-    nodes.set(inner, node);
-    return node;
-  }
   const fields = new Map<string, QueryNode>();
   const { additionalProperties: others } = inner;
   const node = {
@@ -45,6 +34,7 @@ export function queryTree(schema: Schema, nodes: Map<Schema, QueryNode> = new Ma
     others: undefined as QueryNode | undefined,
     isStrict: others === false,
   } satisfies QueryNode;
+  // Before its properties, which may contain it.
   nodes.set(inner, node);
   const properties = propertiesOf(inner);
   // A record
@@ -62,6 +52,5 @@ export function queryTree(schema: Schema, nodes: Map<Schema, QueryNode> = new Ma
 
 /** Whether a node is nested deeper than OpenAPI's `deepObject` allows: an object with only scalar properties. */
 export const isNested = (node: QueryNode): boolean =>
-  node.kind === 'object'
-    ? [...node.fields.values(), ...(node.others ? [node.others] : [])].some(({ kind }) => kind !== 'value')
-    : node.kind === 'list' && node.item.kind !== 'value';
+  node.kind === 'object' &&
+  [...node.fields.values(), node.others].some((each) => each && each.kind !== 'value');

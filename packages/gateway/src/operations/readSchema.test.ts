@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { Components } from '../openapi/components.ts';
 import type { StandardSchema } from '../procedures/standardSchema.ts';
 import { scalarConverter } from './convert.ts';
-import { typeKey } from './libraryJsonSchema.ts';
 import { createReadSchema, readJson, readZod } from './readSchema.ts';
-import { acceptsUndefined, propertiesOf, typeOf, type Schema } from './schema.ts';
+import { acceptsUndefined, type Schema } from './schema.ts';
 
 /** Creates a schema of an unknown library. */
 const schemaOf = (
@@ -24,9 +23,9 @@ const schemaOf = (
   },
 });
 
-const read = (schema: unknown, side: 'input' | 'output' = 'input', converters = {}) => {
+const read = (schema: unknown, side: 'input' | 'output' = 'input') => {
   const warnings: string[] = [];
-  const result = createReadSchema(converters, (sentence) => warnings.push(sentence))(schema, side, side);
+  const result = createReadSchema((sentence) => warnings.push(sentence))(schema, side, side);
   return { result, warnings };
 };
 
@@ -48,24 +47,24 @@ it('readSchema reads the Standard JSON Schema of a schema, for input or output, 
   ]);
 });
 
-it('readSchema uses the converter of a library if its schemas have no Standard JSON Schema', () => {
-  const { jsonSchema: _none, ...standard } = schemaOf(() => ({}))['~standard'];
-  const schema = { '~standard': standard };
-  const converted = schemaOf(() => ({ type: 'integer' }));
-  expect(read(schema, 'input', { other: () => converted }).result).toMatchObject({ type: 'integer' });
-  expect(read(schema, 'input').result).toBeUndefined();
-  expect(read(schema, 'output').warnings).toEqual([expect.stringContaining('jsonSchema: { other: … }')]);
-});
-
-it('readSchema warns with the message of a library that throws, and returns no schema', () => {
-  const schema = schemaOf(() => {
-    throw new Error('There is no JSON Schema of a Temporal.Instant.');
-  });
+it.each([
+  ['has no Standard JSON Schema', undefined, 'GatewayError: It provides no JSON Schema.'],
+  [
+    'throws',
+    () => {
+      throw new Error('A Temporal.Instant has no JSON Schema.');
+    },
+    'Error: A Temporal.Instant has no JSON Schema.',
+  ],
+])('readSchema rejects the input and leaves out the output of a library that %s', (_, json, reason) => {
+  const { jsonSchema, ...standard } = schemaOf(json ?? (() => ({})))['~standard'];
+  const schema = { '~standard': json ? { ...standard, jsonSchema } : standard };
   const { result, warnings } = read(schema, 'output');
   expect(result).toBeUndefined();
-  expect(warnings).toEqual([
-    'other cannot describe all of its output as JSON Schema, so the document is incomplete: There is no JSON Schema of a Temporal.Instant.',
-  ]);
+  const sentence = (side: string) =>
+    `its ${side} is a schema of other without a JSON Schema; use types that JSON Schema can express, and for Valibot toStandardJsonSchema(schema) of @valibot/to-json-schema: ${reason}`;
+  expect(warnings).toEqual([sentence('output')]);
+  expect(() => read(schema, 'input')).toThrow(sentence('input'));
 });
 
 it.each([
@@ -140,29 +139,6 @@ describe('a schema in the document', () => {
     expect(documented(readJson({ ...json })).schema).toEqual(expected);
   });
 
-  it.each([
-    ['date', { type: 'string', format: 'date-time' }],
-    ['bigint', { type: 'integer', format: 'int64' }],
-    ['file', { type: 'string', format: 'binary' }],
-  ] as const)('a %s of a library is read as one, and documented as JSON has it', (type, represented) => {
-    const schema = readJson({
-      type: 'object',
-      properties: {
-        a: { [typeKey]: type },
-        b: { anyOf: [{ [typeKey]: type }, { [typeKey]: 'undefined' }] },
-      },
-      required: ['a', 'b'],
-    });
-    const { a = {}, b = {} } = propertiesOf(schema)?.shape ?? {};
-    expect([typeOf(a), typeOf(b), acceptsUndefined(a), acceptsUndefined(b)]).toEqual([
-      type,
-      type,
-      false,
-      true,
-    ]);
-    expect(documented(schema).schema).toMatchObject({ properties: { a: represented, b: represented } });
-  });
-
   it('a recursive schema of a library is a reference to itself', () => {
     const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } };
     const $ref = '#/components/schemas/__schema0';
@@ -223,7 +199,6 @@ it.each<[json: object, schema: z.ZodType]>([
   [{ enum: ['a', 5, false] }, z.literal(['a', 5, false])],
   [{ type: 'string', format: 'date-time' }, z.iso.datetime()],
   [{ allOf: [{ type: 'string', pattern: 'a' }, { pattern: 'b' }] }, z.string()],
-  [{ [typeKey]: 'date' }, z.date()],
   [{ type: ['integer', 'boolean'] }, z.union([z.int(), z.boolean()])],
   [{ type: ['integer', 'null'] }, z.int().nullable()],
 ])('the converter of the JSON Schema %j equals that of the zod schema', (json, schema) => {

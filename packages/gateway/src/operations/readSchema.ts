@@ -1,36 +1,38 @@
 import { octetInputParser } from '@trpc/server/http';
 import { z } from 'zod';
 import { isObject } from '../http/isObject.ts';
-import {
-  isStandardSchema,
-  isZod,
-  type JsonSchemaConverters,
-  type StandardSchema,
-} from '../procedures/standardSchema.ts';
-import { libraryJsonSchema, typeKey } from './libraryJsonSchema.ts';
+import { reject } from '../procedures/gatewayError.ts';
+import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
 import { details, mapSchemas, optionalOf, type Details, type Schema } from './schema.ts';
 
 type Json = Record<PropertyKey, unknown>;
 
 /**
  * Returns the schema of a parser of any library; `undefined` for a parser that describes nothing, such as a function.
+ * @param what is read, for messages
+ * @throws {GatewayError} for an input that its library cannot describe as JSON Schema. For an output, the document
+ *   leaves it out.
  */
 export type ReadSchema = (parser: unknown, side: 'input' | 'output', what: string) => Schema | undefined;
 
-/** @param warn receives a sentence for each part that a library cannot describe */
-export function createReadSchema(
-  converters: JsonSchemaConverters,
-  warn: (sentence: string) => void,
-): ReadSchema {
+/** @param warn receives a sentence for each output that its library cannot describe */
+export function createReadSchema(warn: (sentence: string) => void): ReadSchema {
   return (parser, side, what) => {
     if (isZod(parser)) return readZod(parser, side);
     if (parser === octetInputParser) return readZod(z.instanceof(ReadableStream), side);
     if (!isStandardSchema(parser)) return undefined;
-    const json = libraryJsonSchema(parser, side, what, converters, warn);
-    if (json === undefined) return undefined;
-    const { $defs = {}, definitions = {}, $schema: _dialect, ...root } = json;
-    const schema = readJson(root, { ...(definitions as Json), ...($defs as Json) });
-    return acceptsNothing(parser, side) ? optionalOf(schema) : schema;
+    const { jsonSchema, vendor } = parser['~standard'];
+    try {
+      if (jsonSchema === undefined) reject('It provides no JSON Schema.');
+      const { $defs, $schema: _dialect, ...root } = jsonSchema[side]({ target: 'draft-2020-12' });
+      const schema = readJson(root, $defs as Json);
+      return acceptsNothing(parser, side) ? optionalOf(schema) : schema;
+    } catch (cause) {
+      const sentence = `its ${what} is a schema of ${vendor} without a JSON Schema; use types that JSON Schema can express, and for Valibot toStandardJsonSchema(schema) of @valibot/to-json-schema: ${String(cause)}`;
+      if (side === 'input') reject(sentence);
+      warn(sentence);
+      return undefined;
+    }
   };
 }
 
@@ -49,11 +51,13 @@ function acceptsNothing(parser: StandardSchema, side: 'input' | 'output'): boole
   return result.issues === undefined && (side === 'input' || result.value === undefined);
 }
 
+/** The keyword that holds the index of the details of a schema while zod copies it. */
+const indexKey = 'x-gateway-details';
+
 /** The JSON Schemas of types that JSON does not have. */
 const jsonOfType: Readonly<Record<string, Json | undefined>> = {
   date: { type: 'string', format: 'date-time' },
   bigint: { type: 'integer', format: 'int64' },
-  file: { type: 'string', format: 'binary' },
   undefined: { not: {} },
   void: { not: {} },
 };
@@ -82,7 +86,7 @@ export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Sche
       jsonSchema[details] = own;
       // zod returns a copy by way of JSON, which has no symbols.
       const index = all.push(own) - 1;
-      Object.defineProperty(jsonSchema, 'toJSON', { value: () => ({ ...jsonSchema, [typeKey]: index }) });
+      Object.defineProperty(jsonSchema, 'toJSON', { value: () => ({ ...jsonSchema, [indexKey]: index }) });
       const { override } = jsonSchema;
       if (typeof override === 'function') override({ ...context, io: side });
       else if (isObject(override)) Object.assign(jsonSchema, override);
@@ -95,8 +99,8 @@ export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Sche
 function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'output'): Details {
   const { def } = schema._zod;
   const inherited = json[details] as Details | undefined;
-  // Removed with the other marks. Until then it keeps zod from merging the schema into a list of types.
-  if (side === 'input' && isPreprocessed(def)) json[typeKey] = 'pipe';
+  // Removed with the other indexes. Until then it keeps zod from merging the schema into a list of types.
+  if (side === 'input' && isPreprocessed(def)) json[indexKey] = -1;
   // OpenAPI 3.1 §4.8.14.4: raw binary data has no contentEncoding. With one, the client that orval 8 generates sends text.
   if (def.type === 'file') delete json['contentEncoding'];
   return {
@@ -134,9 +138,8 @@ function acceptsUndefined(schema: z.core.$ZodTypes, side: 'input' | 'output'): b
 }
 
 /**
- * Adds details to a JSON Schema: the target of each reference, which properties may be absent, and the types that
- * `typeKey` marks.
- * @param all the details by index, where `typeKey` has indexes
+ * Adds details to a JSON Schema: the target of each reference, and which properties may be absent.
+ * @param all the details of zod schemas by index, where `indexKey` has indexes
  */
 export function readJson(
   root: Json,
@@ -148,33 +151,23 @@ export function readJson(
 
   function read(json: unknown): Schema {
     if (!isObject(json)) return json === false ? { not: {} } : {};
-    const { anyOf, oneOf, ...others } = json;
-    const union = [anyOf, oneOf].find(Array.isArray) as readonly Json[] | undefined;
-    const members = union?.filter((member) => member[typeKey] !== 'undefined');
-    if (union && members && members.length < union.length) {
-      return optionalOf(
-        read(members.length === 1 ? { ...members[0], ...others } : { ...others, anyOf: members }),
-      );
-    }
-    const { [typeKey]: mark, ...keywords } = json;
-    const own = typeof mark === 'string' ? { type: mark } : all[mark as number];
-    const required = new Set(keywords['required'] as string[] | undefined);
-    const schema = mapSchemas(
-      { ...(typeof mark === 'string' && jsonOfType[mark]), ...keywords },
-      (nested, keyword, name) => {
-        const property = read(nested);
-        return keyword === 'properties' && !required.has(name) ? optionalOf(property) : property;
-      },
-    );
-    const { $ref } = keywords;
+    const { [indexKey]: index, ...keywords } = json;
+    const { $ref, required = [] } = keywords;
+    const schema = mapSchemas(keywords, (nested, keyword, name) => {
+      const property = read(nested);
+      const isRequired = keyword !== 'properties' || (required as readonly string[]).includes(name);
+      return isRequired ? property : optionalOf(property);
+    });
+    const own = all[index as number];
     if (typeof $ref === 'string') return { ...schema, [details]: { ...own, target: targetOf($ref) } };
     return own ? { ...schema, [details]: own } : schema;
   }
 
   function targetOf(reference: string): Schema {
     if (reference === '#') return whole;
-    const pointer = /^#\/(?:\$defs|definitions)\/(.+)$/.exec(reference)?.[1] ?? '';
-    const name = decodeURIComponent(pointer).replaceAll('~1', '/').replaceAll('~0', '~');
+    const name = decodeURIComponent(reference.replace('#/$defs/', ''))
+      .replaceAll('~1', '/')
+      .replaceAll('~0', '~');
     let target = targets.get(name);
     if (target === undefined) {
       // Known before it is read, since it may contain itself.

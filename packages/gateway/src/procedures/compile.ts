@@ -85,7 +85,7 @@ const outputStep = (parser: Parser): CallStep => ({
 /** tRPC's message for an invalid output. */
 export const outputErrorMessage = 'Output validation failed';
 
-export function invalidOutput(cause: unknown): TRPCError {
+function invalidOutput(cause: unknown): TRPCError {
   boundIssues(cause);
   return new TRPCError({ message: outputErrorMessage, code: 'INTERNAL_SERVER_ERROR', cause });
 }

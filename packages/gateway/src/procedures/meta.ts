@@ -28,15 +28,6 @@ export interface Pagination {
 /** The part of a REST request that carries a property of the input. */
 export type InputPlace = 'path' | 'query' | 'header' | 'cookie' | 'body';
 
-/**
- * How arrays and objects are written in a query string:
- * - `repeat`: `tag=a&tag=b`
- * - `comma`: `tag=a,b`
- * - `brackets`: `tag[]=a&tag[]=b` or `tag[0]=a&tag[1]=b`; objects as in `deepObject`
- * - `deepObject`: `filter[name]=x&filter[range][min]=1`; nested arrays repeat their name or use brackets
- */
-export type QueryStyle = 'repeat' | 'comma' | 'brackets' | 'deepObject';
-
 /** Limits of an upload, and where its files are kept. `Infinity` removes a limit. */
 export interface UploadLimits {
   /** Maximum size of the body, in bytes. A larger one is rejected with 413. Default: the gateway's `maxBodyBytes`. */
@@ -91,16 +82,12 @@ export interface RestMeta {
   /**
    * The part of the request that carries a property of the input, by property; with `name` if it has another name
    * there. Default: the path for path parameters, the query for other properties of `GET` and `DELETE`, the body for
-   * those of other methods.
+   * those of other methods. In a query, an array is a repeated name, `tag=a&tag=b`, and an object has the names of its
+   * properties in brackets, `filter[name]=x&filter[range][min]=1`.
    * @example
    * in: { tenant: 'header', dryRun: 'query', id: { in: 'path', name: 'petId' } }
    */
   readonly in?: Readonly<Record<string, InputPlace | { readonly in: InputPlace; readonly name?: string }>>;
-  /**
-   * How arrays and objects are written in the query, for the whole operation or by property. Default: `repeat` for
-   * arrays, `deepObject` for objects.
-   */
-  readonly queryStyle?: QueryStyle | Readonly<Record<string, QueryStyle>>;
   /** Whether the procedure is served over REST. Default: true. */
   readonly enabled?: boolean;
   /** The operation's `operationId` in the document. Default: the procedure's path. */
@@ -113,8 +100,8 @@ export interface RestMeta {
   readonly tags?: readonly string[];
   /** Whether calls need a credential, if the gateway has `authentication`. On a WebSocket, all do. Default: true. */
   readonly protect?: boolean;
-  /** Marks the operation as deprecated in the document. `deprecation` does this and sets response headers. */
-  readonly deprecated?: boolean;
+  /** Deprecates the operation: `true` marks it in the document, an object also sets response headers. */
+  readonly deprecated?: boolean | Deprecation;
   /**
    * The media types that the request body may have. Default: `application/json`, or `application/octet-stream` for an
    * input of bytes.
@@ -149,13 +136,6 @@ export interface RestMeta {
    */
   readonly successStatus?: number | readonly [number, ...number[]];
   /**
-   * The schema of the output for each 2xx status, such as `{ 200: Pet, 202: Job, 204: z.void() }`. Over REST, the
-   * output of `.output()` is parsed again by the schema of its status; tRPC clients receive the output of `.output()`.
-   * The lowest status is the default (204 if the output is `undefined`); the procedure selects another with
-   * `response.status`. Use this or `successStatus`, not both.
-   */
-  readonly responses?: Readonly<Record<number, z.ZodType | StandardSchema>>;
-  /**
    * The media type of a binary response. The output must then be a `Uint8Array`, a `Blob`, a `ReadableStream` or an
    * async iterable of `Uint8Array`s, and needs no schema. The type of a `Blob`, if set, takes precedence.
    *
@@ -184,8 +164,6 @@ export interface RestMeta {
    * instead, set `idempotencyKey` next to `openapi`. Default: false.
    */
   readonly idempotencyKey?: boolean;
-  /** Deprecates the operation: sets `Deprecation`, `Sunset` and `Link` headers, and marks it in the document. */
-  readonly deprecation?: Deprecation;
   /**
    * Cursor pagination: `response.nextCursor` in the procedure sets a `Link` header to the next page.
    * @example

@@ -38,6 +38,10 @@ export interface ProcedureMeta {
  */
 export type IdempotencyKeyUse = true | 'required' | undefined;
 
+const isPlace = (value: unknown): boolean => {
+  const { in: place, name = '' } = isObject(value) ? value : { in: value };
+  return isText(name) && /^(?:path|query|header|cookie|body)$/.test(String(place));
+};
 const isDate = (value: unknown) => value instanceof Date;
 const schema = optional(isStandardSchema, 'a schema, such as z.object({ … })');
 
@@ -54,13 +58,14 @@ const restRules: OptionRules<RestMeta> = {
   tags: optional(isTextList, "an array of strings, such as tags: ['pets']"),
   enabled: flag,
   protect: flag,
-  deprecated: flag,
   idempotencyKey: flag,
-  contentTypes: optional(isTextList, "an array of strings, such as contentTypes: ['application/json']"),
-  in: optional(isObject, "an object, such as in: { tenant: 'header' }"),
-  queryStyle: optional(
-    (value) => isText(value) || isObject(value),
-    "a style or an object, such as queryStyle: { tags: 'comma' }",
+  contentTypes: optional(
+    (value) => isTextList(value) && value.length > 0,
+    "a list of media types, such as contentTypes: ['application/json']",
+  ),
+  in: optional(
+    (value) => isObject(value) && Object.values(value).every(isPlace),
+    "an object of places (path, query, header, cookie or body), such as in: { tenant: 'header' }",
   ),
   upload: optional(isObject, 'an object, such as upload: { maxBytes: 1_000_000 }', {
     maxBytes: positiveNumber,
@@ -83,7 +88,6 @@ const restRules: OptionRules<RestMeta> = {
     (value) => [value].flat().length > 0 && [value].flat().every(isSuccessStatus),
     'a status from 200 to 399, or a list of them, such as successStatus: 201',
   ),
-  responses: optional(isObject, 'an object, such as responses: { 200: Pet, 202: Job }'),
   errorResponses: optional(
     (value) =>
       Array.isArray(value)
@@ -94,19 +98,23 @@ const restRules: OptionRules<RestMeta> = {
     "an object or a list of statuses from 400 to 599, such as errorResponses: { 404: 'No such pet.' }",
   ),
   produces: optional(
-    (value) => isText(value) || isObject(value),
-    "a media type, such as produces: 'image/png'",
+    (value) => isText(value) || (isObject(value) && Object.keys(value).length > 0),
+    "a media type or an object of them, such as produces: 'image/png'",
   ),
   event: schema,
   pagination: optional(isObject, "an object, such as pagination: { cursor: 'after' }", {
     cursor: required(isText, "the name of a query parameter, such as cursor: 'after'"),
   } satisfies OptionRules<Pagination>),
-  deprecation: optional(isObject, "an object, such as deprecation: { since: new Date('2026-01-01') }", {
-    since: required(isDate, "a Date, such as new Date('2026-01-01')"),
-    sunset: optional(isDate, "a Date, such as new Date('2027-01-01')"),
-    successor: text,
-    documentation: text,
-  } satisfies OptionRules<Deprecation>),
+  deprecated: optional(
+    (value) => typeof value === 'boolean' || isObject(value),
+    "true, or an object such as deprecated: { since: new Date('2026-01-01') }",
+    {
+      since: required(isDate, "a Date, such as new Date('2026-01-01')"),
+      sunset: optional(isDate, "a Date, such as new Date('2027-01-01')"),
+      successor: text,
+      documentation: text,
+    } satisfies OptionRules<Deprecation>,
+  ),
 };
 
 /** Matches a scope-token (RFC 6749 §3.3). */

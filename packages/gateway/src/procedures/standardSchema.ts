@@ -9,6 +9,10 @@ export interface StandardSchema {
     /** The library's name. */
     readonly vendor: string;
     readonly validate: (value: unknown) => StandardResult | Promise<StandardResult>;
+    /** Converts the schema to JSON Schema: Standard JSON Schema 1 (https://standardschema.dev/json-schema). */
+    readonly jsonSchema?: Readonly<
+      Record<'input' | 'output', (options: { readonly target: 'draft-2020-12' }) => Record<string, unknown>>
+    >;
   };
 }
 
@@ -24,31 +28,6 @@ export interface StandardIssue {
   readonly problem?: string | undefined;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
-
-/** A schema that converts itself to JSON Schema: Standard JSON Schema 1 (https://standardschema.dev/json-schema). */
-export interface StandardJsonSchema {
-  readonly '~standard': {
-    readonly jsonSchema: {
-      readonly input: (options: StandardJsonSchemaOptions) => Record<string, unknown>;
-      readonly output: (options: StandardJsonSchemaOptions) => Record<string, unknown>;
-    };
-  };
-}
-
-interface StandardJsonSchemaOptions {
-  readonly target: 'draft-2020-12';
-  /** Options that are specific to the library. */
-  readonly libraryOptions?: Record<string, unknown> | undefined;
-}
-
-/**
- * Converters for libraries whose schemas do not implement Standard JSON Schema, by the library's name (`vendor`):
- * `{ valibot: toStandardJsonSchema }` with the function of `@valibot/to-json-schema`.
- */
-export type JsonSchemaConverters = Readonly<
-  // oxlint-disable-next-line typescript/no-explicit-any -- accepts only the schemas of its library
-  Record<string, (schema: any) => StandardJsonSchema>
->;
 
 /** Whether a value implements Standard Schema. ArkType's schemas are functions. */
 export const isStandardSchema = (value: unknown): value is StandardSchema =>

@@ -8,14 +8,12 @@ import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { Spool } from '../../http/upload.ts';
 import type { LinkBase } from '../../operations/deprecation.ts';
 import type { Operation } from '../../operations/operation.ts';
-import type { StatusResponses } from '../../operations/operationOutput.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import { idempotencyKey } from '../../calls/idempotencyKey.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
-import { invalidOutput } from '../../procedures/compile.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import type { Protocol } from '../protocol.ts';
 import { RequestRun, type RunSettings } from '../requestRun.ts';
@@ -28,7 +26,7 @@ import { clientClosedError } from './receiveError.ts';
 import { receiveUpload } from './receiveUpload.ts';
 import { readInput, type RawInput } from './readInput.ts';
 import { eventBody } from './restEvents.ts';
-import { successStatusOf, writeSuccess } from './successResponse.ts';
+import { writeSuccess } from './successResponse.ts';
 import { Upload } from './upload.ts';
 
 export interface RestProtocolOptions extends RunSettings, EventStreamTimes {
@@ -198,20 +196,7 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
     this.reservation?.settle(outcome);
     if (outcome instanceof Failure) this.#respondWithError(outcome.error);
     else if (output.kind === 'events') void this.#streamEvents(outcome, output.parse);
-    else if (output.kind !== 'bytes' && output.responses) void this.#parse(outcome, output.responses);
     else this.#respondWithOutput(outcome);
-  }
-
-  /** Parses the output with the schema of its status. */
-  async #parse(output: unknown, responses: StatusResponses): Promise<void> {
-    let parsed: unknown;
-    try {
-      const status = successStatusOf(this.#operation, output, this.scope.response);
-      parsed = await responses.get(status)?.parse(output);
-    } catch (cause) {
-      return this.#respondWithError(invalidOutput(cause));
-    }
-    this.#respondWithOutput(parsed);
   }
 
   /** Starts the stream of a subscription. An error before the first event can still become an error response. */

@@ -68,8 +68,8 @@ export function writeSuccess(
  * Returns the status of a successful response.
  * @throws {TypeError} for a status that the metadata does not list
  */
-export function successStatusOf(
-  { procedure, rest, statuses }: Operation,
+function successStatusOf(
+  { procedure, statuses }: Operation,
   output: unknown,
   { status: ownStatus }: ResponseControls,
 ): number {
@@ -79,7 +79,7 @@ export function successStatusOf(
   const status = isEmpty ? 204 : (ownStatus ?? defaultStatus);
   if (status === defaultStatus || statuses.includes(status)) return status;
   throw new TypeError(
-    `Procedure "${procedure.path}" set the status ${status}, which its metadata does not list. Add it to ${rest.responses ? 'responses' : 'successStatus'}.`,
+    `Procedure "${procedure.path}" set the status ${status}, which its metadata does not list. Add it to successStatus.`,
   );
 }
 

@@ -1,7 +1,6 @@
 import { bearer, createGateway, type Gateway } from '@petstore/gateway';
 import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
 import { temporaryFiles } from '@petstore/gateway/node';
-import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type AnyTRPCProcedure, type AnyTRPCRouter, initTRPC } from '@trpc/server';
 import * as errors from './errors.ts';
 import * as hooks from './hooks.ts';
@@ -84,7 +83,6 @@ export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
     cors: { origins: (origin) => origin.endsWith('.shapes.example') },
     rateLimit: { calls: 1_000_000, windowSeconds: 1 },
     spool: temporaryFiles(),
-    jsonSchema: { valibot: toStandardJsonSchema },
     routes: hooks.routes,
     policies: [
       {

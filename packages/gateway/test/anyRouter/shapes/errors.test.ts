@@ -389,7 +389,7 @@ it.each<[what: string, procedure: Parameters<typeof t.router>[0][string], senten
       .errors(declareErrors({ GONE: { status: 410, data: z.map(z.string(), z.string()) } }))
       .output(z.int())
       .query(() => 1),
-    /in the data of its error GONE, its value is a map/,
+    /in its error GONE, its value is a map/,
   ],
 ])('createGateway rejects %s with a message that names the fix', async (_, procedure, sentence) => {
   const created = createGateway({

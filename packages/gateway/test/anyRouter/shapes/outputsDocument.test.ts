@@ -40,13 +40,14 @@ const router = t.router({
         method: 'POST',
         path: '/several',
         summary: 'Several statuses',
-        responses: { 200: Tick, 202: z.object({ at: z.date() }), 204: z.void() },
+        successStatus: [200, 202, 204],
         produces: { 'application/json': true, 'text/csv': String },
         errorResponses: { 409: 'Another one runs.' },
       },
     })
     .errors(feedErrors)
-    .mutation(() => {}),
+    .output(Tick.optional())
+    .mutation(() => undefined),
 });
 
 const formats: readonly (readonly [name: string, format: ErrorFormat | undefined])[] = [

@@ -1,5 +1,6 @@
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC } from '@trpc/server';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { scope, type } from 'arktype';
 import * as v from 'valibot';
 import { z } from 'zod';
@@ -11,24 +12,26 @@ export const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const echo = (input: unknown): unknown => JSON.parse(JSON.stringify(input ?? null));
 
 const valibot = {
-  input: v.object({
-    id: v.pipe(v.number(), v.integer()),
-    bornAfter: v.optional(v.date()),
-    filter: v.optional(v.object({ city: v.string(), range: v.optional(v.object({ min: v.number() })) })),
-    isOld: v.optional(v.boolean()),
-    sort: v.optional(v.picklist(['age', 'name'])),
-    tags: v.optional(v.array(v.string())),
-    weight: v.optional(v.pipe(v.number(), v.minValue(1))),
-    tenant: v.optional(v.pipe(v.string(), v.minLength(2))),
-  }),
-  body: v.strictObject({
-    name: v.pipe(v.string(), v.minLength(1), v.description('What it is called.')),
-    kind: v.nullable(v.picklist(['cat', 'dog'])),
-    born: v.date(),
-    nested: v.optional(v.object({ n: v.number() })),
-  }),
-  output: v.object({ id: v.number(), name: v.string(), born: v.date() }),
-  event: v.object({ n: v.pipe(v.number(), v.integer()) }),
+  input: toStandardJsonSchema(
+    v.object({
+      id: v.pipe(v.number(), v.integer()),
+      filter: v.optional(v.object({ city: v.string(), range: v.optional(v.object({ min: v.number() })) })),
+      isOld: v.optional(v.boolean()),
+      sort: v.optional(v.picklist(['age', 'name'])),
+      tags: v.optional(v.array(v.string())),
+      weight: v.optional(v.pipe(v.number(), v.minValue(1))),
+      tenant: v.optional(v.pipe(v.string(), v.minLength(2))),
+    }),
+  ),
+  body: toStandardJsonSchema(
+    v.strictObject({
+      name: v.pipe(v.string(), v.minLength(1), v.description('What it is called.')),
+      kind: v.nullable(v.picklist(['cat', 'dog'])),
+      nested: v.optional(v.object({ n: v.number() })),
+    }),
+  ),
+  output: toStandardJsonSchema(v.object({ id: v.number(), name: v.string() })),
+  event: toStandardJsonSchema(v.object({ n: v.pipe(v.number(), v.integer()) })),
 } as const;
 
 const arktype = {
@@ -38,7 +41,6 @@ const arktype = {
     'sort?': "'name' | 'age'",
     'isOld?': 'boolean',
     'weight?': 'number >= 1',
-    'bornAfter?': 'Date',
     'filter?': { city: 'string', 'range?': { min: 'number' } },
     'tenant?': 'string >= 2',
   }),
@@ -46,10 +48,9 @@ const arktype = {
     '+': 'reject',
     name: type('string >= 1').describe('What it is called.', 'self'),
     kind: "'cat' | 'dog' | null",
-    born: 'Date',
     'nested?': { n: 'number' },
   }),
-  output: type({ id: 'number', name: 'string', born: 'Date' }),
+  output: type({ id: 'number', name: 'string' }),
   event: type({ n: 'number.integer' }),
 } as const;
 
@@ -64,7 +65,7 @@ const petsOf = ({ body, event, input, output }: typeof valibot | typeof arktype)
       .meta({ openapi: { method: 'POST', path: '/pets' } })
       .input(body as (typeof valibot)['body'])
       .output(output as (typeof valibot)['output'])
-      .mutation(({ input: { name, born } }) => ({ id: 1, name, born })),
+      .mutation(({ input: { name } }) => ({ id: 1, name })),
     watch: t.procedure
       .meta({ openapi: { method: 'GET', path: '/events', event } })
       .subscription(async function* () {
@@ -80,7 +81,11 @@ export const chained = t.router({
   rename: t.procedure
     .meta({ openapi: { method: 'POST', path: '/{owner}/pets/{id}', in: { dryRun: 'query' } } })
     .input(z.object({ owner: z.string().min(2) }))
-    .input(v.object({ id: v.pipe(v.number(), v.integer()), dryRun: v.optional(v.boolean()) }))
+    .input(
+      toStandardJsonSchema(
+        v.object({ id: v.pipe(v.number(), v.integer()), dryRun: v.optional(v.boolean()) }),
+      ),
+    )
     .input(type({ name: 'string > 0' }))
     .output(z.unknown())
     .mutation(({ input }) => input),
@@ -98,11 +103,6 @@ export const forms = t.router({
     .input(type({ age: 'number.integer', 'tags?': 'string[]', terms: 'true' }))
     .output(z.unknown())
     .mutation(({ input }) => input),
-  upload: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/files', contentTypes: ['multipart/form-data'] } })
-    .input(v.object({ title: v.string(), photo: v.file(), more: v.optional(v.array(v.file())) }))
-    .output(z.unknown())
-    .mutation(({ input: { title, photo, more } }) => [title, photo.size, more?.length]),
 });
 
 interface Tree {
@@ -115,55 +115,47 @@ const { Node } = scope({ Node: { value: 'number', 'next?': 'Node' } }).export();
 export const bodies = t.router({
   tree: t.procedure
     .meta({ openapi: { method: 'POST', path: '/trees' } })
-    .input(Tree)
+    .input(toStandardJsonSchema(Tree))
     .output(Node)
     .mutation(({ input }) => ({ value: 1, next: { value: input.children.length } })),
   union: t.procedure
     .meta({ openapi: { method: 'POST', path: '/unions' } })
     .input(
-      v.variant('kind', [
-        v.object({ kind: v.literal('a'), at: v.date() }),
-        v.object({ kind: v.literal('b'), n: v.number() }),
-      ]),
+      toStandardJsonSchema(
+        v.variant('kind', [
+          v.object({ kind: v.literal('a'), at: v.pipe(v.string(), v.isoTimestamp()) }),
+          v.object({ kind: v.literal('b'), n: v.number() }),
+        ]),
+      ),
     )
     .output(z.unknown())
-    .mutation(({ input }) => (input.kind === 'a' ? input.at.getTime() : input.n)),
+    .mutation(({ input }) => (input.kind === 'a' ? Date.parse(input.at) : input.n)),
   list: t.procedure
     .meta({ openapi: { method: 'POST', path: '/lists' } })
-    .input(type({ at: 'Date' }).array().atMostLength(2))
+    .input(type({ n: 'number' }).array().atMostLength(2))
     .output(type('number'))
-    .mutation(({ input }) => input[0]?.at.getTime() ?? 0),
+    .mutation(({ input }) => input[0]?.n ?? 0),
 });
 
 export const optional = t.router({
   list: t.procedure
     .meta({ openapi: { method: 'GET', path: '/pets' } })
-    .input(v.optional(v.object({ limit: v.optional(v.number()) })))
+    .input(toStandardJsonSchema(v.optional(v.object({ limit: v.optional(v.number()) }))))
     .output(z.unknown())
     .query(({ input }) => input ?? 'none'),
   remove: t.procedure
     .meta({ openapi: { method: 'DELETE', path: '/pets/{id}' } })
     .input(type({ id: 'string' }))
-    .output(v.void())
+    .output(z.void())
     .mutation(() => undefined),
-});
-
-export const statusesOfLibraries = t.router({
-  find: t.procedure
-    .meta({
-      openapi: {
-        method: 'GET',
-        path: '/jobs',
-        responses: { 200: type({ done: 'true' }), 202: v.object({ left: v.number() }) },
-      },
-    })
-    .query(() => ({ done: true, left: 5 })),
 });
 
 export const partlyDescribed = t.router({
   find: t.procedure
     .meta({ openapi: { method: 'GET', path: '/pets' } })
-    .output(v.object({ name: v.string(), size: v.pipe(v.string(), v.transform(Number)) }))
+    .output(
+      toStandardJsonSchema(v.object({ name: v.string(), size: v.pipe(v.string(), v.transform(Number)) })),
+    )
     .query(() => ({ name: 'Tom', size: '5' as never })),
   site: t.procedure
     .meta({ openapi: { method: 'GET', path: '/site' } })

@@ -24,7 +24,7 @@ const sameTypes: Readonly<Record<string, Triple>> = {
     valibot: v.pipe(v.string(), v.minLength(1), v.maxLength(3)),
     arktype: type('1 <= string <= 3'),
   },
-  number: { zod: z.number(), valibot: v.pipe(v.number(), v.finite()), arktype: type('number') },
+  number: { zod: z.number(), valibot: v.number(), arktype: type('number') },
   integer: {
     zod: z.int(),
     valibot: v.pipe(v.number(), v.safeInteger()),
@@ -59,7 +59,6 @@ const sameTypes: Readonly<Record<string, Triple>> = {
     valibot: v.union([v.pipe(v.number(), v.integer()), v.boolean()]),
     arktype: type('number.integer | boolean'),
   },
-  date: { zod: z.date(), valibot: v.date(), arktype: type('Date') },
   strings: { zod: z.array(z.string()), valibot: v.array(v.string()), arktype: type('string[]') },
   integers: {
     zod: z.array(z.int()).min(1).max(3),
@@ -68,7 +67,7 @@ const sameTypes: Readonly<Record<string, Triple>> = {
   },
   record: {
     zod: z.record(z.string(), z.number()),
-    valibot: v.record(v.string(), v.pipe(v.number(), v.finite())),
+    valibot: v.record(v.string(), v.number()),
     arktype: type('Record<string, number>'),
   },
   object: {
@@ -133,7 +132,7 @@ async function gatewayOf(library: (typeof libraries)[number]) {
     const field = sameTypes[name]?.[library];
     const object = {
       zod: () => z.object({ value: (field as z.ZodType).optional() }),
-      valibot: () => v.object({ value: v.optional(field as v.GenericSchema) }),
+      valibot: () => toStandardJsonSchema(v.object({ value: v.optional(field as v.GenericSchema) })),
       arktype: () => type({ 'value?': field as type.Any }),
     }[library]();
     return [
@@ -145,7 +144,6 @@ async function gatewayOf(library: (typeof libraries)[number]) {
     router: t.router(Object.fromEntries(routes.flat())),
     createContext: () => ({}),
     document: { title: 'Texts', version: '1' },
-    jsonSchema: { valibot: toStandardJsonSchema },
   });
 }
 

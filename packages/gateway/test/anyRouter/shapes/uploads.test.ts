@@ -196,7 +196,7 @@ it.each([
   [
     'bytes as JSON',
     put('/x', { contentTypes: ['application/json'] }).input(z.object({ content: stream })),
-    /its body is bytes, which application\/json does not support/,
+    /its content type application\/json is not supported for a body of bytes; use application\/octet-stream, image\/png or another/,
   ],
   [
     'an upload.maxBytes of -1',
@@ -220,7 +220,7 @@ it.each(['Image/PNG', 'image/png; q=1', 'image/*', 'png'])(
       .input(stream)
       .output(z.void());
     await expect(startUploads(t.router({ upload: upload.mutation(() => {}) }))).rejects.toThrow(
-      `its content type "${type}" is not valid; write a media type in lower case and without parameters, such as image/png`,
+      `its content type ${type} is not supported for a body of bytes; use application/octet-stream, image/png or another binary type in lower case`,
     );
   },
 );

@@ -428,17 +428,17 @@ it.each([
   [
     'fileStream() beside z.file()',
     post().input(z.object({ photos: fileStream(), photo: z.file() })),
-    /"photo" is a file and "photos" is a fileStream\(\); use only one of them/,
+    /"photo" is a file, which only multipart\/form-data supports, without fileStream\(\)/,
   ],
   [
     'two fileStream()',
     post().input(z.object({ photos: fileStream(), more: fileStream() })),
-    /"photos" and "more" are both fileStream\(\); use one/,
+    /"more" is of the type "custom", to which text cannot be converted/,
   ],
   [
     'fileStream() in a JSON body',
     post({ contentTypes: ['application/json'] }).input(Album),
-    /"photos" is a fileStream\(\), which only multipart\/form-data supports/,
+    /its content type application\/json is not supported for a form with a fileStream\(\); use multipart\/form-data/,
   ],
   [
     'upload.spool without the option spool',
