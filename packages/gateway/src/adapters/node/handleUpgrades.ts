@@ -1,6 +1,6 @@
 import type { Server } from 'node:net';
 import type { Service } from '../../http/service.ts';
-import { closeOnce, Drain } from '../server/drain.ts';
+import { closeOnce } from '../server/closeOnce.ts';
 import { OpenSockets } from '../server/openSockets.ts';
 import { requestLimits, requireService, type Listening } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
@@ -32,9 +32,8 @@ export function handleUpgrades(server: Server, service: Service, options: NodeHa
   requireService('handleUpgrades', service, 'server, ');
   const limits = requestLimits(service);
   const removePrefix = prefixRemover(options.prefix);
-  const sockets = new OpenSockets({});
-  const drain = new Drain();
-  const responder = new NodeResponder(service, Infinity, drain.recheck);
+  const sockets = new OpenSockets(service, {});
+  const responder = new NodeResponder(service);
   const end = attachWebSockets(server, {
     service,
     sockets,
@@ -53,7 +52,6 @@ export function handleUpgrades(server: Server, service: Service, options: NodeHa
     inFlight: () => responder.inFlight + sockets.inFlight,
     connections: () => sockets.size,
     close: closeOnce({
-      drain,
       responder,
       sockets,
       connections: () => 0,

@@ -232,6 +232,12 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   /** Length of the body in bytes: 0 without a body and if the request is malformed, NaN for a chunked body. */
   readonly bodyLength: number;
   /**
+   * Whether the request is a valid WebSocket upgrade (RFC 6455 §4.2.1). uWS checks only that it has a key. With
+   * `Connection: close`, uWS would open and close the socket at once, and throw; a body would be parsed as frames
+   * (uWebSockets.js 20).
+   */
+  readonly isUpgrade: boolean;
+  /**
    * Whether the connection must not serve another request: the client requests it, or the end of this request is
    * uncertain.
    */
@@ -273,6 +279,14 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     if (this.rejection !== undefined) this.bodyLength = 0;
     else if (head.transferEncodingCount !== 0) this.bodyLength = Number.NaN;
     else this.bodyLength = head.contentLengthCount === 0 ? 0 : Number(head.contentLength);
+    this.isUpgrade =
+      head.isUpgrade &&
+      method === 'GET' &&
+      this.rejection === undefined &&
+      !head.isHostOptional &&
+      !head.isLast &&
+      this.bodyLength === 0 &&
+      this.someHeader((name, value) => name === 'upgrade' && value.toLowerCase() === 'websocket');
   }
 
   header(name: string): string | undefined {

@@ -58,7 +58,6 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   readonly #service: Service;
   readonly #rejectHttp: NonNullable<Service['rejectHttp']>;
   readonly #maxUnsentBytes: number;
-  readonly #onEnd: () => void;
   /** Number of requests received in this turn of the event loop, and up to 63 of earlier turns. */
   #receivedInTurn = 0;
   readonly #endTurn = () => {
@@ -67,12 +66,10 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   /** Bytes of responses that wait for clients to read them, without streams. */
   #unsentBytes = 0;
 
-  /** @param onEnd called whenever `inFlight` decreases */
-  constructor(service: Service, maxUnsentBytes = Infinity, onEnd = () => {}) {
+  constructor(service: Service, maxUnsentBytes = Infinity) {
     this.#service = service;
     this.#rejectHttp = service.rejectHttp ?? defaultRejection;
     this.#maxUnsentBytes = maxUnsentBytes;
-    this.#onEnd = onEnd;
   }
 
   /** Converts status and headers. Returns `undefined` for a header that must not be written. */
@@ -128,7 +125,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     const handle = () => {
       // The connection may have closed because the client pipelined another request.
       if (!request.isAborted) this.#handle(request);
-      this.#end();
+      this.inFlight -= 1;
     };
     if (isDelayed) this.#runInNextTurn(request, handle);
     else request.whenBodyReceived(handle);
@@ -152,7 +149,9 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   /** Counts work as in flight until its promise settles. */
   count(work: Promise<void>): void {
     this.inFlight += 1;
-    const onEnd = () => this.#end();
+    const onEnd = () => {
+      this.inFlight -= 1;
+    };
     work.then(onEnd, onEnd);
   }
 
@@ -251,7 +250,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
       try {
         this.respondLater(request, ready);
       } finally {
-        this.#end();
+        this.inFlight -= 1;
       }
     };
     response.then(respond, () => respond(internalErrorResponse));
@@ -313,11 +312,6 @@ export abstract class Responder<Request extends ServerRequest, Head> {
       this.#streams.delete(body);
     }
     void discardStream(unread);
-  }
-
-  #end(): void {
-    this.inFlight -= 1;
-    this.#onEnd();
   }
 }
 
