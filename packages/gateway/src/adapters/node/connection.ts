@@ -73,7 +73,7 @@ export class ServedRequest extends NodeRequest {
   readonly #connection: Connection;
 
   constructor(message: IncomingMessage, res: ServerResponse, limits: RequestLimits, connection: Connection) {
-    super(message, res, message.url ?? '', limits);
+    super(message, res, limits);
     this.#connection = connection;
   }
 

@@ -57,8 +57,8 @@ export abstract class NodeRequest extends ServerRequest {
   readonly res: ServerResponse;
   protected readonly message: IncomingMessage;
 
-  /** @param url the target, from which a server may have removed a prefix */
-  constructor(message: IncomingMessage, res: ServerResponse, url: string, limits: RequestLimits) {
+  constructor(message: IncomingMessage, res: ServerResponse, limits: RequestLimits) {
+    const { url = '' } = message;
     const target = isPath(url) ? url : originForm(url);
     const end = target.indexOf('?');
     super(

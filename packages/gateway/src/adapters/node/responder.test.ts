@@ -19,7 +19,7 @@ it('a response whose write throws no longer counts as unsent, so the next large 
         throw new Error('A middleware throws.');
       };
     }
-    responder.receive(new MountedRequest(message, res, '/', requestLimits(service)));
+    responder.receive(new MountedRequest(message, res, requestLimits(service)));
   }).listen(0, '127.0.0.1');
   onTestFinished(() => {
     server.closeAllConnections();
