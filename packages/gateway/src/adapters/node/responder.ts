@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isWritableHeader } from '../../http/headers.ts';
 import { hasNoContent, isBodyStream, type Header, type HttpResponse } from '../../http/response.ts';
+import { controlCharacter, nonPrintable } from '../server/request.ts';
 import { bufferedBody, type BodySink, byteLength, Responder, unlessAborted } from '../server/responder.ts';
 import type { NodeRequest } from './request.ts';
 
@@ -119,17 +120,13 @@ function fieldsOf({ headers, sharedHeaders }: HttpResponse): Fields | undefined 
   return encode(headers, [...shared]);
 }
 
-/** Characters other than tab and printable ASCII. */
-const nonPrintable = /[^\t -~]/;
-// oxlint-disable-next-line no-control-regex -- Node rejects a value with one of these
-const controlCharacter = /[\0-\x08\x0a-\x1f\x7f]/;
-
 function encode(headers: readonly Header[], fields: Fields): Fields | undefined {
   for (const header of headers) {
     if (!isWritableHeader(header)) return undefined;
     const name = header[0];
     const value = header[1];
     if (!nonPrintable.test(value)) fields.push(name, value);
+    // Node rejects such a value.
     else if (controlCharacter.test(value)) return undefined;
     // As UTF-8, as the other adapters do: Node writes each character as one byte.
     else fields.push(name, Buffer.from(value).toString('latin1'));

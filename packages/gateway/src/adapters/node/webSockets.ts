@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../http/response.ts';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { closedWithinMs, type OpenSockets } from '../server/openSockets.ts';
-import { defaultRejection } from '../server/rejections.ts';
+import { badRequest, defaultRejection } from '../server/rejections.ts';
 import { http } from './builtins.ts';
 import type { NodeRequest } from './request.ts';
 import type { NodeResponder } from './responder.ts';
@@ -100,8 +100,7 @@ export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptio
     const { connection } = request;
     const { native, maxBytes } = accept.isUnauthenticated ? unauthenticated : admitted;
     const reject = ({ message: reason }: Error) => {
-      const rejection = { status: 400, code: 'BAD_REQUEST', message: `${reason}.` };
-      responder.respond(request, rejectHttp(request, rejection));
+      responder.respond(request, rejectHttp(request, badRequest(`${reason}.`)));
     };
     // ws emits it within `handleUpgrade`.
     native.once('wsClientError', reject);

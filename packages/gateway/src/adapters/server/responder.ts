@@ -1,6 +1,7 @@
 // Hot path: called for every request.
 import { Buffer } from 'node:buffer';
 import { isWritableHeader } from '../../http/headers.ts';
+import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import {
   discardStream,
   hasNoContent,
@@ -169,7 +170,11 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     if (head === undefined) return this.respond(request, internalErrorResponse);
     const { status, body } = response;
     // A 205 has no body, but unlike a 204 it has a length, of 0 (RFC 9110 §15.3.6, RFC 9112 §6.3).
-    if (status === 205 && body !== undefined) return this.respond(request, withoutBody(response));
+    if (status === 205 && body !== undefined) {
+      const empty = OutgoingResponse.of(response);
+      empty.removeBody();
+      return this.respond(request, empty);
+    }
     const isWhole = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
     const isLarge = isWhole && body !== undefined && body.length > largeBodyLength;
     if (isLarge && this.#unsentBytes > this.#maxUnsentBytes && request.method !== 'HEAD') {
@@ -338,12 +343,6 @@ function isValid({ status, body }: HttpResponse): boolean {
   // Statuses below 200 do not end a request (RFC 9110 §15.2).
   if (!Number.isInteger(status) || status < 200 || status > 999) return false;
   return typeof body === 'string' || body === undefined || body instanceof Uint8Array || isBodyStream(body);
-}
-
-/** Returns a response without its body. */
-function withoutBody(response: HttpResponse): HttpResponse {
-  if (isBodyStream(response.body)) void discardStream(response.body);
-  return { ...response, body: undefined };
 }
 
 /** Header lines of shared headers, which are validated and joined once. */
