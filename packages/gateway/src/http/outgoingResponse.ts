@@ -1,6 +1,13 @@
 // Hot path: one object per response.
 import { isWritableHeader } from './headers.ts';
-import { discardStream, headersOf, isBodyStream, type Header, type HttpResponse } from './response.ts';
+import {
+  discardStream,
+  hasNoBody,
+  headersOf,
+  isBodyStream,
+  type Header,
+  type HttpResponse,
+} from './response.ts';
 
 /**
  * Sets the status and the headers of a response. `createContext` receives one per request; the calls of a tRPC batch
@@ -140,7 +147,7 @@ export class OutgoingResponse implements HttpResponse, ResponseControls, PolicyR
     if (!Number.isInteger(status) || status < 200 || status > 599) {
       throw new RangeError(`A policy set the status ${status}; it must be an integer from 200 to 599.`);
     }
-    if (status === 204 || status === 205 || status === 304) this.removeBody();
+    if (hasNoBody(status)) this.removeBody();
   }
 }
 

@@ -23,6 +23,12 @@ export const headersOf = ({ sharedHeaders = [], headers }: HttpResponse): readon
   ...headers,
 ];
 
+/** Whether a response of a status has neither a body nor a length (RFC 9110 §8.6, §15.3.5, §15.4.5). */
+export const hasNoContent = (status: number): boolean => status === 204 || status === 304;
+
+/** Whether a response of a status has no body (RFC 9110 §6.4.1). */
+export const hasNoBody = (status: number): boolean => status === 205 || hasNoContent(status);
+
 /**
  * A body that is produced while it is sent. The adapter requests the next chunk after the socket has taken the previous
  * one. When the client disconnects, the adapter calls the iterator's `return`, even while a `next` is pending.

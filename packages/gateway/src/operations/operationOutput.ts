@@ -1,3 +1,4 @@
+import { hasNoBody } from '../http/response.ts';
 import { reject } from '../procedures/gatewayError.ts';
 import type { MediaWriter, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
@@ -91,7 +92,7 @@ function checkMediaType(type: string): void {
 
 /** Whether a successful response of this status has a body. 204, 205 and redirects have none. */
 export const statusHasBody = (status: number): boolean =>
-  status !== 204 && status !== 205 && (status < 300 || status > 399);
+  !hasNoBody(status) && (status < 300 || status > 399);
 
 export function successStatuses({ successStatus }: RestMeta, output: OperationOutput): readonly number[] {
   if (successStatus !== undefined) return [successStatus].flat();

@@ -53,11 +53,14 @@ const router = t.router({
 
 const express = await loadExpress();
 
-const createTexts = () =>
+const createTexts = (base = '') =>
   createGateway({
     router,
     createContext: () => ({}),
     document: { title: 'Texts', version: '1.0.0' },
+    restBasePath: `${base}/v1`,
+    trpcBasePath: `${base}/trpc`,
+    documentPath: `${base}/openapi.json`,
   });
 
 /** Serves until the test ends. @returns the origin */
@@ -88,9 +91,9 @@ const mounts: readonly (readonly [name: string, mount: () => Promise<MountedGate
     async () => ({ origin: await listen(nodeHandler(await createTexts())), base: '' }),
   ],
   [
-    'a server of node:http with a prefix',
+    'a server of node:http below a path',
     async () => ({
-      origin: await listen(nodeHandler(await createTexts(), { prefix: '/api' })),
+      origin: await listen(nodeHandler(await createTexts('/api'))),
       base: '/api',
     }),
   ],
@@ -106,7 +109,7 @@ const mounts: readonly (readonly [name: string, mount: () => Promise<MountedGate
     'Express after its body parsers',
     async () => {
       const app = express();
-      app.use(express.json({ strict: false, limit: '1mb' }), express.urlencoded(), express.text());
+      app.use(express.json({ strict: false, limit: '1mb' }), express.text());
       app.use('/api', nodeHandler(await createTexts()));
       return { origin: await listen(app), base: '/api' };
     },
@@ -115,7 +118,7 @@ const mounts: readonly (readonly [name: string, mount: () => Promise<MountedGate
     'Fastify',
     async () => {
       const app = fastify();
-      const handler = nodeHandler(await createTexts(), { prefix: '/api' });
+      const handler = nodeHandler(await createTexts('/api'));
       await app.register(
         async (scope) => {
           // The gateway reads bodies itself.
@@ -135,7 +138,7 @@ const mounts: readonly (readonly [name: string, mount: () => Promise<MountedGate
     'Fastify after its body parsers',
     async () => {
       const app = fastify();
-      const handler = nodeHandler(await createTexts(), { prefix: '/api' });
+      const handler = nodeHandler(await createTexts('/api'));
       app.addContentTypeParser(
         'application/x-www-form-urlencoded',
         { parseAs: 'string' },
@@ -319,16 +322,16 @@ describe('paths outside of the gateway', () => {
   });
 
   it.each(['/v1/texts/a', '/apis/v1/texts/a', '/api/other', '/'])(
-    'nodeHandler answers %s, a path outside of its prefix or gateway, with 404 if no handler follows',
+    'nodeHandler answers %s, a path outside of its gateway, with 404 if no handler follows',
     async (path) => {
-      const origin = await listen(nodeHandler(await createTexts(), { prefix: '/api' }));
+      const origin = await listen(nodeHandler(await createTexts('/api')));
       const response = await fetch(`${origin}${path}`);
       expect([response.status, await response.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
     },
   );
 
-  it('nodeHandler passes a path without its prefix to the next handler', async () => {
-    const handler = nodeHandler(await createTexts(), { prefix: '/api/' });
+  it('nodeHandler of node:http passes a path outside of its gateway to the next handler', async () => {
+    const handler = nodeHandler(await createTexts('/api'));
     const origin = await listen((req, res) => handler(req, res, () => res.end(`next ${req.url}`)));
     expect(await (await fetch(`${origin}/v1/texts/a`)).text()).toBe('next /v1/texts/a');
     expect((await fetch(`${origin}/api/v1/texts/a`)).status).toBe(200);

@@ -2,6 +2,7 @@
 import { isWritableHeader } from '../../http/headers.ts';
 import {
   discardStream,
+  hasNoBody,
   isBodyStream,
   type BodyStream,
   type Header,
@@ -83,9 +84,6 @@ export function createFetch({
 const changesRequest = ({ method, headers, body, signal }: FetchInit) =>
   method !== undefined || headers !== undefined || body !== undefined || signal !== undefined;
 
-/** Whether a status allows no body: the constructor of `Response` rejects one (Fetch Standard §2.2.3). */
-const hasNoBody = (status: number) => status === 204 || status === 205 || status === 304;
-
 /** Converts a response to a WHATWG `Response`: to a 500 if the response is invalid. */
 function toResponse(request: FetchRequest, response: HttpResponse): Response {
   try {
@@ -105,6 +103,7 @@ function createResponse(request: FetchRequest, response: HttpResponse): Response
   if (!Number.isInteger(status)) throw new RangeError('The status is not an integer.');
   const headers = headersInit(response);
   const isHead = request.method === 'HEAD';
+  // The constructor of `Response` rejects a body for these statuses, even an empty one (Fetch Standard §2.2.3).
   if (isHead || hasNoBody(status)) {
     if (isBodyStream(body)) void discardStream(body);
     else if (isHead && !hasNoBody(status)) headers.push(['content-length', String(bodyLength(body))]);

@@ -64,13 +64,7 @@ export class FetchRequest implements HttpRequest {
     for await (const chunk of this.bodyChunks(Math.min(maxBytes, this.#maxBodyBytes))) chunks.push(chunk);
     const [first] = chunks;
     if (chunks.length === 1 && first) return first;
-    const body = new Uint8Array(this.receivedBytes);
-    let at = 0;
-    for (const chunk of chunks) {
-      body.set(chunk, at);
-      at += chunk.byteLength;
-    }
-    return body;
+    return new Uint8Array(await new Blob(chunks).arrayBuffer());
   }
 
   async *bodyChunks(maxBytes: number): AsyncGenerator<Bytes, void> {

@@ -73,7 +73,7 @@ export class ServedRequest extends NodeRequest {
   readonly #connection: Connection;
 
   constructor(message: IncomingMessage, res: ServerResponse, limits: RequestLimits, connection: Connection) {
-    super(message, res, message.url ?? '', limits);
+    super(message, res, limits);
     this.#connection = connection;
   }
 
@@ -107,24 +107,15 @@ export class ServedRequest extends NodeRequest {
 }
 
 /** The HTTP connections of a server, without WebSockets; over TLS, after the handshake. */
-export class Connections {
+export class Connections extends Map<Socket, Connection> {
   /** Number of open TCP connections, including WebSockets. */
   open = 0;
-  readonly #bySocket = new Map<Socket, Connection>();
-  #timer: NodeJS.Timeout | undefined;
 
-  /** @param onClose called when a TCP connection has closed */
-  constructor(
-    server: Server,
-    { isTls, maxConnections }: { readonly isTls: boolean; readonly maxConnections: number },
-    onClose: () => void,
-  ) {
+  constructor(server: Server, isTls: boolean, maxConnections: number) {
+    super();
     server.on('connection', (socket: Socket) => {
       this.open += 1;
-      socket.once('close', () => {
-        this.open -= 1;
-        onClose();
-      });
+      socket.once('close', () => (this.open -= 1));
       if (this.open <= maxConnections) {
         if (!isTls) this.#track(socket);
       } else if (isTls) {
@@ -133,30 +124,17 @@ export class Connections {
       } else writeLast(socket, busyResponse);
     });
     if (isTls) server.on('secureConnection', (socket: Socket) => this.#track(socket));
-  }
-
-  get(socket: Socket): Connection | undefined {
-    return this.#bySocket.get(socket);
-  }
-
-  delete(socket: Socket): void {
-    this.#bySocket.delete(socket);
-  }
-
-  /** Starts to close connections of idle clients. */
-  startChecks(): void {
-    this.#timer = setInterval(() => {
-      for (const connection of this.#bySocket.values()) connection.check();
-    }, connectionCheckMs).unref();
-  }
-
-  endChecks(): void {
-    clearInterval(this.#timer);
+    server.once('listening', () => {
+      const timer = setInterval(() => {
+        for (const connection of this.values()) connection.check();
+      }, connectionCheckMs).unref();
+      server.once('close', () => clearInterval(timer));
+    });
   }
 
   #track(socket: Socket): void {
     const connection = new Connection(socket);
-    this.#bySocket.set(socket, connection);
+    this.set(socket, connection);
     socket.once('close', () => {
       this.delete(socket);
       connection.onClose();

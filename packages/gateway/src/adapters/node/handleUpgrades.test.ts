@@ -50,10 +50,10 @@ const h2c = (path: string) =>
   'HTTP2-Settings: AAMAAABkAAQ\r\nContent-Length: 4\r\n\r\nbody';
 
 describe('handleUpgrades', () => {
-  it('handleUpgrades opens WebSockets below a prefix, and close closes them', async () => {
-    const server = await serverOf(nodeHandler(service, { prefix: '/api' }));
-    const upgrades = handleUpgrades(server, service, { prefix: '/api/' });
-    const client = await openAt(server, '/api/trpc?a=b');
+  it('handleUpgrades opens WebSockets, and close closes them', async () => {
+    const server = await serverOf(nodeHandler(service));
+    const upgrades = handleUpgrades(server, service);
+    const client = await openAt(server, '/trpc?a=b');
     expect(upgrades.connections()).toBe(1);
     const closed = once(client, 'close');
     expect(await upgrades.close()).toBe(0);

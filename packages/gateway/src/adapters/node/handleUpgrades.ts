@@ -1,10 +1,9 @@
 import type { Server } from 'node:net';
 import type { Service } from '../../http/service.ts';
-import { closeOnce, Drain } from '../server/drain.ts';
+import { closeOnce } from '../server/closeOnce.ts';
 import { OpenSockets } from '../server/openSockets.ts';
 import { requestLimits, requireService, type Listening } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
-import { prefixRemover, type NodeHandlerOptions } from './nodeHandler.ts';
 import { NodeResponder } from './responder.ts';
 import { attachWebSockets } from './webSockets.ts';
 
@@ -28,32 +27,23 @@ export interface Upgrades extends Pick<Listening, 'inFlight'> {
  * @param server the server that `createServer` or `app.listen` returns
  * @throws {TypeError} if `service` is not a gateway, such as the promise of one
  */
-export function handleUpgrades(server: Server, service: Service, options: NodeHandlerOptions = {}): Upgrades {
+export function handleUpgrades(server: Server, service: Service): Upgrades {
   requireService('handleUpgrades', service, 'server, ');
   const limits = requestLimits(service);
-  const removePrefix = prefixRemover(options.prefix);
-  const sockets = new OpenSockets({});
-  const drain = new Drain();
-  const responder = new NodeResponder(service, Infinity, drain.recheck);
+  const sockets = new OpenSockets(service, {});
+  const responder = new NodeResponder(service);
   const end = attachWebSockets(server, {
     service,
     sockets,
     responder,
-    receive(message, res) {
-      const url = message.url ?? '';
-      return new MountedRequest(message, res, removePrefix(url) ?? url, limits);
-    },
-    serves(url) {
-      const path = removePrefix(url)?.split('?', 1)[0];
-      return path !== undefined && service.serves?.(path) !== false;
-    },
+    receive: (message, res) => new MountedRequest(message, res, limits),
+    serves: (url) => service.serves?.(url.split('?', 1)[0] ?? '') !== false,
   });
 
   return {
     inFlight: () => responder.inFlight + sockets.inFlight,
     connections: () => sockets.size,
     close: closeOnce({
-      drain,
       responder,
       sockets,
       connections: () => 0,

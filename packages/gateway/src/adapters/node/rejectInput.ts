@@ -3,39 +3,23 @@ import type { Socket } from 'node:net';
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { HttpRejection, Service } from '../../http/service.ts';
-import { defaultRejection } from '../server/rejections.ts';
+import { badRequest, defaultRejection, httpRejection, versionRejection } from '../server/rejections.ts';
 import { bufferedBody, byteLength, headText } from '../server/responder.ts';
 
 /** Rejections by Node's parser, by error code. */
 const parserRejections: Readonly<Record<string, HttpRejection>> = {
-  HPE_HEADER_OVERFLOW: {
-    status: 431,
-    code: 'REQUEST_HEADER_FIELDS_TOO_LARGE',
-    message: 'The request target and headers are too long.',
-  },
-  HPE_INVALID_VERSION: {
-    status: 505,
-    code: 'HTTP_VERSION_NOT_SUPPORTED',
-    message: 'The request is not HTTP/1.1 (RFC 9112 §2.3).',
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: {
-    status: 408,
-    code: 'REQUEST_TIMEOUT',
-    message: 'The request was not received in time.',
-  },
+  HPE_HEADER_OVERFLOW: httpRejection(
+    431,
+    'REQUEST_HEADER_FIELDS_TOO_LARGE',
+    'The request target and headers are too long.',
+  ),
+  HPE_INVALID_VERSION: versionRejection,
+  ERR_HTTP_REQUEST_TIMEOUT: httpRejection(408, 'REQUEST_TIMEOUT', 'The request was not received in time.'),
 };
-
-const malformedRequest: HttpRejection = {
-  status: 400,
-  code: 'BAD_REQUEST',
-  message: 'The request is not well-formed HTTP/1.1 (RFC 9112).',
-};
-
-const connectRejection: HttpRejection = {
-  status: 400,
-  code: 'BAD_REQUEST',
-  message: 'CONNECT is not supported: this server is not a proxy (RFC 9110 §9.3.6).',
-};
+const malformedRequest = badRequest('The request is not well-formed HTTP/1.1 (RFC 9112).');
+const connectRejection = badRequest(
+  'CONNECT is not supported: this server is not a proxy (RFC 9110 §9.3.6).',
+);
 
 /**
  * Returns the rejection for an error code of Node's parser, or `undefined` for a connection error, which gets no
@@ -55,10 +39,7 @@ const unreadRequest = (remoteAddress = ''): HttpRequest => ({
   headers: () => [],
   remoteAddress: () => remoteAddress,
   body: () => Promise.reject(abortedSignal.reason),
-  // oxlint-disable-next-line require-yield -- it has none
-  async *bodyChunks() {
-    throw abortedSignal.reason;
-  },
+  bodyChunks: () => ReadableStream.from([]),
   isAborted: false,
   signal: abortedSignal,
 });

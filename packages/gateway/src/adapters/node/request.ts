@@ -4,28 +4,18 @@ import type { Socket } from 'node:net';
 import type { HttpRejection } from '../../http/service.ts';
 import type { Bytes } from '../../http/request.ts';
 import { noBytes, type BodyBuffer } from '../server/bodyBuffer.ts';
+import { badRequest, versionRejection } from '../server/rejections.ts';
 import { RequestHead, ServerRequest, type RequestLimits } from '../server/request.ts';
 
 /** The scheme and the authority of a target in absolute form (RFC 9112 §3.2.2). */
 const absoluteForm = /^https?:\/\/([^/?#]*)/i;
 
-const targetRejections = {
-  version: {
-    status: 505,
-    code: 'HTTP_VERSION_NOT_SUPPORTED',
-    message: 'The request is not HTTP/1.1 (RFC 9112 §2.3).',
-  },
-  form: {
-    status: 400,
-    code: 'BAD_REQUEST',
-    message: 'The request target must be a path; only OPTIONS accepts * (RFC 9112 §3.2).',
-  },
-  authority: {
-    status: 400,
-    code: 'BAD_REQUEST',
-    message: 'The request target and the Host header name different hosts (RFC 9112 §3.2.2).',
-  },
-} satisfies Readonly<Record<string, HttpRejection>>;
+const formRejection = badRequest(
+  'The request target must be a path; only OPTIONS accepts * (RFC 9112 §3.2).',
+);
+const authorityRejection = badRequest(
+  'The request target and the Host header name different hosts (RFC 9112 §3.2.2).',
+);
 
 const head = new RequestHead();
 
@@ -46,8 +36,8 @@ function readHead(message: IncomingMessage, url: string): RequestHead {
     head.add(lowerNames[index] ?? '', rawHeaders[at + 1] ?? '');
   }
   // Node's parser accepts a request line without a version as HTTP/0.9, and HTTP/2.0 as if it were 1.1 (Node 22).
-  if (httpVersionMajor !== 1) head.adapterRejection = targetRejections.version;
-  else if (!isPath(url)) head.adapterRejection = targetRejection(message.method, url);
+  if (httpVersionMajor !== 1) head.ownRejection = versionRejection;
+  else if (!isPath(url)) head.ownRejection = targetRejection(message.method, url);
   return head;
 }
 
@@ -57,8 +47,8 @@ export abstract class NodeRequest extends ServerRequest {
   readonly res: ServerResponse;
   protected readonly message: IncomingMessage;
 
-  /** @param url the target, from which a server may have removed a prefix */
-  constructor(message: IncomingMessage, res: ServerResponse, url: string, limits: RequestLimits) {
+  constructor(message: IncomingMessage, res: ServerResponse, limits: RequestLimits) {
+    const { url = '' } = message;
     const target = isPath(url) ? url : originForm(url);
     const end = target.indexOf('?');
     super(
@@ -140,9 +130,9 @@ const isPath = (url: string): boolean => url.charCodeAt(0) === 0x2f;
 function targetRejection(method: string | undefined, url: string): HttpRejection | undefined {
   if (url === '*' && method === 'OPTIONS') return undefined;
   const authority = absoluteForm.exec(url)?.[1];
-  if (authority === undefined) return targetRejections.form;
+  if (authority === undefined) return formRejection;
   const hasSameHost = head.hostCount === 0 || authority.toLowerCase() === head.host.toLowerCase();
-  return hasSameHost ? undefined : targetRejections.authority;
+  return hasSameHost ? undefined : authorityRejection;
 }
 
 /**

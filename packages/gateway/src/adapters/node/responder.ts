@@ -3,14 +3,9 @@ import { Buffer } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { isWritableHeader } from '../../http/headers.ts';
-import {
-  discardStream,
-  isBodyStream,
-  type BodyStream,
-  type Header,
-  type HttpResponse,
-} from '../../http/response.ts';
-import { bufferedBody, byteLength, hasNoContent, Responder, unlessAborted } from '../server/responder.ts';
+import { hasNoContent, isBodyStream, type Header, type HttpResponse } from '../../http/response.ts';
+import { controlCharacter, nonPrintable } from '../server/request.ts';
+import { bufferedBody, type BodySink, byteLength, Responder, unlessAborted } from '../server/responder.ts';
 import type { NodeRequest } from './request.ts';
 
 /** Maximum time for a client that is still sending to read its response, before the connection is closed. */
@@ -28,18 +23,17 @@ const sharedFieldsCache = new WeakMap<readonly Header[], Fields>();
 /** The responder of node:http. It uses only what Node documents. */
 export class NodeResponder extends Responder<NodeRequest, Fields> {
   protected readonly headOf = fieldsOf;
-  /** Under overload, waiting requests of many connections would take 50 to 120 MB. */
-  protected override readonly delaysLate = false;
   /** Of connections with a request beyond the limit in this turn of the event loop: how much of them was read. */
   readonly #late = new Map<Socket, number>();
 
-  protected override isPipelined({ res }: NodeRequest): boolean {
+  /** Not delayed: under overload, waiting requests of many connections would take 50 to 120 MB. */
+  protected override onLate({ res }: NodeRequest): 'handle' | 'close' {
     const { socket } = res.req;
-    // A connection that waits for its responses may be read again within a turn.
-    if (this.#late.get(socket) === socket.bytesRead) return true;
+    // Pipelined. A connection that waits for its responses may be read again within a turn.
+    if (this.#late.get(socket) === socket.bytesRead) return 'close';
     if (this.#late.size === 0) setImmediate(() => this.#late.clear());
     this.#late.set(socket, socket.bytesRead);
-    return false;
+    return 'handle';
   }
 
   protected writeSmall(
@@ -92,34 +86,14 @@ export class NodeResponder extends Responder<NodeRequest, Fields> {
     });
   }
 
-  protected async sendStream(
-    request: NodeRequest,
-    fields: Fields,
-    status: number,
-    body: BodyStream,
-  ): Promise<void> {
+  protected openStream(request: NodeRequest, fields: Fields, status: number): BodySink {
     const { res } = request;
     this.#writeHead(request, fields, status);
-    const wait = unlessAborted(request);
     res.flushHeaders();
-    const chunks = body[Symbol.asyncIterator]();
-    try {
-      while (!request.isAborted) {
-        const next = await wait(chunks.next());
-        if (next === undefined || request.isAborted) break;
-        if (next.done) {
-          request.discardBody();
-          await end(request);
-          request.onResponseEnd();
-          return;
-        }
-        // An empty chunk would end the response (RFC 9112 §7.1).
-        if (next.value.byteLength !== 0 && !res.write(next.value)) await wait(untilDrained(res));
-      }
-    } catch {
-      request.controlBody('close');
-    }
-    void discardStream({ [Symbol.asyncIterator]: () => chunks });
+    return {
+      write: (chunk) => (res.write(chunk) ? undefined : untilDrained(res)),
+      end: () => end(request),
+    };
   }
 
   #writeHead(request: NodeRequest, fields: Fields, status: number): void {
@@ -146,17 +120,13 @@ function fieldsOf({ headers, sharedHeaders }: HttpResponse): Fields | undefined 
   return encode(headers, [...shared]);
 }
 
-/** Characters other than tab and printable ASCII. */
-const nonPrintable = /[^\t -~]/;
-// oxlint-disable-next-line no-control-regex -- Node rejects a value with one of these
-const controlCharacter = /[\0-\x08\x0a-\x1f\x7f]/;
-
 function encode(headers: readonly Header[], fields: Fields): Fields | undefined {
   for (const header of headers) {
     if (!isWritableHeader(header)) return undefined;
     const name = header[0];
     const value = header[1];
     if (!nonPrintable.test(value)) fields.push(name, value);
+    // Node rejects such a value.
     else if (controlCharacter.test(value)) return undefined;
     // As UTF-8, as the other adapters do: Node writes each character as one byte.
     else fields.push(name, Buffer.from(value).toString('latin1'));

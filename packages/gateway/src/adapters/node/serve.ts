@@ -2,7 +2,7 @@ import type * as Http from 'node:http';
 import { once } from 'node:events';
 import { Server as NetServer, type AddressInfo, type ListenOptions } from 'node:net';
 import type { Service } from '../../http/service.ts';
-import { closeOnce, Drain } from '../server/drain.ts';
+import { closeOnce } from '../server/closeOnce.ts';
 import { ListenError } from '../server/listenError.ts';
 import { OpenSockets } from '../server/openSockets.ts';
 import { serveSettings, type Listening, type ServeOptions } from '../server/serveOptions.ts';
@@ -77,10 +77,9 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   // By default, Node drops headers after the first 1,000.
   server.maxHeadersCount = 0;
 
-  const drain = new Drain();
-  const responder = new NodeResponder(service, maxUnsentBytes, drain.recheck);
-  const sockets = new OpenSockets(options);
-  const connections = new Connections(server, { isTls: tls !== undefined, maxConnections }, drain.recheck);
+  const responder = new NodeResponder(service, maxUnsentBytes);
+  const sockets = new OpenSockets(service, options);
+  const connections = new Connections(server, tls !== undefined, maxConnections);
   const receive = (message: Http.IncomingMessage, res: Http.ServerResponse) => {
     const { socket } = message;
     const connection = connections.get(socket);
@@ -113,7 +112,6 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
 
   const address = await startListening(server, { host, port, reusePort });
   server.on('error', () => {});
-  connections.startChecks();
   return {
     host,
     port: address.port,
@@ -123,7 +121,6 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
       webSockets: sockets.size,
     }),
     close: closeOnce({
-      drain,
       responder,
       sockets,
       connections: () => connections.open - sockets.closingSockets,
@@ -131,7 +128,6 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
       stopListening: () => NetServer.prototype.close.call(server),
       end() {
         endWebSockets();
-        connections.endChecks();
         server.closeAllConnections();
         server.close();
       },

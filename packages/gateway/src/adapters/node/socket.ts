@@ -1,7 +1,6 @@
 // Hot path: called for every WebSocket message.
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import type { WebSocketPeer } from '../../http/webSocket.ts';
 import { OpenSocket, type OpenSockets } from '../server/openSockets.ts';
 
 /**
@@ -31,20 +30,11 @@ export class NativeSocket extends WebSocket {
   }
 }
 
-interface NodeSocketOptions {
-  readonly ws: NativeSocket;
-  readonly connection: Socket;
-  readonly openSockets: OpenSockets;
-  readonly maxMessageBytes: number;
-  /** Called once when the socket is closed, with a promise of the end of its calls. */
-  readonly onClosed: (calls: Promise<void>) => void;
-}
-
 /**
  * A WebSocket of ws on a connection of node:http. Its handler is notified as soon as either end closes the socket; ws
  * itself reports a close only when the connection has ended.
  */
-export class NodeSocket extends OpenSocket implements WebSocketPeer {
+export class NodeSocket extends OpenSocket {
   readonly #ws: NativeSocket;
   readonly #connection: Socket;
   readonly #maxMessageBytes: number;
@@ -58,7 +48,14 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
   /** Releases the place that `OpenSockets.reserveClosing` reserved. */
   #onEnd: (() => void) | undefined;
 
-  constructor({ ws, connection, openSockets, maxMessageBytes, onClosed }: NodeSocketOptions) {
+  /** @param onClosed called once when the socket is closed, with a promise of the end of its calls */
+  constructor(
+    ws: NativeSocket,
+    connection: Socket,
+    openSockets: OpenSockets,
+    maxMessageBytes: number,
+    onClosed: (calls: Promise<void>) => void,
+  ) {
     super(openSockets);
     this.#ws = ws;
     this.#connection = connection;
@@ -72,7 +69,7 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
     ws.on('ping', (data) => this.#pinged(data));
     // Unsolicited pongs cost as much as pings.
     ws.on('pong', () => {
-      if (!this.isClosed && !this.countPing()) this.endFor('pings');
+      if (!this.isClosed) this.countPing();
     });
     // Emitted for a malformed frame, for which `closedByClient` was called.
     ws.on('error', () => {});
@@ -89,14 +86,6 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
     this.#frames += 1;
     this.#ws.send(message, this.#written);
     this.updateUnsentBytes();
-  }
-
-  close(code?: number, reason?: string): void {
-    this.updateUnsentBytes();
-    if (this.isClosed) return;
-    this.#onEnd = this.openSockets.reserveClosing(this.unsentBytes);
-    if (this.#onEnd) this.#closeInOrder(false, code, reason);
-    else this.terminate();
   }
 
   terminate(): void {
@@ -122,6 +111,11 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
     this.#connection.destroySoon();
   }
 
+  protected sendClose(onEnd: () => void, code?: number, reason?: string): void {
+    this.#onEnd = onEnd;
+    this.#closeInOrder(false, code, reason);
+  }
+
   protected waitingBytes(): number {
     const bytes = this.#ws.bufferedAmount;
     return bytes === 0 ? 0 : bytes + this.#frames * frameOverheadBytes;
@@ -136,9 +130,7 @@ export class NodeSocket extends OpenSocket implements WebSocketPeer {
   };
 
   #pinged(data: Buffer): void {
-    if (this.isClosed) return;
-    // Without a close frame: after one, further data from the client would be read until the connection ends.
-    if (!this.countPing()) return this.endFor('pings');
+    if (this.isClosed || !this.countPing()) return;
     this.#frames += 1;
     this.#ws.pong(compactBytes(data), false, this.#written);
     this.updateUnsentBytes();

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../../http/response.ts';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { closedWithinMs, type OpenSockets } from '../server/openSockets.ts';
-import { defaultRejection, internalErrorResponse, stoppingResponse } from '../server/rejections.ts';
+import { badRequest, defaultRejection } from '../server/rejections.ts';
 import { http } from './builtins.ts';
 import type { NodeRequest } from './request.ts';
 import type { NodeResponder } from './responder.ts';
@@ -35,67 +35,33 @@ const unsentBytesGraceMs = 1000;
  * @throws {Error} on a version of Node without `shouldUpgradeCallback`
  */
 export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptions): () => void {
-  const { serves = () => true } = options;
+  const { service, sockets, responder, serves = () => true } = options;
+  const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } = service;
+  const { rejectHttp = defaultRejection } = service;
   const { shouldUpgradeCallback } = server;
   if (!shouldUpgradeCallback) {
     throw new Error(
       `WebSockets need Node 22.21, 24.9 or newer, and this is ${process.version}. Update Node.`,
     );
   }
-  const upgrades = new Upgrades(options);
-  server.shouldUpgradeCallback = (message) => {
-    // `serve` stops the parser of a closed connection by an upgrade.
-    if (message.socket.destroyed) return true;
-    if (!serves(message.url ?? '')) return shouldUpgradeCallback.call(server, message);
-    const upgrade = isWebSocketRequest(message) && upgrades.decide(message);
-    if (!upgrade) return false;
-    // Node emits the event as soon as this has returned. With a permanent listener, Node would emit the upgrades of all
-    // targets, and handle none of them as a request.
-    server.once('upgrade', upgrade);
-    return true;
-  };
-  return () => upgrades.end();
-}
-
-type UpgradeListener = (message: Http.IncomingMessage, connection: Socket, head: Buffer) => void;
-type Decision = NonNullable<ReturnType<NonNullable<Service['upgrade']>>>;
-
-/** A valid upgrade request, and bytes that arrived after it. */
-interface UpgradeRequest {
-  readonly message: Http.IncomingMessage;
-  readonly request: NodeRequest;
-  readonly connection: Socket;
-  readonly head: Buffer;
-}
-
-class Upgrades {
-  readonly #options: WebSocketsOptions;
-  readonly #admitted: Opener;
-  readonly #unauthenticated: Opener;
+  const admitted = createOpener(maxMessageBytes);
+  const unauthenticated = createOpener(Math.min(maxMessageBytes, maxUnauthenticatedBytes));
   /** Open connections of WebSockets. */
-  readonly #connections = new Set<Socket>();
+  const connections = new Set<Socket>();
 
-  constructor(options: WebSocketsOptions) {
-    const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } =
-      options.service;
-    this.#options = options;
-    this.#admitted = createOpener(maxMessageBytes);
-    this.#unauthenticated = createOpener(Math.min(maxMessageBytes, maxUnauthenticatedBytes));
-  }
-
-  /** Returns the listener that opens or rejects a WebSocket; `undefined` if the service has none at its path. */
-  decide(message: Http.IncomingMessage): UpgradeListener | undefined {
-    const { responder, receive } = this.#options;
+  /** Returns the listener that opens or rejects a WebSocket; `undefined` if the service has none at the path. */
+  function decide(message: Http.IncomingMessage): UpgradeListener | undefined {
     const connection = message.socket;
     const res = new http.ServerResponse(message);
+    const request = options.receive(message, res);
+    if (!request.isUpgrade) return undefined;
     try {
       res.assignSocket(connection);
     } catch {
       // Pipelined after a request whose response would be written into the WebSocket.
       return () => connection.destroy();
     }
-    const request = receive(message, res);
-    const decision = request.rejection ? undefined : this.#askService(request);
+    const decision = sockets.decide(request);
     if (!decision) {
       res.detachSocket(connection);
       return undefined;
@@ -108,85 +74,72 @@ class Upgrades {
         res.detachSocket(connection);
         connection.destroySoon();
       });
-      const upgrade = { message, request, connection, head };
-      if (typeof decision === 'function') this.#open(upgrade, decision);
-      else if (decision instanceof Promise) responder.count(this.#finish(upgrade, decision));
-      else responder.respond(request, decision);
+      const finish = (outcome: SocketAcceptor | HttpResponse) => {
+        if (typeof outcome !== 'function') responder.respond(request, outcome);
+        else if (!connection.destroyed) open(message, request, head, outcome);
+      };
+      if (!(decision instanceof Promise)) return finish(decision);
+      request.keep();
+      const end = () => connection.destroy();
+      connection.on('end', end);
+      const settled = sockets.settle(decision).then((outcome) => {
+        connection.off('end', end);
+        finish(outcome);
+      });
+      responder.count(settled);
     };
   }
 
-  /** Ends the connections of all WebSockets. */
-  end(): void {
-    for (const connection of this.#connections) {
-      connection.destroySoon();
-      // In case the client does not read.
-      setTimeout(() => connection.destroy(), unsentBytesGraceMs).unref();
-    }
-  }
-
-  /** Returns a 500 if the service throws, which violates its contract. */
-  #askService(request: NodeRequest): Decision | undefined {
-    const { service, sockets } = this.#options;
-    if (sockets.isStopping) return stoppingResponse;
-    try {
-      return service.shed?.(request) ?? service.upgrade?.(request);
-    } catch {
-      return internalErrorResponse;
-    }
-  }
-
-  async #finish(upgrade: UpgradeRequest, decision: Promise<SocketAcceptor | HttpResponse>): Promise<void> {
-    const { request, connection } = upgrade;
-    const { responder, sockets } = this.#options;
-    request.keep();
-    const end = () => connection.destroy();
-    connection.on('end', end);
-    const awaited = await decision.catch(() => internalErrorResponse);
-    connection.off('end', end);
-    const outcome = sockets.isStopping ? stoppingResponse : awaited;
-    if (typeof outcome !== 'function') responder.respond(request, outcome);
-    else if (!connection.destroyed) this.#open(upgrade, outcome);
-  }
-
-  #open({ message, request, connection, head }: UpgradeRequest, accept: SocketAcceptor): void {
-    const { service, sockets, responder, onUpgrade } = this.#options;
-    const { rejectHttp = defaultRejection } = service;
-    const { native, maxBytes } = accept.isUnauthenticated ? this.#unauthenticated : this.#admitted;
+  /** @param head the bytes that arrived after the request */
+  function open(
+    message: Http.IncomingMessage,
+    request: NodeRequest,
+    head: Buffer,
+    accept: SocketAcceptor,
+  ): void {
+    const { connection } = request;
+    const { native, maxBytes } = accept.isUnauthenticated ? unauthenticated : admitted;
     const reject = ({ message: reason }: Error) => {
-      const rejection = { status: 400, code: 'BAD_REQUEST', message: `${reason}.` };
-      responder.respond(request, rejectHttp(request, rejection));
+      responder.respond(request, rejectHttp(request, badRequest(`${reason}.`)));
     };
     // ws emits it within `handleUpgrade`.
     native.once('wsClientError', reject);
     native.handleUpgrade(message, connection, head, (ws) => {
       request.res.detachSocket(connection);
       request.onUpgrade();
-      onUpgrade?.(connection);
-      this.#connections.add(connection);
-      connection.once('close', () => this.#connections.delete(connection));
+      options.onUpgrade?.(connection);
+      connections.add(connection);
+      connection.once('close', () => connections.delete(connection));
       const onClosed = (calls: Promise<void>) => {
         request.onDisconnect();
         responder.count(calls);
       };
-      const socket = new NodeSocket({
-        ws,
-        connection,
-        openSockets: sockets,
-        maxMessageBytes: maxBytes,
-        onClosed,
-      });
-      try {
-        socket.handler = accept(socket);
-      } catch {
-        // An acceptor must not throw. Rethrown here, the error would end the process.
-        socket.close(1011);
-      }
+      new NodeSocket(ws, connection, sockets, maxBytes, onClosed).accept(accept);
     });
     native.off('wsClientError', reject);
   }
+
+  server.shouldUpgradeCallback = (message) => {
+    // `serve` stops the parser of a closed connection by an upgrade.
+    if (message.socket.destroyed) return true;
+    if (!serves(message.url ?? '')) return shouldUpgradeCallback.call(server, message);
+    const upgrade = decide(message);
+    if (!upgrade) return false;
+    // Node emits the event as soon as this has returned. With a permanent listener, Node would emit the upgrades of all
+    // targets, and handle none of them as a request.
+    server.once('upgrade', upgrade);
+    return true;
+  };
+  return () => {
+    for (const connection of connections) {
+      connection.destroySoon();
+      // In case the client does not read.
+      setTimeout(() => connection.destroy(), unsentBytesGraceMs).unref();
+    }
+  };
 }
 
-type Opener = ReturnType<typeof createOpener>;
+type UpgradeListener = (message: Http.IncomingMessage, connection: Socket, head: Buffer) => void;
 
 /** Creates a server of ws, which has one limit for the size of messages. */
 function createOpener(maxBytes: number) {
@@ -207,18 +160,4 @@ function createOpener(maxBytes: number) {
     closeTimeout: closedWithinMs,
   };
   return { native: new WebSocketServer<typeof NativeSocket>(options), maxBytes };
-}
-
-/** Whether a request is a valid WebSocket upgrade (RFC 6455 §4.2.1). Node calls it for any `Upgrade` header. */
-function isWebSocketRequest({ headers, httpVersion, method }: Http.IncomingMessage): boolean {
-  const options = new Set(headers.connection?.toLowerCase().split(/[\t ]*,[\t ]*/));
-  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-  return (
-    method === 'GET' &&
-    httpVersion === '1.1' &&
-    headers.upgrade?.toLowerCase() === 'websocket' &&
-    options.has('upgrade') &&
-    !options.has('close') &&
-    !hasBody
-  );
 }

@@ -1,7 +1,8 @@
-import type { SocketHandler, SocketLimit } from '../../http/webSocket.ts';
-
-/** Default of `CloseOptions.graceMs`. */
-export const defaultGraceMs = 1000;
+import type { HttpResponse } from '../../http/response.ts';
+import type { Service } from '../../http/service.ts';
+import type { SocketAcceptor, SocketHandler, SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
+import { internalErrorResponse, stoppingResponse } from './rejections.ts';
+import type { ServerRequest } from './request.ts';
 
 /**
  * Maximum number of protocol pings (RFC 6455 §5.5.2) that a client may send per second. uWebSockets.js replies to each
@@ -16,6 +17,9 @@ const maxPingsPerSecond = 100;
  */
 export const closedWithinMs = 18_000;
 
+/** The decision about a WebSocket upgrade. */
+type Decision = NonNullable<ReturnType<NonNullable<Service['upgrade']>>>;
+
 /** The open WebSockets of a server, with the limits that apply to all of them together. */
 export class OpenSockets extends Set<OpenSocket> {
   /** Number of sockets that were sent a close frame and may still have a connection. */
@@ -24,13 +28,18 @@ export class OpenSockets extends Set<OpenSocket> {
    * Whether the server is stopping. All sockets may then close with a close frame, since there are no new connections.
    */
   isStopping = false;
+  readonly #service: Service;
   readonly #maxUnsentBytes: number;
   readonly #maxClosing: number;
   #unsentBytes = 0;
   #closingBytes = 0;
 
-  constructor({ maxUnsentBytes = defaultUnsentBytes, maxConnections = Infinity }: SocketLimits) {
+  constructor(
+    service: Service,
+    { maxUnsentBytes = defaultUnsentBytes, maxConnections = Infinity }: SocketLimits,
+  ) {
     super();
+    this.#service = service;
     this.#maxUnsentBytes = maxUnsentBytes / 10;
     this.#maxClosing = Math.min(100, Math.ceil(maxConnections / 4));
   }
@@ -42,8 +51,31 @@ export class OpenSockets extends Set<OpenSocket> {
     return count;
   }
 
+  /**
+   * Lets the service decide about an upgrade (`ServerRequest.isUpgrade`). Returns `undefined` if the service has no
+   * WebSockets at the path, and a 500 if it throws, which violates its contract.
+   */
+  decide(request: ServerRequest): Decision | undefined {
+    if (this.isStopping) return stoppingResponse;
+    try {
+      return this.#service.shed?.(request) ?? this.#service.upgrade?.(request);
+    } catch {
+      return internalErrorResponse;
+    }
+  }
+
+  /** Waits for a decision, in which the server may have begun to stop. */
+  async settle(decision: Decision): Promise<SocketAcceptor | HttpResponse> {
+    const settled = await Promise.resolve(decision).catch(() => internalErrorResponse);
+    // Never in a microtask: it may run while uWS reads another request. Opening a WebSocket then ends that connection,
+    // or the process ("Cork buffer must not be held across event loop iterations!", uWebSockets.js 20). A rejection
+    // waits, too, which limits a connection to one rejected upgrade per turn.
+    await new Promise(setImmediate);
+    return this.isStopping ? stoppingResponse : settled;
+  }
+
   /** Called when the server stops: each socket closes after its calls have completed, and no sockets are opened. */
-  drain(graceMs = defaultGraceMs): void {
+  drain(graceMs: number): void {
     this.isStopping = true;
     for (const { handler } of this) handler?.drain(graceMs);
   }
@@ -95,7 +127,7 @@ interface SocketLimits {
 }
 
 /** Base of the WebSockets of all adapters: their handler, unsent bytes and pings. */
-export abstract class OpenSocket {
+export abstract class OpenSocket implements WebSocketPeer {
   handler: SocketHandler | undefined;
   isClosed = false;
   /** `waitingBytes` at the last count. */
@@ -114,9 +146,33 @@ export abstract class OpenSocket {
     return this.unsentBytes;
   }
 
-  abstract close(code?: number, reason?: string): void;
+  /** Passes the socket to its handler, after it has opened. */
+  accept(accept: SocketAcceptor): void {
+    try {
+      this.handler = accept(this);
+    } catch {
+      // An acceptor must not throw. Rethrown here, the error would end the process.
+      this.close(1011);
+    }
+  }
+
+  abstract send(message: string | Uint8Array): void;
+
+  close(code?: number, reason?: string): void {
+    this.updateUnsentBytes();
+    if (this.isClosed) return;
+    const release = this.openSockets.reserveClosing(this.unsentBytes);
+    if (release) this.sendClose(release, code, reason);
+    else this.terminate();
+  }
 
   abstract terminate(): void;
+
+  /**
+   * Sends a close frame.
+   * @param onEnd must be called when the connection has ended
+   */
+  protected abstract sendClose(onEnd: () => void, code?: number, reason?: string): void;
 
   /** Returns the number of bytes that the network has not taken yet. Not called after the socket has closed. */
   protected abstract waitingBytes(): number;
@@ -144,7 +200,7 @@ export abstract class OpenSocket {
     this.openSockets.delete(this);
   }
 
-  /** Counts a ping. Returns false if the client exceeds `maxPingsPerSecond`. */
+  /** Counts a ping. If the client exceeds `maxPingsPerSecond`, ends the connection and returns false. */
   countPing(): boolean {
     const now = performance.now();
     if (now - this.#pingsSince > 1000) {
@@ -152,6 +208,10 @@ export abstract class OpenSocket {
       this.#pings = 0;
     }
     this.#pings += 1;
-    return this.#pings <= maxPingsPerSecond;
+    if (this.#pings <= maxPingsPerSecond) return true;
+    // Without a close frame: after one, further data from the client would be read until the connection ends, up to
+    // 18 s later.
+    this.endFor('pings');
+    return false;
   }
 }

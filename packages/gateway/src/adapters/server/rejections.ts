@@ -1,6 +1,6 @@
 import { requestId } from '../../http/requestId.ts';
 import type { HttpResponse } from '../../http/response.ts';
-import type { RejectHttp } from '../../http/service.ts';
+import type { HttpRejection, RejectHttp } from '../../http/service.ts';
 
 const contentType = ['content-type', 'application/json'] as const;
 const jsonError = (status: number, code: string, message: string, ...headers: HttpResponse['headers']) => ({
@@ -10,6 +10,18 @@ const jsonError = (status: number, code: string, message: string, ...headers: Ht
 });
 const unavailableResponse = (message: string) =>
   jsonError(503, 'SERVICE_UNAVAILABLE', message, ['retry-after', '1']);
+
+export function httpRejection(status: number, code: string, message: string): HttpRejection {
+  return { status, code, message };
+}
+export const badRequest = (message: string) => httpRejection(400, 'BAD_REQUEST', message);
+
+/** Rejection of another version of HTTP. */
+export const versionRejection = httpRejection(
+  505,
+  'HTTP_VERSION_NOT_SUPPORTED',
+  'The request is not HTTP/1.1 (RFC 9112 §2.3).',
+);
 
 /** Response to a connection over the limit, before it sends a request. */
 export const busyResponse: HttpResponse = unavailableResponse(

@@ -3,6 +3,7 @@ import { tokenPattern } from '../../http/headers.ts';
 import type { HttpRequest, Bytes } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import { BodyBuffer, maxDiscardedBytes, type BodySource } from './bodyBuffer.ts';
+import { badRequest, httpRejection } from './rejections.ts';
 
 /** Limits of requests, in bytes. */
 export interface RequestLimits {
@@ -14,11 +15,6 @@ export interface RequestLimits {
   /** Whether the server uses TLS, for adapters whose requests do not know it. */
   readonly isTls?: boolean;
 }
-
-function createRejection(status: number, code: string, message: string): HttpRejection {
-  return { status, code, message };
-}
-const badRequest = (message: string) => createRejection(400, 'BAD_REQUEST', message);
 
 const headRejections = {
   method: badRequest('The method must be a token of at most 64 bytes (RFC 9110 §9.1).'),
@@ -32,15 +28,15 @@ const headRejections = {
   both: badRequest('The request must not have both Content-Length and Transfer-Encoding (RFC 9112 §6.1).'),
   contentLength: badRequest('Content-Length must be sent at most once, as 1 to 15 digits (RFC 9110 §8.6).'),
   controlCharacter: badRequest('A header value contains a control character (RFC 9110 §5.5).'),
-  unmetExpectation: createRejection(
+  unmetExpectation: httpRejection(
     417,
     'EXPECTATION_FAILED',
     'The only supported value of Expect is 100-continue.',
   ),
   urlBytes: (max: number) =>
-    createRejection(414, 'URI_TOO_LONG', `The request target is longer than ${max} bytes.`),
+    httpRejection(414, 'URI_TOO_LONG', `The request target is longer than ${max} bytes.`),
   headerBytes: (max: number) =>
-    createRejection(
+    httpRejection(
       431,
       'REQUEST_HEADER_FIELDS_TOO_LARGE',
       `The request headers are larger than ${max} bytes in total.`,
@@ -61,9 +57,9 @@ const chunkedCoding = /^chunked$/i;
 let validHost = '';
 
 /** Characters other than tab and printable ASCII. */
-const nonPrintable = /[^\t -~]/;
+export const nonPrintable = /[^\t -~]/;
 // oxlint-disable-next-line no-control-regex -- these bytes must not occur in a value
-const controlCharacter = /[\0-\x08\x0a-\x1f\x7f]/;
+export const controlCharacter = /[\0-\x08\x0a-\x1f\x7f]/;
 const closeOption = /(?:^|,)[\t ]*close[\t ]*(?:,|$)/i;
 const upgradeOption = /(?:^|,)[\t ]*upgrade[\t ]*(?:,|$)/i;
 
@@ -87,19 +83,16 @@ export class RequestHead {
   contentLength = '';
   transferEncodingCount = 0;
   transferEncoding = '';
-  /** Value of an `Expect` header other than `100-continue`. */
-  unmetExpectation = '';
   /** Whether the client waits for `100 Continue`. */
   awaitsContinue = false;
   /** Whether the request has `Connection: close`, so that it is the last of its connection (RFC 9112 §9.6). */
   isLast = false;
   /** Whether the client requests an upgrade to another protocol (RFC 9110 §7.8). */
   isUpgrade = false;
-  hasControlCharacter = false;
   /** Whether `Host` is optional, as in HTTP/1.0. */
   isHostOptional = false;
-  /** Rejection by the adapter itself. */
-  adapterRejection: HttpRejection | undefined;
+  /** Rejection of a header or by the adapter itself. */
+  ownRejection: HttpRejection | undefined;
   #hasNonPrintable = false;
 
   /** Resets the object. Call it before the headers of the next request are added. */
@@ -111,12 +104,10 @@ export class RequestHead {
     this.hostCount = 0;
     this.contentLengthCount = 0;
     this.transferEncodingCount = 0;
-    this.unmetExpectation = '';
     this.awaitsContinue = false;
     this.isLast = false;
     this.isUpgrade = false;
-    this.hasControlCharacter = false;
-    this.adapterRejection = undefined;
+    this.ownRejection = undefined;
   }
 
   /** Returns why the request is malformed, or `undefined` if it is valid. */
@@ -126,7 +117,6 @@ export class RequestHead {
     if (path.length + (query === '' ? 0 : query.length + 1) > limits.maxHeaderBytes) {
       return headRejections.urlBytes(limits.maxHeaderBytes);
     }
-    if (this.adapterRejection !== undefined) return this.adapterRejection;
     if (invalidInTarget.test(path) || (query !== '' && invalidInTarget.test(query)))
       return headRejections.target;
     if (this.headerBytes > limits.maxHeaderBytes) return headRejections.headerBytes(limits.maxHeaderBytes);
@@ -146,8 +136,7 @@ export class RequestHead {
     ) {
       return headRejections.contentLength;
     }
-    if (this.hasControlCharacter) return headRejections.controlCharacter;
-    return this.unmetExpectation === '' ? undefined : headRejections.unmetExpectation;
+    return this.ownRejection;
   }
 
   /** Adds a header. `name` must be in lower case. */
@@ -175,7 +164,7 @@ export class RequestHead {
       case 6:
         if (name === 'expect') {
           if (receivedValue.toLowerCase() === '100-continue') this.awaitsContinue = true;
-          else this.unmetExpectation = receivedValue;
+          else this.ownRejection ??= headRejections.unmetExpectation;
         }
         break;
       case 10:
@@ -201,7 +190,7 @@ export class RequestHead {
 
   #decode(name: string, value: string): string {
     this.#hasNonPrintable = true;
-    if (controlCharacter.test(value)) this.hasControlCharacter = true;
+    if (controlCharacter.test(value)) this.ownRejection = headRejections.controlCharacter;
     return this.latin1(name, value);
   }
 
@@ -231,6 +220,12 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   readonly rejection: HttpRejection | undefined;
   /** Length of the body in bytes: 0 without a body and if the request is malformed, NaN for a chunked body. */
   readonly bodyLength: number;
+  /**
+   * Whether the request is a valid WebSocket upgrade (RFC 6455 §4.2.1). uWS checks only that it has a key. With
+   * `Connection: close`, uWS would open and close the socket at once, and throw; a body would be parsed as frames
+   * (uWebSockets.js 20).
+   */
+  readonly isUpgrade: boolean;
   /**
    * Whether the connection must not serve another request: the client requests it, or the end of this request is
    * uncertain.
@@ -273,6 +268,14 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     if (this.rejection !== undefined) this.bodyLength = 0;
     else if (head.transferEncodingCount !== 0) this.bodyLength = Number.NaN;
     else this.bodyLength = head.contentLengthCount === 0 ? 0 : Number(head.contentLength);
+    this.isUpgrade =
+      head.isUpgrade &&
+      method === 'GET' &&
+      this.rejection === undefined &&
+      !head.isHostOptional &&
+      !head.isLast &&
+      this.bodyLength === 0 &&
+      this.someHeader((name, value) => name === 'upgrade' && value.toLowerCase() === 'websocket');
   }
 
   header(name: string): string | undefined {

@@ -92,21 +92,13 @@ export function requireService(caller: string, service: Service, before = ''): v
 }
 
 /**
- * Checks the options of `serve`.
- * @throws {RangeError} with a line for each option that is unknown or invalid
- */
-function checkOptions(options: ServeOptions): void {
-  const problems = optionProblems('serve', options, serveRules);
-  if (problems.length > 0) throw new RangeError(problems.join('\n'));
-}
-
-/**
  * Checks the arguments of `serve`, and adds the defaults.
  * @throws {RangeError | TypeError} for an invalid option, and if `service` is not a service
  */
 export function serveSettings(service: Service, options: ServeOptions) {
   requireService('serve', service);
-  checkOptions(options);
+  const problems = optionProblems('serve', options, serveRules);
+  if (problems.length > 0) throw new RangeError(problems.join('\n'));
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
   const { maxHeaderBytes = 16_384, maxUnsentBytes = defaultUnsentBytes } = options;
   const limits: RequestLimits = {

@@ -1,15 +1,15 @@
 // Hot path: called for every response.
 import { Buffer } from 'node:buffer';
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
-import { discardStream, isBodyStream, type BodyStream, type HttpResponse } from '../../http/response.ts';
+import { hasNoContent, isBodyStream, type HttpResponse } from '../../http/response.ts';
 import { busyResponse } from '../server/rejections.ts';
 import {
   bufferedBody,
+  type BodySink,
   byteLength,
   headText,
   largeBodyLength,
   Responder,
-  unlessAborted,
 } from '../server/responder.ts';
 import type { UwsRequest } from './request.ts';
 
@@ -98,15 +98,9 @@ export class UwsResponder extends Responder<UwsRequest, string> {
     else await this.whenSent(request, body, () => this.sendRest(request, body, isPaused));
   }
 
-  protected async sendStream(
-    request: UwsRequest,
-    head: string,
-    _status: number,
-    body: BodyStream,
-  ): Promise<void> {
+  protected openStream(request: UwsRequest, head: string): BodySink {
     const { res } = request;
     const ending = this.#ending(request);
-    const wait = unlessAborted(request);
     let onDrained = () => {};
     // Set only once: uWebSockets.js 20 discards a handler that is set while the previous one, or its promise callbacks,
     // run.
@@ -115,30 +109,19 @@ export class UwsResponder extends Responder<UwsRequest, string> {
       return true;
     });
     res.cork(() => res.writeStatus(ending === 'keep-alive' ? head : head + connectionClose));
-    const chunks = body[Symbol.asyncIterator]();
-    try {
-      while (!request.isAborted) {
-        const next = await wait(chunks.next());
-        if (next === undefined || request.isAborted) break;
-        if (next.done) {
-          if (ending === 'force-close') await pauseReading(request);
-          if (request.isAborted) return;
-          request.discardBody();
-          // Without the argument that closes the connection: it would write "Connection: close" between the chunks
-          // (uWebSockets.js 20). The head has this header, and clients close the connection.
-          res.cork(() => res.end(''));
-          request.onResponseEnd();
-          return;
-        }
+    return {
+      write(chunk) {
         let isTaken = true;
-        // An empty chunk would end the response (RFC 9112 §7.1), but uWS writes nothing for it.
-        res.cork(() => (isTaken = res.write(next.value)));
-        if (!isTaken) await wait(new Promise<void>((resolve) => (onDrained = resolve)));
-      }
-    } catch {
-      request.controlBody('close');
-    }
-    void discardStream({ [Symbol.asyncIterator]: () => chunks });
+        res.cork(() => (isTaken = res.write(chunk)));
+        return isTaken ? undefined : new Promise<void>((resolve) => (onDrained = resolve));
+      },
+      async end() {
+        if (ending === 'force-close') await pauseReading(request);
+        // Without the argument that closes the connection: it would write "Connection: close" between the chunks
+        // (uWebSockets.js 20). The head has this header, and clients close the connection.
+        if (!request.isAborted) res.cork(() => res.end(''));
+      },
+    };
   }
 
   #ending(request: UwsRequest): Ending {
@@ -159,7 +142,7 @@ function write(
   isHead: boolean,
   ending: Ending,
 ): boolean {
-  const hasNoLength = status === 204 || status === 304;
+  const hasNoLength = hasNoContent(status);
   if (hasNoLength || isHead) {
     if (ending === 'force-close') {
       // Only `end` can close the connection. So this 204 has `Content-Length: 0`, which RFC 9110 §8.6 forbids, but all
@@ -173,7 +156,7 @@ function write(
     res.writeStatus(head + length + (ending === 'keep-alive' ? '' : connectionClose)).endWithoutBody();
     return true;
   }
-  const whole = typeof body === 'string' || body instanceof Uint8Array ? body : '';
+  const whole = bufferedBody(body);
   if (ending === 'close' || ending === 'force-close') {
     res.writeStatus(head).end(whole, true);
     return true;

@@ -1,6 +1,6 @@
 import type { HttpResponse as NativeResponse, us_listen_socket } from 'uWebSockets.js';
 import type { Service } from '../../http/service.ts';
-import { closeOnce, Drain } from '../server/drain.ts';
+import { closeOnce } from '../server/closeOnce.ts';
 import { ListenError } from '../server/listenError.ts';
 import { OpenSockets } from '../server/openSockets.ts';
 import { reservePort } from '../server/reservePort.ts';
@@ -33,13 +33,11 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
 
   /** Number of open connections that are not WebSockets. */
   let connections = 0;
-  const drain = new Drain();
-  const responder = new UwsResponder(service, maxUnsentBytes, drain.recheck);
-  const sockets = new OpenSockets(options);
+  const responder = new UwsResponder(service, maxUnsentBytes);
+  const sockets = new OpenSockets(service, options);
 
   function onConnection(res: NativeResponse, change: number): void {
     connections += change;
-    drain.recheck();
     if (change < 0 || connections + sockets.size + sockets.closingSockets <= maxConnections) return;
     // Before the TLS handshake, uWebSockets.js 20 can neither send a response nor close the connection gracefully.
     if (tls) res.close();
@@ -74,7 +72,6 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     connections: () => ({ http: connections, webSockets: sockets.size }),
     // Only once: closing a listen socket twice crashes the process with SIGSEGV (uWebSockets.js 20).
     close: closeOnce({
-      drain,
       responder,
       sockets,
       connections: () => connections + sockets.size,

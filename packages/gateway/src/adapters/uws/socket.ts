@@ -1,5 +1,5 @@
 import type { WebSocket } from 'uWebSockets.js';
-import type { SocketAcceptor, WebSocketPeer } from '../../http/webSocket.ts';
+import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { closedWithinMs, OpenSocket, type OpenSockets } from '../server/openSockets.ts';
 import type { UwsRequest } from './request.ts';
 
@@ -11,7 +11,7 @@ export interface SocketData {
 }
 
 /** A WebSocket of uWebSockets.js. After it has closed, every native method throws, so none is called. */
-export class UwsSocket extends OpenSocket implements WebSocketPeer {
+export class UwsSocket extends OpenSocket {
   readonly #ws: WebSocket<SocketData>;
 
   constructor(ws: WebSocket<SocketData>, openSockets: OpenSockets) {
@@ -25,19 +25,17 @@ export class UwsSocket extends OpenSocket implements WebSocketPeer {
     if (this.#ws.send(message, typeof message !== 'string') !== 1) this.updateUnsentBytes();
   }
 
-  close(code?: number, reason?: string): void {
-    this.updateUnsentBytes();
-    if (this.isClosed) return;
-    // After `end`, uWebSockets.js 20 can neither close the connection nor report its end. Both `end` and `close` call
-    // the close handler synchronously.
-    const release = this.openSockets.reserveClosing(this.unsentBytes);
-    if (!release) return this.terminate();
-    setTimeout(release, closedWithinMs).unref();
-    this.#ws.end(code, reason);
-  }
-
   terminate(): void {
     if (!this.isClosed) this.#ws.close();
+  }
+
+  /**
+   * After `end`, uWebSockets.js 20 can neither close the connection nor report its end. Both `end` and `close` call the
+   * close handler synchronously.
+   */
+  protected sendClose(onEnd: () => void, code?: number, reason?: string): void {
+    setTimeout(onEnd, closedWithinMs).unref();
+    this.#ws.end(code, reason);
   }
 
   protected waitingBytes(): number {

@@ -5,11 +5,9 @@ import type {
   WebSocketBehavior,
   us_socket_context_t,
 } from 'uWebSockets.js';
-import type { HttpResponse } from '../../http/response.ts';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import type { OpenSockets } from '../server/openSockets.ts';
-import { internalErrorResponse, stoppingResponse } from '../server/rejections.ts';
 import type { RequestLimits } from '../server/request.ts';
 import { UwsRequest } from './request.ts';
 import type { UwsResponder } from './responder.ts';
@@ -68,8 +66,7 @@ function upgradeOrHandle(
 ): void {
   const { limits, sockets, responder, onUpgrade } = options;
   const request = new UwsRequest(res, req, limits);
-  const decision =
-    isUpgrade(request) && (sockets.isStopping ? stoppingResponse : decide(options.service, request));
+  const decision = request.isUpgrade ? sockets.decide(request) : undefined;
   if (!decision) return responder.receive(request);
   // Headers can be read only while the handler runs.
   const key = req.getHeader('sec-websocket-key');
@@ -91,31 +88,11 @@ function upgradeOrHandle(
   };
   if (typeof decision === 'function') return open(decision);
   const openOrRespond = async () => {
-    const awaited = await Promise.resolve(decision).catch(() => internalErrorResponse);
-    // Never in a microtask: it may run while uWS reads another request. Opening a WebSocket then ends that connection,
-    // or the process ("Cork buffer must not be held across event loop iterations!", uWebSockets.js 20). A rejection
-    // waits, too, which limits a connection to one rejected upgrade per turn.
-    await new Promise(setImmediate);
-    const outcome = sockets.isStopping ? stoppingResponse : awaited;
+    const outcome = await sockets.settle(decision);
     if (typeof outcome !== 'function') responder.respondLater(request, outcome);
     else if (!request.isAborted) open(outcome);
   };
   responder.track(request, openOrRespond());
-}
-
-/**
- * Lets the service decide whether to open a WebSocket. Returns a 500 if the service throws, which violates its
- * contract.
- */
-function decide(
-  { shed, upgrade }: Service,
-  request: UwsRequest,
-): HttpResponse | ReturnType<NonNullable<Service['upgrade']>> {
-  try {
-    return shed?.(request) ?? upgrade?.(request);
-  } catch {
-    return internalErrorResponse;
-  }
 }
 
 function behavior(
@@ -138,14 +115,8 @@ function behavior(
 
     open: (ws) => {
       const data = ws.getUserData();
-      const socket = new UwsSocket(ws, sockets);
-      data.socket = socket;
-      try {
-        socket.handler = data.accept(socket);
-      } catch {
-        // An acceptor must not throw. Rethrown here, the error would end the process.
-        socket.close(1011);
-      }
+      data.socket = new UwsSocket(ws, sockets);
+      data.socket.accept(data.accept);
     },
     message: (ws, message, isBinary) => {
       const { socket } = ws.getUserData();
@@ -161,9 +132,6 @@ function behavior(
     ping: (ws) => {
       const { socket } = ws.getUserData();
       if (socket?.countPing()) socket.handler?.pinged();
-      // Without a close frame: after one, further data from the client would be read until the connection ends, up to
-      // 18 s later.
-      else socket?.endFor('pings');
     },
     drain: (ws) => {
       const { socket } = ws.getUserData();
@@ -181,14 +149,3 @@ function behavior(
     },
   };
 }
-
-/**
- * Whether a request is a valid WebSocket upgrade (RFC 6455 §4.2.1). uWS checks only that it has a key. With
- * `Connection: close`, uWS would open and close the socket at once, and throw; a body would be parsed as frames
- * (uWebSockets.js 20).
- */
-const isUpgrade = (request: UwsRequest): boolean =>
-  request.header('upgrade')?.toLowerCase() === 'websocket' &&
-  /(?:^|,)\s*upgrade\s*(?:,|$)/i.test(request.header('connection') ?? '') &&
-  !request.isLast &&
-  request.bodyLength === 0;

@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import type { Header } from '../../http/response.ts';
+import { hasNoBody, type Header } from '../../http/response.ts';
 import type { CallScope } from '../../calls/callScope.ts';
 import type { KeyedCall } from '../../policies/idempotency.ts';
 import { idempotencyKey, keyRequired } from '../../calls/idempotencyKey.ts';
@@ -137,7 +137,7 @@ export abstract class RequestCalls extends RequestRun {
     let status = tRpcStatus;
     // Of another status that a procedure sets, the client would not get tRPC's envelope.
     if (hasSucceeded && !this.request.isBatchCall && response.status >= 200 && response.status <= 299) {
-      if (!bodilessStatuses.has(response.status)) ({ status } = response);
+      if (!hasNoBody(response.status)) ({ status } = response);
     }
     // Without the content type for REST: the body has tRPC's format.
     let headers = this.controlHeaders ?? response.headers;
@@ -158,7 +158,7 @@ export abstract class RequestCalls extends RequestRun {
       headers = [...all];
       shared = emptyList;
     }
-    if (!(status >= 200 && status <= 599) || bodilessStatuses.has(status)) void new Response('', { status });
+    if (!(status >= 200 && status <= 599) || hasNoBody(status)) void new Response('', { status });
     if (this.format === noFormat && !headers.some(([name]) => name === 'content-type'))
       headers.push(textType);
     if (errors.length > 0) headers.push(...retryAfterHeader(errors));
@@ -306,6 +306,3 @@ function clientErrorWithoutStack(code: TRPCError['code'], message: string): TRPC
     Error.stackTraceLimit = stackTraceLimit;
   }
 }
-
-/** Statuses of responses without a body (RFC 9110 §6.4.1). */
-const bodilessStatuses: ReadonlySet<number> = new Set([204, 205, 304]);

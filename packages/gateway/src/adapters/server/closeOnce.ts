@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OpenSockets } from './openSockets.ts';
+import type { CloseOptions } from './serveOptions.ts';
+
+/** The parts of a server that stop. */
+interface Stopping {
+  readonly responder: { readonly inFlight: number; drain(): void };
+  readonly sockets: OpenSockets;
+  /** Returns the number of open connections, including WebSockets. */
+  connections(): number;
+  /** Stops accepting connections. */
+  stopListening(): void;
+  /** Ends the remaining connections. */
+  end(): void;
+}
+
+/** Interval at which a stopping server checks whether its connections and calls have ended. */
+const checkMs = 5;
+
+/** Creates `close` of a server, which stops it once. */
+export function closeOnce(server: Stopping): (options?: CloseOptions) => Promise<number> {
+  const { responder, sockets } = server;
+  const hasNoCalls = () => responder.inFlight + sockets.size === 0;
+
+  async function stop({ deadlineMs = 10_000, graceMs = 1000 }: CloseOptions): Promise<number> {
+    const startedAt = performance.now();
+    const isWithin = (ms: number) => performance.now() - startedAt < ms;
+    const waitUntil = async (isDone: () => boolean, ms: number) => {
+      // Not `unref`: nothing else may keep the process alive, and the caller has more to do after the stop.
+      while (!isDone() && isWithin(ms)) await sleep(checkMs);
+    };
+    server.stopListening();
+    responder.drain();
+    sockets.drain(graceMs);
+    // On an idle connection, a request may be in transit. Its response has `Connection: close`.
+    await waitUntil(() => server.connections() === 0, Math.min(graceMs, deadlineMs));
+    do {
+      await waitUntil(hasNoCalls, deadlineMs);
+      // Continues right after the event loop has read from its sockets, so that requests that have arrived are served,
+      // not reset.
+      await new Promise(setImmediate);
+    } while (!hasNoCalls() && isWithin(deadlineMs));
+    const cutOff = responder.inFlight + sockets.inFlight;
+    sockets.closeAll();
+    server.end();
+    return cutOff;
+  }
+
+  let stopping: Promise<number> | undefined;
+  return (options = {}) => (stopping ??= stop(options));
+}
