@@ -51,25 +51,14 @@ export class TrpcErrors {
     return this.#options.isMasked && isFormatted(options.error) ? maskedShape(shape, options.error) : shape;
   }
 
-  /**
-   * Encodes the shape of an error as JSON. One that is too large is recorded in the scope and replaced by a 413 in
-   * tRPC's own shape: that of the router's `errorFormatter` might be too large again.
-   */
+  /** Encodes the shape of an error as JSON. One that is replaced, since it is too large, is recorded in the scope. */
   encode(shape: object, scope: RequestScope): EncodedError {
-    const { maxResponseBytes } = this.#options;
     const { output } = this.#config.transformer;
     // Same as `transformTRPCResponse`, which takes 0.6 µs more: 5% of a failed call.
     const envelope = (each: object) => ({ error: output.serialize(each) as unknown });
-    try {
-      const text = boundedJson(envelope(shape), maxErrorBytes(maxResponseBytes)) as string;
-      return { text, shape, replacement: undefined };
-    } catch (cause) {
-      if (!(cause instanceof LimitError)) throw cause;
-      const replacement = errorTooLarge(maxResponseBytes);
-      scope.limit = replacement.limit;
-      const standIn = defaultShape(replacement);
-      return { text: JSON.stringify(envelope(standIn)), shape: standIn, replacement };
-    }
+    const encoded = encodeError(shape, envelope, this.#options.maxResponseBytes);
+    if (encoded.replacement) scope.limit = encoded.replacement.limit;
+    return encoded;
   }
 
   /**
@@ -127,6 +116,29 @@ function maskedShape<Shape extends { readonly message?: unknown; readonly data?:
     ...(shape.message === error.message && { message }),
     ...(stack !== undefined && { data }),
   };
+}
+
+/**
+ * Encodes the shape of an error as JSON. One that is too large is replaced by a 413 in tRPC's own shape: that of the
+ * router's `errorFormatter` might be too large again.
+ * @param envelope returns what is encoded: the shape, serialized by the transformer, within its message
+ * @param sentBytes the part of `maxBytes` that earlier results have taken
+ */
+export function encodeError(
+  shape: object,
+  envelope: (shape: object) => unknown,
+  maxBytes: number,
+  sentBytes = 0,
+): EncodedError {
+  try {
+    const text = boundedJson(envelope(shape), maxErrorBytes(maxBytes - sentBytes)) as string;
+    return { text, shape, replacement: undefined };
+  } catch (cause) {
+    if (!(cause instanceof LimitError)) throw cause;
+    const replacement = errorTooLarge(maxBytes);
+    const standIn = defaultShape(replacement);
+    return { text: JSON.stringify(envelope(standIn)), shape: standIn, replacement };
+  }
 }
 
 /** Returns tRPC's own shape of an error, without the router's `errorFormatter`. */

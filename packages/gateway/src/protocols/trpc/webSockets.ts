@@ -16,11 +16,10 @@ import { SocketConnection, expectsConnectionParams } from './socketConnection.ts
 export class WebSockets {
   readonly #settings: SocketSettings;
   readonly #connections = new Set<SocketConnection>();
-  readonly #waiting: WaitingSockets;
+  readonly #waiting = new WaitingSockets();
 
   constructor(settings: SocketSettings) {
     this.#settings = settings;
-    this.#waiting = new WaitingSockets(settings.sockets);
   }
 
   /** Accepts or rejects a request for a WebSocket at the tRPC base path. It never throws and never rejects. */
@@ -50,14 +49,6 @@ export class WebSockets {
     });
   }
 
-  get maxMessageBytes(): number {
-    return this.#settings.sockets.maxMessageBytes;
-  }
-
-  get maxUnauthenticatedBytes(): number {
-    return this.#settings.sockets.maxUnauthenticatedBytes;
-  }
-
   /** Sends all clients a request to reconnect. */
   broadcastReconnect(): void {
     for (const connection of this.#connections) connection.reconnect();
@@ -65,26 +56,28 @@ export class WebSockets {
 
   /** @param waitingAddress the client's address, if the credential comes with the first message */
   #acceptor(scope: RequestScope, waitingAddress?: string): SocketAcceptor {
-    const accept: SocketAcceptor = (peer) => {
+    return (peer) => {
       const onChecked = waitingAddress === undefined ? undefined : this.#waiting.add(waitingAddress);
       const onClosed = () => this.#connections.delete(connection);
       const connection = new SocketConnection(peer, this.#settings, scope, onClosed, onChecked);
       this.#connections.add(connection);
       return connection;
     };
-    return Object.assign(accept, { isUnauthenticated: waitingAddress !== undefined });
   }
 }
 
+const maxWaiting = 1000;
+
+/**
+ * A tenth, so that one address cannot occupy all. If all clients share one address, about 1,000 sockets per second can
+ * still connect: each waits only for a round trip and the look-up of its key.
+ */
+const maxWaitingPerAddress = 100;
+
 /** Counts the open sockets that have not sent their credential yet. */
 class WaitingSockets {
-  readonly #limits: SocketSettings['sockets'];
   readonly #byAddress = new Map<string, number>();
   #count = 0;
-
-  constructor(limits: SocketSettings['sockets']) {
-    this.#limits = limits;
-  }
 
   /** Counts a socket. Returns the function that removes it, which must be called once. */
   add(address: string): () => void {
@@ -94,17 +87,12 @@ class WaitingSockets {
 
   /** Returns the error if an address may not open another one. */
   rejection(address: string): LimitError | undefined {
-    const { maxUnauthenticatedSockets, maxUnauthenticatedSocketsPerAddress } = this.#limits;
     const ofAddress = this.#byAddress.get(address) ?? 0;
-    if (this.#count < maxUnauthenticatedSockets && ofAddress < maxUnauthenticatedSocketsPerAddress)
-      return undefined;
-    const most =
-      this.#count < maxUnauthenticatedSockets
-        ? `the limit is ${maxUnauthenticatedSocketsPerAddress} per address.`
-        : `the limit is ${maxUnauthenticatedSockets}.`;
+    if (this.#count < maxWaiting && ofAddress < maxWaitingPerAddress) return undefined;
+    const most = this.#count < maxWaiting ? `${maxWaitingPerAddress} per address` : String(maxWaiting);
     return new LimitError('waiting-sockets', {
       code: 'SERVICE_UNAVAILABLE',
-      message: `Too many sockets are waiting to authenticate: ${most} Try again later.`,
+      message: `Too many sockets are waiting to authenticate: the limit is ${most}. Try again later.`,
       retryAfterSeconds: 1,
     });
   }
