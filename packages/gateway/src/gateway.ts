@@ -258,6 +258,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
   const { _config: config } = router._def;
   const { maxResponseBytes } = limits;
   const watch = createCredentialWatch();
+  const times = eventTimes(config);
   const reporter = onError && new ErrorReporter(onError);
   const isMasked = options.maskUnexpectedErrors ?? false;
   const errorResponse = createErrorResponse(errorFormat, reporter, definitions, maxResponseBytes);
@@ -272,7 +273,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     createContext,
     spool: options.spool,
     errorResponse,
-    ...eventTimes(config),
+    ...times,
   });
   const trpcSettings: TrpcSettings = {
     config,
@@ -283,6 +284,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
     watch,
     idempotency,
+    eventTimes: times,
     errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reporter }),
     createContext,
   };

@@ -128,7 +128,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   }
 
   protected override onPull(): void {
-    if (this.hasEnded) return;
+    if (this.isLast) return;
     if (this.text === '') for (const source of this.#sourcesInText.splice(0)) this.#requestNext(source);
     while (this.#queue.length > 0 && this.text.length < maxTextLength) this.#queue.shift()?.();
     this.#endIfComplete();
@@ -145,7 +145,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   #fulfillWithPromise(id: number, name: string, promise: number, call: number): void {
     if (this.#options.serialize || this.#queue.length > 0) {
       this.#add(id, statusFulfilled, [[{ [name]: 0 }], [name, promiseType, promise]], call);
-    } else if (!this.isLast && !this.hasEnded) {
+    } else if (!this.isLast) {
       // Concatenated: these are 2 of each 3 lines, and JSON.stringify would take 25% of a batch.
       this.text += `[${id},${statusFulfilled},[[{"${name}":0}],["${name}",${promiseType},${promise}]]]\n`;
     }
@@ -162,7 +162,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   /** Rejects a promise, or ends an iterable, with an error. */
   #reject(id: number, cause: unknown, call: number, source?: IterableSource): void {
-    if (this.hasEnded) return;
+    if (this.isLast) return;
     try {
       this.#add(
         id,
@@ -212,7 +212,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   #iterable(iterable: AsyncIterable<unknown>, call: number): number {
     const id = this.#register();
-    if (this.hasEnded) {
+    if (this.isLast) {
       void discardStream(iterable);
       return id;
     }
@@ -267,7 +267,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   /** Adds a line that settles the promise with this id, or has a value of the iterable with this id. */
   #add(id: number, status: number, value: unknown, call: number, source?: IterableSource): void {
-    if (this.isLast || this.hasEnded) return;
+    if (this.isLast) return;
     const isFull = this.#queue.length > 0 || this.text.length >= maxTextLength;
     if (isFull) this.#queue.push(() => this.#write(id, status, value, call, source));
     else this.#write(id, status, value, call, source);

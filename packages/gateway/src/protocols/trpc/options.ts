@@ -2,6 +2,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
+import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { ClientAddress } from '../../calls/clientAddress.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import type { Recorder } from '../../calls/recorder.ts';
@@ -61,6 +62,7 @@ export interface TrpcSettings extends RunSettings {
   readonly watch: CredentialWatch;
   readonly procedures: ReadonlyMap<string, Procedure>;
   readonly errors: TrpcErrors;
+  readonly eventTimes: EventStreamTimes;
 }
 
 /** Settings shared by all WebSockets. */

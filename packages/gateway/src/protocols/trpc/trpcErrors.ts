@@ -131,7 +131,7 @@ export function encodeError(
   sentBytes = 0,
 ): EncodedError {
   try {
-    const text = boundedJson(envelope(shape), maxErrorBytes(maxBytes - sentBytes)) as string;
+    const text = boundedJson(envelope(shape), maxErrorBytes(maxBytes - sentBytes)) ?? 'null';
     return { text, shape, replacement: undefined };
   } catch (cause) {
     if (!(cause instanceof LimitError)) throw cause;
