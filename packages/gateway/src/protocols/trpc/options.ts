@@ -32,23 +32,18 @@ export function trpcOptions<Router extends AnyTRPCRouter>(
   { maxInFlight }: Limits,
   reporter: ErrorReporter | undefined,
 ): TrpcSettings['trpc'] {
-  const trpc = options as TrpcOptions<AnyTRPCRouter>;
+  const { onError, ...others } = options as TrpcOptions<AnyTRPCRouter>;
   return {
-    ...trpc,
-    ...((reporter ?? trpc.onError) && { onError: reportTo(reporter, trpc.onError) }),
-    maxBatchSize: Math.min(trpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
-  };
-}
-
-/** Calls the gateway's `onError`, then that of `trpc`. Errors that they throw or reject with are ignored. */
-function reportTo(
-  reporter: ErrorReporter | undefined,
-  onError: TrpcOptions<AnyTRPCRouter>['onError'],
-): NonNullable<TrpcOptions<AnyTRPCRouter>['onError']> {
-  return (reported) => {
-    const { ctx, error, input, path, req, type } = reported;
-    reporter?.report({ error, path, type, input, ctx, request: req });
-    (async () => onError?.(reported))().catch(() => {});
+    ...others,
+    maxBatchSize: Math.min(others.maxBatchSize ?? defaultBatchSize, maxInFlight),
+    // Errors that they throw or reject with are ignored.
+    ...((reporter ?? onError) && {
+      onError(reported) {
+        const { ctx, error, input, path, req, type } = reported;
+        reporter?.report({ error, path, type, input, ctx, request: req });
+        (async () => onError?.(reported))().catch(() => {});
+      },
+    }),
   };
 }
 
