@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
-import type { RejectHttp, Service, Upgrade } from './http/service.ts';
+import { defaultMessageBytes, type RejectHttp, type Service, type Upgrade } from './http/service.ts';
 import { describedHeaders } from './openapi/describedHeaders.ts';
 import { apiErrors } from './operations/errorFormat.ts';
 import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
@@ -41,7 +41,7 @@ import { createErrorResponse, rejectionResponse } from './protocols/rest/errorRe
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteProtocol } from './protocols/rest/serveRoutes.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
-import { trpcOptions, withSocketLimits, type TrpcSettings } from './protocols/trpc/options.ts';
+import { trpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
 import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
@@ -135,8 +135,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     fetch: createFetch({ handle, maxBodyBytes: limits.maxBodyBytes, maxStreamBytes }),
     maxBodyBytes: limits.maxBodyBytes,
     maxStreamBytes,
-    maxMessageBytes: sockets.maxMessageBytes,
-    maxUnauthenticatedBytes: sockets.maxUnauthenticatedBytes,
+    maxMessageBytes: Math.ceil(Math.min(defaultMessageBytes, limits.maxBodyBytes)),
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     rejectedTokens: () => failedAttempts?.known() ?? 0,
@@ -156,7 +155,6 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   const { documentPath, restBasePath, trpcBasePath } = paths;
   const links = createLinkBase(options.publicUrl, restBasePath);
   const limits = limitsOf(options);
-  const socketOptions = withSocketLimits(options.sockets ?? {}, limits.maxBodyBytes);
   const routes = new RouteTable<Identity>(options.routes ?? {});
 
   const definitions = await readProcedures(router);
@@ -199,7 +197,6 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     routes,
     schemes,
     scopes,
-    socketOptions,
   };
 }
 
@@ -255,12 +252,12 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
   policies: PolicyParts<Identity>,
 ) {
   const { createContext, onError, router } = options;
-  const { definitions, errorFormat, limits, links, operations, paths, routes, schemes, socketOptions } =
-    service;
+  const { definitions, errorFormat, limits, links, operations, paths, routes, schemes } = service;
   const { calls, clientAddress, failedAttempts, idempotency, rateLimit, recorder } = policies;
   const { _config: config } = router._def;
   const { maxResponseBytes } = limits;
   const watch = createCredentialWatch();
+  const times = eventTimes(config);
   const reporter = onError && new ErrorReporter(onError);
   const isMasked = options.maskUnexpectedErrors ?? false;
   const errorResponse = createErrorResponse(errorFormat, reporter, definitions, maxResponseBytes);
@@ -275,7 +272,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     createContext,
     spool: options.spool,
     errorResponse,
-    ...eventTimes(config),
+    ...times,
   });
   const trpcSettings: TrpcSettings = {
     config,
@@ -286,6 +283,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
     watch,
     idempotency,
+    eventTimes: times,
     errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reporter }),
     createContext,
   };
@@ -300,7 +298,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], service.ownOrigin),
     clientAddress,
     failedAttempts,
-    sockets: socketOptions,
+    keepAlive: options.sockets?.keepAlive,
     awaitsParameters: (request) => schemes.length > 0 && schemeIn(schemes, request, request) !== schemes[0],
     recorder,
   });

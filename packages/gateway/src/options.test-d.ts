@@ -12,9 +12,7 @@ import type { SocketOptions } from './protocols/trpc/options.ts';
 
 test('SocketOptions has the same types as the options of tRPC’s own WebSocket adapter', () => {
   type TrpcOptions = WSSHandlerOptions<AnyTRPCRouter>;
-  expectTypeOf<Pick<SocketOptions, 'keepAlive' | 'experimental_encoder'>>().toEqualTypeOf<
-    Readonly<Pick<TrpcOptions, 'keepAlive' | 'experimental_encoder'>>
-  >();
+  expectTypeOf<SocketOptions>().toEqualTypeOf<Readonly<Pick<TrpcOptions, 'keepAlive'>>>();
 });
 
 test('createContext infers the type of data from the policies', async () => {

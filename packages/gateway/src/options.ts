@@ -51,8 +51,7 @@ export interface GatewayOptions<
    */
   readonly trpc?: TrpcOptions<Router>;
   /**
-   * Limits and heartbeats of WebSockets, which are served at `trpcBasePath`. Default: messages of at most 64 KiB, 1000
-   * concurrent calls per socket, no heartbeats.
+   * Heartbeats of WebSockets, which are served at `trpcBasePath`. Default: none.
    */
   readonly sockets?: SocketOptions;
   /** Path of the OpenAPI document. Default: `/openapi.json`. */

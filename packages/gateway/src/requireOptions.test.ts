@@ -26,8 +26,8 @@ it.each<[options: object, sentence: string]>([
   ],
   [{ trpc: { batching: false } }, '"batching" is not an option of trpc; did you mean "allowBatching"?'],
   [
-    { sockets: { maxMessageByte: 1 } },
-    '"maxMessageByte" is not an option of sockets; did you mean "maxMessageBytes"?',
+    { sockets: { keepAlives: { enabled: true } } },
+    '"keepAlives" is not an option of sockets; did you mean "keepAlive"?',
   ],
   [
     { cors: { origins: ['https://a.example'], credential: true } },

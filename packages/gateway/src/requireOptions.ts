@@ -36,9 +36,6 @@ const socketRules: OptionRules<SocketOptions> = {
     pingMs: positiveInteger,
     pongWaitMs: positiveInteger,
   } satisfies OptionRules<NonNullable<SocketOptions['keepAlive']>>),
-  experimental_encoder: unchecked,
-  maxMessageBytes: positiveInteger,
-  maxBufferedBytes: positiveInteger,
 };
 
 const documentExample = "document: { title: 'Pets', version: '1.0.0' }";

@@ -2,10 +2,10 @@ import { utf8Length } from '../http/utf8.ts';
 import { LimitError } from '../procedures/limitError.ts';
 
 /** The longest string of V8 (`buffer.constants.MAX_STRING_LENGTH` in Node 22). */
-const maxStringLength = 2 ** 29 - 24;
+export const maxStringLength = 2 ** 29 - 24;
 
 /** Returns the effective limit: `maxBytes`, or the longest possible string. */
-export const effectiveLimit = (maxBytes: number) => Math.min(maxBytes, maxStringLength);
+const effectiveLimit = (maxBytes: number) => Math.min(maxBytes, maxStringLength);
 
 /**
  * Whether a text is too large. It checks the length first, which is cheap: a UTF-16 code unit is 1 to 3 bytes in UTF-8.

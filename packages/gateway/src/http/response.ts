@@ -45,7 +45,7 @@ export interface BodyStream extends AsyncIterable<Uint8Array> {
 export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
-export const isBodyStream = (body: unknown): body is BodyStream => isAsyncIterable(body);
+export const isBodyStream = isAsyncIterable as (body: unknown) => body is BodyStream;
 
 /** Ends a stream that will not be read. Errors are ignored here: the producer logs them. */
 export async function discardStream(stream: AsyncIterable<unknown>): Promise<void> {

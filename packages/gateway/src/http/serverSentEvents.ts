@@ -41,7 +41,7 @@ export interface EventStreamOptions extends EventStreamTimes, TextStreamOptions 
 const fullTextLength = 16_384;
 
 /**
- * Writes the values of an async iterable as server-sent events. Events that are available at the same time are sent
+ * Writes the values of an async iterator as server-sent events. Events that are available at the same time are sent
  * together. From `fullTextLength` on, no value is requested until the network has taken the text (backpressure). Values
  * are requested one at a time.
  */
@@ -52,14 +52,13 @@ export class ServerSentEvents extends TextStream {
   readonly #lifetime: Timer | undefined;
   /** Whether a value was requested and is not formatted yet. */
   #isPending = false;
-  #isRevoked = false;
 
-  constructor(events: AsyncIterable<unknown>, format: EventFormat, options: EventStreamOptions) {
+  constructor(iterator: AsyncIterator<unknown>, format: EventFormat, options: EventStreamOptions) {
     super(format.ping, options);
     const { abort, maxDurationMs } = options;
     this.#format = format;
     this.#abort = abort;
-    this.#iterator = iteratorOf(events);
+    this.#iterator = iterator;
     this.text = format.start;
     if (maxDurationMs) this.#lifetime = unref(setTimeout(() => this.cut(), maxDurationMs));
   }
@@ -68,34 +67,16 @@ export class ServerSentEvents extends TextStream {
     this.cut();
   }
 
-  /** Whether no more values are sent. */
-  get #isOver(): boolean {
-    return this.hasEnded || this.#isRevoked;
-  }
-
   protected override onPull(): void {
-    if (this.#isPending || this.isLast || this.hasEnded) return;
-    this.#isPending = true;
-    try {
-      // A hand-written iterator may return a value that is not a promise.
-      Promise.resolve(this.#iterator.next()).then(this.#take, this.#endWith);
-    } catch (cause) {
-      this.#endWith(cause);
-    }
+    if (!this.#isPending && !this.isLast) void this.#addEvents();
   }
 
   protected override onRevoked(): void {
-    if (this.hasEnded || this.isLast || !this.#format.revoked) return this.cut();
-    this.#isRevoked = true;
-    this.isLast = true;
+    const { revoked } = this.#format;
+    if (this.isLast || !revoked) return this.cut();
     this.#abort();
     this.#returnIterator();
-    try {
-      this.text += this.#format.revoked();
-      this.sendSoon();
-    } catch (formatError) {
-      this.cutAfterText(formatError);
-    }
+    this.#endWith(revoked);
   }
 
   protected override onEnd(isCut: boolean): void {
@@ -105,63 +86,55 @@ export class ServerSentEvents extends TextStream {
     this.#returnIterator();
   }
 
-  // An arrow function, bound once for all events. It must not throw: that would be an unhandled rejection, which ends
-  // the process.
-  readonly #take = (result: IteratorResult<unknown>): void => {
-    if (this.#isOver) return;
-    if (typeof result !== 'object' || result === null)
-      return this.#endWith(
-        new TypeError("The subscription's iterator returned a value from next() that is not an object."),
-      );
-    this.isLast = result.done === true;
+  /**
+   * Adds events until the stream ends or enough text is pending. It never rejects: that would be an unhandled rejection,
+   * which ends the process.
+   */
+  async #addEvents(): Promise<void> {
+    this.#isPending = true;
+    let isFormatting = false;
     try {
-      const text = result.done ? this.#format.end : this.#format.event(result.value);
-      if (typeof text === 'string') this.#add(text);
-      else text.then(this.#add, this.#reject);
+      while (!this.isLast && this.pull !== undefined && this.text.length < fullTextLength) {
+        isFormatting = false;
+        // oxlint-disable-next-line no-await-in-loop -- one value after the other
+        const result: unknown = await this.#iterator.next();
+        if (this.isLast) return;
+        if (typeof result !== 'object' || result === null) {
+          throw new TypeError(
+            "The subscription's iterator returned a value from next() that is not an object.",
+          );
+        }
+        const { done, value } = result as IteratorResult<unknown>;
+        isFormatting = true;
+        const text = done ? this.#format.end : this.#format.event(value);
+        // oxlint-disable-next-line no-await-in-loop -- one value after the other
+        const added = typeof text === 'string' ? text : await text;
+        if (this.isLast) return;
+        this.text += added;
+        this.isLast = done === true;
+        if (!this.isSending) this.sendSoon();
+      }
+      this.#isPending = false;
     } catch (cause) {
-      this.#reject(cause);
+      if (this.isLast) return;
+      if (isFormatting) this.#returnIterator();
+      this.#endWith(() => this.#format.error(cause));
     }
-  };
+  }
 
-  readonly #add = (text: string): void => {
-    this.#isPending = false;
-    if (this.#isOver) return;
-    this.text += text;
-    if (this.pull !== undefined && this.text.length < fullTextLength) this.onPull();
-    if (!this.isSending) this.sendSoon();
-  };
-
-  /** Ends the stream and its iterator after a value that cannot be formatted. */
-  readonly #reject = (cause: unknown): void => {
-    if (this.#isOver) return;
-    this.#returnIterator();
-    this.#endWith(cause);
-  };
-
-  readonly #endWith = (cause: unknown): void => {
-    if (this.#isOver) return;
+  /** Ends the stream with a last event. */
+  #endWith(lastEvent: () => string): void {
     this.isLast = true;
     try {
-      this.#add(this.#format.error(cause));
-    } catch (formatError) {
-      this.cutAfterText(formatError);
+      this.text += lastEvent();
+      this.sendSoon();
+    } catch (cause) {
+      this.cutAfterText(cause);
     }
-  };
+  }
 
   /** Ends the iterator. Not awaited: an iterator that ignores its signal may never return. Its errors are ignored. */
   #returnIterator(): void {
     (async () => this.#iterator.return?.())().catch(() => {});
-  }
-}
-
-/** Returns the iterator. If the iterable throws, the first `next` of the returned iterator rejects with that error. */
-function iteratorOf(events: AsyncIterable<unknown>): AsyncIterator<unknown> {
-  try {
-    return events[Symbol.asyncIterator]();
-  } catch (cause) {
-    const next = async () => {
-      throw cause;
-    };
-    return { next };
   }
 }

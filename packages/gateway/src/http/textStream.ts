@@ -21,9 +21,9 @@ export interface TextStreamOptions {
 export abstract class TextStream implements BodyStream {
   /** Text that is sent next. */
   protected text = '';
-  /** Whether `text` is the last text of the stream. */
+  /** Whether `text` is the last text of the stream, or the stream has ended. */
   protected isLast = false;
-  protected hasEnded = false;
+  #hasEnded = false;
   readonly #options: TextStreamOptions;
   readonly #pingText: string;
   #ping: Timer | undefined;
@@ -56,14 +56,14 @@ export abstract class TextStream implements BodyStream {
 
   /** Ends the stream at once. Text that was not sent is dropped. */
   cut(): void {
-    if (this.hasEnded) return;
+    if (this.#hasEnded) return;
     this.#finish(true);
     this.pull?.resolve({ done: true, value: undefined });
     this.pull = undefined;
   }
 
   [Symbol.asyncIterator](): AsyncIterator<Uint8Array, undefined> {
-    if (!this.hasEnded) this.#endWatch = this.#options.watch(() => this.onRevoked());
+    if (!this.#hasEnded) this.#endWatch = this.#options.watch(() => this.onRevoked());
     return {
       next: () => {
         this.pull = Promise.withResolvers();
@@ -84,8 +84,8 @@ export abstract class TextStream implements BodyStream {
    * be streamed.
    */
   protected takeWhole(): string | undefined {
-    if (!this.isLast || this.hasEnded || this.#finalError) return undefined;
-    this.hasEnded = true;
+    if (!this.isLast || this.#hasEnded || this.#finalError) return undefined;
+    this.#hasEnded = true;
     return this.text;
   }
 
@@ -102,7 +102,7 @@ export abstract class TextStream implements BodyStream {
    */
   protected sendSoon(): void {
     if (this.pull === undefined || this.isSending) return;
-    if (this.text === '' && !this.isLast && !this.hasEnded) {
+    if (this.text === '' && !this.isLast) {
       const { pingMs } = this.#options;
       if (pingMs !== undefined) this.#ping ??= setTimeout(() => this.send(this.#pingText), pingMs);
       return;
@@ -119,7 +119,7 @@ export abstract class TextStream implements BodyStream {
     if (pull === undefined) return;
     if (this.text !== '') return this.send(this.text);
     this.pull = undefined;
-    if (!this.hasEnded) this.#finish(false);
+    if (!this.#hasEnded) this.#finish(false);
     // In a later turn than the last text: uWebSockets.js 20 would drop that text when the connection is cut.
     if (this.#finalError) pull.reject(this.#finalError.cause);
     else pull.resolve({ done: true, value: undefined });
@@ -138,7 +138,8 @@ export abstract class TextStream implements BodyStream {
   }
 
   #finish(isCut: boolean): void {
-    this.hasEnded = true;
+    this.#hasEnded = true;
+    this.isLast = true;
     this.text = '';
     if (this.#ping !== undefined) this.#endPing();
     this.#endWatch();

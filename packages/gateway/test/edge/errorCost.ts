@@ -174,7 +174,6 @@ export async function startErrorCost(seed: number): Promise<{
     createContext: () => ({}),
     document: { title: 'Error cost', version: '1.0.0' },
     maxResponseBytes,
-    sockets: { maxMessageBytes: 1_048_576, maxBufferedBytes: 16_777_216 },
     onError: () => {},
   });
   const server = await serve(gateway);
@@ -202,7 +201,7 @@ export async function startErrorCost(seed: number): Promise<{
       batch: 300_000,
       lines: 300_000,
       events: 8000,
-      sockets: 300_000,
+      sockets: 20_000,
     },
     send: {
       rest: (name, json) => post(`/v1/${name}`, `{"value":${json}}`),

@@ -30,7 +30,7 @@ describe('hostile WebSocket clients', () => {
 
   it('calls sent while the key is being verified are answered once it is verified', async () => {
     const verification = Promise.withResolvers<void>();
-    const { connectClient } = await startSocketGateway({}, { checkKey: () => verification.promise });
+    const { connectClient } = await startSocketGateway({ checkKey: () => verification.promise });
     const client = connectClient(connectionParamsTarget, {});
     client.send(credentialMessage);
     client.send(call(1, 'query', 'caller'));
@@ -42,7 +42,7 @@ describe('hostile WebSocket clients', () => {
   });
 
   it('a WebSocket that receives over 64 KiB of calls while its key is being verified is closed with 1008, and none of them run', async () => {
-    const { connectClient } = await startSocketGateway({}, { checkKey: () => new Promise(() => {}) });
+    const { connectClient } = await startSocketGateway({ checkKey: () => new Promise(() => {}) });
     const client = connectClient(connectionParamsTarget, {});
     client.send(credentialMessage);
     const batch = [call(1, 'query', 'x'.repeat(30_000))];
@@ -53,13 +53,10 @@ describe('hostile WebSocket clients', () => {
 
   it('remoteAddress() of an upgrade request returns the same address in createContext and at each verification of its key', async () => {
     const addresses: string[] = [];
-    const { connectClient, keys } = await startSocketGateway(
-      {},
-      {
-        checkKey: (request) => addresses.push(request.remoteAddress()),
-        onContext: (request) => addresses.push(request.remoteAddress()),
-      },
-    );
+    const { connectClient, keys } = await startSocketGateway({
+      checkKey: (request) => addresses.push(request.remoteAddress()),
+      onContext: (request) => addresses.push(request.remoteAddress()),
+    });
     const client = connectClient();
     client.send(call(1, 'query', 'caller'));
     await until(() => expect(client.messages).toHaveLength(1));
@@ -71,16 +68,13 @@ describe('hostile WebSocket clients', () => {
 
   it('a revoked key closes its WebSocket with 1008 even if one verification of it hangs', async () => {
     let isHanging = false;
-    const { connectClient, keys } = await startSocketGateway(
-      {},
-      {
-        checkKey: () => {
-          if (!isHanging) return undefined;
-          isHanging = false;
-          return new Promise(() => {});
-        },
+    const { connectClient, keys } = await startSocketGateway({
+      checkKey: () => {
+        if (!isHanging) return undefined;
+        isHanging = false;
+        return new Promise(() => {});
       },
-    );
+    });
     const client = connectClient();
     client.send(call(1, 'subscription', 'ticks'));
     await until(() => expect(client.messages.length).toBeGreaterThan(1));
@@ -96,14 +90,11 @@ describe('hostile WebSocket clients', () => {
   ])(
     'a WebSocket whose key cannot be verified (%s) is closed with %i, and its error message hides the cause',
     async (error, code) => {
-      const { connectClient } = await startSocketGateway(
-        {},
-        {
-          checkKey: () => {
-            throw error;
-          },
+      const { connectClient } = await startSocketGateway({
+        checkKey: () => {
+          throw error;
         },
-      );
+      });
       const client = connectClient(connectionParamsTarget, {});
       client.send(credentialMessage);
       expect((await client.closed)[0]).toBe(code);
@@ -114,7 +105,7 @@ describe('hostile WebSocket clients', () => {
 
   it('calls that fail are still answered if an asynchronous onError rejects', async () => {
     const onError = vi.fn(() => Promise.reject(new Error('the reporter is down')) as unknown as void);
-    const { connectClient, fetch, http } = await startSocketGateway({}, { onError });
+    const { connectClient, fetch, http } = await startSocketGateway({ onError });
     const client = connectClient();
     client.send(call(1, 'query', 'broken'));
     await until(() => expect(client.messages).toMatchObject([{ error: {} }]));
@@ -136,14 +127,11 @@ describe('hostile WebSocket clients', () => {
 
   it('a key is no longer verified after its WebSocket is closed', async () => {
     let verifications = 0;
-    const { connectClient, server } = await startSocketGateway(
-      {},
-      {
-        checkKey: () => {
-          verifications += 1;
-        },
+    const { connectClient, server } = await startSocketGateway({
+      checkKey: () => {
+        verifications += 1;
       },
-    );
+    });
     const client = connectClient();
     client.send(call(1, 'query', 'caller'));
     await until(() => expect(client.messages).toHaveLength(1));

@@ -6,7 +6,6 @@ import {
   type RequestRecord,
   type GatewayOptions,
   type HttpRequest,
-  type SocketOptions,
 } from '@petstore/gateway';
 import type { GatewayMeta } from '@petstore/gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
@@ -142,7 +141,7 @@ interface Client {
 /** Gateway options and hooks that a test may set. */
 export interface GatewayHooks extends Pick<
   GatewayOptions<ReturnType<typeof createRouter>, string>,
-  'failedAttempts' | 'rateLimit' | 'trustProxy'
+  'failedAttempts' | 'maxBodyBytes' | 'rateLimit' | 'trustProxy'
 > {
   /** Called before each verification of a key. If it throws or rejects, the verification fails with that error. */
   readonly checkKey?: (request: HttpRequest) => unknown;
@@ -153,10 +152,13 @@ export interface GatewayHooks extends Pick<
 }
 
 /** Serves a gateway of streams and slow procedures that requires a key. Closes it after the test. */
-export async function startSocketGateway(
-  sockets: SocketOptions = {},
-  { checkKey, onContext, onError, serveOptions, ...edge }: GatewayHooks = {},
-): Promise<SocketGateway> {
+export async function startSocketGateway({
+  checkKey,
+  onContext,
+  onError,
+  serveOptions,
+  ...edge
+}: GatewayHooks = {}): Promise<SocketGateway> {
   const activity: RouterActivity = { pulled: 0, aborted: [], finished: [], release: Promise.withResolvers() };
   const keys = new Map([
     ['good-key', 'Ada'],
@@ -178,7 +180,6 @@ export async function startSocketGateway(
     ...(onError && { trpc: { onError } }),
     document: { title: 'Sockets', version: '0.0.0' },
     ...edge,
-    sockets,
     onResponse: (record) => records.push(record),
   });
   const server = await serve(gateway, serveOptions);

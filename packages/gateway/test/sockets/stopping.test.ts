@@ -84,10 +84,9 @@ describe('close() of a server', () => {
 
   it('a call that waits for createContext when close() is called is answered with 503', async () => {
     const context = Promise.withResolvers<void>();
-    const { connectClient, server, activity } = await startSocketGateway(
-      {},
-      { onContext: () => context.promise },
-    );
+    const { connectClient, server, activity } = await startSocketGateway({
+      onContext: () => context.promise,
+    });
     const client = connectClient();
     const isReceived = new Promise((resolve) => client.socket.once('pong', resolve));
     client.send(call(1, 'mutation', 'slowWrite', 1));
@@ -112,7 +111,7 @@ describe('close() of a server', () => {
     async (_, target, parameters) => {
       const context = Promise.withResolvers<void>();
       const onContext = vi.fn(() => context.promise);
-      const { connectClient, server, activity } = await startSocketGateway({}, { onContext });
+      const { connectClient, server, activity } = await startSocketGateway({ onContext });
       const client = connectClient(target, parameters.length > 0 ? {} : withKey);
       await once(client.socket, 'open');
       const closed = server.close({ graceMs: 500 });

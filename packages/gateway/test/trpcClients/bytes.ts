@@ -1,6 +1,5 @@
 import type { StartOptions } from './start.ts';
 import { superjsonRouter } from './rpcRouter.ts';
-import { invertedJson } from './encoder.ts';
 
 /** A request with a streamed response, compared byte for byte between tRPC's adapter and the gateway. */
 export interface StreamRow {
@@ -322,13 +321,5 @@ export const webSocketMessages: readonly SocketRow[] = [
     name: 'superjson events followed by an error',
     send: [[subscribe('eventsFail', { json: null }), 3]],
     options: transformed,
-  },
-  {
-    name: 'a custom encoder',
-    send: [
-      [invertedJson.encode({ id: 1, method: 'query', params: { path: 'hello' } }), 1],
-      ['text', 1],
-    ],
-    options: { encoder: invertedJson },
   },
 ];

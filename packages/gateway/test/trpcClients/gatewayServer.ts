@@ -12,9 +12,7 @@ export const gatewayOn =
     port = 0,
     trpc = {},
     maxBodyBytes = 1_048_576,
-    maxMessageBytes = 1_048_576,
     keepAlive,
-    encoder,
   }) => {
     const gateway = await createGateway({
       router,
@@ -22,11 +20,7 @@ export const gatewayOn =
       trpcBasePath: basePath,
       maxBodyBytes,
       trpc,
-      sockets: {
-        maxMessageBytes,
-        ...(keepAlive && { keepAlive }),
-        ...(encoder && { experimental_encoder: encoder }),
-      },
+      ...(keepAlive && { sockets: { keepAlive } }),
       document: { title: 'RPC clients', version: '0.0.0' },
       // Procedures throw on purpose: do not log their errors.
       onResponse: () => {},

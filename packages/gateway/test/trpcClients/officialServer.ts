@@ -14,9 +14,7 @@ export const serveOfficial: ServeRpc = async ({
   port = 0,
   trpc,
   maxBodyBytes = 1_048_576,
-  maxMessageBytes = 1_048_576,
   keepAlive,
-  encoder,
 }) => {
   const server = createHTTPServer({
     router,
@@ -25,7 +23,7 @@ export const serveOfficial: ServeRpc = async ({
     maxBodySize: maxBodyBytes,
     ...trpc,
   });
-  const sockets = new WebSocketServer({ server, maxPayload: maxMessageBytes });
+  const sockets = new WebSocketServer({ server, maxPayload: 65_536 });
   const { broadcastReconnectNotification } = applyWSSHandler({
     wss: sockets,
     prefix: basePath,
@@ -34,7 +32,6 @@ export const serveOfficial: ServeRpc = async ({
     ...(trpc?.maxBatchSize !== undefined && { maxBatchSize: trpc.maxBatchSize }),
     ...(trpc?.onError && { onError: trpc.onError }),
     ...(keepAlive && { keepAlive }),
-    ...(encoder && { experimental_encoder: encoder }),
   });
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

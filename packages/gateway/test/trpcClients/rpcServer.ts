@@ -1,6 +1,5 @@
 import type { AnyTRPCRouter } from '@trpc/server';
 import type { HTTPBaseHandlerOptions, TRPCRequestInfo } from '@trpc/server/http';
-import type { Encoder } from '@trpc/client';
 import type { Fetch } from '../fetch.ts';
 
 /** Options that the suite passes to a server. Omitted options have the server's own defaults. */
@@ -17,10 +16,7 @@ export interface TrpcOptions {
     'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
   >;
   readonly maxBodyBytes?: number;
-  /** Limit of a WebSocket message in bytes. */
-  readonly maxMessageBytes?: number;
   readonly keepAlive?: { readonly enabled: boolean; readonly pingMs: number; readonly pongWaitMs: number };
-  readonly encoder?: Encoder;
 }
 
 /** A running server of HTTP and WebSockets. */

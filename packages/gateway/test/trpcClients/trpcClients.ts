@@ -23,8 +23,8 @@ import type { ServeRpc } from './rpcServer.ts';
  * - SSE: `connected`, `return`, `serialized-error`, `ping`, `restore-id`; `sse.enabled`, `sse.ping`, `sse.maxDurationMs`,
  *   `sse.emitAndEndImmediately`, `sse.client.reconnectAfterInactivityMs`; `retry`, `Last-Event-ID` as header and
  *   parameters, `tracked()`, `connectionParams`, retried errors (`serverSentEvents`)
- * - WebSocket: `connectionParams`, keep-alive from either side, the reconnect broadcast, `experimental_encoder`, lazy
- *   mode, batches, `lastEventId`, stops, duplicate ids, malformed messages, message size, close codes (`webSocket`)
+ * - WebSocket: `connectionParams`, keep-alive from either side, the reconnect broadcast, lazy mode,
+ *   batches, `lastEventId`, stops, duplicate ids, malformed messages, message size, close codes (`webSocket`)
  * - options: `allowBatching`, `allowMethodOverride`, `maxBatchSize`, `responseMeta`, `onError`, `createContext` and its
  *   `info`, `basePath`, `transformer` (superjson), `errorFormatter`, lazy routers, HEAD (`options`, `batches`, `calls`)
  * - inputs: JSON, FormData, octet streams complete and in chunks, 413, 415 (`options`)

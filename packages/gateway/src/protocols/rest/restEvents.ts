@@ -46,7 +46,7 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
     };
     // A comment first, if no event is ready: uWebSockets.js sends the head only with the first bytes of the body.
     const format = eventFormat(hasBegun ? '' : pingComment, options);
-    return new ServerSentEvents({ [Symbol.asyncIterator]: () => all }, format, {
+    return new ServerSentEvents(all, format, {
       ...options,
       abort: () => scope.abort(),
     });

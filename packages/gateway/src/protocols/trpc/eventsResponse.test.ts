@@ -46,12 +46,12 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(new Error('broke'), abort).map((error) => ({ error })) },
 );
 
-const small = {
-  transformer: { serialize: (data: unknown) => data },
-  client: '{}',
-  maxEventBytes: 10,
-  lastEventId: null,
-};
+/** Creates the settings that the format reads. */
+const settingsOf = (maxResponseBytes: number, serialize = (data: unknown) => data, client?: object) =>
+  ({
+    config: { transformer: { output: { serialize } }, sse: { client } },
+    limits: { maxResponseBytes },
+  }) as never;
 
 describe('rpcEventFormat', () => {
   it.each([
@@ -71,13 +71,7 @@ describe('rpcEventFormat', () => {
             lastEventId,
             formatError: ({ error }) => shape((error as Error).cause ?? error),
           });
-          const format = rpcEventFormat({
-            transformer: { serialize },
-            client: JSON.stringify(client),
-            maxEventBytes: 100_000,
-            lastEventId,
-            reportError: shape,
-          });
+          const format = rpcEventFormat(settingsOf(100_000, serialize, client), lastEventId, shape);
           const events = new ServerSentEvents(subscription(steps), format, {
             pingMs: undefined,
             maxDurationMs: undefined,
@@ -92,7 +86,7 @@ describe('rpcEventFormat', () => {
   });
 
   it('rpcEventFormat writes null for an error without a shape', () => {
-    const format = rpcEventFormat({ ...small, reportError: () => undefined });
+    const format = rpcEventFormat(settingsOf(10), null, () => undefined as never);
     expect(format.error(new Error('no'))).toBe('event: serialized-error\ndata: null\n\n\n');
   });
 
@@ -100,16 +94,16 @@ describe('rpcEventFormat', () => {
     const seen: unknown[] = [];
     const reportError = (cause: unknown) => {
       seen.push(cause);
-      return 'too large';
+      return { message: 'too large' };
     };
-    const format = rpcEventFormat({ ...small, reportError });
+    const format = rpcEventFormat(settingsOf(10), null, reportError);
     const events = new ServerSentEvents(
       subscription([{ value: 'short' }, { value: 'x'.repeat(11) }, { value: 1 }]),
       format,
       { pingMs: undefined, maxDurationMs: undefined, watch: () => () => {}, abort: () => {} },
     );
     expect(await textOf(events)).toBe(
-      'event: connected\ndata: {}\n\n\ndata: "short"\n\n\nevent: serialized-error\ndata: "too large"\n\n\n',
+      'event: connected\ndata: {}\n\n\ndata: "short"\n\n\nevent: serialized-error\ndata: {"message":"too large"}\n\n\n',
     );
     expect(seen).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE', limit: 'response-bytes' }]);
   });

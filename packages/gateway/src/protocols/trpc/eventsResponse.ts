@@ -4,12 +4,11 @@ import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { isObject } from '../../http/isObject.ts';
 import { discardStream, isAsyncIterable, type Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../../http/serverSentEvents.ts';
-import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
+import { boundedJson } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
-import { LimitError } from '../../procedures/limitError.ts';
-import { defaultShape } from './trpcErrors.ts';
 import type { TrpcSettings } from './options.ts';
 import { RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
+import { encodeError } from './trpcErrors.ts';
 
 /** Responds to a subscription with server-sent events. */
 export class EventsResponse extends RequestCalls {
@@ -25,10 +24,9 @@ export class EventsResponse extends RequestCalls {
     // The error of a call is reported twice: here, and by the stream, which fails with the same error.
     if (this.#outcome instanceof Failure) this.report(this.#outcome.error, this.callOf(0));
     const { request, scope, settings } = this;
-    const { config, limits } = settings;
-    const { client = {}, emitAndEndImmediately, ping } = config.sse ?? {};
+    const { client, emitAndEndImmediately, ping } = settings.config.sse ?? {};
     const { enabled: isPinging = false, intervalMs = 1000 } = ping ?? {};
-    const { reconnectAfterInactivityMs = Infinity } = client;
+    const { reconnectAfterInactivityMs = Infinity } = client ?? {};
     if (isPinging && intervalMs > reconnectAfterInactivityMs) {
       throw new Error(
         'Ping interval must be less than client reconnect interval to prevent unnecessary reconnection - ' +
@@ -36,20 +34,14 @@ export class EventsResponse extends RequestCalls {
       );
     }
     this.format = eventHeaders;
-    const format = rpcEventFormat({
-      transformer: config.transformer.output,
-      client: JSON.stringify(client),
-      maxEventBytes: limits.maxResponseBytes,
-      lastEventId: request.lastEventId,
-      reportError: (cause) => {
-        const { error } = failureOf(cause);
-        this.report(error, this.callOf(0));
-        return this.shapeOf(error, this.callOf(0));
-      },
+    const format = rpcEventFormat(settings, request.lastEventId, (cause) => {
+      const { error } = failureOf(cause);
+      this.report(error, this.callOf(0));
+      return this.shapeOf(error, this.callOf(0));
     });
-    const events = { [Symbol.asyncIterator]: () => this.#iterator() };
+    const events = this.#iterator();
     this.#body = new ServerSentEvents(emitAndEndImmediately ? firstEvents(events) : events, format, {
-      ...eventTimes(config),
+      ...settings.eventTimes,
       watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => scope.abort(),
     });
@@ -63,18 +55,22 @@ export class EventsResponse extends RequestCalls {
     else if (isAsyncIterable(this.#outcome)) void discardStream(this.#outcome);
   }
 
-  /** Returns the iterator of the events. If it throws, the stream starts with that error. */
+  /** Returns the iterator of the events. Without one, the stream starts with the error. */
   #iterator(): AsyncIterator<unknown> {
     const outcome = this.#outcome;
-    if (outcome instanceof Failure) throw outcome.error;
-    if (this.settings.config.sse?.enabled === false) {
-      const message = 'Missing experimental flag "sseSubscriptions"';
-      throw new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });
+    try {
+      if (outcome instanceof Failure) throw outcome.error;
+      if (this.settings.config.sse?.enabled === false) {
+        const message = 'Missing experimental flag "sseSubscriptions"';
+        throw new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });
+      }
+      const events = isObservable(outcome) ? observableToAsyncIterable(outcome, this.scope.signal) : outcome;
+      if (isAsyncIterable(events)) return events[Symbol.asyncIterator]();
+      const message = `Subscription ${this.request.paths[0]} did not return an observable or a AsyncGenerator`;
+      throw new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message });
+    } catch (cause) {
+      return { next: () => Promise.reject(cause as Error) };
     }
-    const events = isObservable(outcome) ? observableToAsyncIterable(outcome, this.scope.signal) : outcome;
-    if (isAsyncIterable(events)) return events[Symbol.asyncIterator]();
-    const message = `Subscription ${this.request.paths[0]} did not return an observable or a AsyncGenerator`;
-    throw new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message });
   }
 }
 
@@ -95,8 +91,7 @@ export function eventTimes({ sse = {} }: TrpcSettings['config']): EventStreamTim
 }
 
 /** Implements `emitAndEndImmediately`: yields the first event and those within 1 ms. The client reconnects for more. */
-async function* firstEvents(events: AsyncIterable<unknown>): AsyncGenerator {
-  const iterator = events[Symbol.asyncIterator]();
+async function* firstEvents(iterator: AsyncIterator<unknown>): AsyncGenerator {
   let expiry: Promise<undefined> | undefined;
   try {
     for (;;) {
@@ -113,43 +108,26 @@ async function* firstEvents(events: AsyncIterable<unknown>): AsyncGenerator {
   }
 }
 
-export interface RpcEventFormatOptions {
-  /** Called with the data of each event. */
-  readonly transformer: { serialize(data: unknown): unknown };
-  /** The options for the client (`sse.client`), as JSON. */
-  readonly client: string;
-  /** Maximum size of an event, in bytes. A larger one is replaced by an error, which ends the stream. */
-  readonly maxEventBytes: number;
-  /** The last event that the reconnecting client received. */
-  readonly lastEventId: string | null;
-  /** Reports an error and returns its shape. */
-  readonly reportError: (cause: unknown) => unknown;
-}
-
-/** Creates the format of one stream of server-sent events: that of tRPC's `sseStreamProducer` (@trpc/server 11.25). */
-export function rpcEventFormat({
-  transformer,
-  client,
-  maxEventBytes,
-  lastEventId,
-  reportError,
-}: RpcEventFormatOptions): EventFormat {
+/**
+ * Creates the format of one stream of server-sent events: that of tRPC's `sseStreamProducer` (@trpc/server 11.25). An
+ * event that is too large is replaced by an error, which ends the stream.
+ * @param lastEventId the last event that the reconnecting client received
+ * @param reportError reports an error and returns its shape
+ */
+export function rpcEventFormat(
+  { config, limits: { maxResponseBytes } }: Pick<TrpcSettings, 'config' | 'limits'>,
+  lastEventId: string | null,
+  reportError: (cause: unknown) => object,
+): EventFormat {
+  const { output } = config.transformer;
   let restoredId = lastEventId && !/[\0\n\r]/.test(lastEventId) ? lastEventId : null;
-  const errorJson = (shape: unknown): string => {
-    try {
-      return boundedJson(transformer.serialize(shape), maxErrorBytes(maxEventBytes)) ?? 'null';
-    } catch (cause) {
-      if (!(cause instanceof LimitError)) throw cause;
-      return JSON.stringify(transformer.serialize(defaultShape(errorTooLarge(maxEventBytes))));
-    }
-  };
   return {
-    start: `event: connected\ndata: ${client}\n\n\n`,
+    start: `event: connected\ndata: ${JSON.stringify(config.sse?.client ?? {})}\n\n\n`,
     end: 'event: return\ndata: \n\n\n',
     ping: 'event: ping\ndata: \n\n\n',
     event(value) {
       const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
-      const json = boundedJson(transformer.serialize(data), maxEventBytes);
+      const json = boundedJson(output.serialize(data), maxResponseBytes);
       if (id !== undefined) {
         restoredId = id;
         return `data: ${json}\nid: ${id}\n\n\n`;
@@ -159,7 +137,8 @@ export function rpcEventFormat({
     },
     error(cause) {
       if (isObject(cause) && cause['name'] === 'AbortError') return '';
-      return `event: serialized-error\ndata: ${errorJson(reportError(cause) ?? null)}\n\n\n`;
+      const { text } = encodeError(reportError(cause), (shape) => output.serialize(shape), maxResponseBytes);
+      return `event: serialized-error\ndata: ${text}\n\n\n`;
     },
   };
 }

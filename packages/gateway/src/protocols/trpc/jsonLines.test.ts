@@ -21,7 +21,6 @@ function linesOf(calls: number, options: Partial<JsonLinesOptions> = {}) {
     watched: 0,
     revoke: () => {},
     errors: [] as unknown[],
-    streamErrors: [] as unknown[],
   };
   const lines = new JsonLines({
     serialize: undefined,
@@ -29,12 +28,10 @@ function linesOf(calls: number, options: Partial<JsonLinesOptions> = {}) {
     calls,
     pingMs: undefined,
     scope,
-    callError: shapeOf,
-    outputError: (cause, call) => {
-      seen.errors.push(cause);
-      return shapeOf(cause, call);
+    report: (error, call) => {
+      if (call === undefined) seen.errors.push(error.cause ?? error);
     },
-    streamError: (cause) => seen.streamErrors.push(cause),
+    shapeOf,
     watch: (onRevoked) => {
       seen.watched += 1;
       seen.revoke = onRevoked;
@@ -144,7 +141,7 @@ describe('JSON lines', () => {
     expect(await next()).toMatch(/\[2,0,\[\[\{"data":0\}\],\["data",0,4\]\]\]\n$/);
     await expect(next()).rejects.toThrow('BigInt');
     lines.settle(1, 1);
-    expect(seen).toMatchObject({ aborted: 1, watched: 0, errors: [], streamErrors: [expect.any(TypeError)] });
+    expect(seen).toMatchObject({ aborted: 1, watched: 0, errors: [expect.any(TypeError)] });
   });
 
   it('an output that is too large is replaced by an error of its call', async () => {
@@ -218,13 +215,13 @@ describe('JSON lines', () => {
   });
 
   it.each([
-    ['an error of a call', 'callError', () => new Failure(conflict('no'))],
-    ['an error of an output', 'outputError', () => Promise.reject(conflict('no'))],
-  ])('the stream fails if the formatter throws for %s', async (_name, which, outcome) => {
+    ['an error of a call', () => new Failure(conflict('no'))],
+    ['an error of an output', () => Promise.reject(conflict('no'))],
+  ])('the stream fails if the formatter throws for %s', async (_name, outcome) => {
     const broken = () => {
       throw new Error('the formatter');
     };
-    const { lines, next } = linesOf(1, { outputError: broken, [which]: broken });
+    const { lines, next } = linesOf(1, { shapeOf: broken });
     lines.settle(0, outcome());
     expect(await lines.body()).toBe(lines);
     expect(await next()).toContain(head);
@@ -320,7 +317,7 @@ describe('JSON lines', () => {
 
   it('the error of a call is reported even if the client has disconnected', async () => {
     const reported: unknown[] = [];
-    const { lines } = linesOf(1, { callError: (cause) => reported.push(cause) });
+    const { lines } = linesOf(1, { report: (error) => reported.push(error) });
     lines.cut();
     lines.settle(0, new Failure(conflict('aborted')));
     expect(reported).toMatchObject([{ message: 'aborted' }]);

@@ -5,10 +5,10 @@ import { afterPromises } from '../../http/eventLoop.ts';
 import { discardStream, isAsyncIterable, type BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
-import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
-import { Failure } from '../../procedures/execute.ts';
+import { boundedJson } from '../../calls/responseBytes.ts';
+import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { defaultShape } from './trpcErrors.ts';
+import { encodeError } from './trpcErrors.ts';
 
 export interface JsonLinesOptions extends TextStreamOptions {
   /** The transformer's `serialize`, called for each line. `undefined` if lines are not transformed. */
@@ -19,22 +19,24 @@ export interface JsonLinesOptions extends TextStreamOptions {
   readonly calls: number;
   /** Its signal ends observables. Read only for them, since that takes 3% of a batch of 10. */
   readonly scope: { readonly signal: AbortSignal };
-  /** Reports the error of a call and returns its shape. */
-  readonly callError: (error: TRPCError, call: number) => unknown;
-  /**
-   * Reports an error of a promise or an iterable in an output, and returns its shape. The stream fails if it throws.
-   */
-  readonly outputError: (cause: unknown, call: number) => unknown;
-  /** Reports the error of a line that cannot be encoded, which ends the stream. It does not throw. */
-  readonly streamError: (cause: unknown) => void;
+  /** Reports the error of a call, or, without one, of a promise, an iterable or a line. It does not throw. */
+  readonly report: (error: TRPCError, call?: number) => void;
+  /** Returns the shape of an error. The stream fails if it throws. */
+  readonly shapeOf: (error: TRPCError, call: number) => object;
   /** Aborts the calls. Called when the stream ends before its lines are complete. */
   readonly abort: () => void;
 }
 
-/** An async iterable in an output. Each value is a line with the id of the iterable. */
-interface IterableSource {
+/** What a line belongs to: a call, or a promise or an async iterable in its output. */
+interface Target {
   readonly id: number;
   readonly call: number;
+  /** Whether it is an async iterable: each of its values is a line. */
+  readonly isIterable?: boolean;
+}
+
+/** A promise, as an iterator that returns its value, or an async iterable. */
+interface Source extends Target {
   readonly iterator: AsyncIterator<unknown> & Partial<AsyncDisposable>;
 }
 
@@ -64,9 +66,9 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   /** Number of promises and iterables that are not settled. */
   #unsettledCount: number;
   #nextId: number;
-  readonly #sources = new Set<IterableSource>();
+  readonly #sources = new Set<Source>();
   /** Iterables with a value in `text`: the next one is requested when `text` has been sent. */
-  readonly #sourcesInText: IterableSource[] = [];
+  readonly #sourcesInText: Source[] = [];
   /** Lines beyond `maxTextLength`. Not encoded yet, since a batch may have the same large output 100 times. */
   readonly #queue: (() => void)[] = [];
   #pendingBody: PromiseWithResolvers<string | BodyStream> | undefined;
@@ -89,23 +91,24 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   /** Writes the outcome of a call. Never throws. */
   settle(call: number, outcome: unknown): void {
-    const { callError, calls, scope } = this.#options;
+    const { calls, report, scope, shapeOf } = this.#options;
     const result = calls + call;
     try {
       if (outcome instanceof Failure) {
-        this.#fulfill(call, { error: callError(outcome.error, call) }, call);
+        report(outcome.error, call);
+        this.#fulfill({ id: call, call }, { error: shapeOf(outcome.error, call) });
       } else if (isObservable(outcome)) {
         const data = observableToAsyncIterable(outcome, scope.signal);
         this.#fulfillWithPromise(call, 'result', result, call);
-        this.#fulfill(result, { data }, call);
+        this.#fulfill({ id: result, call }, { data });
       } else {
         const data = calls + result;
         this.#fulfillWithPromise(call, 'result', result, call);
         this.#fulfillWithPromise(result, 'data', data, call);
-        this.#fulfill(data, outcome, call);
+        this.#fulfill({ id: data, call }, outcome);
       }
     } catch (cause) {
-      this.#reject(call, cause, call);
+      this.#reject({ id: call, call }, cause);
     }
     this.#settleOne();
   }
@@ -128,7 +131,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   }
 
   protected override onPull(): void {
-    if (this.hasEnded) return;
+    if (this.isLast) return;
     if (this.text === '') for (const source of this.#sourcesInText.splice(0)) this.#requestNext(source);
     while (this.#queue.length > 0 && this.text.length < maxTextLength) this.#queue.shift()?.();
     this.#endIfComplete();
@@ -144,33 +147,30 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   /** Fulfills a promise with an object whose only member is another promise. */
   #fulfillWithPromise(id: number, name: string, promise: number, call: number): void {
     if (this.#options.serialize || this.#queue.length > 0) {
-      this.#add(id, statusFulfilled, [[{ [name]: 0 }], [name, promiseType, promise]], call);
-    } else if (!this.isLast && !this.hasEnded) {
+      this.#add({ id, call }, statusFulfilled, [[{ [name]: 0 }], [name, promiseType, promise]]);
+    } else if (!this.isLast) {
       // Concatenated: these are 2 of each 3 lines, and JSON.stringify would take 25% of a batch.
       this.text += `[${id},${statusFulfilled},[[{"${name}":0}],["${name}",${promiseType},${promise}]]]\n`;
     }
   }
 
   /** Fulfills a promise with a value, which may contain further promises and iterables. */
-  #fulfill(id: number, value: unknown, call: number): void {
+  #fulfill(target: Target, value: unknown): void {
     try {
-      this.#add(id, statusFulfilled, this.#encode(value, call), call);
+      this.#add(target, statusFulfilled, this.#encode(value, target.call));
     } catch (cause) {
-      this.#reject(id, cause, call);
+      this.#reject(target, cause);
     }
   }
 
   /** Rejects a promise, or ends an iterable, with an error. */
-  #reject(id: number, cause: unknown, call: number, source?: IterableSource): void {
-    if (this.hasEnded) return;
+  #reject(target: Target, cause: unknown): void {
+    if (this.isLast) return;
+    const { report, shapeOf } = this.#options;
     try {
-      this.#add(
-        id,
-        source ? statusError : statusRejected,
-        this.#options.outputError(cause, call),
-        call,
-        source,
-      );
+      const { error } = failureOf(cause);
+      report(error);
+      this.#add(target, target.isIterable ? statusError : statusRejected, shapeOf(error, target.call));
     } catch (reportingError) {
       this.cutAfterText(reportingError);
     }
@@ -192,64 +192,40 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
 
   /** Registers a promise or an async iterable, and returns its placeholder. */
   #placeholder(value: AsyncValue, call: number): readonly [type: number, id: number] {
-    return isPromise(value)
-      ? [promiseType, this.#promise(value, call)]
-      : [iterableType, this.#iterable(value, call)];
-  }
-
-  #promise(promise: PromiseLike<unknown>, call: number): number {
-    const id = this.#register();
-    void (async () => {
+    const isIterable = !isPromise(value);
+    const id = this.#nextId;
+    this.#nextId += 1;
+    this.#unsettledCount += 1;
+    if (this.isLast) discardAsync(value);
+    else {
       try {
-        this.#fulfill(id, await promise, call);
+        const iterator = isIterable ? value[Symbol.asyncIterator]() : { next: () => value.then(toReturn) };
+        const source = { id, call, isIterable, iterator };
+        this.#sources.add(source);
+        this.#requestNext(source);
       } catch (cause) {
-        this.#reject(id, cause, call);
+        this.cutAfterText(cause);
       }
-      this.#settleOne();
-    })();
-    return id;
+    }
+    return [isIterable ? iterableType : promiseType, id];
   }
 
-  #iterable(iterable: AsyncIterable<unknown>, call: number): number {
-    const id = this.#register();
-    if (this.hasEnded) {
-      void discardStream(iterable);
-      return id;
-    }
-    try {
-      const source: IterableSource = { id, call, iterator: iterable[Symbol.asyncIterator]() };
-      this.#sources.add(source);
-      this.#requestNext(source);
-    } catch (cause) {
-      this.cutAfterText(cause);
-    }
-    return id;
-  }
-
-  #requestNext(source: IterableSource): void {
+  #requestNext(source: Source): void {
     if (!this.#sources.has(source)) return;
-    const { call, id, iterator } = source;
     (async () => {
-      const next = await iterator.next();
-      const status = next.done ? statusReturn : statusYield;
-      this.#add(id, status, this.#encode(next.value, call), call, source);
+      const next = await source.iterator.next();
+      this.#add(source, next.done ? statusReturn : statusYield, this.#encode(next.value, source.call));
       if (next.done) this.#endSource(source);
     })().catch((cause: unknown) => {
-      this.#reject(id, cause, call, source);
+      this.#reject(source, cause);
       this.#endSource(source);
     });
   }
 
-  #endSource(source: IterableSource): void {
+  #endSource(source: Source): void {
     if (!this.#sources.delete(source)) return;
     closeIterator(source);
     this.#settleOne();
-  }
-
-  #register(): number {
-    this.#unsettledCount += 1;
-    this.#nextId += 1;
-    return this.#nextId - 1;
   }
 
   #settleOne(): void {
@@ -265,42 +241,48 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     if (text !== undefined) this.#pendingBody?.resolve(text);
   }
 
-  /** Adds a line that settles the promise with this id, or has a value of the iterable with this id. */
-  #add(id: number, status: number, value: unknown, call: number, source?: IterableSource): void {
-    if (this.isLast || this.hasEnded) return;
+  /** Adds a line. */
+  #add(target: Target, status: number, value: unknown): void {
+    if (this.isLast) return;
     const isFull = this.#queue.length > 0 || this.text.length >= maxTextLength;
-    if (isFull) this.#queue.push(() => this.#write(id, status, value, call, source));
-    else this.#write(id, status, value, call, source);
+    if (isFull) this.#queue.push(() => this.#write(target, status, value));
+    else this.#write(target, status, value);
     if (this.pull !== undefined) this.sendSoon();
   }
 
-  #write(id: number, status: number, value: unknown, call: number, source: IterableSource | undefined): void {
-    const { maxLineBytes, serialize } = this.#options;
-    const isError = status === (source ? statusError : statusRejected);
+  #write(target: Target, status: number, value: unknown): void {
+    const { maxLineBytes, report, serialize } = this.#options;
+    const { id, isIterable } = target;
+    const isError = status === (isIterable ? statusError : statusRejected);
     const line = [id, status, value];
+    const toLine = (each: unknown) => {
+      line[2] = each;
+      return serialize ? serialize(line) : line;
+    };
     try {
-      const maxBytes = isError ? maxErrorBytes(maxLineBytes) : maxLineBytes;
-      this.text += `${boundedJson(serialize ? serialize(line) : line, maxBytes)}\n`;
-      if (source && status === statusYield) this.#sourcesInText.push(source);
+      const json = isError
+        ? encodeError(value as object, toLine, maxLineBytes).text
+        : boundedJson(serialize ? serialize(line) : line, maxLineBytes);
+      this.text += `${json}\n`;
+      if (isIterable && status === statusYield) this.#sourcesInText.push(target as Source);
     } catch (cause) {
-      if (cause instanceof LimitError && isError) {
-        line[2] = defaultShape(errorTooLarge(maxLineBytes));
-        this.text += `${JSON.stringify(serialize ? serialize(line) : line)}\n`;
-      } else if (cause instanceof LimitError) {
-        this.#reject(id, cause, call, source);
-        if (source) this.#endSource(source);
-      } else {
-        // As in tRPC, the stream fails. Here it is cut, so that no client takes it for complete.
-        this.#queue.length = 0;
-        this.#options.streamError(cause);
-        this.cutAfterText(cause);
+      if (cause instanceof LimitError) {
+        this.#reject(target, cause);
+        return this.#endSource(target as Source);
       }
+      // As in tRPC, the stream fails. Here it is cut, so that no client takes it for complete.
+      this.#queue.length = 0;
+      report(failureOf(cause).error);
+      this.cutAfterText(cause);
     }
   }
 }
 
+/** Converts the value of a promise to the result of an iterator that returns it. */
+const toReturn = (value: unknown): IteratorReturnResult<unknown> => ({ done: true, value });
+
 /** Closes an iterator. Not awaited, since it may never return; errors are ignored. */
-function closeIterator({ iterator }: IterableSource): void {
+function closeIterator({ iterator }: Source): void {
   (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
 }
 
@@ -309,10 +291,13 @@ type AsyncValue = Promise<unknown> | AsyncIterable<unknown>;
 /** Ends the streams of an output that is not sent, and ignores the errors of its promises. */
 export function discardOutput(output: unknown): void {
   // Not the members of a stream, such as its socket.
-  for (const value of isAsyncIterable(output) ? [output] : Object.values(output as object)) {
-    if (isAsyncIterable(value)) void discardStream(value);
-    else if (isPromise(value)) value.catch(() => {});
-  }
+  for (const value of isAsyncIterable(output) ? [output] : Object.values(output as object))
+    discardAsync(value);
+}
+
+function discardAsync(value: unknown): void {
+  if (isAsyncIterable(value)) void discardStream(value);
+  else if (isPromise(value)) value.catch(() => {});
 }
 
 /**

@@ -3,19 +3,19 @@ import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { utf8Length } from '../../http/utf8.ts';
-import { batchTooLarge, boundedJson, effectiveLimit, maxErrorBytes } from '../../calls/responseBytes.ts';
+import { batchTooLarge, boundedJson, maxStringLength } from '../../calls/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { discardOutput, isStreamLike } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, type ResultItem } from './requestCalls.ts';
-import { blobError, defaultShape, type EncodedError } from './trpcErrors.ts';
+import { blobError, type EncodedError } from './trpcErrors.ts';
 
 /** Responds to a call, or a batch of calls, with JSON. */
 export class JsonResponse extends RequestCalls {
   readonly #outcomes: unknown[] = [];
   #pending = this.request.paths.length;
-  /** Size of a batch so far, in bytes. `undefined` while an estimate suffices, `Infinity` if the limit is exceeded. */
-  #bytes: number | undefined = undefined;
+  /** Size of the results of a batch so far, in bytes; `Infinity` if one of them exceeds the limit alone. */
+  #bytes = 0;
 
   settle(index: number, outcome: unknown): void {
     this.reservation?.settle(outcome);
@@ -34,7 +34,7 @@ export class JsonResponse extends RequestCalls {
     const { isBatchCall } = this.request;
     const { responseMeta } = this.settings.trpc;
     this.format = jsonHeaders;
-    this.#bytes = undefined;
+    this.#bytes = 0;
     const items: ResultItem[] = [];
     const errors: TRPCError[] = [];
     let status = 0;
@@ -42,17 +42,18 @@ export class JsonResponse extends RequestCalls {
     for (let index = 0; index < this.#outcomes.length; index += 1) {
       if (index > 0) text += ',';
       const outcome = this.#outcomes[index];
-      const written = outcome instanceof Failure ? outcome.error : this.#encodeOutput(outcome, index, text);
+      const written = outcome instanceof Failure ? outcome.error : this.#encodeOutput(outcome, index);
       let ownStatus = 200;
       if (typeof written === 'string') {
         text += written;
         if (responseMeta) items.push({ result: { data: outcome } });
       } else {
-        const { error, shape, text: json } = this.#encodeError(written, index, text);
+        const { replacement = written, shape, text: json } = this.#encodeError(written, index);
         text += json;
+        if (isBatchCall) this.#bytes += utf8Length(json);
         items.push({ error: shape });
-        errors.push(error);
-        ownStatus = getHTTPStatusCode({ error: shape } as never, [error]);
+        errors.push(replacement);
+        ownStatus = getHTTPStatusCode({ error: shape } as never, [replacement]);
       }
       status = status === 0 || status === ownStatus ? ownStatus : 207;
     }
@@ -65,34 +66,17 @@ export class JsonResponse extends RequestCalls {
   }
 
   /** Encodes an error, which counts for the limit of a batch like an output. */
-  #encodeError(
-    error: TRPCError,
-    index: number,
-    before: string,
-  ): Pick<EncodedError, 'text' | 'shape'> & { readonly error: TRPCError } {
-    const { errors, limits } = this.settings;
+  #encodeError(error: TRPCError, index: number): EncodedError {
     const { isBatchCall, type } = this.request;
     const call = this.callOf(index);
     const isOutcome = this.#outcomes[index] instanceof Failure;
     if (error instanceof LimitError && !isOutcome) this.report(error, call);
-    let encoded = errors.encode(this.shapeOf(error, isBatchCall ? call : { ...call, type }), this.scope);
-    if (
-      isBatchCall &&
-      !this.#isWithinLimit(encoded.text, before) &&
-      utf8Length(encoded.text) > maxErrorBytes(0)
-    ) {
-      const replacement = batchTooLarge(limits.maxResponseBytes);
-      this.scope.limit = replacement.limit;
-      encoded = { ...errors.encode(defaultShape(replacement), this.scope), replacement };
-    }
-    return { text: encoded.text, shape: encoded.shape, error: encoded.replacement ?? error };
+    const shape = this.shapeOf(error, isBatchCall ? call : { ...call, type });
+    return this.settings.errors.encode(shape, this.scope, this.#bytes);
   }
 
-  /**
-   * Encodes an output with its envelope. Returns an error if it is too large, or a stream or a `Blob` in a batch.
-   * @param before the text of the batch so far
-   */
-  #encodeOutput(output: unknown, index: number, before: string): string | TRPCError {
+  /** Encodes an output with its envelope. Returns an error if it is too large, or a stream or a `Blob` in a batch. */
+  #encodeOutput(output: unknown, index: number): string | TRPCError {
     const { config, limits } = this.settings;
     const { isBatchCall, procedures } = this.request;
     let notSupported: TRPCError | undefined;
@@ -104,36 +88,28 @@ export class JsonResponse extends RequestCalls {
       discardOutput(output);
       return notSupported;
     }
+    const maxBytes = Math.min(limits.maxResponseBytes, maxStringLength);
     try {
       // Once the limit is exceeded, later outputs are not encoded.
-      if (this.#bytes === Infinity) return batchTooLarge(limits.maxResponseBytes);
+      if (this.#bytes > maxBytes) return batchTooLarge(maxBytes);
       const data: unknown = config.transformer.output.serialize(output);
       // `toJSON` receives the name of its member, so the envelope must be encoded with it.
       const hasName =
         typeof (data as { readonly toJSON?: unknown } | null | undefined)?.toJSON === 'function';
-      const bare = hasName ? undefined : boundedJson(data, limits.maxResponseBytes);
+      const bare = hasName ? undefined : boundedJson(data, maxBytes);
       const text =
         bare === undefined
-          ? (boundedJson({ result: { data } }, limits.maxResponseBytes) as string)
+          ? (boundedJson({ result: { data } }, maxBytes) as string)
           : `{"result":{"data":${bare}}}`;
-      if (!isBatchCall || this.#isWithinLimit(text, before)) return text;
+      if (!isBatchCall) return text;
+      this.#bytes += utf8Length(text);
+      if (this.#bytes <= maxBytes) return text;
     } catch (cause) {
       if (!(cause instanceof LimitError)) throw cause;
       if (!isBatchCall) return cause;
+      this.#bytes = Infinity;
     }
-    this.#bytes = Infinity;
-    return batchTooLarge(limits.maxResponseBytes);
-  }
-
-  /**
-   * Whether a batch stays within the limit. A UTF-16 code unit is at most 3 bytes of UTF-8, so bytes are counted only
-   * if that estimate exceeds the limit.
-   */
-  #isWithinLimit(text: string, before: string): boolean {
-    const maxBytes = effectiveLimit(this.settings.limits.maxResponseBytes);
-    if (this.#bytes === undefined && (before.length + text.length) * 3 <= maxBytes) return true;
-    this.#bytes = (this.#bytes ?? utf8Length(before)) + utf8Length(text);
-    return this.#bytes <= maxBytes;
+    return batchTooLarge(maxBytes);
   }
 }
 

@@ -3,7 +3,7 @@ import { mapMaybePromise } from '../../http/maybePromise.ts';
 import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { BodyStream } from '../../http/response.ts';
 import type { CallScope } from '../../calls/callScope.ts';
-import { Failure, failureOf } from '../../procedures/execute.ts';
+import { Failure } from '../../procedures/execute.ts';
 import { JsonLines } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 import { blobError } from './trpcErrors.ts';
@@ -32,16 +32,8 @@ export class LinesResponse extends RequestCalls {
       calls: request.paths.length,
       pingMs: jsonl?.pingMs || undefined,
       scope,
-      callError: (error, index) => {
-        this.report(error, this.callOf(index));
-        return this.shapeOf(error, this.callOf(index));
-      },
-      outputError: (cause, index) => {
-        const error = failureOf(cause).error;
-        this.report(error);
-        return this.shapeOf(error, this.callOf(index));
-      },
-      streamError: (cause) => this.report(failureOf(cause).error),
+      report: (error, index) => this.report(error, index === undefined ? undefined : this.callOf(index)),
+      shapeOf: (error, index) => this.shapeOf(error, this.callOf(index)),
       watch: (onRevoked) => settings.watch(scope, onRevoked),
       abort: () => {
         scope.abort();

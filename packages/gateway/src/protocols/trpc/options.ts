@@ -2,7 +2,7 @@ import type { AnyTRPCRouter } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
-import { defaultMessageBytes } from '../../http/service.ts';
+import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { ClientAddress } from '../../calls/clientAddress.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import type { Recorder } from '../../calls/recorder.ts';
@@ -32,23 +32,18 @@ export function trpcOptions<Router extends AnyTRPCRouter>(
   { maxInFlight }: Limits,
   reporter: ErrorReporter | undefined,
 ): TrpcSettings['trpc'] {
-  const trpc = options as TrpcOptions<AnyTRPCRouter>;
+  const { onError, ...others } = options as TrpcOptions<AnyTRPCRouter>;
   return {
-    ...trpc,
-    ...((reporter ?? trpc.onError) && { onError: reportTo(reporter, trpc.onError) }),
-    maxBatchSize: Math.min(trpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
-  };
-}
-
-/** Calls the gateway's `onError`, then that of `trpc`. Errors that they throw or reject with are ignored. */
-function reportTo(
-  reporter: ErrorReporter | undefined,
-  onError: TrpcOptions<AnyTRPCRouter>['onError'],
-): NonNullable<TrpcOptions<AnyTRPCRouter>['onError']> {
-  return (reported) => {
-    const { ctx, error, input, path, req, type } = reported;
-    reporter?.report({ error, path, type, input, ctx, request: req });
-    (async () => onError?.(reported))().catch(() => {});
+    ...others,
+    maxBatchSize: Math.min(others.maxBatchSize ?? defaultBatchSize, maxInFlight),
+    // Errors that they throw or reject with are ignored.
+    ...((reporter ?? onError) && {
+      onError(reported) {
+        const { ctx, error, input, path, req, type } = reported;
+        reporter?.report({ error, path, type, input, ctx, request: req });
+        (async () => onError?.(reported))().catch(() => {});
+      },
+    }),
   };
 }
 
@@ -62,11 +57,12 @@ export interface TrpcSettings extends RunSettings {
   readonly watch: CredentialWatch;
   readonly procedures: ReadonlyMap<string, Procedure>;
   readonly errors: TrpcErrors;
+  readonly eventTimes: EventStreamTimes;
 }
 
 /** Settings shared by all WebSockets. */
 export interface SocketSettings extends TrpcSettings {
-  readonly sockets: SocketOptions & SocketLimits;
+  readonly keepAlive: SocketOptions['keepAlive'];
   readonly rateLimit: Pick<RateLimit<unknown>, 'count'> | undefined;
   readonly failedAttempts: FailedAttempts | undefined;
   readonly allowsOrigin: SocketOrigins;
@@ -84,63 +80,13 @@ export interface SocketSettings extends TrpcSettings {
 }
 
 /**
- * Options of tRPC over WebSockets. `keepAlive` and `experimental_encoder` are those of tRPC's own adapter; `maxBatchSize` and `onError` are in `TrpcOptions`.
+ * Options of tRPC over WebSockets, as in tRPC's own adapter. `maxBatchSize` and `onError` are in `TrpcOptions`.
  */
-// Not the adapter's own types (@trpc/server 11.25): they import those of `ws`, which the gateway does not need.
+// Not the adapter's own type (@trpc/server 11.25): it imports those of `ws`, which the gateway does not need.
 export interface SocketOptions {
   /**
    * Pings a client that has sent nothing for `pingMs` (default 30000), and closes the connection if nothing arrives
    * within `pongWaitMs` (default 5000). Default: off.
    */
   readonly keepAlive?: { enabled: boolean; pingMs?: number; pongWaitMs?: number };
-  /** Encodes and decodes messages in another format than JSON. tRPC may change this option in any release. */
-  readonly experimental_encoder?: {
-    encode(data: unknown): string | Uint8Array<ArrayBuffer>;
-    decode(data: string | ArrayBuffer | Uint8Array): unknown;
-  };
-  /**
-   * Maximum size of a message, in bytes. A larger one closes the socket with 1009; if it exceeds 64 KiB, the connection
-   * ends without a close frame (1006). Each socket may buffer up to this size of an unfinished message, which no metric
-   * shows: 1,000 sockets may buffer 1,000 times as much. Default: 65536, or `maxBodyBytes` if that is less.
-   */
-  readonly maxMessageBytes?: number;
-  /**
-   * Maximum number of unsent bytes for a client that does not read; beyond it, its socket is closed (1013).
-   * Subscriptions that return async iterables get backpressure long before that. Default: 1048576.
-   */
-  readonly maxBufferedBytes?: number;
 }
-
-/** The limits of each socket, and of those that have not sent their credential yet. */
-const socketLimits = {
-  /**
-   * Bytes that a socket may buffer, received or unsent, before its credential is checked. uWebSockets.js cannot raise
-   * the limit of an open socket, so it also stays the largest message of a socket that sends its credential as
-   * connection parameters.
-   */
-  maxUnauthenticatedBytes: defaultMessageBytes,
-  maxBufferedBytes: 1_048_576,
-  /** Concurrent calls, including subscriptions. */
-  maxCallsPerSocket: 1000,
-  /** Time that a socket has to send its credential as connection parameters. */
-  credentialDeadlineMs: 5000,
-  maxUnauthenticatedSockets: 1000,
-  /**
-   * A tenth, so that one address cannot occupy all. If all clients share one address, about 1,000 sockets per second can
-   * still connect: each waits only for a round trip and the look-up of its key.
-   */
-  maxUnauthenticatedSocketsPerAddress: 100,
-};
-
-type SocketLimits = Readonly<typeof socketLimits> & { readonly maxMessageBytes: number };
-
-/** Adds the limits that are not options, and the defaults of the others. */
-export const withSocketLimits = (
-  options: SocketOptions,
-  maxBodyBytes: number,
-): SocketSettings['sockets'] => ({
-  ...options,
-  ...socketLimits,
-  maxBufferedBytes: options.maxBufferedBytes ?? socketLimits.maxBufferedBytes,
-  maxMessageBytes: options.maxMessageBytes ?? Math.ceil(Math.min(defaultMessageBytes, maxBodyBytes)),
-});

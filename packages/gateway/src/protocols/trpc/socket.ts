@@ -1,25 +1,17 @@
-// Hot path: every message on a WebSocket is read here, and every frame is encoded here.
+// Hot path: every frame on a WebSocket is encoded here.
 import { TRPCError } from '@trpc/server';
-import { parseTRPCMessage, type TRPCClientOutgoingMessage } from '@trpc/server/rpc';
-import { isObject } from '../../http/isObject.ts';
-import { utf8Length } from '../../http/utf8.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
+import { utf8Length } from '../../http/utf8.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallScope } from '../../calls/callScope.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
-import {
-  batchTooLarge,
-  boundedJson,
-  errorTooLarge,
-  maxErrorBytes,
-  responseTooLarge,
-} from '../../calls/responseBytes.ts';
+import { batchTooLarge, boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { errorStatusOf } from '../../procedures/formattedError.ts';
 import type { SocketSettings } from './options.ts';
-import { defaultShape, genericErrorShape } from './trpcErrors.ts';
+import { encodeError, genericErrorShape } from './trpcErrors.ts';
 
 /** The properties of a call that an error message has; `noCall` for an error outside of a call. */
 export interface CallInfo {
@@ -40,6 +32,7 @@ const stoppingError = new TRPCError({
   message: 'The server is stopping. The call did not run: repeat it on another connection.',
 });
 
+/** A call that has started. */
 export interface OpenCall extends CallInfo, CallScope {
   readonly procedure: Procedure | undefined;
   /** The start, by `performance.now()`. */
@@ -50,21 +43,16 @@ export interface OpenCall extends CallInfo, CallScope {
   whenEnded(): Promise<void>;
 }
 
-/** An output or an event (with an `id` if tracked), or the start or end of a subscription. */
-type ResultMessage =
-  | { readonly type: 'data'; data: unknown; readonly id?: string }
-  | { readonly type: 'started' | 'stopped' };
-
-interface OutgoingMessage extends Pick<CallInfo, 'id' | 'jsonrpc'> {
-  readonly method?: 'reconnect';
-  readonly result?: ResultMessage;
-  error?: unknown;
-}
-
 /** Number of unsent bytes above which subscriptions pause. */
 const pauseAboveBytes = 65_536;
 
-/** Reads and writes the messages of one WebSocket, in the format of tRPC's handler (@trpc/server 11.25). */
+/** Maximum number of unsent bytes for a client that does not read. */
+export const maxUnsentBytes = 1_048_576;
+
+/** Maximum number of concurrent calls, including subscriptions. */
+const maxCallsPerSocket = 1000;
+
+/** One WebSocket: its running calls, and the frames that it sends, in the format of tRPC's handler (@trpc/server 11.25). */
 export class Socket {
   isOpen = true;
   /** Whether the server is stopping. */
@@ -83,8 +71,8 @@ export class Socket {
   readonly scope: RequestScope;
   readonly settings: SocketSettings;
   protected readonly peer: WebSocketPeer;
-  /** Maximum number of unsent bytes. */
-  protected maxUnsentBytes: number;
+  /** Maximum number of unsent bytes now. */
+  protected unsentLimit = maxUnsentBytes;
   /** Callbacks that resume paused subscriptions. */
   #resumeCallbacks: (() => void)[] = [];
 
@@ -92,59 +80,41 @@ export class Socket {
     this.scope = scope;
     this.settings = settings;
     this.peer = peer;
-    this.maxUnsentBytes = settings.sockets.maxBufferedBytes;
   }
 
   get inFlight(): number {
     return this.running.length;
   }
 
-  /** Parses a message. For a malformed one, sends an error and returns `undefined`. */
-  protected read(message: string | Buffer): readonly TRPCClientOutgoingMessage[] | undefined {
-    const { transformer } = this.settings.config;
-    try {
-      const decoded = this.decode(message);
-      if (!Array.isArray(decoded)) return [parseTRPCMessage(decoded, transformer)];
-      if (decoded.length <= this.settings.trpc.maxBatchSize)
-        return decoded.map((part) => parseTRPCMessage(part, transformer));
-      this.#rejectBatch(decoded);
-    } catch (cause) {
-      // As in tRPC's handler, `onError` is not called.
-      this.#sendShape(noCall, this.#shapeOf(noCall, new TRPCError({ code: 'PARSE_ERROR', cause })));
-    }
-    return undefined;
-  }
-
-  protected decode(message: string | Buffer): unknown {
-    const { experimental_encoder: encoder } = this.settings.sockets;
-    if (encoder) return encoder.decode(message);
-    if (typeof message === 'string') return JSON.parse(message);
-    // tRPC's message.
-    const text = 'JSON uses text frames. Use a binary encoder for binary data.';
-    throw new Error(`jsonEncoder received binary data. ${text}`);
-  }
-
   /**
-   * Sends a result.
-   * @throws {LimitError} `response-bytes`; also the error of a transformer or an encoder
+   * Sends an output or an event.
+   * @param eventId the id of a tracked event
+   * @throws {LimitError} `response-bytes`; also the error of a transformer
    */
-  sendResult({ batch, id, jsonrpc }: CallInfo, result: ResultMessage): void {
+  sendData({ batch, id, jsonrpc }: CallInfo, output: unknown, eventId?: string): void {
+    if (!this.isOpen) return;
+    const { config, limits } = this.settings;
+    const left = limits.maxResponseBytes - (batch?.bytes ?? 0);
+    // Once the limit is exceeded, later outputs are not encoded.
+    if (left <= 0) throw batchTooLarge(limits.maxResponseBytes);
+    const data: unknown = config.transformer.output.serialize(output);
+    const result = eventId === undefined ? { type: 'data', data } : { type: 'data', data, id: eventId };
     try {
-      this.#send({ id, jsonrpc, result }, batch);
+      // Encoded with its envelope, since `toJSON` receives the name of its member.
+      this.#sendResult(boundedJson({ id, jsonrpc, result }, left) as string, batch);
     } catch (cause) {
-      throw batch && cause instanceof LimitError
-        ? batchTooLarge(this.settings.limits.maxResponseBytes)
-        : cause;
+      throw batch && cause instanceof LimitError ? batchTooLarge(limits.maxResponseBytes) : cause;
     }
+  }
+
+  /** Sends that a subscription has started or ended. */
+  sendState({ id, jsonrpc }: CallInfo, type: 'started' | 'stopped'): void {
+    this.send(JSON.stringify({ id, jsonrpc, result: { type } }));
   }
 
   /** Sends the client a request to reconnect. */
   reconnect(): void {
-    try {
-      this.#send({ id: null, method: 'reconnect' });
-    } catch (cause) {
-      this.reportError(noCall, cause);
-    }
+    this.send('{"id":null,"method":"reconnect"}');
   }
 
   /**
@@ -152,12 +122,12 @@ export class Socket {
    * error.
    */
   reportAndSendError(call: CallInfo, cause: unknown): void {
-    this.#sendShape(call, this.#shapeOf(call, this.reportError(call, cause)));
+    this.sendShape(call, this.shapeOf(call, this.reportError(call, cause)));
   }
 
   /** Reports an error and sends it to the client. Throws if it cannot be encoded. */
   sendError(call: CallInfo, cause: unknown): void {
-    this.#sendError(call, this.#shapeOf(call, this.reportError(call, cause)));
+    this.#sendShape(call, this.shapeOf(call, this.reportError(call, cause)));
   }
 
   /** Calls `onError`. */
@@ -166,6 +136,44 @@ export class Socket {
     const ctx = this.context as never;
     this.settings.trpc.onError?.({ error, path, type, ctx, req: this.scope.request, input });
     return error;
+  }
+
+  /** Formats an error with the router's `errorFormatter`. It never throws. */
+  protected shapeOf(call: CallInfo, error: TRPCError): object {
+    const { path, type, input } = call;
+    const ctx = this.context as never;
+    try {
+      return this.settings.errors.shapeOf({ ctx, error, type, path, input });
+    } catch (cause) {
+      this.reportError(call, cause);
+      return genericErrorShape;
+    }
+  }
+
+  /** Sends the shape of an error; a generic one if it cannot be encoded. It never throws. */
+  protected sendShape(call: CallInfo, shape: object): void {
+    try {
+      this.#sendShape(call, shape);
+    } catch (cause) {
+      this.reportError(call, cause);
+      if (shape !== genericErrorShape) this.sendShape(call, genericErrorShape);
+    }
+  }
+
+  #sendShape({ batch, id, jsonrpc }: CallInfo, shape: object): void {
+    if (!this.isOpen) return;
+    const { config, limits } = this.settings;
+    const toMessage = (each: object) => {
+      const error: unknown = config.transformer.output.serialize(each);
+      return { id, jsonrpc, error };
+    };
+    this.#sendResult(encodeError(shape, toMessage, limits.maxResponseBytes, batch?.bytes).text, batch);
+  }
+
+  /** @param batch the results of a batch count together, except for events, of which there may be any number */
+  #sendResult(frame: string, batch: CallInfo['batch']): void {
+    if (batch) batch.bytes += utf8Length(frame);
+    this.send(frame);
   }
 
   callStarted(call: OpenCall): void {
@@ -206,13 +214,21 @@ export class Socket {
     this.record(new LimitError(limit, { code, message: 'The socket is closed.' }));
   }
 
-  send(frame: string | Uint8Array): void {
+  send(frame: string): void {
+    if (!this.isOpen) return;
     this.#checkUnsent();
     this.peer.send(frame);
   }
 
   pinged(): void {
     this.#checkUnsent();
+  }
+
+  /** Closes the socket of a client that does not read, before unsent data fills the memory. */
+  #checkUnsent(): void {
+    if (this.peer.bufferedBytes <= this.unsentLimit) return;
+    this.limited('unsent-bytes');
+    this.close(1013, 'The send buffer is full: the client is not reading.');
   }
 
   /**
@@ -232,7 +248,6 @@ export class Socket {
   rejection({ type }: CallInfo): TRPCError | undefined {
     // A subscription starts: its client resumes it after it has reconnected, as every other one.
     if (this.isDraining && type !== 'subscription') return stoppingError;
-    const { maxCallsPerSocket } = this.settings.sockets;
     if (this.running.length < maxCallsPerSocket) return undefined;
     this.close(1008, `More than ${maxCallsPerSocket} calls are running on this socket.`);
     return new TRPCError({ code: 'TOO_MANY_REQUESTS' });
@@ -252,83 +267,4 @@ export class Socket {
     this.isOpen = false;
     this.peer.close(code, reason);
   }
-
-  /** Closes the socket of a client that does not read, before unsent data fills the memory. */
-  #checkUnsent(): void {
-    if (this.peer.bufferedBytes <= this.maxUnsentBytes) return;
-    this.limited('unsent-bytes');
-    this.close(1013, 'The send buffer is full: the client is not reading.');
-  }
-
-  /** Sends an error for each call of a batch that is too large. */
-  #rejectBatch(parts: readonly unknown[]): void {
-    const error = new TRPCError({ code: 'BAD_REQUEST', message: 'Batch call exceeds maximum size' });
-    const shape = this.#shapeOf(noCall, this.reportError(noCall, error));
-    const calls: CallInfo[] = [];
-    for (const part of parts) {
-      if (!isObject(part) || part.method === 'subscription.stop') continue;
-      const { id, jsonrpc } = part;
-      if (typeof id !== 'number' && typeof id !== 'string') continue;
-      calls.push({ ...noCall, id, jsonrpc: jsonrpc === '2.0' ? jsonrpc : undefined });
-    }
-    for (const call of calls.length > 0 ? calls : [noCall]) this.#sendShape(call, shape);
-  }
-
-  #shapeOf(call: CallInfo, error: TRPCError): object {
-    const { path, type, input } = call;
-    const ctx = this.context as never;
-    try {
-      return this.settings.errors.shapeOf({ ctx, error, type, path, input });
-    } catch (cause) {
-      this.reportError(call, cause);
-      return genericErrorShape;
-    }
-  }
-
-  #sendShape(call: CallInfo, shape: object): void {
-    try {
-      this.#sendError(call, shape);
-    } catch (cause) {
-      this.reportError(call, cause);
-      if (shape !== genericErrorShape) this.#sendShape(call, genericErrorShape);
-    }
-  }
-
-  /** Sends an error. One that is too large is replaced, as over HTTP. */
-  #sendError({ batch, id, jsonrpc }: CallInfo, error: object): void {
-    try {
-      this.#send({ id, jsonrpc, error }, batch);
-    } catch (cause) {
-      if (!(cause instanceof LimitError)) throw cause;
-      this.#send({ id, jsonrpc, error: defaultShape(errorTooLarge(this.settings.limits.maxResponseBytes)) });
-    }
-  }
-
-  /** @param batch the results of a batch count together, except for events, of which there may be any number */
-  #send(message: OutgoingMessage, batch?: CallInfo['batch']): void {
-    if (!this.isOpen) return;
-    const { limits, sockets } = this.settings;
-    const { output } = this.settings.config.transformer;
-    const { result } = message;
-    const left = limits.maxResponseBytes - (batch?.bytes ?? 0);
-    let maxBytes = Infinity;
-    if ('error' in message) {
-      message.error = output.serialize(message.error);
-      maxBytes = maxErrorBytes(left);
-    } else if (result?.type === 'data') {
-      // Once the limit is exceeded, later outputs are not encoded.
-      if (left <= 0) throw responseTooLarge(left);
-      result.data = output.serialize(result.data);
-      maxBytes = left;
-    }
-    const encoder = sockets.experimental_encoder;
-    // Encoded with its envelope, since `toJSON` receives the name of its member.
-    const frame = encoder ? encoder.encode(message) : (boundedJson(message, maxBytes) as string);
-    if (encoder && encodedBytes(frame) > maxBytes) throw responseTooLarge(maxBytes);
-    if (batch) batch.bytes += encodedBytes(frame);
-    this.send(frame);
-  }
 }
-
-const encodedBytes = (frame: string | Uint8Array): number =>
-  typeof frame === 'string' ? utf8Length(frame) : frame.byteLength;

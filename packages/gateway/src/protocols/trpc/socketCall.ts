@@ -17,7 +17,6 @@ import {
   type PolicyContext,
   type Rejection,
 } from '../../calls/policy.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallTelemetry } from '../../calls/telemetry.ts';
 import { keyRequired } from '../../calls/idempotencyKey.ts';
@@ -26,7 +25,7 @@ import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts'
 import { errorStatusOf } from '../../procedures/formattedError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { noCall, type CallInfo, type OpenCall, type Socket } from './socket.ts';
+import type { CallInfo, OpenCall, Socket } from './socket.ts';
 import { blobError } from './trpcErrors.ts';
 import { withLastEventId } from './trpcRequest.ts';
 
@@ -129,7 +128,10 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     const policies = sets?.of ? sets.of([procedure]) : sets?.always;
     if (policies) {
       this.#completing = policies.completing;
-      this.#policyContext = policyContext(this.#socket.scope, procedure);
+      const { scope } = this.#socket;
+      const called = procedure ? [procedure] : [];
+      // A copy of `data`, since the calls of a socket run concurrently.
+      this.#policyContext = { ...scope, kind: 'call', procedures: called, data: { ...scope.data } };
     }
     if (contextError) return this.settle(0, new Failure(contextError));
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
@@ -185,7 +187,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     const error = outcome instanceof Blob && blobError(this.procedure);
     if (error) return this.#endWithError(error);
     try {
-      this.#socket.sendResult(this, { type: 'data', data: outcome });
+      this.#socket.sendData(this, outcome);
       this.#end();
     } catch (cause) {
       this.#endWithError(cause);
@@ -226,11 +228,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   #endStopped(): void {
     this.#end();
     this.#release();
-    try {
-      this.#socket.sendResult(this, { type: 'stopped' });
-    } catch (cause) {
-      this.#socket.reportError(noCall, cause);
-    }
+    this.#socket.sendState(this, 'stopped');
   }
 
   #end(error?: TRPCError): void {
@@ -257,12 +255,12 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       // Observables have no backpressure: their events are queued, and the socket of a client that does not read is
       // closed.
       events = isObservable(output) ? observableToAsyncIterable(output, this.signal) : output;
-      if (!this.signal.aborted) socket.sendResult(this, { type: 'started' });
     } catch (cause) {
       this.#endWithError(cause);
       return this.abort();
     }
     const isStopped = this.signal.aborted;
+    if (!isStopped) socket.sendState(this, 'started');
     let iterator: (AsyncIterator<unknown> & Partial<AsyncDisposable>) | undefined;
     const error = await catchError(() => {
       iterator = events[Symbol.asyncIterator]();
@@ -285,11 +283,10 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** Sends an event. Returns whether the subscription has ended instead. */
   #sendEvent({ done, value: event }: IteratorResult<unknown>): boolean {
     if (done || this.signal.aborted) return true;
-    if (!isTrackedEnvelope(event)) this.#socket.sendResult(this, { type: 'data', data: event });
-    else {
+    if (isTrackedEnvelope(event)) {
       const [id, data] = event;
-      this.#socket.sendResult(this, { type: 'data', data: { id, data }, id });
-    }
+      this.#socket.sendData(this, { id, data }, id);
+    } else this.#socket.sendData(this, event);
     return false;
   }
 
@@ -314,21 +311,6 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     });
   }
 }
-
-/** Creates what the policies of the service see of a call. */
-const policyContext = (
-  { data, identity, protocol, request, requestId }: RequestScope,
-  procedure: Procedure | undefined,
-): PolicyContext => ({
-  kind: 'call',
-  request,
-  protocol,
-  requestId,
-  identity,
-  procedures: procedure ? [procedure] : [],
-  // A copy, since the calls of a socket run concurrently.
-  data: { ...data },
-});
 
 async function catchError(run: () => unknown): Promise<TRPCError | undefined> {
   try {

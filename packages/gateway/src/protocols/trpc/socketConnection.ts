@@ -1,10 +1,11 @@
 import { TRPCError } from '@trpc/server';
 import { parseConnectionParamsFromUnknown, type TRPCRequestInfo } from '@trpc/server/http';
-import type { TRPCClientOutgoingMessage } from '@trpc/server/rpc';
+import { parseTRPCMessage, type TRPCClientOutgoingMessage } from '@trpc/server/rpc';
 import { mapMaybePromise, isThenable, type MaybePromise } from '../../http/maybePromise.ts';
 import { nextTurn, unref, type Timer } from '../../http/eventLoop.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
+import { defaultMessageBytes } from '../../http/service.ts';
 import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
 import { CallScope } from '../../calls/callScope.ts';
 import { rejectionError } from '../../calls/policy.ts';
@@ -13,7 +14,7 @@ import { Failure, failureOf } from '../../procedures/execute.ts';
 import { ResponseControls } from '../../http/outgoingResponse.ts';
 import type { SocketSettings } from './options.ts';
 import { withParameters } from './trpcRequest.ts';
-import { noCall, Socket, type CallInfo } from './socket.ts';
+import { maxUnsentBytes, noCall, Socket, type CallInfo } from './socket.ts';
 import { SocketCall } from './socketCall.ts';
 
 /** Whether the first message of a socket is its connection parameters: its URL has `connectionParams=1`, as in tRPC. */
@@ -33,6 +34,14 @@ function closeReason({ code }: TRPCError): [code: number, reason: string] {
     ? [1008, 'The credential is missing or not valid.']
     : [1011, 'The credential could not be verified.'];
 }
+
+/**
+ * Bytes that a socket may buffer, received or unsent, before its credential is checked: as many as a message may have.
+ */
+const maxUnauthenticatedBytes = defaultMessageBytes;
+
+/** Time that a socket has to send its credential as connection parameters, in milliseconds. */
+const credentialDeadlineMs = 5000;
 
 type ConnectionParams = TRPCRequestInfo['connectionParams'];
 
@@ -74,12 +83,12 @@ export class SocketConnection extends Socket implements SocketHandler {
     this.#awaitsParameters = expectsConnectionParams(scope.request);
     this.#keepAlive();
     if (onChecked) {
-      this.maxUnsentBytes = settings.sockets.maxUnauthenticatedBytes;
+      this.unsentLimit = maxUnauthenticatedBytes;
       this.#credentialTimer = unref(
         setTimeout(() => {
           settings.failedAttempts?.countSilent(scope.request);
           this.close(1008, 'No credential was received in time.');
-        }, settings.sockets.credentialDeadlineMs),
+        }, credentialDeadlineMs),
       );
     }
     if (!this.#awaitsParameters) this.#begun = this.#begin(null);
@@ -89,7 +98,6 @@ export class SocketConnection extends Socket implements SocketHandler {
     if (!this.isOpen) return;
     this.#keepAlive();
     const message = isBinary ? data : data.toString();
-    const { maxUnauthenticatedBytes } = this.settings.sockets;
     if (message === 'PING') this.send('PONG');
     if (message === 'PING' || message === 'PONG') return;
     if (this.#awaitsParameters) {
@@ -132,12 +140,13 @@ export class SocketConnection extends Socket implements SocketHandler {
   async #endWhenIdle(graceMs: number): Promise<void> {
     await this.#callsEnded();
     this.reconnect();
+    if (!this.isOpen) return;
     // Calls that the client sent before it received the request are answered until then.
-    const end = async () => {
-      await this.#callsEnded();
-      if (this.isOpen) this.close(1001, 'The server is stopping.');
-    };
-    if (this.isOpen) this.#drainTimer = setTimeout(() => nextTurn(() => void end()), graceMs);
+    await new Promise<void>((resolve) => {
+      this.#drainTimer = setTimeout(() => nextTurn(resolve), graceMs);
+    });
+    await this.#callsEnded();
+    if (this.isOpen) this.close(1001, 'The server is stopping.');
   }
 
   /** Resolves when the calls that have arrived have ended, also those that wait for the context. */
@@ -150,7 +159,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     clearTimeout(this.#credentialTimer);
     if (!this.#onChecked) void this.#charge();
     try {
-      const decoded = this.decode(message);
+      const decoded = decode(message);
       if (!isObject(decoded)) throw new Error('Message was not an object');
       this.#begun = this.#begin(parseConnectionParamsFromUnknown(decoded.data));
     } catch (cause) {
@@ -221,7 +230,7 @@ export class SocketConnection extends Socket implements SocketHandler {
    * charged as one call.
    */
   #read(message: string | Buffer): readonly SocketCall[] {
-    const parts = this.read(message);
+    const parts = this.#parse(message);
     const charged = parts?.find((part) => part.id !== null && part.method !== 'subscription.stop');
     const exceeded = this.#charge(charged);
     const calls: SocketCall[] = [];
@@ -261,6 +270,35 @@ export class SocketConnection extends Socket implements SocketHandler {
     return calls;
   }
 
+  /** Parses a message. For a malformed one, sends an error and returns `undefined`. */
+  #parse(message: string | Buffer): readonly TRPCClientOutgoingMessage[] | undefined {
+    const { config, trpc } = this.settings;
+    try {
+      const decoded = decode(message);
+      if (!Array.isArray(decoded)) return [parseTRPCMessage(decoded, config.transformer)];
+      if (decoded.length <= trpc.maxBatchSize)
+        return decoded.map((part) => parseTRPCMessage(part, config.transformer));
+      this.#rejectBatch(decoded);
+    } catch (cause) {
+      // As in tRPC's handler, `onError` is not called.
+      this.sendShape(noCall, this.shapeOf(noCall, new TRPCError({ code: 'PARSE_ERROR', cause })));
+    }
+    return undefined;
+  }
+
+  /** Sends an error for each call of a batch that is too large. */
+  #rejectBatch(parts: readonly unknown[]): void {
+    const error = new TRPCError({ code: 'BAD_REQUEST', message: 'Batch call exceeds maximum size' });
+    const shape = this.shapeOf(noCall, this.reportError(noCall, error));
+    const calls = parts.flatMap((part): CallInfo[] => {
+      if (!isObject(part) || part['method'] === 'subscription.stop') return [];
+      const { id, jsonrpc } = part;
+      if (typeof id !== 'number' && typeof id !== 'string') return [];
+      return [{ ...noCall, id, jsonrpc: jsonrpc === '2.0' ? jsonrpc : undefined }];
+    });
+    for (const call of calls.length > 0 ? calls : [noCall]) this.sendShape(call, shape);
+  }
+
   /** Charges a call, or a message without a call, to the rate limit. */
   #charge(part?: TRPCClientOutgoingMessage): MaybePromise<TRPCError | undefined> {
     const { procedures, rateLimit } = this.settings;
@@ -286,7 +324,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     clearTimeout(this.#credentialTimer);
     this.#onChecked?.();
     this.#onChecked = undefined;
-    this.maxUnsentBytes = this.settings.sockets.maxBufferedBytes;
+    this.unsentLimit = maxUnsentBytes;
   }
 
   /**
@@ -294,7 +332,7 @@ export class SocketConnection extends Socket implements SocketHandler {
    * each message.
    */
   #keepAlive(): void {
-    const { keepAlive } = this.settings.sockets;
+    const { keepAlive } = this.settings;
     if (!keepAlive?.enabled) return;
     const { pingMs = 30_000, pongWaitMs = 5000 } = keepAlive;
     clearTimeout(this.#keepAliveTimer);
@@ -303,4 +341,11 @@ export class SocketConnection extends Socket implements SocketHandler {
       this.#keepAliveTimer = setTimeout(() => this.peer.terminate(), pongWaitMs);
     }, pingMs);
   }
+}
+
+/** Parses JSON. A binary message is an error, with tRPC's message. */
+function decode(message: string | Buffer): unknown {
+  if (typeof message === 'string') return JSON.parse(message);
+  const text = 'JSON uses text frames. Use a binary encoder for binary data.';
+  throw new Error(`jsonEncoder received binary data. ${text}`);
 }

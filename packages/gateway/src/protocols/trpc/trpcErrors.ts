@@ -4,7 +4,7 @@ import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
 import type { ErrorReporter } from '../../calls/errorReporter.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
-import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
+import { batchTooLarge, boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { clientMessage } from '../../procedures/clientError.ts';
 import { errorStatusOf, isFormatted, unknownCall } from '../../procedures/formattedError.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
@@ -51,25 +51,14 @@ export class TrpcErrors {
     return this.#options.isMasked && isFormatted(options.error) ? maskedShape(shape, options.error) : shape;
   }
 
-  /**
-   * Encodes the shape of an error as JSON. One that is too large is recorded in the scope and replaced by a 413 in
-   * tRPC's own shape: that of the router's `errorFormatter` might be too large again.
-   */
-  encode(shape: object, scope: RequestScope): EncodedError {
-    const { maxResponseBytes } = this.#options;
+  /** Encodes the shape of an error as JSON. One that is replaced, since it is too large, is recorded in the scope. */
+  encode(shape: object, scope: RequestScope, sentBytes?: number): EncodedError {
     const { output } = this.#config.transformer;
     // Same as `transformTRPCResponse`, which takes 0.6 µs more: 5% of a failed call.
     const envelope = (each: object) => ({ error: output.serialize(each) as unknown });
-    try {
-      const text = boundedJson(envelope(shape), maxErrorBytes(maxResponseBytes)) as string;
-      return { text, shape, replacement: undefined };
-    } catch (cause) {
-      if (!(cause instanceof LimitError)) throw cause;
-      const replacement = errorTooLarge(maxResponseBytes);
-      scope.limit = replacement.limit;
-      const standIn = defaultShape(replacement);
-      return { text: JSON.stringify(envelope(standIn)), shape: standIn, replacement };
-    }
+    const encoded = encodeError(shape, envelope, this.#options.maxResponseBytes, sentBytes);
+    if (encoded.replacement) scope.limit = encoded.replacement.limit;
+    return encoded;
   }
 
   /**
@@ -127,6 +116,29 @@ function maskedShape<Shape extends { readonly message?: unknown; readonly data?:
     ...(shape.message === error.message && { message }),
     ...(stack !== undefined && { data }),
   };
+}
+
+/**
+ * Encodes the shape of an error as JSON. One that is too large is replaced by a 413 in tRPC's own shape: that of the
+ * router's `errorFormatter` might be too large again.
+ * @param envelope returns what is encoded: the shape, serialized by the transformer, within its message
+ * @param sentBytes the part of `maxBytes` that earlier results of its batch have taken
+ */
+export function encodeError(
+  shape: object,
+  envelope: (shape: object) => unknown,
+  maxBytes: number,
+  sentBytes = 0,
+): EncodedError {
+  try {
+    const text = boundedJson(envelope(shape), maxErrorBytes(maxBytes - sentBytes)) ?? 'null';
+    return { text, shape, replacement: undefined };
+  } catch (cause) {
+    if (!(cause instanceof LimitError)) throw cause;
+    const replacement = sentBytes === 0 ? errorTooLarge(maxBytes) : batchTooLarge(maxBytes);
+    const standIn = defaultShape(replacement);
+    return { text: JSON.stringify(envelope(standIn)), shape: standIn, replacement };
+  }
 }
 
 /** Returns tRPC's own shape of an error, without the router's `errorFormatter`. */

@@ -47,7 +47,7 @@ export class TrpcRequest implements Target, RawInputs {
   /** The parameters of any other query. */
   #parameters: URLSearchParams | undefined = undefined;
   #body: Uint8Array<ArrayBuffer> | undefined = undefined;
-  #form: Promise<FormData> | undefined = undefined;
+  #form: FormData | undefined = undefined;
   #inputError: TRPCError | undefined = undefined;
 
   constructor(http: HttpRequest, settings: TrpcSettings) {
@@ -125,28 +125,29 @@ export class TrpcRequest implements Target, RawInputs {
   }
 
   /**
-   * Receives a JSON body before any call runs, since each call of a batch would wait for it.
-   * @returns `undefined` if the body is complete or there is none to read
+   * Receives the body of a POST before any call runs, since each call of a batch would wait for it.
+   * @returns `undefined` if a JSON body is complete, or the input is a stream of bytes
    */
   receive(): Promise<void> | undefined {
-    const { error, http } = this;
-    if (error || this.#media !== 'json' || http.method === 'GET') return undefined;
-    const { maxBodyBytes } = this.#settings.limits;
-    this.#body = http.bodyNow?.(maxBodyBytes);
-    if (this.#body) return undefined;
-    return http.body(maxBodyBytes).then(
-      (body) => {
-        this.#body = body;
-      },
-      (cause: unknown) => {
-        this.#inputError = bodyError(cause);
-      },
-    );
+    if (this.#media === 'octets') return undefined;
+    this.#body = this.http.bodyNow?.(this.#settings.limits.maxBodyBytes);
+    return this.#body && this.#media === 'json' ? undefined : this.#receive();
   }
 
-  /** Returns the input of a call; for a form, a promise. */
+  async #receive(): Promise<void> {
+    const { http } = this;
+    try {
+      this.#body ??= await http.body(this.#settings.limits.maxBodyBytes);
+      if (this.#media !== 'form') return;
+      const headers = { 'content-type': http.header('content-type') as string };
+      this.#form = await new Response(this.#body, { headers }).formData();
+    } catch (cause) {
+      this.#inputError = bodyError(cause);
+    }
+  }
+
+  /** Returns the input of a call. */
   read(index: number): unknown {
-    if (this.#media === 'form') return (this.#form ??= this.#readForm());
     if (this.inputs === noCalls) this.#readInputs();
     const input = this.inputs[index];
     const lastEventId = this.type === 'subscription' ? this.lastEventId : null;
@@ -157,10 +158,9 @@ export class TrpcRequest implements Target, RawInputs {
    * Returns the body of a single mutation as received, for the fingerprint of its `Idempotency-Key`.
    * @throws {TRPCError} if the body could not be read, or is a stream of bytes, which can be read only once
    */
-  content(): Uint8Array<ArrayBuffer> | Promise<FormData> | undefined {
+  content(): Uint8Array<ArrayBuffer> | FormData | undefined {
     if (this.#inputError) throw this.#inputError;
-    if (this.#media === 'form') return (this.#form ??= this.#readForm());
-    if (this.#media === 'json') return this.#body;
+    if (this.#media !== 'octets') return this.#form ?? this.#body;
     throw badRequestError('Idempotency-Key: is not supported for binary input.');
   }
 
@@ -228,13 +228,15 @@ export class TrpcRequest implements Target, RawInputs {
     this.credentials = withParameters(http, connectionParams);
   }
 
-  /** Reads the inputs of all calls. Not for a form. */
+  /** Reads the inputs of all calls. */
   #readInputs(): void {
     if (this.#inputError) throw this.#inputError;
     const { maxBodyBytes } = this.#settings.limits;
     try {
       this.inputs =
-        this.#media === 'json' ? this.#parse() : [byteStream(this.http, maxBodyBytes, streamError)];
+        this.#media === 'json'
+          ? this.#parse()
+          : [this.#form ?? byteStream(this.http, maxBodyBytes, streamError)];
     } catch (cause) {
       this.#inputError = unreadableInput(cause);
       throw this.#inputError;
@@ -263,18 +265,6 @@ export class TrpcRequest implements Target, RawInputs {
     }
     return inputs;
   }
-
-  async #readForm(): Promise<FormData> {
-    try {
-      const body = await this.http.body(this.#settings.limits.maxBodyBytes);
-      const headers = { 'content-type': this.http.header('content-type') as string };
-      const form = await new Response(body, { headers }).formData();
-      this.inputs = [form];
-      return form;
-    } catch (cause) {
-      throw bodyError(cause);
-    }
-  }
 }
 
 /** tRPC's info about a request. `url`, `signal` and `calls` are getters: they are rarely read and cost more than most calls. */
@@ -284,8 +274,6 @@ class RequestInfo implements TRPCRequestInfo {
   readonly isBatchCall: boolean;
   readonly connectionParams: TRPCRequestInfo['connectionParams'];
   readonly #request: TrpcRequest;
-  #calls: TRPCRequestInfo['calls'] | undefined = undefined;
-  #url: URL | undefined = undefined;
 
   constructor(
     request: TrpcRequest,
@@ -300,7 +288,7 @@ class RequestInfo implements TRPCRequestInfo {
   }
 
   get url(): URL {
-    return (this.#url ??= this.#request.url);
+    return this.#request.url;
   }
 
   get signal(): AbortSignal {
@@ -309,13 +297,13 @@ class RequestInfo implements TRPCRequestInfo {
 
   get calls(): TRPCRequestInfo['calls'] {
     const request = this.#request;
-    return (this.#calls ??= request.paths.map((path, batchIndex) => ({
+    return request.paths.map((path, batchIndex) => ({
       batchIndex,
       path,
       procedure: request.procedures[batchIndex]?.procedure ?? null,
       getRawInput: async () => request.read(batchIndex),
       result: () => request.inputs[batchIndex],
-    })));
+    }));
   }
 }
 

@@ -325,19 +325,6 @@ describe('maxResponseBytes', () => {
     },
   );
 
-  it('maxResponseBytes limits frames of experimental_encoder', async () => {
-    const encoder = {
-      encode: (message: unknown) => new TextEncoder().encode(JSON.stringify(message)),
-      decode: (data: unknown) => JSON.parse(String(data)) as unknown,
-    };
-    const { frames, send } = await open(router, {
-      maxResponseBytes: 1000,
-      sockets: { experimental_encoder: encoder },
-    });
-    await send(call(1, 'query', 'big'));
-    expect(JSON.parse(new TextDecoder().decode(frames[0] as Uint8Array))).toMatchObject(payloadTooLarge);
-  });
-
   it('maxResponseBytes ends a subscription with PAYLOAD_TOO_LARGE at a larger event', async () => {
     const { records, frames, send } = await open(router, { maxResponseBytes: 1000 });
     await send(call(1, 'subscription', 'events'));
@@ -542,61 +529,6 @@ describe('a subscription', () => {
     expect([subscribed, frames]).toEqual([0, []]);
   });
 
-  it.each([
-    ['started', ['error'], ['FAILED', 'true']],
-    ['stopped', ['started'], ['FAILED', 'false']],
-  ])(
-    'a subscription whose frame "%s" cannot be encoded reports the error, as in tRPC’s adapter',
-    async (type, kinds, reported) => {
-      const errors: string[] = [];
-      const ends: string[] = [];
-      const encoder = {
-        encode(message: unknown) {
-          if ((message as { result?: { type: string } }).result?.type === type) throw new Error('FAILED');
-          return JSON.stringify(message);
-        },
-        decode: (data: unknown) => JSON.parse(String(data)) as unknown,
-      };
-      const router = t.router({
-        events: t.procedure.subscription(() =>
-          observable<number>((observer) => {
-            if (type === 'stopped') observer.complete();
-            return () => ends.push('unsubscribed');
-          }),
-        ),
-      });
-      const { frames, send } = await open(router, {
-        trpc: {
-          onError: ({ error, path }) => errors.push(error.message, String(path === 'events')),
-        },
-        sockets: { experimental_encoder: encoder },
-      });
-      await send(call(1, 'subscription', 'events'));
-      const sent = frames as readonly { error?: object; result?: { type: string } }[];
-      expect(sent.map(({ error, result }) => (error ? 'error' : result?.type))).toEqual(kinds);
-      expect([errors, ends]).toEqual([reported, ['unsubscribed']]);
-    },
-  );
-
-  it('onError receives the error of a stopped frame and of a reconnect frame that cannot be encoded', async () => {
-    const errors: string[] = [];
-    const encoder = {
-      encode: () => {
-        throw new Error('FAILED');
-      },
-      decode: (data: unknown) => JSON.parse(String(data)) as unknown,
-    };
-    const router = t.router({ events: t.procedure.subscription(async function* () {}) });
-    const { closes, handler, send } = await open(router, {
-      trpc: { onError: ({ error }) => errors.push(error.message) },
-      sockets: { experimental_encoder: encoder },
-    });
-    await send([call(1, 'subscription', 'events'), { id: 1, method: 'subscription.stop' }]);
-    handler.drain(0);
-    await vi.waitFor(() => expect(closes).toEqual([[1001, 'The server is stopping.']]));
-    expect(errors).toEqual(['FAILED', 'FAILED']);
-  });
-
   it('onError receives the error of an iterator that fails to close, after that of its subscription', async () => {
     const errors: string[] = [];
     const iterable = (fails: boolean) => ({
@@ -630,6 +562,33 @@ describe('a subscription', () => {
       { id: 2, result: { type: 'stopped' } },
     ]);
   });
+});
+
+test('a WebSocket may have 64 KiB of unsent bytes before its credential is checked, and 1 MiB afterwards', async () => {
+  const { upgrade } = await createGateway({
+    router: t.router({}),
+    authentication: bearer({ verify: () => 'Ada' }),
+    createContext: () => ({}),
+    document: { title: 'Test', version: '0.0.0' },
+  });
+  const accept = (await upgrade(request('/trpc?connectionParams=1'))) as SocketAcceptor;
+  const openWith = () => {
+    const peer = { bufferedBytes: 100_000, send: vi.fn(), close: vi.fn(), terminate() {} };
+    return { peer, handler: accept(peer) };
+  };
+  const before = openWith();
+  before.handler.pinged();
+  expect(before.peer.close).toHaveBeenCalledWith(1013, expect.any(String));
+  const after = openWith();
+  const credential = { method: 'connectionParams', data: { authorization: 'Bearer a' } };
+  after.handler.message(Buffer.from(JSON.stringify(credential)), false);
+  await quiet();
+  after.handler.pinged();
+  expect(after.peer.close).not.toHaveBeenCalled();
+  after.peer.bufferedBytes = 1_100_000;
+  after.handler.pinged();
+  expect(after.peer.close).toHaveBeenCalledWith(1013, expect.any(String));
+  for (const { handler } of [before, after]) void handler.closed();
 });
 
 it('a call whose error cannot be converted to text responds with INTERNAL_SERVER_ERROR', async () => {

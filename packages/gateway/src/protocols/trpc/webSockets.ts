@@ -8,6 +8,15 @@ import { LimitError } from '../../procedures/limitError.ts';
 import type { SocketSettings } from './options.ts';
 import { SocketConnection, expectsConnectionParams } from './socketConnection.ts';
 
+/** Maximum number of sockets that have not sent their credential yet. */
+const maxWaiting = 1000;
+
+/**
+ * A tenth, so that one address cannot occupy all. If all clients share one address, about 1,000 sockets per second can
+ * still connect: each waits only for a round trip and the look-up of its key.
+ */
+const maxWaitingPerAddress = 100;
+
 /**
  * Accepts tRPC connections over WebSocket (RFC 6455). The credential comes with the request that opens the socket.
  * Browsers cannot set its headers, so if its URL has `connectionParams=1` and it has no credential, the first message
@@ -16,11 +25,12 @@ import { SocketConnection, expectsConnectionParams } from './socketConnection.ts
 export class WebSockets {
   readonly #settings: SocketSettings;
   readonly #connections = new Set<SocketConnection>();
-  readonly #waiting: WaitingSockets;
+  /** Number of open sockets that have not sent their credential yet, in total and by address. */
+  #waiting = 0;
+  readonly #waitingOf = new Map<string, number>();
 
   constructor(settings: SocketSettings) {
     this.#settings = settings;
-    this.#waiting = new WaitingSockets(settings.sockets);
   }
 
   /** Accepts or rejects a request for a WebSocket at the tRPC base path. It never throws and never rejects. */
@@ -41,21 +51,13 @@ export class WebSockets {
     if (expectsConnectionParams(request) && this.#settings.awaitsParameters(request)) {
       // Read now, since the socket is counted by address after the request has ended.
       const address = clientAddress(request);
-      const rejection = failedAttempts?.silentRejection(request) ?? this.#waiting.rejection(address);
+      const rejection = failedAttempts?.silentRejection(request) ?? this.#waitingRejection(address);
       return rejection ? errors.response(rejection, scope) : this.#acceptor(scope, address);
     }
     return mapMaybePromise(this.#settings.admit(scope), (rejection) => {
       if (rejection === undefined) return this.#acceptor(scope);
       return rejection instanceof TRPCError ? errors.response(rejection, scope) : rejection;
     });
-  }
-
-  get maxMessageBytes(): number {
-    return this.#settings.sockets.maxMessageBytes;
-  }
-
-  get maxUnauthenticatedBytes(): number {
-    return this.#settings.sockets.maxUnauthenticatedBytes;
   }
 
   /** Sends all clients a request to reconnect. */
@@ -65,54 +67,33 @@ export class WebSockets {
 
   /** @param waitingAddress the client's address, if the credential comes with the first message */
   #acceptor(scope: RequestScope, waitingAddress?: string): SocketAcceptor {
-    const accept: SocketAcceptor = (peer) => {
-      const onChecked = waitingAddress === undefined ? undefined : this.#waiting.add(waitingAddress);
+    return (peer) => {
+      if (waitingAddress !== undefined) this.#countWaiting(waitingAddress, 1);
+      const onChecked =
+        waitingAddress === undefined ? undefined : () => this.#countWaiting(waitingAddress, -1);
       const onClosed = () => this.#connections.delete(connection);
       const connection = new SocketConnection(peer, this.#settings, scope, onClosed, onChecked);
       this.#connections.add(connection);
       return connection;
     };
-    return Object.assign(accept, { isUnauthenticated: waitingAddress !== undefined });
-  }
-}
-
-/** Counts the open sockets that have not sent their credential yet. */
-class WaitingSockets {
-  readonly #limits: SocketSettings['sockets'];
-  readonly #byAddress = new Map<string, number>();
-  #count = 0;
-
-  constructor(limits: SocketSettings['sockets']) {
-    this.#limits = limits;
   }
 
-  /** Counts a socket. Returns the function that removes it, which must be called once. */
-  add(address: string): () => void {
-    this.#change(address, 1);
-    return () => this.#change(address, -1);
+  #countWaiting(address: string, change: 1 | -1): void {
+    this.#waiting += change;
+    const left = (this.#waitingOf.get(address) ?? 0) + change;
+    if (left > 0) this.#waitingOf.set(address, left);
+    else this.#waitingOf.delete(address);
   }
 
-  /** Returns the error if an address may not open another one. */
-  rejection(address: string): LimitError | undefined {
-    const { maxUnauthenticatedSockets, maxUnauthenticatedSocketsPerAddress } = this.#limits;
-    const ofAddress = this.#byAddress.get(address) ?? 0;
-    if (this.#count < maxUnauthenticatedSockets && ofAddress < maxUnauthenticatedSocketsPerAddress)
-      return undefined;
-    const most =
-      this.#count < maxUnauthenticatedSockets
-        ? `the limit is ${maxUnauthenticatedSocketsPerAddress} per address.`
-        : `the limit is ${maxUnauthenticatedSockets}.`;
+  /** Returns the error if an address may not open another socket without a credential. */
+  #waitingRejection(address: string): LimitError | undefined {
+    const isFull = this.#waiting >= maxWaiting;
+    if (!isFull && (this.#waitingOf.get(address) ?? 0) < maxWaitingPerAddress) return undefined;
+    const most = isFull ? maxWaiting : `${maxWaitingPerAddress} per address`;
     return new LimitError('waiting-sockets', {
       code: 'SERVICE_UNAVAILABLE',
-      message: `Too many sockets are waiting to authenticate: ${most} Try again later.`,
+      message: `Too many sockets are waiting to authenticate: the limit is ${most}. Try again later.`,
       retryAfterSeconds: 1,
     });
-  }
-
-  #change(address: string, by: 1 | -1): void {
-    this.#count += by;
-    const left = (this.#byAddress.get(address) ?? 0) + by;
-    if (left > 0) this.#byAddress.set(address, left);
-    else this.#byAddress.delete(address);
   }
 }
