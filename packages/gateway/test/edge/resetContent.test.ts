@@ -21,7 +21,7 @@ const router = t.router({
       return 'text';
     }),
   declared: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/declared', responses: { 205: z.void() } } })
+    .meta({ openapi: { method: 'POST', path: '/declared', successStatus: 205 } })
     .output(z.void())
     .mutation(() => {}),
 });

@@ -2,7 +2,7 @@ import { parseCookie } from 'cookie';
 import { someHeader, type HttpRequest } from '../../http/request.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
-import { convertText, percentDecode } from './convertText.ts';
+import { convertText, percentDecode } from './textParameters.ts';
 
 /** Converts the headers and cookies that are part of the input, and sets them on it. */
 export function convertHeaders(

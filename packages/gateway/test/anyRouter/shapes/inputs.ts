@@ -132,30 +132,10 @@ export const repeated = t.router({
   ),
 });
 
-export const listStyles = t.router({
-  users: echo(
-    { method: 'GET', path: '/users', queryStyle: { ids: 'brackets', names: 'comma', ages: 'comma' } },
-    z.object({
-      ids: z.array(z.string()).optional(),
-      names: z.array(z.string()).optional(),
-      ages: z.array(z.int()).optional(),
-    }),
-  ),
-});
-
-const Child = z.strictObject({ age: z.int(), bed: z.boolean() });
-
-export const arraysOfObjects = t.router({
-  rooms: echo(
-    { method: 'GET', path: '/rooms', queryStyle: 'brackets' },
-    z.object({ children: z.array(Child) }),
-  ),
-});
-
 const NestedFilter = z.object({
   is: z.string().optional(),
-  get and() {
-    return z.array(NestedFilter).optional();
+  get not() {
+    return NestedFilter.optional();
   },
 });
 
@@ -172,7 +152,6 @@ const list = t.procedure
       method: 'GET',
       path: '/pages/{+path}',
       pagination: { cursor: 'after' },
-      queryStyle: { tags: 'comma', ids: 'brackets' },
     },
   })
   .input(

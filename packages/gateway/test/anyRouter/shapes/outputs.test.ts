@@ -1,9 +1,8 @@
 import { createGateway } from '@petstore/gateway';
 import type { RestMeta } from '@petstore/gateway/meta';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
 import { openShape, post, type Shape, startShape } from './startShape.ts';
-import { Pet, exportRouter, get, statuses, t, travelling, undescribed } from './outputs.ts';
+import { exportRouter, get, statuses, t, travelling, undescribed } from './outputs.ts';
 
 interface Documented {
   readonly description: string;
@@ -27,26 +26,23 @@ it('a procedure without .output() is served, and its description in the document
   expect(responses['204']).not.toHaveProperty('content');
 });
 
-it('each success status has its own schema, which the output must match (oRPC #490)', async () => {
-  const { document, records, rest, restJson, trpc } = await startShape(statuses);
+it('a procedure selects one of its success statuses, and an absent output is a 204', async () => {
+  const { document, rest, restJson, trpc } = await startShape(statuses);
   const adopt = (how: string) => restJson('/adoptions', post({ how }));
   expect(await adopt('now')).toEqual([200, { id: 1, name: 'Rex' }]);
-  expect(await adopt('later')).toEqual([202, { jobId: 'a', eta: '1970-01-01T00:00:00.000Z' }]);
+  expect(await adopt('later')).toEqual([202, { id: 1, name: 'Rex' }]);
   expect((await rest('/adoptions', post({ how: 'never' }))).status).toBe(204);
   expect((await adopt('unlisted'))[0]).toBe(500);
-  expect((await restJson('/wrong'))[0]).toBe(500);
-  expect(records.at(-1)?.error).toMatchObject({ message: 'Output validation failed' });
-  expect(await restJson('/stripped')).toEqual([200, { id: 1, name: 'Rex' }]);
-  // tRPC clients receive the output of .output().
   expect(await trpc.adopt.mutate({ how: 'now' })).toEqual({ id: 1, name: 'Rex' });
-  expect(await trpc.stripped.query()).toEqual({ id: 1, name: 'Rex', secret: 'x' });
   const responses = document.paths['/adoptions']?.['post']?.responses as unknown as Record<
     string,
     Documented
   >;
-  const schemaOf = (status: number) => responses[status]?.content?.['application/json']?.schema;
-  expect(schemaOf(200)).toMatchObject({ required: ['id', 'name'] });
-  expect(schemaOf(202)).toMatchObject({ properties: { eta: { type: 'string', format: 'date-time' } } });
+  for (const status of [200, 202]) {
+    expect(responses[status]?.content?.['application/json']?.schema).toMatchObject({
+      required: ['id', 'name'],
+    });
+  }
   expect(responses['204']).not.toHaveProperty('content');
 });
 
@@ -179,33 +175,6 @@ it('the document describes dates, codecs and piped transforms as their JSON, in 
 });
 
 it.each<[what: string, rest: Partial<RestMeta>, sentence: RegExp]>([
-  [
-    'a response with a status other than 2xx',
-    { responses: { 302: Pet } },
-    /its responses has the status 302; it must be a 2xx/,
-  ],
-  [
-    'a 205 with a schema',
-    { responses: { 205: Pet } },
-    /its response 205 has a schema, but a 205 response has no body; use z\.void\(\)\.$/,
-  ],
-  [
-    'a 204 with a schema',
-    { responses: { 204: Pet } },
-    /its response 204 has a schema, but a 204 response has no body; use z\.void\(\)\.$/,
-  ],
-  [
-    'a 200 with z.void()',
-    { responses: { 200: z.void() } },
-    /its response 200 has no body; use the status 204 for z\.void\(\)\.$/,
-  ],
-  ['responses without a status', { responses: {} }, /its responses is empty; add a status/],
-  ['responses beside successStatus', { responses: { 200: Pet }, successStatus: 200 }, /remove successStatus/],
-  [
-    'a response that JSON cannot represent',
-    { responses: { 200: z.map(z.string(), Pet) } },
-    /in its response 200, its value is a map/,
-  ],
   ['produces without a media type', { produces: {} }, /its produces is empty; list a media type/],
   [
     'true for a type that is not JSON',

@@ -14,8 +14,6 @@ export const get = (path: `/${string}`, rest: Partial<RestMeta> = {}) =>
 
 export const Pet = z.object({ id: z.int(), name: z.string() });
 
-const Job = z.object({ jobId: z.string(), eta: z.date() });
-
 const rows = z.array(Pet);
 
 const csv = (pets: z.output<typeof rows>) =>
@@ -76,25 +74,15 @@ export const undescribed = t.router({
 
 export const statuses = t.router({
   adopt: t.procedure
-    .meta({
-      openapi: { method: 'POST', path: '/adoptions', responses: { 200: Pet, 202: Job, 204: z.void() } },
-    })
-    .input(z.object({ how: z.enum(['now', 'later', 'never', 'wrong', 'unlisted']) }))
-    .output(z.union([Pet, Job]).optional())
+    .meta({ openapi: { method: 'POST', path: '/adoptions', successStatus: [200, 202, 204] } })
+    .input(z.object({ how: z.enum(['now', 'later', 'never', 'unlisted']) }))
+    .output(Pet.optional())
     .mutation(({ ctx, input: { how } }) => {
       if (how === 'never') return undefined;
       if (how === 'unlisted') ctx.response.status = 201;
-      if (how !== 'later') return { id: 1, name: 'Rex' };
-      ctx.response.status = 202;
-      return { jobId: 'a', eta: new Date(0) };
+      if (how === 'later') ctx.response.status = 202;
+      return { id: 1, name: 'Rex' };
     }),
-  wrong: get('/wrong', { responses: { 200: Pet, 202: Job } }).query(({ ctx }) => {
-    ctx.response.status = 202;
-    return { id: 1, name: 'Rex' };
-  }),
-  stripped: get('/stripped', { responses: { 201: Pet.extend({ at: z.string() }), 200: Pet } }).query(
-    async () => ({ id: 1, name: 'Rex', secret: 'x' }),
-  ),
 });
 
 export const travelling = t.router({

@@ -62,9 +62,9 @@ const router = t.router({
     .output(Pet.optional())
     .mutation(({ ctx, input }) => perform(ctx.response, input) as never),
   undescribed: route('/undescribed').mutation(({ ctx, input }) => perform(ctx.response, input)),
-  statuses: route('/statuses', { responses: { 200: Pet, 202: Job, 204: z.void() } }).mutation(
-    ({ ctx, input }) => perform(ctx.response, input),
-  ),
+  statuses: route('/statuses', { successStatus: [200, 202, 204] })
+    .output(z.union([Pet, Job]).optional())
+    .mutation(({ ctx, input }) => perform(ctx.response, input) as never),
   media: route('/media', {
     produces: { 'application/json': true, 'text/csv': toText, 'image/png': (output) => output },
   })
@@ -72,8 +72,10 @@ const router = t.router({
     .mutation(({ ctx, input }) => perform(ctx.response, input) as never),
   both: route('/both', {
     produces: { 'application/json': true, 'text/csv': toText },
-    responses: { 200: Pet, 202: Job, 204: z.void() },
-  }).mutation(({ ctx, input }) => perform(ctx.response, input)),
+    successStatus: [200, 202, 204],
+  })
+    .output(z.union([Pet, Job]).optional())
+    .mutation(({ ctx, input }) => perform(ctx.response, input) as never),
 });
 const paths = ['/json', '/optional', '/undescribed', '/statuses', '/media', '/both'];
 
