@@ -179,10 +179,10 @@ async function receiveForm(
       if (file === undefined) return { fields, close };
       const parameter = known.get(file.field);
       if (parameter === undefined) continue;
+      const stored = parameter.converter.isFile ? await spool(file) : undefined;
+      if (stored) files.push(stored);
       // A file instead of a text is rejected later, with the name of its field.
-      const stored = parameter.converter.isFile ? await spool(file) : emptyFile;
-      files.push(stored);
-      fields.push([parameter, stored.file]);
+      fields.push([parameter, stored?.file ?? new File([], '')]);
     }
   } catch (error) {
     await close();
@@ -211,11 +211,8 @@ async function* streamedFiles(
   }
 }
 
-const inMemory = (file: File): SpooledFile => ({ file, remove: async () => {} });
-const emptyFile = inMemory(new File([], ''));
-
 const keepInMemory: Spool = async ({ name, stream, type }) => {
   const chunks: Bytes[] = [];
   for await (const chunk of stream()) chunks.push(chunk);
-  return inMemory(new File(chunks, name, { type }));
+  return { file: new File(chunks, name, { type }), remove: async () => {} };
 };
