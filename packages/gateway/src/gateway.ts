@@ -260,7 +260,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
   const times = eventTimes(config);
   const reporter = onError && new ErrorReporter(onError);
   const isMasked = options.maskUnexpectedErrors ?? false;
-  const errorResponse = createErrorResponse(errorFormat, reporter, definitions, maxResponseBytes);
+  const errorResponse = createErrorResponse(errorFormat, reporter, maxResponseBytes);
   const rest = createRestProtocol({
     operations,
     links,

@@ -5,12 +5,6 @@ import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 
-interface PathOptions {
-  readonly restBasePath?: string;
-  readonly trpcBasePath?: string;
-  readonly documentPath?: string;
-}
-
 /** The paths at which the protocols and the document are served. Base paths have no trailing slash. */
 export interface Paths {
   readonly restBasePath: string;
@@ -23,25 +17,21 @@ export interface Paths {
  * @throws {GatewayError} for a path without a leading slash (TypeScript rejects it too), and if REST and tRPC share a
  *   base path
  */
-export function readPaths(options: PathOptions): Paths {
-  const { documentPath = '/openapi.json' } = options;
-  const paths: readonly (readonly [name: string, path: string | undefined])[] = [
-    ['restBasePath', options.restBasePath],
-    ['trpcBasePath', options.trpcBasePath],
-    ['documentPath', documentPath],
-  ];
-  for (const [name, path] of paths) {
-    if (path === undefined || path.startsWith('/')) continue;
+export function readPaths(options: Partial<Paths>): Paths {
+  const { documentPath = '/openapi.json', restBasePath = '/v1', trpcBasePath = '/trpc' } = options;
+  for (const [name, path] of Object.entries({ restBasePath, trpcBasePath, documentPath })) {
+    if (path.startsWith('/')) continue;
     throw new GatewayError(`${name} is "${path}"; it must start with a slash, such as "/${path}".`);
   }
-  const restBasePath = trimTrailingSlashes(options.restBasePath ?? '/v1');
-  const trpcBasePath = trimTrailingSlashes(options.trpcBasePath ?? '/trpc');
-  if (restBasePath === trpcBasePath) {
-    throw new GatewayError(
-      `REST and tRPC are both served below "${restBasePath}". Give one of them another base path.`,
-    );
-  }
-  return { documentPath, restBasePath, trpcBasePath };
+  const paths: Paths = {
+    documentPath,
+    restBasePath: trimTrailingSlashes(restBasePath),
+    trpcBasePath: trimTrailingSlashes(trpcBasePath),
+  };
+  if (paths.restBasePath !== paths.trpcBasePath) return paths;
+  throw new GatewayError(
+    `REST and tRPC are both served below "${paths.restBasePath}". Give one of them another base path.`,
+  );
 }
 
 /**
@@ -95,14 +85,11 @@ function publicOrigin(publicUrl: string, restBasePath: string): string {
   }
   const origin = trimTrailingSlashes(publicUrl);
   const publicPath = trimTrailingSlashes(url.pathname);
-  if (publicPath !== '' && restBasePath.startsWith(`${publicPath}/`)) {
+  const isRepeated = publicPath !== '' && restBasePath.startsWith(`${publicPath}/`);
+  if (isRepeated || (restBasePath !== '' && publicPath.endsWith(restBasePath))) {
+    const both = isRepeated ? publicPath : restBasePath;
     throw new GatewayError(
-      `publicUrl is ${publicUrl}, and restBasePath is "${restBasePath}", which begins with "${publicPath}" too: links would begin with "${publicPath}${restBasePath}". If the proxy or the framework removes ${publicPath}, set restBasePath to "${restBasePath.slice(publicPath.length)}"; if it does not, set publicUrl to ${origin.slice(0, -publicPath.length) || '/'}.`,
-    );
-  }
-  if (restBasePath !== '' && publicPath.endsWith(restBasePath)) {
-    throw new GatewayError(
-      `publicUrl is ${publicUrl}; it must not end in the REST base path "${restBasePath}", which links and the document add to it. Use ${origin.slice(0, -restBasePath.length)}.`,
+      `publicUrl is ${publicUrl}, to which links add restBasePath "${restBasePath}": their paths would begin with "${publicPath}${restBasePath}". Remove ${both} from restBasePath if the proxy or the framework removes it from requests, otherwise from publicUrl.`,
     );
   }
   return origin;

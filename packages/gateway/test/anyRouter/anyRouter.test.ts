@@ -98,7 +98,7 @@ describe('a gateway of the library router', () => {
       ['since=2026-02-28', 'since'],
       ['genre=Poetry', 'genre'],
       ['shelf=3', 'shelf'],
-      ['year=2001&year=x', 'year'],
+      ['year=2001&year=x', 'year.1'],
       ['limit=some', 'limit'],
       ['text=%ff', 'text'],
       ['text=a&text=b', 'text'],
@@ -205,10 +205,10 @@ describe('a gateway of the library router', () => {
     expect(unsupported.status).toBe(415);
   });
 
-  it('the Link to the next page keeps the path and the known parameters', async () => {
+  it('the Link to the next page keeps the path and the query', async () => {
     const response = await client.get('/v1/rooms/a%2Fb/visits?kind=x&unknown=%3E&kind=y%26z');
     expect(response.header('link')).toBe(
-      '</v1/rooms/a%2Fb/visits?kind=x&kind=y%26z&after=second+%26+last>; rel="next"',
+      '</v1/rooms/a%2Fb/visits?kind=x&unknown=%3E&kind=y%26z&after=second%20%26%20last>; rel="next"',
     );
     const next = await client.get('/v1/rooms/a%2Fb/visits?kind=x&kind=y%26z&after=second+%26+last');
     expect(next.json()).toEqual(['second & last']);

@@ -328,7 +328,7 @@ describe('a multipart body', () => {
       400,
       {
         code: 'BAD_REQUEST',
-        message: 'The body is not valid multipart/form-data.',
+        message: 'The body is not valid multipart/form-data. The body ends before its last boundary.',
         status: 400,
       },
     ]);

@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { BodyTooLargeError } from '../../http/request.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
@@ -13,51 +14,30 @@ import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { codeMessage } from '../../procedures/errorCodes.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
-import type { Procedure } from '../../procedures/procedures.ts';
 import { formattedError } from '../../procedures/formattedError.ts';
 
 type Places = ReadonlyMap<PropertyKey, PropertyPlace>;
 
-export type ErrorResponse = ReturnType<typeof errorResponseOf>;
+export type ErrorResponse = ReturnType<typeof createErrorResponse>;
 
 /**
- * Creates the function that converts errors to REST responses.
- * @param reporter receives each error before its response, with the type of the called procedure
+ * Creates the function that converts errors to REST responses. The status is that of the declared error or of tRPC's
+ * code, the body that of the format. Unexpected errors (5xx) and limits are recorded in the scope.
+ * @param reporter receives each error before its response
  */
 export function createErrorResponse(
   format: ErrorFormat,
   reporter: ErrorReporter | undefined,
-  procedures: readonly Procedure[],
   maxResponseBytes: number,
-): ErrorResponse {
-  const errorResponse = errorResponseOf(format, maxResponseBytes);
-  if (reporter === undefined) return errorResponse;
-  const types = new Map(procedures.map(({ path, type }) => [path, type]));
-  return (error, scope, ...others) => {
-    const { context: ctx, input, operation: path, request } = scope;
-    const type = types.get(path ?? '') ?? 'unknown';
-    // Not if the client disconnected: no response is sent then.
-    if (!request.isAborted) reporter.report({ error, path, type, input, ctx, request });
-    return errorResponse(error, scope, ...others);
-  };
-}
-
-/**
- * Converts an error to a REST response. The status is that of the declared error or of tRPC's code, the body that of
- * the format. Unexpected errors (5xx) and limits are recorded in the scope.
- */
-function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
+) {
   const shared: readonly Header[] = [['content-type', format.contentType]];
-  /**
-   * @param declared the declared errors of the procedure
-   * @param places the parts of the request that carry properties of the input, to name them in issues
-   */
+
   function respond(
     error: TRPCError,
     scope: RequestScope,
-    headers: readonly Header[] = [],
-    declared?: ErrorDefinitions,
-    places?: Places,
+    headers: readonly Header[],
+    declared: ErrorDefinitions | undefined,
+    places: Places | undefined,
   ): OutgoingResponse {
     let shown: RestError;
     let body: string;
@@ -67,8 +47,9 @@ function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
       body = boundedJson(format.body(shown), maxErrorBytes(maxResponseBytes), replacer) as string;
     } catch (cause) {
       const isAboutSize = error instanceof LimitError && error.limit === 'response-bytes';
-      if (cause instanceof LimitError && !isAboutSize)
-        return respond(errorTooLarge(maxResponseBytes), scope, headers);
+      if (cause instanceof LimitError && !isAboutSize) {
+        return respond(errorTooLarge(maxResponseBytes), scope, headers, undefined, undefined);
+      }
       // A custom format has thrown, or the data of an error does not match its declaration.
       scope.error = cause;
       return new OutgoingResponse(500, headers.slice(), internalErrorBody, jsonType);
@@ -80,7 +61,26 @@ function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
     else if (shown.status >= 500) scope.error = error;
     return response;
   }
-  return respond;
+
+  /**
+   * @param declared the declared errors of the procedure
+   * @param places the parts of the request that carry properties of the input, to name them in issues
+   */
+  return (
+    error: TRPCError,
+    scope: RequestScope,
+    headers: readonly Header[] = [],
+    declared?: ErrorDefinitions,
+    places?: Places,
+  ): OutgoingResponse => {
+    const { context: ctx, input, operation: path, request, target } = scope;
+    // Not if the client disconnected: no response is sent then.
+    if (reporter && !request.isAborted) {
+      const type = (path === undefined ? undefined : target.procedures[0]?.type) ?? 'unknown';
+      reporter.report({ error, path, type, input, ctx, request });
+    }
+    return respond(error, scope, headers, declared, places);
+  };
 }
 
 /** Converts the rejection of malformed HTTP by an adapter to a response in the format of REST errors. */
@@ -89,22 +89,11 @@ export function rejectionResponse(
   scope: RequestScope,
   { status, code, message }: HttpRejection,
 ): OutgoingResponse {
-  const shown = {
-    code,
-    message,
-    status,
-    isDeclared: false,
-    data: undefined,
-    issues: [],
-    error: undefined,
-  };
+  const shown = restError(new RestStatusError(code, status, message));
   if (status === 414) scope.limit = 'url-bytes';
   if (status === 431) scope.limit = 'header-bytes';
-  return new OutgoingResponse(
-    status,
-    [['content-type', format.contentType]],
-    JSON.stringify(format.body(shown)),
-  );
+  const headers: Header[] = [['content-type', format.contentType]];
+  return new OutgoingResponse(status, headers, JSON.stringify(format.body(shown)));
 }
 
 /** An error of a REST request with a status that has no tRPC code. */
@@ -119,12 +108,19 @@ export class RestStatusError extends TRPCError {
   }
 }
 
+export const bodyTooLarge = (message: string): LimitError =>
+  new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
+
+/** Creates the error of a call whose client disconnected. */
+export const clientClosedError = (cause: unknown): TRPCError =>
+  new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client disconnected.', cause });
+
+/** Converts an error while receiving a body: 413 for a body that is too large, otherwise `CLIENT_CLOSED_REQUEST`. */
+export const receiveError = (cause: unknown): TRPCError =>
+  cause instanceof BodyTooLargeError ? bodyTooLarge(cause.message) : clientClosedError(cause);
+
 /** @throws if the data of a declared error does not match its schema */
-function restError(
-  error: TRPCError,
-  declared: ErrorDefinitions | undefined,
-  places: Places | undefined,
-): RestError {
+function restError(error: TRPCError, declared?: ErrorDefinitions, places?: Places): RestError {
   const shown = declared && formattedError(error, declared);
   if (shown) return { ...shown, issues: [], error };
   const isStatusError = error instanceof RestStatusError;

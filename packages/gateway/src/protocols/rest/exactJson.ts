@@ -70,39 +70,28 @@ function membersWithInexactNumbers(text: string): ReadonlySet<string | undefined
   const members = new Set<string | undefined>();
   let depth = 0;
   let member: string | undefined;
-  let isKeyNext = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text[at] as string;
-    if (char === '"') {
-      const end = stringEnd(text, at);
-      if (isKeyNext && depth === 1) member = JSON.parse(text.slice(at, end + 1)) as string;
-      isKeyNext = false;
-      at = end;
-    } else if (char === '{' || char === '[') {
+  let isInString = false;
+  let stringStart = 0;
+  let stringEnd = 0;
+  for (const { 0: token, index } of text.matchAll(tokens)) {
+    if (token === '"') {
+      if (isInString) stringEnd = index + 1;
+      else stringStart = index;
+      isInString = !isInString;
+    } else if (isInString) {
+      continue;
+    } else if (token === ':') {
+      if (depth === 1) member = JSON.parse(text.slice(stringStart, stringEnd)) as string;
+    } else if (token === '{' || token === '[') {
       depth += 1;
-      isKeyNext = char === '{';
-    } else if (char === '}' || char === ']') {
+    } else if (token === '}' || token === ']') {
       depth -= 1;
-    } else if (char === ',') {
-      isKeyNext = depth === 1 && member !== undefined;
-    } else if (char === '-' || isDigit(char)) {
-      numberLiteral.lastIndex = at;
-      const literal = numberLiteral.exec(text)?.[0] ?? char;
-      if (!isExactNumber(literal, Number(literal))) members.add(member);
-      at += literal.length - 1;
+    } else if (!isExactNumber(token, Number(token))) {
+      members.add(member);
     }
   }
   return members;
 }
 
-const numberLiteral = /-?[\d.]+(?:[eE][+-]?\d+)?/y;
-const isDigit = (char: string) => char >= '0' && char <= '9';
-
-/** Returns the position of the quote that ends the string starting at `start`. */
-function stringEnd(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
-    let backslashes = 0;
-    while (text[end - 1 - backslashes] === '\\') backslashes += 1;
-    if (backslashes % 2 === 0) return end;
-  }
-}
+/** Escapes, the marks of strings, objects and arrays, and numbers. */
+const tokens = /\\.|["{}[\]:]|-?\d[\d.eE+-]*/g;

@@ -1,12 +1,13 @@
 import { TRPCError } from '@trpc/server';
-import { MultipartError, type PartHead } from '../../http/multipart.ts';
+import { boundaryOf, MultipartError, parseMultipart, type PartHead } from '../../http/multipart.ts';
+import type { Bytes } from '../../http/request.ts';
 import type { UploadedFile } from '../../http/upload.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { receiveError } from './receiveError.ts';
+import { bodyTooLarge, receiveError } from './errorResponse.ts';
 
-type PartEvent = PartHead | Uint8Array<ArrayBuffer>;
+type PartEvent = PartHead | Bytes;
 
-export interface MultipartLimits {
+interface MultipartLimits {
   readonly maxFiles: number;
   readonly maxFileBytes: number;
   readonly maxFields: number;
@@ -22,16 +23,14 @@ export class MultipartReader {
   readonly #limits: MultipartLimits;
   /** The next event, not consumed yet. An error and the end of the body stay here. */
   #next: Promise<PartEvent | undefined> | undefined;
-  /** The error of an oversized file, thrown again by later reads: a procedure that ignores it cannot read further. */
-  #error: TRPCError | undefined;
   /** The file whose stream may be read. */
   #current: UploadedFile | undefined;
   #fileCount = 0;
   #fieldCount = 0;
   #fieldBytes = 0;
 
-  constructor(events: AsyncGenerator<PartEvent, void>, limits: MultipartLimits) {
-    this.#events = events;
+  constructor(body: AsyncIterable<Bytes>, contentType: string, limits: MultipartLimits) {
+    this.#events = parse(body, contentType);
     this.#limits = limits;
   }
 
@@ -59,7 +58,6 @@ export class MultipartReader {
   }
 
   #peek(): Promise<PartEvent | undefined> {
-    if (this.#error) throw this.#error;
     return (this.#next ??= this.#events.next().then(({ value }) => value ?? undefined, rejectBody));
   }
 
@@ -69,8 +67,8 @@ export class MultipartReader {
       throw bodyTooLarge(`The body has more than ${this.#limits.maxFiles} files.`);
     }
     let size = 0;
-    let stream: ReadableStream<Uint8Array<ArrayBuffer>> | undefined;
-    const pull = async (controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>>) => {
+    let stream: ReadableStream<Bytes> | undefined;
+    const pull = async (controller: ReadableStreamDefaultController<Bytes>) => {
       const event = this.#current === file ? await this.#peek() : undefined;
       if (this.#current !== file) {
         throw new Error(
@@ -81,8 +79,11 @@ export class MultipartReader {
       this.#next = undefined;
       size += event.byteLength;
       if (size > this.#limits.maxFileBytes) {
-        this.#error = bodyTooLarge(`The file "${name}" is larger than ${this.#limits.maxFileBytes} bytes.`);
-        throw this.#error;
+        const error = bodyTooLarge(`The file "${name}" is larger than ${this.#limits.maxFileBytes} bytes.`);
+        // Later reads throw it again: a procedure that ignores it cannot read further.
+        this.#next = Promise.reject(error);
+        this.#next.catch(() => {});
+        throw error;
       }
       controller.enqueue(event);
     };
@@ -122,14 +123,13 @@ export class MultipartReader {
   }
 }
 
-const bodyTooLarge = (message: string) =>
-  new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
-
-export function invalidMultipart(cause: MultipartError): TRPCError {
-  const message = `The body is not valid multipart/form-data. ${cause.message}`;
-  return new TRPCError({ code: 'BAD_REQUEST', message, cause });
+/** A generator, so that an error of the boundary is one of the body. */
+async function* parse(body: AsyncIterable<Bytes>, contentType: string): AsyncGenerator<PartEvent, void> {
+  yield* parseMultipart(body, boundaryOf(contentType));
 }
 
 function rejectBody(cause: unknown): never {
-  throw cause instanceof MultipartError ? invalidMultipart(cause) : receiveError(cause);
+  if (!(cause instanceof MultipartError)) throw receiveError(cause);
+  const message = `The body is not valid multipart/form-data. ${cause.message}`;
+  throw new TRPCError({ code: 'BAD_REQUEST', message, cause });
 }

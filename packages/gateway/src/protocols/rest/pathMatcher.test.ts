@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { percentDecode } from './convertText.ts';
+import { percentDecode } from './textParameters.ts';
 import { createPathMatcher } from './pathMatcher.ts';
 import { parsePathTemplate, type PathTemplate } from '../../operations/pathTemplate.ts';
 

@@ -1,6 +1,6 @@
 // Hot path: every REST request runs through it.
-import { percentDecode } from './convertText.ts';
 import type { PathTemplate } from '../../operations/pathTemplate.ts';
+import { percentDecode } from './textParameters.ts';
 
 class Node<Value> {
   readonly literals = new Map<string, Node<Value>>();
@@ -19,57 +19,9 @@ export interface PathMatch<Value> {
   readonly parameters: readonly (string | undefined)[];
 }
 
-const noParameters: PathMatch<unknown>['parameters'] = [];
-
 /** Creates a matcher of paths against templates. Its time does not depend on the number of templates. */
 export function createPathMatcher<Value>() {
   const root = new Node<Value>();
-
-  /**
-   * Finds the value of a path. The path is split before its segments are decoded, so an encoded slash is part of a
-   * segment (RFC 3986 §2.4). A literal segment takes precedence over a parameter, and both over the rest of a path.
-   * @param path the path before percent-decoding, with a leading slash
-   * @param from the node whose templates match the part of the path from `start`
-   */
-  function match(
-    path: string,
-    from = root,
-    start = 1,
-    before: PathMatch<Value>['parameters'] = noParameters,
-  ): PathMatch<Value> | undefined {
-    let node = from;
-    let parameters = before;
-    let at = start;
-    while (at <= path.length) {
-      const slash = path.indexOf('/', at);
-      const end = slash === -1 ? path.length : slash;
-      const text = path.slice(at, end);
-      const segment = text.includes('%') ? percentDecode(text) : text;
-      const { parameter, rest } = node;
-      // Skipped if there are no literals: hashing the segment is most of the cost of a look-up.
-      const literal =
-        segment === undefined || node.literals.size === 0 ? undefined : node.literals.get(segment);
-      // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
-      const asParameter = segment === '' ? undefined : parameter;
-      const restValue = at === path.length ? undefined : rest?.value;
-      if (literal && (asParameter || restValue !== undefined)) {
-        const found = match(path, literal, end + 1, parameters);
-        if (found) return found;
-      }
-      if (asParameter && restValue !== undefined) {
-        const found = match(path, asParameter, end + 1, [...parameters, segment]);
-        if (found) return found;
-      }
-      if (restValue !== undefined) return { value: restValue, parameters: [...parameters, path.slice(at)] };
-      // Only one way is left: no need to return here.
-      if (asParameter) parameters = parameters.concat([segment]);
-      const next = asParameter ?? literal;
-      if (next === undefined) return undefined;
-      node = next;
-      at = end + 1;
-    }
-    return node.value === undefined ? undefined : { value: node.value, parameters };
-  }
 
   return {
     /**
@@ -91,6 +43,48 @@ export function createPathMatcher<Value>() {
       }
       return (node.value ??= make());
     },
-    match,
+
+    /**
+     * Finds the value of a path. The path is split before its segments are decoded, so an encoded slash is part of a
+     * segment (RFC 3986 §2.4). A literal segment takes precedence over a parameter, and both over the rest of a path.
+     * @param path the path before percent-decoding, with a leading slash
+     */
+    match(path: string): PathMatch<Value> | undefined {
+      const first: Candidate<Value> = { node: root, at: 1, parameters: noParameters };
+      // The last candidate is tried first.
+      const candidates = [first];
+      for (let candidate; (candidate = candidates.pop());) {
+        const { node, at, parameters } = candidate;
+        if (at > path.length) {
+          if (node.value !== undefined) return { value: node.value, parameters };
+          continue;
+        }
+        const slash = path.indexOf('/', at);
+        const end = slash === -1 ? path.length : slash;
+        const text = path.slice(at, end);
+        const segment = text.includes('%') ? percentDecode(text) : text;
+        const { literals, parameter, rest } = node;
+        if (rest && at < path.length) {
+          candidates.push({ node: rest, at: Infinity, parameters: [...parameters, path.slice(at)] });
+        }
+        // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
+        if (parameter && segment !== '') {
+          candidates.push({ node: parameter, at: end + 1, parameters: [...parameters, segment] });
+        }
+        // Skipped if there are no literals: hashing the segment is most of the cost of a look-up.
+        const literal = segment === undefined || literals.size === 0 ? undefined : literals.get(segment);
+        if (literal) candidates.push({ node: literal, at: end + 1, parameters });
+      }
+      return undefined;
+    },
   };
 }
+
+/** A node whose templates may match the path from a position. */
+interface Candidate<Value> {
+  readonly node: Node<Value>;
+  readonly at: number;
+  readonly parameters: PathMatch<Value>['parameters'];
+}
+
+const noParameters: readonly never[] = [];

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { operationInput } from '../../operations/operationInput.ts';
 import { readZod } from '../../operations/readSchema.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
-import { convertFields, formFields } from './formFields.ts';
+import { readFields } from './textParameters.ts';
 
 /** Reads the property `q` of an input from a query. Returns its value or its issues. */
 function read(schema: z.ZodType, query: string) {
@@ -19,7 +19,7 @@ function read(schema: z.ZodType, query: string) {
   );
   const input: Record<string, unknown> = {};
   const issues: InputIssue[] = [];
-  convertFields(known, formFields(query, known), input, issues, 100);
+  readFields(query, known, input, issues, 100);
   return issues.length > 0 ? { issues } : { value: input['q'] };
 }
 

@@ -1,27 +1,23 @@
 // Hot path: every REST call with an input runs through it.
 import { TRPCError } from '@trpc/server';
+import { isObject } from '../../http/isObject.ts';
 import { integerPattern } from '../../operations/convert.ts';
-import type { HttpRequest } from '../../http/request.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import type { Operation } from '../../operations/operation.ts';
-import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
+import type { OperationBody } from '../../operations/operationBody.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
-import { rejectLongQuery } from '../../calls/queryParameters.ts';
+import type { AllLimits } from '../../calls/limits.ts';
+import { rejectLongForm, rejectLongQuery } from '../../calls/queryParameters.ts';
+import type { RequestScope } from '../../calls/requestScope.ts';
 import { inputError, toIssue, type InputIssue } from '../../procedures/inputError.ts';
-import { convertRest, convertText } from './convertText.ts';
-import { convertFields, type FormFields } from './formFields.ts';
+import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
+import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
+import { parseExactJson } from './exactJson.ts';
 import { convertHeaders } from './headerFields.ts';
-import { readBody, readWholeBody, type InputLimits, type RawBody } from './readBody.ts';
+import type { RawBody } from './receiveBody.ts';
+import { convertRest, convertText, readFields, setField } from './textParameters.ts';
 
-/** The parts of a request that contain its input, not converted yet. */
-export interface RawInput {
-  /** The texts of the path parameters (`PathMatch.parameters`). */
-  readonly parameters: readonly (string | undefined)[];
-  readonly request: HttpRequest;
-  /** The known fields of the query. */
-  readonly queryFields: FormFields;
-  readonly body: RawBody | undefined;
-}
+type InputLimits = Pick<AllLimits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
 /**
  * Reads a procedure's input from a request. Texts are converted to the types of their schemas. A JSON body is used
@@ -32,30 +28,31 @@ export interface RawInput {
  */
 export function readInput(
   { input: description, output }: Operation,
-  raw: RawInput,
+  { parameters, request }: RequestScope,
+  raw: RawBody | undefined,
   limits: InputLimits,
 ): unknown {
   const { body, headers, path, query } = description;
-  if (body?.isWhole) return raw.body && withDates(description, readWholeBody(raw.body, limits));
+  if (body?.isWhole) return raw && withDates(description, readWholeBody(raw, limits.maxJsonDepth));
   const issues: InputIssue[] = [];
-  const input = body && raw.body ? readBody(body, raw.body, issues, limits) : {};
+  const input = body && raw ? readBody(body, raw, issues, limits) : {};
   if (query.size > 0) {
-    rejectLongQuery(raw.request.query, limits.maxQueryParameters);
-    convertFields(query, raw.queryFields, input, issues, limits.maxJsonDepth);
-    const lastEventId = output.kind === 'events' ? raw.request.header('last-event-id') : undefined;
+    rejectLongQuery(request.query, limits.maxQueryParameters);
+    readFields(request.query, query, input, issues, limits.maxJsonDepth);
+    const lastEventId = output.kind === 'events' ? request.header('last-event-id') : undefined;
     const parameter = lastEventId === undefined ? undefined : query.get('lastEventId');
     if (parameter?.style === 'single') {
       input[parameter.field] = convertText(parameter.converter, lastEventId, parameter.field, issues);
     }
   }
-  if (headers.length > 0) convertHeaders(headers, raw.request, input, issues);
+  if (headers.length > 0) convertHeaders(headers, request, input, issues);
 
   let isIdTooLarge = false;
   /** Issues of ids that are too large: they are reported only beside others, since such an id is 404. */
   let idIssues = 0;
   for (let index = 0; index < path.length; index += 1) {
     const parameter = path[index] as TextParameter;
-    const text = raw.parameters[index];
+    const text = parameters[index];
     if (parameter.style === 'rest') {
       input[parameter.field] = convertRest(parameter, text ?? '', issues);
       continue;
@@ -77,9 +74,68 @@ export function readInput(
   if (isIdTooLarge) {
     throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no resource with this identifier.' });
   }
-  const isAbsent = description.isOptional && raw.body === undefined && Object.keys(input).length === 0;
+  const isAbsent = description.isOptional && raw === undefined && Object.keys(input).length === 0;
   if (isAbsent) return undefined;
   return description.dateSchemas.length === 0 ? input : withDates(description, input);
+}
+
+/**
+ * Reads the properties of the input that are in the body.
+ * @param issues receives the problems
+ */
+function readBody(
+  { fields, otherFields, shape, upload }: OperationBody,
+  raw: RawBody,
+  issues: InputIssue[],
+  { maxJsonDepth, maxQueryParameters }: InputLimits,
+): Record<string, unknown> {
+  const { isForm, text } = raw;
+  if (text === undefined) return readUpload(upload, raw, issues);
+  if (isForm) {
+    rejectLongForm(text, maxQueryParameters);
+    const input = {};
+    readFields(text, fields, input, issues, maxJsonDepth);
+    return input;
+  }
+  const input = parseExactJson(text, (name) => Object.hasOwn(shape, name));
+  if (!isObject(input)) {
+    const message = 'the body must be a JSON object';
+    issues.push({ code: 'invalid_type', expected: 'object', path: [], message });
+    return {};
+  }
+  for (const name of otherFields) delete input[name];
+  // Only known properties: others may be of any depth. The body itself is the first level.
+  for (const name in shape) {
+    const member = input[name];
+    // Most members are texts and numbers, which need no check.
+    if (typeof member === 'object' && isDeeper(member, maxJsonDepth - 1)) throw depthError(maxJsonDepth);
+  }
+  return input;
+}
+
+/** Reads a body that is the whole input and may be any JSON value. */
+function readWholeBody(raw: RawBody, maxJsonDepth: number): unknown {
+  if (raw.text === undefined) return raw.content;
+  const value = parseExactJson(raw.text, () => true);
+  if (isDeeper(value, maxJsonDepth)) throw depthError(maxJsonDepth);
+  return value;
+}
+
+function readUpload(
+  upload: OperationBody['upload'],
+  { content, fields = [] }: RawBody,
+  issues: InputIssue[],
+): Record<string, unknown> {
+  const input = upload?.field === undefined ? {} : { [upload.field]: content };
+  for (const [parameter, value] of fields) {
+    const { converter, field } = parameter;
+    const isText = typeof value === 'string';
+    // The converter of a file returns it as it is.
+    if (isText !== converter.isFile) setField(parameter, value as string, input, issues);
+    else if (isText) issues.push({ ...converter.issue, path: [field], message: 'must be a file' });
+    else issues.push({ ...converter.issue, path: [field], message: 'must be text, not a file' });
+  }
+  return input;
 }
 
 /** Converts the dates of a JSON body. */

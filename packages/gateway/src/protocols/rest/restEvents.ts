@@ -1,14 +1,14 @@
 import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
-import { unref, type Timer } from '../../http/eventLoop.ts';
+import { unref } from '../../http/eventLoop.ts';
 import { isAsyncIterable, type BodyStream, type Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
 import type { CallScope } from '../../calls/callScope.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 
-export interface EventBodyOptions extends Omit<EventStreamOptions, 'abort'> {
+interface EventBodyOptions extends Omit<EventStreamOptions, 'abort'> {
   /** Checks an event against the schema of the operation. */
   readonly parse: (event: unknown) => unknown;
   /** Aborted if the stream ends before its iterator. */
@@ -22,12 +22,24 @@ export interface EventBodyOptions extends Omit<EventStreamOptions, 'abort'> {
 /** Time for which the response waits for the first event, so that an error before it becomes an error response. */
 const firstEventWaitMs = 250;
 
+/** A comment, which keeps an idle connection open. */
+const pingComment = ':\n\n';
+
+/** Same as tRPC's: they keep proxies from buffering events. */
+export const eventStreamHeaders: readonly Header[] = [
+  ['content-type', 'text/event-stream'],
+  ['cache-control', 'no-cache, no-transform'],
+  ['x-accel-buffering', 'no'],
+];
+
 /**
- * Encodes the output of a subscription as server-sent events.
+ * Encodes the output of a subscription as server-sent events: `data` is JSON, `id` is that of a tracked event. The last
+ * event is `end`, or `error` with the body of the error. Without either, the client connects again.
  * @throws the error of the subscription, if it fails before its first event and within `firstEventWaitMs`
  */
 export async function eventBody(output: unknown, options: EventBodyOptions): Promise<BodyStream> {
-  const { scope } = options;
+  const { maxEventBytes, parse, reportError, scope } = options;
+  const errorEvent = (error: TRPCError) => `event: error\ndata: ${reportError(error)}\n\n`;
   try {
     const events = isObservable(output) ? observableToAsyncIterable(output, scope.signal) : output;
     if (!isAsyncIterable(events)) {
@@ -35,7 +47,10 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
     }
     const iterator = events[Symbol.asyncIterator]();
     let first: Promise<IteratorResult<unknown>> | undefined = Promise.resolve(iterator.next());
-    const hasBegun = await settlesWithin(firstEventWaitMs, first);
+    const timeout = new Promise<boolean>((resolve) => {
+      unref(setTimeout(resolve, firstEventWaitMs, false));
+    });
+    const hasBegun = await Promise.race([first.then(() => true), timeout]);
     const all: AsyncIterator<unknown> = {
       next() {
         const result = first ?? iterator.next();
@@ -44,8 +59,21 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
       },
       return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
     };
-    // A comment first, if no event is ready: uWebSockets.js sends the head only with the first bytes of the body.
-    const format = eventFormat(hasBegun ? '' : pingComment, options);
+    const format: EventFormat = {
+      // A comment first, if no event is ready: uWebSockets.js sends the head only with the first bytes of the body.
+      start: hasBegun ? '' : pingComment,
+      end: 'event: end\ndata: \n\n',
+      ping: pingComment,
+      event(value) {
+        const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
+        return mapMaybePromise(parse(data), (event) => {
+          const json = boundedJson(event, maxEventBytes);
+          return `data: ${json}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
+        });
+      },
+      error: (cause) => errorEvent(failureOf(cause).error),
+      revoked: () => errorEvent(new TRPCError({ code: 'UNAUTHORIZED', message: revokedMessage })),
+    };
     return new ServerSentEvents(all, format, {
       ...options,
       abort: () => scope.abort(),
@@ -56,57 +84,4 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
   }
 }
 
-/** Whether a promise fulfills within a time. Throws its error if it rejects within that time. */
-async function settlesWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
-  let timer: Timer | undefined;
-  const timeout = new Promise<boolean>((resolve) => {
-    timer = unref(setTimeout(resolve, ms, false));
-  });
-  try {
-    return await Promise.race([promise.then(() => true), timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Same as tRPC's: they keep proxies from buffering events. */
-export const eventStreamHeaders: readonly Header[] = [
-  ['content-type', 'text/event-stream'],
-  ['cache-control', 'no-cache, no-transform'],
-  ['x-accel-buffering', 'no'],
-];
-
-/** A comment, which keeps an idle connection open. */
-const pingComment = ':\n\n';
-
-/**
- * Creates the event format of REST: `data` is JSON, `id` is that of a tracked event. The last event is `end`, or
- * `error` with the body of the error. Without either, the client connects again.
- */
-const eventFormat = (
-  start: string,
-  { maxEventBytes, parse, reportError }: EventBodyOptions,
-): EventFormat => ({
-  start,
-  end: 'event: end\ndata: \n\n',
-  ping: pingComment,
-  event(value) {
-    const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
-    return mapMaybePromise(parse(data), (event) => {
-      const json = boundedJson(event, maxEventBytes);
-      return `data: ${json}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
-    });
-  },
-  error: (cause) => errorEvent(reportError(failureOf(cause).error)),
-  revoked: () =>
-    errorEvent(
-      reportError(
-        new TRPCError({
-          code: 'UNAUTHORIZED',
-          message: 'The credential of this stream is no longer valid. Connect again with another.',
-        }),
-      ),
-    ),
-});
-
-const errorEvent = (body: string): string => `event: error\ndata: ${body}\n\n`;
+const revokedMessage = 'The credential of this stream is no longer valid. Connect again with another.';

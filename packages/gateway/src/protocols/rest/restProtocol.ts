@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import Negotiator from 'negotiator';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import type { HttpRequest } from '../../http/request.ts';
+import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isBodyStream, reportedStream, type Header } from '../../http/response.ts';
 import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { Spool } from '../../http/upload.ts';
@@ -17,17 +17,20 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import type { Protocol } from '../protocol.ts';
 import { RequestRun, type RunSettings } from '../requestRun.ts';
-import { allowOf, methodNotAllowed, RestStatusError, type ErrorResponse } from './errorResponse.ts';
-import { formFields, type FormFields } from './formFields.ts';
+import {
+  allowOf,
+  clientClosedError,
+  methodNotAllowed,
+  RestStatusError,
+  type ErrorResponse,
+} from './errorResponse.ts';
 import { headerTexts } from './headerFields.ts';
 import { createPathMatcher } from './pathMatcher.ts';
-import { receiveBody, type RawBody } from './readBody.ts';
-import { clientClosedError } from './receiveError.ts';
-import { receiveUpload } from './receiveUpload.ts';
-import { readInput, type RawInput } from './readInput.ts';
+import { readInput } from './readInput.ts';
+import { receiveBody, type RawBody } from './receiveBody.ts';
 import { eventBody } from './restEvents.ts';
 import { writeSuccess } from './successResponse.ts';
-import { Upload } from './upload.ts';
+import { queryPairs } from './textParameters.ts';
 
 export interface RestProtocolOptions extends RunSettings, EventStreamTimes {
   readonly operations: readonly Operation[];
@@ -108,13 +111,10 @@ export function createRestProtocol(
 }
 
 /** Runs the call of one request, from its body to its response. The methods run in their order here. */
-class RestRun extends RequestRun implements RawInputs, RawInput {
+class RestRun extends RequestRun implements RawInputs {
   readonly #options: RestProtocolOptions;
   readonly #operation: Operation;
-  readonly request: HttpRequest;
-  readonly parameters: RawInput['parameters'];
-  body: RawBody | undefined = undefined;
-  #queryFields: FormFields | undefined = undefined;
+  #body: RawBody | undefined = undefined;
   /** The negotiated media type, if the operation has several. */
   #mediaType: string | undefined = undefined;
 
@@ -122,73 +122,65 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
     super(options, scope);
     this.#options = options;
     this.#operation = operation;
-    this.request = scope.request;
-    this.parameters = scope.parameters;
-  }
-
-  get queryFields(): FormFields {
-    return (this.#queryFields ??= formFields(this.request.query, this.#operation.input.query));
   }
 
   protected receive(): void {
     const { input, output, procedure } = this.#operation;
-    const { body } = input;
+    const { request } = this.scope;
+    let body: MaybePromise<RawBody | undefined>;
     try {
       if (output.kind === 'media') {
-        this.#mediaType = negotiate(this.request.header('accept'), [...output.types.keys()]);
+        this.#mediaType = negotiate(request.header('accept'), [...output.types.keys()]);
       }
-      if (body !== undefined) {
-        const raw = body.upload
-          ? receiveUpload(this.request, body, body.upload, this.#options)
-          : receiveBody(this.request, body, this.#options.limits.maxBodyBytes);
-        if (raw instanceof Promise) return this.#awaitBody(raw);
-        this.body = raw;
-      }
+      body = input.body && receiveBody(request, input.body, this.#options);
     } catch (cause) {
       return this.#respondWithoutCall(cause);
     }
-    this.createContext(procedure.takesKey, undefined);
-  }
-
-  #awaitBody(raw: Promise<RawBody | undefined>): void {
-    raw.then(
-      (body) => {
-        this.body = body;
-        this.createContext(this.#operation.procedure.takesKey, undefined);
-      },
-      (cause: unknown) => this.#respondWithoutCall(cause),
-    );
+    const { takesKey } = procedure;
+    if (body instanceof Promise) {
+      body.then(
+        (received) => {
+          this.#body = received;
+          this.createContext(takesKey, undefined);
+        },
+        (cause: unknown) => this.#respondWithoutCall(cause),
+      );
+    } else {
+      this.#body = body;
+      this.createContext(takesKey, undefined);
+    }
   }
 
   protected readKey(): string | undefined {
-    return idempotencyKey(this.request, this.#operation.procedure.idempotencyKey);
+    return idempotencyKey(this.scope.request, this.#operation.procedure.idempotencyKey);
   }
 
   protected start(context: unknown): void {
-    const { output, procedure } = this.#operation;
-    this.scope.operation = procedure.path;
+    const { key, scope } = this;
+    const { input, output, procedure } = this.#operation;
+    scope.operation = procedure.path;
     if (context instanceof Failure) return this.#respondWithError(context.error);
     // A stream outlives its call: its signal must abort when the client disconnects.
-    if (output.kind !== 'json') this.scope.follow();
-    this.scope.context = context;
-    if (this.key !== undefined && procedure.idempotencyKey) this.#reserve(this.key);
-    else this.#options.calls.start(procedure, context, this, 0, this.scope, this);
-  }
-
-  #reserve(key: string): void {
-    const { input, procedure } = this.#operation;
-    const { body, parameters, queryFields, request, scope } = this;
-    const head = [parameters, [...queryFields], headerTexts(input.headers, request)];
-    // An operation with an upload takes no key.
-    const content = body instanceof FormData ? body : body && 'bytes' in body ? body.bytes : undefined;
-    this.reserve({ procedure, key, head, body: content }, () =>
-      this.#options.calls.start(procedure, scope.context, this, 0, scope, this),
+    if (output.kind !== 'json') scope.follow();
+    scope.context = context;
+    if (key === undefined || !procedure.idempotencyKey) {
+      return this.#options.calls.start(procedure, context, this, 0, scope, this);
+    }
+    const { parameters, request } = scope;
+    const { fields, text } = this.#body ?? {};
+    const query = queryPairs(request.query, (name) => input.query.get(name) !== undefined);
+    const head = [parameters, query, headerTexts(input.headers, request), text];
+    const form = fields && new FormData();
+    for (const [{ field }, value] of fields ?? []) form?.append(field, value);
+    this.reserve({ procedure, key, head, body: form }, () =>
+      this.#options.calls.start(procedure, context, this, 0, scope, this),
     );
   }
 
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
   read(): unknown {
-    return (this.scope.input = readInput(this.#operation, this, this.#options.limits));
+    const { scope } = this;
+    return (scope.input = readInput(this.#operation, scope, this.#body, this.#options.limits));
   }
 
   settle(_index: number, outcome: unknown): void {
@@ -224,7 +216,7 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
   #respondWithOutput(value: unknown): void {
     const { response } = this.scope;
     try {
-      writeSuccess(this.#operation, this, value, this.#mediaType, response, this.#options);
+      writeSuccess(this.#operation, this.scope, value, this.#mediaType, this.#options);
     } catch (cause) {
       response.removeBody();
       return this.#respondWithError(cause);
@@ -238,7 +230,7 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
   #respondWithError(cause: unknown): void {
     const { deprecation, input, procedure } = this.#operation;
     // If the client disconnected, the call's error is a consequence of that, not an error of the service.
-    const error = this.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
+    const error = this.scope.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
     const headers = error.code === 'NOT_FOUND' ? deprecation : [];
     this.#respond(this.#options.errorResponse(error, this.scope, headers, procedure.errors, input.places));
   }
@@ -251,15 +243,13 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
     this.#respond(this.#options.errorResponse(error, this.scope, accepts));
   }
 
-  /** Closes an upload after the response, whose body may still read from it, is complete. */
-  #closeWith(response: OutgoingResponse, upload: Upload): void {
-    if (isBodyStream(response.body)) response.body = reportedStream(response.body, () => upload.close());
-    else upload.close();
-  }
-
   #respond(response: OutgoingResponse): void {
     if (this.#operation.output.kind === 'media') response.headers.push(varyByAccept);
-    if (this.body instanceof Upload) this.#closeWith(response, this.body);
+    const close = this.#body?.close;
+    // The body of the response may still read from an upload.
+    if (close && isBodyStream(response.body))
+      response.body = reportedStream(response.body, () => void close());
+    else void close?.();
     this.finish(response);
   }
 }

@@ -6,9 +6,8 @@ import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { Route, RouteTable } from '../../calls/routes.ts';
-import { LimitError } from '../../procedures/limitError.ts';
 import type { Protocol } from '../protocol.ts';
-import { allowOf, methodNotAllowed, type ErrorResponse } from './errorResponse.ts';
+import { allowOf, methodNotAllowed, receiveError, type ErrorResponse } from './errorResponse.ts';
 
 /** The routes of a path, and the one that a request addresses. */
 interface RouteTarget<Identity> extends Target {
@@ -60,11 +59,6 @@ export function createRouteProtocol<Identity>(
 
 /** Converts an error of a handler to the error that the client receives. `undefined` for an unexpected one. */
 function routeError(cause: unknown, request: HttpRequest): TRPCError | undefined {
-  if (cause instanceof BodyTooLargeError) {
-    return new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message });
-  }
-  if (request.isAborted) {
-    return new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client disconnected.', cause });
-  }
+  if (cause instanceof BodyTooLargeError || request.isAborted) return receiveError(cause);
   return cause instanceof TRPCError ? cause : undefined;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseContentType } from './readBody.ts';
+import { parseContentType } from './receiveBody.ts';
 
 describe('parseContentType', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { percentDecode } from './convertText.ts';
+import { percentDecode } from './textParameters.ts';
 
 it.each([
   ['name', 'name'],

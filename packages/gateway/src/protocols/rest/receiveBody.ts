@@ -1,0 +1,218 @@
+// Hot path: every REST request with a body runs through it.
+import { TRPCError } from '@trpc/server';
+import type { MaybePromise } from '../../http/maybePromise.ts';
+import { BodyTooLargeError, byteStream, type Bytes, type HttpRequest } from '../../http/request.ts';
+import type { Spool, SpooledFile, UploadedFile } from '../../http/upload.ts';
+import {
+  formType,
+  jsonContentType,
+  type OperationBody,
+  type OperationUpload,
+} from '../../operations/operationBody.ts';
+import type { TextParameter } from '../../operations/parameter.ts';
+import type { AllLimits } from '../../calls/limits.ts';
+import { receiveError } from './errorResponse.ts';
+import { MultipartReader } from './multipartReader.ts';
+
+interface ReceiveOptions {
+  readonly limits: Pick<AllLimits, 'maxBodyBytes' | 'maxQueryParameters'>;
+  /** Stores the files of operations with `upload.spool`. */
+  readonly spool: Spool | undefined;
+}
+
+/** A received body, not converted yet: a text, bytes, or the fields and files of a `multipart/form-data` form. */
+export interface RawBody {
+  /** JSON, or the fields of an `application/x-www-form-urlencoded` form. */
+  readonly text?: string;
+  readonly isForm?: boolean;
+  /** The value of an upload's property, or of the whole input: bytes, a stream, or files that are still arriving. */
+  readonly content?: unknown;
+  /** The known fields of a `multipart/form-data` form, in the order of arrival. */
+  readonly fields?: readonly FormField[];
+  /** Releases the body and its files, once the call has ended. It never rejects. */
+  readonly close?: () => Promise<unknown>;
+}
+
+type FormField = readonly [parameter: TextParameter, value: string | File];
+
+const multipartType = 'multipart/form-data';
+
+/**
+ * Receives the body of a request. Without a promise, if all bytes of a text have arrived. A stream is passed on unread,
+ * and a form with streamed files is read up to its first file: the errors of the rest are thrown when the procedure
+ * reads it.
+ * @returns `undefined` if the body is absent
+ * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`, `BAD_REQUEST` for an invalid body, `CLIENT_CLOSED_REQUEST`
+ * @throws {LimitError} `body-bytes`, `query-parameters`
+ */
+export function receiveBody(
+  request: HttpRequest,
+  body: OperationBody,
+  options: ReceiveOptions,
+): MaybePromise<RawBody | undefined> {
+  const type = bodyMediaType(request, body);
+  if (body.upload || type === multipartType) {
+    return type === undefined ? undefined : receiveUpload(request, body, body.upload, options);
+  }
+  const { maxBodyBytes } = options.limits;
+  const bytes = request.bodyNow?.(maxBodyBytes);
+  if (bytes) return textBody(body, type, bytes);
+  return readAllBytes(request, maxBodyBytes).then((received) => textBody(body, type, received));
+}
+
+const readAllBytes = (request: HttpRequest, maxBytes: number): Promise<Bytes> =>
+  request.body(maxBytes).catch((cause: unknown) => {
+    throw receiveError(cause);
+  });
+
+/**
+ * Returns the media type of a body. `undefined` if the request has no `Content-Type` and the body is optional.
+ * @throws {TRPCError} `UNSUPPORTED_MEDIA_TYPE`; `BAD_REQUEST` for a `QUERY` without a `Content-Type`
+ */
+function bodyMediaType(request: HttpRequest, body: OperationBody): string | undefined {
+  const header = request.header('content-type');
+  if (header === undefined && !body.required) return undefined;
+  if ((request.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
+    throw unsupportedMediaType(
+      'The body has a Content-Encoding, which is not supported. Send it without one.',
+    );
+  }
+  // Fast check for nearly all requests.
+  if (header === jsonContentType && body.contentTypes.includes(jsonContentType)) return jsonContentType;
+  const { essence, charset } = parseContentType(header ?? '');
+  // RFC 10008 §2: QUERY requires a media type.
+  if (header === undefined && request.method === 'QUERY') {
+    const message = `QUERY requires a Content-Type: ${body.contentTypes.join(' or ')}.`;
+    throw new TRPCError({ code: 'BAD_REQUEST', message });
+  }
+  if (!body.contentTypes.includes(essence)) throw unexpectedContentType(body);
+  // The charset of an upload does not matter: its bytes are not decoded.
+  if (charset !== undefined && charset !== 'utf-8' && !body.upload) {
+    throw unsupportedMediaType('The charset of the body must be UTF-8.');
+  }
+  return essence;
+}
+
+/** Parses a `Content-Type` into its type and subtype and its charset, in lower case (RFC 9110 §8.3.1). */
+export function parseContentType(header: string): {
+  readonly essence: string;
+  readonly charset: string | undefined;
+} {
+  const [essence = '', ...parameters] = header.toLowerCase().split(';');
+  const charset = parameters
+    // Trimmed first, since white space around a lazy match took cubic time.
+    .map((parameter) => /^charset="?([^"\s]*)"?$/.exec(parameter.trim())?.[1])
+    .find((value) => value !== undefined);
+  return { essence: essence.trim(), charset };
+}
+
+const unexpectedContentType = ({ contentTypes }: OperationBody): TRPCError =>
+  unsupportedMediaType(`The body's Content-Type must be ${contentTypes.join(' or ')}.`);
+
+const unsupportedMediaType = (message: string) => new TRPCError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
+
+const strictUtf8Decoder = new TextDecoder('utf-8', { fatal: true });
+
+function textBody(body: OperationBody, type: string | undefined, bytes: Bytes): RawBody | undefined {
+  // An empty body counts as absent. Known only now, since it may be chunked.
+  if (bytes.byteLength === 0 && !body.required) return undefined;
+  if (type === undefined) throw unexpectedContentType(body);
+  try {
+    return { isForm: type === formType, text: strictUtf8Decoder.decode(bytes) };
+  } catch (cause) {
+    throw new TRPCError({ code: 'BAD_REQUEST', message: 'The body is not valid UTF-8.', cause });
+  }
+}
+
+/** @param upload `undefined` for a form whose files are kept in memory */
+async function receiveUpload(
+  request: HttpRequest,
+  body: OperationBody,
+  upload: OperationUpload | undefined,
+  { limits, spool = keepInMemory }: ReceiveOptions,
+): Promise<RawBody | undefined> {
+  const { kind, maxBytes = limits.maxBodyBytes, maxFiles = Infinity, maxFileBytes = Infinity } = upload ?? {};
+  if (Number(request.header('content-length')) > maxBytes) {
+    throw receiveError(new BodyTooLargeError(maxBytes));
+  }
+  const type = request.header('content-type') ?? '';
+  if (kind === 'stream') return { content: byteStream(request, maxBytes, receiveError) };
+  if (kind === 'bytes') return { content: await readAllBytes(request, maxBytes) };
+  if (kind === 'blob') {
+    return { content: new Blob([await readAllBytes(request, maxBytes)], { type }) };
+  }
+  let chunks: AsyncIterable<Bytes>;
+  if (upload) chunks = request.bodyChunks(maxBytes);
+  else {
+    const bytes = await readAllBytes(request, maxBytes);
+    if (bytes.byteLength === 0 && !body.required) return undefined;
+    chunks = ReadableStream.from([bytes]);
+  }
+  const reader = new MultipartReader(chunks, type, {
+    maxFiles,
+    maxFileBytes,
+    maxFields: limits.maxQueryParameters,
+    maxFieldBytes: limits.maxBodyBytes,
+  });
+  return receiveForm(reader, body, kind === 'spool' ? spool : keepInMemory);
+}
+
+/** Receives a form: all of it, or up to its first file if the procedure reads the files. */
+async function receiveForm(
+  reader: MultipartReader,
+  { fields: known, upload }: OperationBody,
+  spool: Spool,
+): Promise<RawBody> {
+  const fields: FormField[] = [];
+  const files: SpooledFile[] = [];
+  // A file that cannot be deleted is left in the temporary directory.
+  const close = () => Promise.allSettled([reader.close(), ...files.map((file) => file.remove())]);
+  try {
+    for (;;) {
+      const file = await reader.nextFile((name, value) => {
+        const parameter = known.get(name);
+        if (parameter) fields.push([parameter, value]);
+      });
+      if (upload?.kind === 'files') {
+        return { content: streamedFiles(reader, file, known, upload.field), fields, close };
+      }
+      if (file === undefined) return { fields, close };
+      const parameter = known.get(file.field);
+      if (parameter === undefined) continue;
+      const stored = parameter.converter.isFile ? await spool(file) : undefined;
+      if (stored) files.push(stored);
+      // A file instead of a text is rejected later, with the name of its field.
+      fields.push([parameter, stored?.file ?? new File([], '')]);
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The files of one field, while they arrive. */
+async function* streamedFiles(
+  reader: MultipartReader,
+  first: UploadedFile | undefined,
+  known: OperationBody['fields'],
+  field: string | undefined,
+): AsyncGenerator<UploadedFile, void> {
+  const rejectField = (name: string) => {
+    if (!known.has(name)) return;
+    const message = `The field "${name}" comes after a file. Send the fields before the files.`;
+    throw new TRPCError({ code: 'BAD_REQUEST', message });
+  };
+  try {
+    for (let file = first; file; file = await reader.nextFile(rejectField)) {
+      if (file.field === field) yield file;
+    }
+  } finally {
+    await reader.close();
+  }
+}
+
+const keepInMemory: Spool = async ({ name, stream, type }) => {
+  const chunks: Bytes[] = [];
+  for await (const chunk of stream()) chunks.push(chunk);
+  return { file: new File(chunks, name, { type }), remove: async () => {} };
+};

@@ -1,0 +1,172 @@
+// Hot path: every parameter of a path and a query runs through it.
+import { integerPattern, notConvertible, type Converter } from '../../operations/convert.ts';
+import type { Parameter, TextParameter, TreeParameter } from '../../operations/parameter.ts';
+import type { QueryNode } from '../../operations/queryTree.ts';
+import type { InputIssue } from '../../procedures/inputError.ts';
+import { depthError } from '../../procedures/jsonDepth.ts';
+
+/** The path of a value in the input: the name of a property, or a list of keys. */
+type FieldPath = string | readonly PropertyKey[];
+
+const toKeys = (path: FieldPath): readonly PropertyKey[] => (typeof path === 'string' ? [path] : path);
+
+/** Parameters by their names in a query or a form. */
+interface KnownFields {
+  get(name: string): Parameter | undefined;
+}
+
+/**
+ * Reads the known fields of a query or of an `application/x-www-form-urlencoded` body, and sets them on the input.
+ * Unknown fields are ignored.
+ * @param maxDepth maximum number of brackets in a name
+ * @throws {LimitError} `json-depth`
+ */
+export function readFields(
+  text: string,
+  known: KnownFields,
+  input: object,
+  issues: InputIssue[],
+  maxDepth: number,
+): void {
+  for (const pair of text.split('&')) {
+    const equals = pair.indexOf('=');
+    const name = formDecode(equals === -1 ? pair : pair.slice(0, equals));
+    const parameter = name === undefined ? undefined : known.get(name);
+    if (name === undefined || parameter === undefined) continue;
+    const value = equals === -1 ? '' : formDecode(pair.slice(equals + 1));
+    if (parameter.style === 'tree') setMember(parameter, name, value, input, issues, maxDepth);
+    else setField(parameter, value, input, issues);
+  }
+}
+
+/** Returns the pairs of a query, as received, whose names pass a test. */
+export const queryPairs = (query: string, isKept: (name: string) => boolean): readonly string[] =>
+  query.split('&').filter((pair) => isKept(formDecode(pair.split('=', 1)[0] ?? '') ?? ''));
+
+/** Converts a value of a field, and sets it on the input: for an array, as its next item. */
+export function setField(
+  { converter, field, style }: TextParameter,
+  text: string | undefined,
+  input: object,
+  issues: InputIssue[],
+): void {
+  setValue(input, field, converter, style === 'repeat', text, field, issues);
+}
+
+/** Sets a value of an object whose members are written with brackets: `filter[range][min]=1`. */
+function setMember(
+  { field, place, tree }: TreeParameter,
+  name: string,
+  text: string | undefined,
+  input: object,
+  issues: InputIssue[],
+  maxDepth: number,
+): void {
+  const brackets = name.slice(place.name.length);
+  const keys = /^(?:\[[^[\]]*\])+$/.test(brackets) ? brackets.slice(1, -1).split('][') : [];
+  if (keys.length > maxDepth) throw depthError(maxDepth);
+  let node: QueryNode | undefined = tree;
+  for (const key of keys) {
+    const parent: QueryNode | undefined = node;
+    node = parent.kind === 'object' ? (parent.fields.get(key) ?? parent.others) : undefined;
+    if (node === undefined) {
+      // A member that the schema does not name is ignored, as an unknown parameter is.
+      if (parent.kind === 'object' && !parent.isStrict) return;
+      break;
+    }
+  }
+  const leaf = node?.kind === 'list' ? node.item : node;
+  if (leaf?.kind !== 'value') {
+    const message = `is written as ${JSON.stringify(name)}; write each of its members as ${place.name}[name]`;
+    issues.push({ code: 'invalid_key', path: [field], message });
+    return;
+  }
+  const path = [field, ...keys];
+  let target = input as Record<string, object>;
+  for (const key of path.slice(0, -1)) {
+    // Without a prototype, so that `__proto__` becomes an own property, which the schema accepts or rejects.
+    if (!Object.hasOwn(target, key)) target[key] = Object.create(null) as object;
+    target = target[key] as Record<string, object>;
+  }
+  setValue(target, path.at(-1) ?? '', leaf.converter, node?.kind === 'list', text, path, issues);
+}
+
+function setValue(
+  target: object,
+  key: string,
+  converter: Converter,
+  isList: boolean,
+  text: string | undefined,
+  path: FieldPath,
+  issues: InputIssue[],
+): void {
+  const values = target as Record<string, unknown>;
+  const isFirst = !Object.hasOwn(values, key);
+  if (isList) {
+    const items = (isFirst ? (values[key] = []) : values[key]) as unknown[];
+    items.push(convertText(converter, text, [...toKeys(path), items.length], issues));
+  } else if (isFirst) {
+    values[key] = convertText(converter, text, path, issues);
+  } else {
+    issues.push({ ...converter.issue, path: toKeys(path), message: 'must not be sent more than once' });
+  }
+}
+
+/**
+ * Converts a text to the type of its schema.
+ * @param text `undefined` if it is not valid UTF-8
+ * @param issues receives the problem, if any
+ */
+export function convertText(
+  converter: Converter,
+  text: string | undefined,
+  path: FieldPath,
+  issues: InputIssue[],
+): unknown {
+  if (text === undefined) {
+    const message = 'is not valid percent-encoded UTF-8';
+    issues.push({ code: 'invalid_format', format: 'utf-8', path: toKeys(path), message });
+    return undefined;
+  }
+  const value = converter.convert(text);
+  if (value !== notConvertible) return value;
+  const message =
+    converter.isInteger && integerPattern.test(text)
+      ? 'must be within ±(2^53−1); larger integers cannot be represented exactly'
+      : `must be ${converter.expects}`;
+  issues.push({ ...converter.issue, path: toKeys(path), message });
+  return undefined;
+}
+
+/**
+ * Converts the rest of a path, `{+name}`. For an array, each segment is an item; otherwise the value is the text with
+ * its slashes.
+ * @param received the text before percent-decoding
+ */
+export function convertRest(
+  { converter, field }: TextParameter,
+  received: string,
+  issues: InputIssue[],
+): unknown {
+  const segments = received.split('/').map(percentDecode);
+  if (converter.isRepeated) {
+    return segments.map((segment, index) => convertText(converter, segment, [field, index], issues));
+  }
+  const isValid = segments.every((segment) => segment !== undefined);
+  return convertText(converter, isValid ? segments.join('/') : undefined, field, issues);
+}
+
+/** Decodes percent-encoded UTF-8. Returns `undefined` if the text is invalid. */
+export function percentDecode(text: string): string | undefined {
+  // Hot path: few texts contain a percent sign, and this check takes a tenth of the time of decoding.
+  if (!text.includes('%')) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Decodes a text of `application/x-www-form-urlencoded`. `undefined` if it is not valid percent-encoded UTF-8. */
+export const formDecode = (text: string): string | undefined =>
+  percentDecode(text.includes('+') ? text.replaceAll('+', ' ') : text);
