@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { createGateway } from './gateway.ts';
 import { bearer } from './auth/schemes/bearer.ts';
 import { apiKey } from './auth/schemes/apiKey.ts';
-import { basic } from './auth/schemes/basic.ts';
 import { cookie } from './auth/schemes/cookie.ts';
 import { custom } from './auth/schemes/custom.ts';
 import { jwt } from './auth/schemes/jwt.ts';
@@ -136,7 +135,6 @@ it('createGateway rejects a call without options', async () => {
 it.each([
   ['bearer', () => bearer({} as never)],
   ['apiKey', () => apiKey({} as never)],
-  ['basic', () => basic({} as never)],
   ['cookie', () => cookie({ name: 'session', cookie: 's' } as never)],
   [
     'custom',
@@ -159,7 +157,6 @@ it.each<[sentence: string, create: () => unknown]>([
     '"headers" is not an option of apiKey; did you mean "header"?',
     () => apiKey({ verify, headers: 'X-Key' } as never),
   ],
-  ['"noun" is not an option of basic; remove it.', () => basic({ verify, noun: 'password' } as never)],
   [
     '"scope" is not an option of cookie; did you mean "scopes"?',
     () => cookie({ cookie: 'a', verify, scope: () => [] } as never),

@@ -5,7 +5,6 @@ import {
   challengeOf,
   commonMembers,
   credentialChallenge,
-  type OwnRules,
   requireSchemeOptions,
   type SchemeOptions,
 } from './options.ts';
@@ -16,7 +15,7 @@ export interface ApiKeyOptions<Identity> extends SchemeOptions<Identity> {
   readonly header?: string;
 }
 
-const rules: OwnRules<ApiKeyOptions<unknown>> = {
+const rules = {
   header: optional((value) => isText(value) && tokenPattern.test(value), 'a header name, such as X-API-Key'),
 };
 

@@ -1,13 +1,7 @@
 import { isObject } from '../../http/isObject.ts';
 import { isText, isTextList, optional, type OptionRules, required, text } from '../../http/optionRules.ts';
 import type { HeaderSource, ProtectedResource, Scheme } from '../../calls/scheme.ts';
-import {
-  challengeOf,
-  commonMembers,
-  type OwnRules,
-  requireSchemeOptions,
-  type SchemeOptions,
-} from './options.ts';
+import { challengeOf, commonMembers, requireSchemeOptions, type SchemeOptions } from './options.ts';
 
 /** Options of `bearer()`. */
 export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
@@ -25,7 +19,7 @@ export interface ProtectedResourceOptions {
   readonly authorizationServers: readonly string[];
 }
 
-const isHttpUrl = (value: unknown): value is string =>
+export const isHttpUrl = (value: unknown): value is string =>
   isText(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? '');
 
 /** The rule of the option `protectedResource`, as `bearer` and `jwt` have it. */
@@ -38,7 +32,7 @@ export const protectedResourceRule = (authorizationServers: typeof optional) =>
     authorizationServers: authorizationServers(isTextList, 'an array of issuer URLs'),
   } satisfies OptionRules<ProtectedResourceOptions>);
 
-const rules: OwnRules<BearerOptions<unknown>> = {
+const rules = {
   noun: text,
   protectedResource: protectedResourceRule(required),
 };
