@@ -23,10 +23,9 @@ import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
 import type { RequestPolicy, RequestScope } from './calls/requestScope.ts';
 import { addMetadata, RouteTable } from './calls/routes.ts';
-import { createSameSite } from './auth/sameSite.ts';
+import { createSameSite, createSocketOrigins } from './auth/origins.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
-import { createSocketOrigins } from './auth/socketOrigins.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import {
   createProtocolOf,

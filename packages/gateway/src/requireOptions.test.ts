@@ -87,11 +87,11 @@ it.each<[options: object, sentence: string]>([
   [{ router: {} }, 'router is {}; it must be a router of tRPC, such as router: t.router({ … }).'],
   [
     { authentication: () => 'x' },
-    'authentication is a function; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
+    'authentication must be a scheme, or a list of one or more schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
   ],
   [
     { authentication: [bearer({ verify: () => undefined }), undefined] },
-    'authentication has undefined in its list; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
+    'authentication must be a scheme, or a list of one or more schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
   ],
   [
     { cors: true },

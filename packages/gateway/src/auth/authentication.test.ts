@@ -270,10 +270,10 @@ it('a preflight allows pages of cors.origins to send the header of apiKey', asyn
 });
 
 it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
-  [[], /^authentication is an empty list/],
+  [[], /^authentication must be a scheme, or a list of one or more schemes/],
   [
     [apiKey({ verify: verify('a'), header: 'X-A' }), apiKey({ verify: verify('b'), header: 'X-B' })],
-    /two schemes named "apiKey".*name: "apiKey2"/,
+    /a scheme named "apiKey"; its name must be unique/,
   ],
   [
     [bearer({ verify: verify('a') }), bearer({ verify: verify('b'), name: 'b' })],
@@ -296,7 +296,7 @@ it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
   ],
   [
     [bearer({ verify: verify('a'), name: 'my key' })],
-    /a scheme named "my key"; its name must contain only letters/,
+    /a scheme named "my key"; its name must be unique, and contain only letters/,
   ],
 ])('createGateway rejects invalid authentication schemes: case %#', async (authentication, message) => {
   await expect(start(authentication)).rejects.toThrow(message);

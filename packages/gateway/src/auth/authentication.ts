@@ -2,23 +2,21 @@
 import { TRPCError } from '@trpc/server';
 import { mapMaybePromise, isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { isObject } from '../http/isObject.ts';
-import { someHeader, type HttpRequest } from '../http/request.ts';
-import { formatValue } from '../http/formatValue.ts';
+import type { HttpRequest } from '../http/request.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Calls } from '../calls/calls.ts';
 import { CallScope } from '../calls/callScope.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
-import { passesOriginCheck } from './origins.ts';
+import { passesOriginCheck, safeMethods, type OriginCheck } from './origins.ts';
 import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
-import { safeMethods, type SameSite } from './sameSite.ts';
 import type { HeaderSource, Rejected, Scheme } from '../calls/scheme.ts';
 
 export interface AuthenticationOptions<Identity> {
   /** The schemes, in the order in which they are tried. */
   readonly schemes: readonly Scheme<Identity>[];
-  readonly isSameSite: SameSite;
+  readonly isSameSite: OriginCheck;
   readonly calls: Calls;
   readonly failedAttempts: FailedAttempts | undefined;
 }
@@ -39,42 +37,25 @@ export function schemesOf<Identity>(
 ): readonly Scheme<Identity>[] {
   if (authentication === undefined) return [];
   const schemes = [authentication].flat() as readonly Scheme<Identity>[];
-  if (schemes.length === 0) {
+  if (schemes.length === 0 || !schemes.every(isScheme)) {
     throw new GatewayError(
-      'authentication is an empty list. Add a scheme, or remove the option if no credential is required.',
+      'authentication must be a scheme, or a list of one or more schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
     );
   }
-  for (const scheme of schemes as readonly unknown[]) {
-    if (isScheme(scheme)) continue;
-    const actual = Array.isArray(authentication)
-      ? `has ${formatValue(scheme)} in its list`
-      : `is ${formatValue(scheme)}`;
-    throw new GatewayError(
-      `authentication ${actual}; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).`,
-    );
-  }
-  const names = new Set<string>();
-  const readers = new Map<string, string>();
-  for (const { name, reads } of schemes) {
-    const first = reads === undefined ? undefined : readers.get(reads);
-    if (first !== undefined) {
+  for (const [at, { name, reads }] of schemes.entries()) {
+    const earlier = schemes.slice(0, at);
+    const rival = earlier.find((each) => reads !== undefined && each.reads === reads);
+    if (rival !== undefined) {
       throw new GatewayError(
-        `The schemes "${first}" and "${name}" both read ${reads}, so the second is never used. Use one scheme whose verify accepts the credentials of both.`,
+        `The schemes "${rival.name}" and "${name}" both read ${reads}, so the second is never used. Use one scheme whose verify accepts the credentials of both.`,
       );
     }
-    if (reads !== undefined) readers.set(reads, name);
     // OpenAPI 3.1 §4.8.7.1
-    if (!/^[\w.-]+$/.test(name)) {
+    if (!/^[\w.-]+$/.test(name) || earlier.some((each) => each.name === name)) {
       throw new GatewayError(
-        `authentication has a scheme named "${name}"; its name must contain only letters, digits, ".", "_" and "-".`,
+        `authentication has a scheme named "${name}"; its name must be unique, and contain only letters, digits, ".", "_" and "-".`,
       );
     }
-    if (names.has(name)) {
-      throw new GatewayError(
-        `authentication has two schemes named "${name}". Give one of them another name, such as name: "${name}2".`,
-      );
-    }
-    names.add(name);
   }
   return schemes;
 }
@@ -195,9 +176,8 @@ export function authenticationPolicy<Identity>({
         const credential = check.scheme.read(source, request);
         if (credential === undefined) continue;
         const { header } = check.scheme;
-        const isRepeated =
-          header !== undefined && (request.isRepeated?.(header) ?? occursTwice(request, header));
-        return credential === null || isRepeated
+        // Adapters with sockets read the first header of a name, and a proxy may have checked another.
+        return credential === null || (header !== undefined && request.isRepeated?.(header))
           ? reject(scope, check.invalid)
           : verify(scope, check, credential);
       }
@@ -224,14 +204,6 @@ const checksOf = <Identity>(schemes: readonly Scheme<Identity>[]) =>
       challenges: challengesOf(schemes, scheme),
     } satisfies AuthFailure,
   }));
-
-/**
- * Whether a header occurs twice. Adapters with sockets read the first one, and a proxy may have checked another.
- */
-function occursTwice(request: HttpRequest, header: string): boolean {
-  let count = 0;
-  return someHeader(request, (name) => name === header && (count += 1) > 1);
-}
 
 /**
  * Returns the challenges of all schemes (RFC 9110 §11.6.1).

@@ -60,13 +60,6 @@ it.each([
   'https://a.example/path',
   'null',
   '',
-])('requireOrigins rejects %j, which is not an origin', (origin) => {
-  expect(() => requireOrigins('cors.origins', ['https://b.example', origin])).toThrow(
-    `cors.origins contains "${origin}", which is not an origin. Write only scheme, host and port, such as https://pets.example.`,
-  );
-});
-
-it.each([
   '*',
   'https://*',
   'https://*.b',
@@ -74,8 +67,8 @@ it.each([
   'https://*.b.example:443',
   '*.b.example',
   'https://*.*.b.example',
-])('requireOrigins rejects %j, which has a misplaced *', (origin) => {
-  expect(() => requireOrigins('cors.origins', [origin])).toThrow(
-    `cors.origins contains "${origin}"; one * is allowed, in the first label of a host with two or more further labels`,
+])('requireOrigins rejects %j, which is not an origin', (origin) => {
+  expect(() => requireOrigins('cors.origins', ['https://b.example', origin])).toThrow(
+    `cors.origins contains "${origin}", which is not an origin. Write only scheme, host and port, such as https://pets.example. One * is allowed`,
   );
 });

@@ -21,7 +21,10 @@ export interface HttpRequest {
   headers(): Iterable<readonly [name: string, value: string]>;
   /** Whether any header passes a test, without a copy. Headers of the same name are tested one by one. */
   someHeader?(test: (name: string, value: string) => boolean): boolean;
-  /** Whether a header, by its name in lower case, occurs more than once. */
+  /**
+   * Whether a header, by its name in lower case, occurs more than once: a credential in such a header is rejected. An
+   * adapter that joins these headers does not have it.
+   */
   isRepeated?(name: string): boolean;
   /** Whether the connection is encrypted; `undefined` from an adapter that does not know. */
   readonly scheme?: 'http' | 'https';

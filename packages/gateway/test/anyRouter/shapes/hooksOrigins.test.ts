@@ -52,7 +52,7 @@ describe('patterns in cors.origins', () => {
   it.each(['*', 'https://*', 'https://*.app', 'https://a.*.example', 'https://*-*.shop.example'])(
     'createGateway rejects the pattern %s in cors.origins',
     async (origin) => {
-      await expect(start([origin])).rejects.toThrow('one * is allowed, in the first label');
+      await expect(start([origin])).rejects.toThrow('One * is allowed, in the first label');
     },
   );
 });
