@@ -1,6 +1,12 @@
 // Hot path: one object per response.
-import { isWritableHeader } from './headers.ts';
-import { discardStream, headersOf, isBodyStream, type Header, type HttpResponse } from './response.ts';
+import {
+  discardStream,
+  type Header,
+  headersOf,
+  type HttpResponse,
+  isBodyStream,
+  isWritableHeader,
+} from './response.ts';
 
 /**
  * Sets the status and the headers of a response. `createContext` receives one per request; the calls of a tRPC batch

@@ -1,5 +1,5 @@
 import type { oas31 } from 'zod-openapi';
-import { statusText } from '../http/statusText.ts';
+import { statusText } from '../http/response.ts';
 import type { Limits } from '../calls/limits.ts';
 import { safeMethods } from '../auth/origins.ts';
 import type { Scheme } from '../calls/scheme.ts';

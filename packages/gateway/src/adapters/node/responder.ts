@@ -2,13 +2,13 @@
 import { Buffer } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { isWritableHeader } from '../../http/headers.ts';
 import {
-  discardStream,
-  isBodyStream,
   type BodyStream,
+  discardStream,
   type Header,
   type HttpResponse,
+  isBodyStream,
+  isWritableHeader,
 } from '../../http/response.ts';
 import { bufferedBody, byteLength, hasNoContent, Responder, unlessAborted } from '../server/responder.ts';
 import type { NodeRequest } from './request.ts';

@@ -1,15 +1,15 @@
 // Hot path: called for every request.
 import { Buffer } from 'node:buffer';
-import { isWritableHeader } from '../../http/headers.ts';
 import {
-  discardStream,
-  isBodyStream,
   type BodyStream,
+  discardStream,
   type Header,
   type HttpResponse,
+  isBodyStream,
+  isWritableHeader,
+  statusText,
 } from '../../http/response.ts';
 import type { Service } from '../../http/service.ts';
-import { statusText } from '../../http/statusText.ts';
 import { TurnCounter } from './bodyBuffer.ts';
 import { defaultRejection, internalErrorResponse, overloadedResponse } from './rejections.ts';
 import type { ServerRequest } from './request.ts';

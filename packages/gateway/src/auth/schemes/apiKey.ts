@@ -1,4 +1,4 @@
-import { tokenPattern } from '../../http/headers.ts';
+import { tokenPattern } from '../../http/response.ts';
 import { isText, optional } from '../../http/optionRules.ts';
 import type { Scheme } from '../../calls/scheme.ts';
 import {

@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import { parseTRPCMessage, type TRPCClientOutgoingMessage } from '@trpc/server/rpc';
 import { isObject } from '../../http/isObject.ts';
-import { utf8Length } from '../../http/utf8.ts';
+import { utf8Length } from '../../http/response.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallScope } from '../../calls/callScope.ts';
