@@ -171,7 +171,7 @@ it('createGateway rejects two procedures with the same operationId', async () =>
 it('declareErrors rejects data that is not a zod schema', () => {
   // @ts-expect-error data that the types reject
   expect(() => declareErrors({ OUT: { status: 409, data: { left: 'int' } } })).toThrow(
-    'The declared error OUT has data that is an object. Use a schema of zod, such as z.object({ … }).',
+    'The declared error OUT needs an HTTP status from 400 to 599, and its data, if any, must be a schema of zod, such as z.object({ … }).',
   );
 });
 

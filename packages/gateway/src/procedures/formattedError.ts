@@ -1,7 +1,6 @@
 import { getErrorShape, type TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import { clientMessage } from './clientError.ts';
-import { DeclaredError, type ErrorDefinition, type ErrorDefinitions } from './declareErrors.ts';
+import { DeclaredError, type ErrorDefinitions } from './declareErrors.ts';
 import { codeMessage, isErrorStatus, trpcCodeOf } from './errorCodes.ts';
 
 /** The parts of an error that clients receive, as shaped by a formatter of `.errors()`. */
@@ -15,24 +14,29 @@ export interface FormattedError {
 
 /**
  * Returns the parts of an error that clients receive, if a formatter of `.errors()` has shaped it: everything for a
- * declared error, whose `data.code` is among the definitions; for any other the status and the message of the shape.
+ * declared error, for any other the status and the message of the shape.
  * @returns `undefined` for an error that no formatter has changed
- * @throws if the data of a shape does not match the definition
  */
 export function formattedError(error: TRPCError, definitions: ErrorDefinitions): FormattedError | undefined {
   const shape = formattedShape(error);
   if (shape === undefined) return undefined;
-  const { code, data } = shape.data ?? {};
-  const definition =
-    typeof code === 'string' && Object.hasOwn(definitions, code) ? definitions[code] : undefined;
-  if (code === undefined || definition === undefined) return undeclaredError(error, shape);
-  const isOwn = error instanceof DeclaredError && error.definition === definition;
+  if (error instanceof DeclaredError && definitions[error.declaredCode] === error.definition) {
+    const { data, declaredCode: code, definition, message } = error;
+    return { code, message, status: definition.status, isDeclared: true, data };
+  }
+  const { message } = shape;
+  const status = formattedStatus(error, shape);
+  const hasOwnStatus = status === getHTTPStatusCodeFromError(error);
+  const isReworded = message !== error.message;
+  if (hasOwnStatus && !isReworded) return undefined;
+  const code = hasOwnStatus ? error.code : trpcCodeOf(status);
+  // A message that the formatter did not write may be a driver's text.
   return {
     code,
-    message: isOwn ? error.message : declaredMessage(error, shape, definition),
-    status: definition.status,
-    isDeclared: true,
-    data: isOwn ? error.data : definition.data?.parse(data),
+    message: isReworded ? message : codeMessage(code),
+    status,
+    isDeclared: false,
+    data: undefined,
   };
 }
 
@@ -44,32 +48,9 @@ function formattedStatus(error: TRPCError, shape: FormattedShape | undefined): n
   return isErrorStatus(httpStatus) ? httpStatus : getHTTPStatusCodeFromError(error);
 }
 
-function undeclaredError(error: TRPCError, shape: FormattedShape): FormattedError | undefined {
-  const { message } = shape;
-  const ownStatus = getHTTPStatusCodeFromError(error);
-  const status = formattedStatus(error, shape);
-  const code = status === ownStatus ? error.code : trpcCodeOf(status);
-  const isReworded = message !== error.message;
-  if (status === ownStatus && !isReworded) return undefined;
-  return {
-    code,
-    message: isReworded ? message : codeMessage(code),
-    status,
-    isDeclared: false,
-    data: undefined,
-  };
-}
-
-/** Returns the message of the shape if the formatter changed it: the error's own may be a driver's text. */
-function declaredMessage(error: TRPCError, { message }: FormattedShape, definition: ErrorDefinition): string {
-  return message === error.message ? (definition.message ?? clientMessage(error)) : message;
-}
-
 interface FormattedShape {
   readonly message: string;
-  readonly data?:
-    | { readonly code?: string; readonly httpStatus?: unknown; readonly data?: unknown }
-    | undefined;
+  readonly data?: { readonly httpStatus?: unknown } | undefined;
 }
 
 /**

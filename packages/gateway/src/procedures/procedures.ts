@@ -102,7 +102,7 @@ async function readProcedure(
     inputs,
     output,
     ...metadata,
-    errors: metadata.rest && (await readErrors(path, definition, metadata.errors)),
+    errors: metadata.rest && (await readErrors(path, definition)),
     takesKey: Boolean(metadata.idempotencyKey ?? metadata.rest?.idempotencyKey),
     isPublic: metadata.rest?.protect === false,
   };
