@@ -206,9 +206,7 @@ it.each([true, 'no', { status: 503 }])(
 
 it('a route that returns an object as body gets an error that lists the valid types', async () => {
   const routes = { '/x': () => ({ status: 200, headers: [], body: { a: 1 } }) };
-  expect(await reportedBy({ routes }, {}, '/x')).toBe(
-    'The route GET /x returned a body that is an object; it must be a string, bytes or a stream, such as JSON.stringify(…).',
-  );
+  expect(await reportedBy({ routes }, {}, '/x')).toMatch(/whose body is a string, bytes or a stream\.$/);
 });
 
 it('a media writer that returns a promise gets an error that says so', async () => {

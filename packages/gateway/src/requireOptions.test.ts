@@ -200,7 +200,8 @@ it('a route that returns no response gets 500, and the error names the route and
   for (const path of ['/h', '/later']) {
     expect((await gateway.fetch(`http://localhost${path}`)).status).toBe(500);
   }
-  const example = "{ status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }";
+  const example =
+    "{ status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }, whose body is a string, bytes or a stream";
   expect(messages).toEqual([
     `The route GET /h returned "ok"; it must return a response, such as ${example}.`,
     `The route GET /later returned undefined; it must return a response, such as ${example}.`,

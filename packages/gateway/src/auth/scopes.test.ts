@@ -226,7 +226,7 @@ describe('createGateway with scopes', () => {
 
   it('createGateway rejects required scopes if no scheme has scopes', async () => {
     await expect(start({ scopes: ['a'] })).rejects.toThrow(
-      'Procedure "a" requires scopes, but createGateway has no authentication; add it.',
+      'Procedure "a" requires scopes, but no authentication scheme returns the scopes of an identity',
     );
     await expect(start({ scopes: ['a'] }, bearer({ verify: options.verify }))).rejects.toThrow(
       'Procedure "a" requires scopes, but no authentication scheme returns the scopes of an identity',

@@ -68,12 +68,13 @@ export function hasLostScopes<Identity>(scheme: Scheme<Identity>, before: Identi
 export function allScopes(procedures: readonly Procedure[], schemes: readonly Scheme[]): readonly string[] {
   const scoped = procedures.filter(({ scopes }) => scopes !== undefined);
   if (scoped.length > 0 && !schemes.some(({ scopes }) => scopes)) {
-    const why =
-      schemes.length === 0
-        ? 'createGateway has no authentication; add it'
-        : 'no authentication scheme returns the scopes of an identity; add scopes: (identity) => […] to one of them';
     throw new GatewayError(
-      scoped.map(({ path }) => `Procedure "${path}" requires scopes, but ${why}.`).join('\n'),
+      scoped
+        .map(
+          ({ path }) =>
+            `Procedure "${path}" requires scopes, but no authentication scheme returns the scopes of an identity; add scopes: (identity) => […] to one of them.`,
+        )
+        .join('\n'),
     );
   }
   return [...new Set(scoped.flatMap(({ scopes = [] }) => scopes))].toSorted();

@@ -87,7 +87,7 @@ it.each([undefined, null, '', new Uint8Array(1), new ReadableStream()])(
 
 it.each([5, {}, ['a']])('requireResponse rejects a response with the body %j', (body) => {
   expect(() => requireResponse({ ...head, body }, 'The route')).toThrow(
-    /^The route returned a body that is .*; it must be a string, bytes or a stream/,
+    /^The route returned an object; .* whose body is a string, bytes or a stream/,
   );
 });
 
