@@ -2,7 +2,6 @@
 import { TRPCError } from '@trpc/server';
 import { mapMaybePromise, isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { isObject } from '../http/isObject.ts';
-import type { HttpRequest } from '../http/request.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
@@ -11,7 +10,7 @@ import { CallScope } from '../calls/callScope.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
 import { passesOriginCheck, safeMethods, type OriginCheck } from './origins.ts';
 import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
-import type { HeaderSource, Rejected, Scheme } from '../calls/scheme.ts';
+import type { Rejected, Scheme } from '../calls/scheme.ts';
 
 export interface AuthenticationOptions<Identity> {
   /** The schemes, in the order in which they are tried. */
@@ -74,15 +73,6 @@ export function allowInexactHeaders(schemes: readonly Scheme[]): void {
   throw new GatewayError(
     `The scheme "${scheme.name}" reads ${scheme.reads}, but uWebSockets.js removes bytes outside ASCII at the start of a header, so a sibling subdomain could set this cookie by another name. Serve the gateway with @petstore/gateway/node, or let a proxy reject such Cookie headers and set proxyRejectsNonAscii: true in cookie().`,
   );
-}
-
-/** Returns the scheme that decides on a request: the first one that finds a credential, valid or malformed. */
-export function schemeIn(
-  schemes: readonly Scheme[],
-  source: HeaderSource,
-  request: HttpRequest,
-): Scheme | undefined {
-  return schemes.find((scheme) => scheme.read(source, request) !== undefined);
 }
 
 /**

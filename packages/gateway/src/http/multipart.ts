@@ -140,7 +140,8 @@ function readPartHead(bytes: Uint8Array): PartHead {
   if (!/^form-data(?:\s*;|$)/i.test(disposition) || name === undefined) {
     throw new MultipartError('Every part must have the header Content-Disposition: form-data with a name.');
   }
-  const filename = decodeExtendedValue(parameters.get('filename*')) ?? parameters.get('filename');
+  // `filename*` is not allowed in a form (RFC 7578 §4.2).
+  const filename = parameters.get('filename');
   return {
     name,
     filename,
@@ -153,19 +154,6 @@ const parameterPattern = /;\s*([\w*-]+)=(?:"([^"]*)"|([^\s;"]*))/g;
 /** Decodes the three characters that browsers encode (HTML Standard §4.10.21.8). A backslash is not an escape. */
 const unescapeQuotes = (value: string): string =>
   value.replaceAll(/%(?:22|0D|0A)/gi, (code) => decodeURIComponent(code));
-
-/**
- * Decodes `filename*`, which some clients send for non-ASCII names (RFC 5987 §3.2). Returns `undefined` if it is
- * invalid.
- */
-function decodeExtendedValue(value: string | undefined): string | undefined {
-  const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? '')?.[1];
-  try {
-    return encoded && decodeURIComponent(encoded);
-  } catch {
-    return undefined;
-  }
-}
 
 function concatenate(first: Uint8Array, second: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   if (first.length === 0) return second;

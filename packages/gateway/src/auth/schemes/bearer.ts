@@ -72,7 +72,7 @@ export function bearerMembers(
     reads: '"Authorization: Bearer"',
     header: 'authorization',
     isAmbient: false,
-    protectedResource: resource?.served,
+    protectedResource: resource,
     challenge: bearerChallenge(realm, resource?.url),
   };
 }
@@ -107,15 +107,14 @@ const wellKnown = '/.well-known/oauth-protected-resource';
 /**
  * Creates the metadata of a protected resource, and its URL, which challenges contain (RFC 9728 §5.1).
  */
-function protectedResource(options: ProtectedResourceOptions): {
-  readonly url: string;
-  readonly served: ProtectedResource;
-} {
-  const { resource, authorizationServers } = options;
-  const url = new URL(resource);
+function protectedResource({
+  resource,
+  authorizationServers,
+}: ProtectedResourceOptions): ProtectedResource & { readonly url: string } {
+  const { origin, pathname } = new URL(resource);
   // RFC 9728 §3.1: the well-known path is inserted between the host and the path, without a trailing slash after the
   // host.
-  const path = `${wellKnown}${url.pathname === '/' ? '' : url.pathname}` as const;
+  const path = `${wellKnown}${pathname === '/' ? '' : pathname}` as const;
   const document = (scopes: readonly string[]) => ({
     resource,
     authorization_servers: authorizationServers,
@@ -123,5 +122,5 @@ function protectedResource(options: ProtectedResourceOptions): {
     ...(scopes.length > 0 && { scopes_supported: scopes }),
     bearer_methods_supported: ['header'],
   });
-  return { url: `${url.origin}${path}`, served: { path, document } };
+  return { url: `${origin}${path}`, path, document };
 }

@@ -96,9 +96,6 @@ const rules = {
   protectedResource: protectedResourceRule(optional),
 };
 
-/** The `typ` of access tokens (RFC 9068 §2.1). */
-const accessTokenType = 'at+jwt';
-
 /** The tolerated clock skew, in seconds. */
 const clockTolerance = 5;
 
@@ -109,12 +106,6 @@ const compactJws = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** How many verified tokens are cached. Only valid tokens are, so a client cannot fill the cache with forged ones. */
 const maxVerifiedTokens = 10_000;
-
-interface VerifiedToken {
-  readonly claims: JwtClaims;
-  /** A time of `Date.now()`, after which the signature is verified with newer keys. */
-  readonly verifyAfter: number;
-}
 
 /**
  * Authenticates by JWT access tokens (RFC 9068, RFC 8725), sent as bearer tokens. Requires `npm install jose`.
@@ -146,7 +137,7 @@ export function jwt<Identity>(options: JwtOptions<Identity, never>): Scheme<Iden
   } = options;
   // Claims without a subject are rejected before it, if their type requires one.
   const identify = verify as NonNullable<JwtOptions<Identity>['verify']>;
-  const requiresSubject = type?.toLowerCase().replace(/^application\//, '') === accessTokenType;
+  const requiresSubject = /^(?:application\/)?at\+jwt$/i.test(type ?? '');
   const checks: JWTVerifyOptions = {
     issuer,
     audience: typeof audience === 'string' ? audience : [...audience],
@@ -156,7 +147,8 @@ export function jwt<Identity>(options: JwtOptions<Identity, never>): Scheme<Iden
     ...(type !== undefined && { typ: type }),
   };
   const keys = issuerKeys(options.jwksUri);
-  const verifiedTokens = new RecentMap<VerifiedToken>(maxVerifiedTokens);
+  /** `verifyAfter` is a time of `Date.now()`, after which the signature is verified with newer keys. */
+  const verifiedTokens = new RecentMap<{ claims: JwtClaims; verifyAfter: number }>(maxVerifiedTokens);
 
   async function verifyToken(token: string): Promise<JwtClaims | undefined> {
     const startedAt = performance.now();

@@ -17,7 +17,7 @@ import {
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { errorStatusOf } from '../../procedures/formattedError.ts';
+import { errorStatusOf } from '../../procedures/clientError.ts';
 import type { SocketSettings } from './options.ts';
 import { defaultShape, genericErrorShape } from './trpcErrors.ts';
 
