@@ -2,11 +2,9 @@
 import { TRPCError } from '@trpc/server';
 import { mapMaybePromise, isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { isObject } from '../http/isObject.ts';
-import { clientError } from '../procedures/clientError.ts';
-import { Failure, failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Calls } from '../calls/calls.ts';
-import { CallScope } from '../calls/callScope.ts';
+import { policyError } from '../calls/policy.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
 import { passesOriginCheck, safeMethods, type OriginCheck } from './origins.ts';
 import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
@@ -86,15 +84,14 @@ export function authenticationPolicy<Identity>({
   calls,
   failedAttempts,
 }: AuthenticationOptions<Identity>): RequestPolicy<Identity> {
-  const missing: AuthFailure = {
-    error: new TRPCError({
-      code: 'UNAUTHORIZED',
-      message: `A credential is required: send ${schemes.map(({ usage }) => usage).join(' or ')}.`,
-    }),
-    challenges: challengesOf(schemes),
-  };
-  const checks = checksOf(schemes);
-  type Check = (typeof checks)[number];
+  const usages = schemes.map(({ usage }) => usage).join(' or ');
+  const missing = unauthorized(`A credential is required: send ${usages}.`, schemes);
+  const checks = schemes.map((scheme, index) => ({
+    scheme,
+    // Schemes must not share remembered rejections.
+    prefix: index === 0 ? '' : `${scheme.name}\0`,
+    invalid: unauthorized(`The ${scheme.noun} is not valid.`, schemes, scheme),
+  }));
 
   function reject(scope: RequestScope<Identity>, authFailure: AuthFailure): TRPCError | undefined {
     if (scope.target.isPublic) {
@@ -105,52 +102,36 @@ export function authenticationPolicy<Identity>({
     return authFailure.error;
   }
 
-  function rejectCredential(
-    scope: RequestScope<Identity>,
-    { invalid, prefix, scheme }: Check,
-    credential: string,
-    lookedUpAt?: number,
-  ): MaybePromise<TRPCError | undefined> {
-    const counted = failedAttempts?.count(scope.request, prefix + credential, lookedUpAt, scheme.noun);
-    return mapMaybePromise(counted, (tooMany) =>
-      reject(scope, tooMany === undefined ? invalid : { error: tooMany }),
-    );
-  }
-
   function verify(
     scope: RequestScope<Identity>,
-    check: Check,
+    { invalid, prefix, scheme }: (typeof checks)[number],
     credential: string,
   ): MaybePromise<TRPCError | undefined> {
     const { request } = scope;
-    const { prefix, scheme } = check;
+    const key = prefix + credential;
     const canChange = scope.target.isSocket || !safeMethods.has(request.method);
     if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, scope))
       return reject(scope, crossSite);
-    if (failedAttempts?.isKnown(prefix + credential)) {
-      return rejectCredential(scope, check, credential);
-    }
+    if (failedAttempts?.isKnown(key)) return decide(undefined);
     try {
       const verified = scheme.verify(credential, request);
       if (!isThenable<Identity | Rejected>(verified)) return decide(verified);
       const lookedUpAt = performance.now();
-      return new Promise((resolve) => {
-        // A separate scope: the call has its full timeout afterwards.
-        calls.wait(verified, new CallScope(request), (outcome) => {
-          resolve(
-            outcome instanceof Failure
-              ? reject(scope, { error: clientError(outcome.error) })
-              : decide(outcome as Identity | Rejected, lookedUpAt),
-          );
-        });
-      });
+      return calls.waitForPolicy(Promise.resolve(verified), scope).then(
+        (identity) => decide(identity, lookedUpAt),
+        (cause: unknown) => reject(scope, { error: policyError(cause) }),
+      );
     } catch (cause) {
-      return reject(scope, { error: clientError(failureOf(cause).error) });
+      return reject(scope, { error: policyError(cause) });
     }
 
     function decide(identity: Identity | Rejected, lookedUpAt?: number): MaybePromise<TRPCError | undefined> {
       // '' and 0 reject a credential too.
-      if (!identity) return rejectCredential(scope, check, credential, lookedUpAt);
+      if (!identity) {
+        return mapMaybePromise(failedAttempts?.count(request, key, lookedUpAt, scheme.noun), (tooMany) =>
+          reject(scope, tooMany === undefined ? invalid : { error: tooMany }),
+        );
+      }
       scope.identity = identity;
       scope.credential = credential;
       scope.scheme = scheme;
@@ -183,23 +164,13 @@ const crossSite: AuthFailure = {
   }),
 };
 
-/** Returns what is known of each scheme before a request arrives. */
-const checksOf = <Identity>(schemes: readonly Scheme<Identity>[]) =>
-  schemes.map((scheme, index) => ({
-    scheme,
-    // Schemes must not share remembered rejections.
-    prefix: index === 0 ? '' : `${scheme.name}\0`,
-    invalid: {
-      error: new TRPCError({ code: 'UNAUTHORIZED', message: `The ${scheme.noun} is not valid.` }),
-      challenges: challengesOf(schemes, scheme),
-    } satisfies AuthFailure,
-  }));
-
 /**
- * Returns the challenges of all schemes (RFC 9110 §11.6.1).
+ * Creates the failure with the challenges of all schemes (RFC 9110 §11.6.1).
  * @param invalid the scheme whose credential was invalid
  */
-const challengesOf = (schemes: readonly Scheme[], invalid?: Scheme): readonly string[] =>
-  schemes.flatMap(
+const unauthorized = (message: string, schemes: readonly Scheme[], invalid?: Scheme): AuthFailure => ({
+  error: new TRPCError({ code: 'UNAUTHORIZED', message }),
+  challenges: schemes.flatMap(
     (scheme) => scheme.challenge(scheme === invalid ? { error: 'invalid_token' } : undefined) ?? [],
-  );
+  ),
+});

@@ -4,7 +4,7 @@ import type { HttpRequest } from '../http/request.ts';
 /** Returns whether pages of an origin may call. It must be synchronous. It runs for each request of a page. */
 export type AllowsOrigin = (origin: string, request: HttpRequest) => boolean;
 
-/** Allowed origins: a list of exact origins and patterns, or a function. */
+/** Allowed origins: a list of exact origins, or a function. */
 export type Origins = readonly string[] | AllowsOrigin;
 
 /**
@@ -15,8 +15,7 @@ export function originMatcher(origins: Origins): AllowsOrigin {
   if (typeof origins === 'function')
     return (origin, request) => (origins(origin, request) as unknown) === true;
   const exact = new Set(origins);
-  const patterns = origins.filter((origin) => origin.includes('*')).map(patternOf);
-  return (origin) => exact.has(origin) || patterns.some((pattern) => pattern.test(origin));
+  return (origin) => exact.has(origin);
 }
 
 /** Whether a request may come from the page that sent it. */
@@ -35,26 +34,16 @@ export function passesOriginCheck(
   }
 }
 
-/** A pattern: `*` in the first label of the host, followed by at least two labels: `https://pets-*.vercel.app`. */
-const wildcard = /^(https?:\/\/)([a-z0-9-]*)\*([a-z0-9-]*)((?:\.[a-z0-9-]+){2,}(?::\d+)?)$/;
-
-/** @throws {GatewayError} for an entry that is neither an origin nor a pattern */
+/** @throws {GatewayError} for an entry that is not an origin */
 export function requireOrigins(option: string, origins: Origins): void {
   if (typeof origins === 'function') return;
   for (const origin of origins) {
-    const example = origin.replace('*', 'a');
-    const isForm = wildcard.test(origin) || !origin.includes('*');
-    if (isForm && URL.canParse(example) && new URL(example).origin === example) continue;
+    // `https://*` is a valid URL, and no browser sends it.
+    if (!origin.includes('*') && URL.canParse(origin) && new URL(origin).origin === origin) continue;
     throw new GatewayError(
-      `${option} contains "${origin}", which is not an origin. Write only scheme, host and port, such as https://pets.example. One * is allowed, in the first label of a host with two or more further labels, such as https://pets-*.vercel.app. For other patterns, use a function.`,
+      `${option} contains "${origin}", which is not an origin. Write only scheme, host and port, such as https://pets.example. For patterns, use a function.`,
     );
   }
-}
-
-/** Compiles a pattern. `*` matches one or more characters of one label. */
-function patternOf(pattern: string): RegExp {
-  const [, scheme = '', before = '', after = '', rest = ''] = wildcard.exec(pattern) ?? [];
-  return new RegExp(`^${scheme}${before}[a-z0-9-]+${after}${rest.replaceAll('.', String.raw`\.`)}$`);
 }
 
 /**

@@ -4,21 +4,12 @@ import { DeclaredError, type ErrorDefinitions } from './declareErrors.ts';
 import { codeMessage, isErrorStatus, trpcCodeOf } from './errorCodes.ts';
 import { issuesOf } from './inputError.ts';
 
-/** The parts of an error that clients receive, as shaped by a formatter of `.errors()`. */
-export interface FormattedError {
-  readonly code: string;
-  readonly message: string;
-  readonly status: number;
-  readonly isDeclared: boolean;
-  readonly data: unknown;
-}
-
 /**
  * Returns the parts of an error that clients receive, if a formatter of `.errors()` has shaped it: everything for a
  * declared error, for any other the status and the message of the shape.
  * @returns `undefined` for an error that no formatter has changed
  */
-export function formattedError(error: TRPCError, definitions: ErrorDefinitions): FormattedError | undefined {
+export function formattedError(error: TRPCError, definitions: ErrorDefinitions) {
   const shape = formattedShape(error);
   if (shape === undefined) return undefined;
   if (error instanceof DeclaredError && definitions[error.declaredCode] === error.definition) {
