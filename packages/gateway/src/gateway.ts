@@ -6,7 +6,7 @@ import { apiErrors } from './operations/errorFormat.ts';
 import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
 import { createOperations } from './operations/operation.ts';
 import type { GatewayOptions } from './options.ts';
-import { authenticationPolicy, allowInexactHeaders, schemeIn, schemesOf } from './auth/authentication.ts';
+import { authenticationPolicy, allowInexactHeaders, schemesOf } from './auth/authentication.ts';
 import { Calls } from './calls/calls.ts';
 import { createClientAddress } from './calls/clientAddress.ts';
 import { clientTimeoutPolicy } from './calls/deadlines.ts';
@@ -23,10 +23,9 @@ import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
 import type { RequestPolicy, RequestScope } from './calls/requestScope.ts';
 import { addMetadata, RouteTable } from './calls/routes.ts';
-import { createSameSite } from './auth/sameSite.ts';
+import { createSameSite, createSocketOrigins } from './auth/origins.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
-import { createSocketOrigins } from './auth/socketOrigins.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import {
   createProtocolOf,
@@ -299,7 +298,8 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     clientAddress,
     failedAttempts,
     keepAlive: options.sockets?.keepAlive,
-    awaitsParameters: (request) => schemes.length > 0 && schemeIn(schemes, request, request) !== schemes[0],
+    // A credential of the first scheme decides. That of another one may be replaced by connection parameters.
+    awaitsParameters: (request) => schemes[0]?.read(request, request) === undefined && schemes.length > 0,
     recorder,
   });
   return {

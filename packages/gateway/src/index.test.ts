@@ -11,7 +11,6 @@ it('the entry points export exactly these values', () => {
     'ResponseControls',
     'apiErrors',
     'apiKey',
-    'basic',
     'bearer',
     'cookie',
     'createGateway',

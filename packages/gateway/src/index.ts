@@ -14,7 +14,6 @@ export type { Limits } from './calls/limits.ts';
 export type { Scheme, SecurityScheme, Verify } from './calls/scheme.ts';
 export type { RouteHandler, Routes } from './calls/routes.ts';
 export { apiKey, type ApiKeyOptions } from './auth/schemes/apiKey.ts';
-export { basic, type BasicOptions } from './auth/schemes/basic.ts';
 export { bearer, type BearerOptions, type ProtectedResourceOptions } from './auth/schemes/bearer.ts';
 export { cookie, type CookieOptions } from './auth/schemes/cookie.ts';
 export { custom, type CustomOptions } from './auth/schemes/custom.ts';

@@ -166,7 +166,7 @@ it('createGateway rejects two procedures with the same operationId', async () =>
 it('declareErrors rejects data that is not a zod schema', () => {
   // @ts-expect-error data that the types reject
   expect(() => declareErrors({ OUT: { status: 409, data: { left: 'int' } } })).toThrow(
-    'The declared error OUT has data that is an object. Use a schema of zod, such as z.object({ … }).',
+    'The declared error OUT needs an HTTP status from 400 to 599, and its data, if any, must be a schema of zod, such as z.object({ … }).',
   );
 });
 
@@ -201,9 +201,7 @@ it.each([true, 'no', { status: 503 }])(
 
 it('a route that returns an object as body gets an error that lists the valid types', async () => {
   const routes = { '/x': () => ({ status: 200, headers: [], body: { a: 1 } }) };
-  expect(await reportedBy({ routes }, {}, '/x')).toBe(
-    'The route GET /x returned a body that is an object; it must be a string, bytes or a stream, such as JSON.stringify(…).',
-  );
+  expect(await reportedBy({ routes }, {}, '/x')).toMatch(/whose body is a string, bytes or a stream\.$/);
 });
 
 it('a media writer that returns a promise gets an error that says so', async () => {

@@ -26,7 +26,7 @@ export interface GatewayOptions<
   /** The tRPC router to serve. It is not modified. */
   readonly router: Router;
   /**
-   * How clients authenticate: `bearer`, `apiKey`, `cookie`, `basic` or `custom`, or a list of these. With a list, the
+   * How clients authenticate: `bearer`, `apiKey`, `cookie` or `custom`, or a list of these. With a list, the
    * first scheme that finds its credential in the request decides; the rest are ignored. Default: no authentication.
    *
    * Write this option before `createContext`, so that TypeScript infers the type of `identity` there.

@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { createGateway } from './gateway.ts';
 import { bearer } from './auth/schemes/bearer.ts';
 import { apiKey } from './auth/schemes/apiKey.ts';
-import { basic } from './auth/schemes/basic.ts';
 import { cookie } from './auth/schemes/cookie.ts';
 import { custom } from './auth/schemes/custom.ts';
 import { jwt } from './auth/schemes/jwt.ts';
@@ -88,11 +87,11 @@ it.each<[options: object, sentence: string]>([
   [{ router: {} }, 'router is {}; it must be a router of tRPC, such as router: t.router({ … }).'],
   [
     { authentication: () => 'x' },
-    'authentication is a function; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
+    'authentication must be a scheme, or a list of one or more schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
   ],
   [
     { authentication: [bearer({ verify: () => undefined }), undefined] },
-    'authentication has undefined in its list; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
+    'authentication must be a scheme, or a list of one or more schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
   ],
   [
     { cors: true },
@@ -136,7 +135,6 @@ it('createGateway rejects a call without options', async () => {
 it.each([
   ['bearer', () => bearer({} as never)],
   ['apiKey', () => apiKey({} as never)],
-  ['basic', () => basic({} as never)],
   ['cookie', () => cookie({ name: 'session', cookie: 's' } as never)],
   [
     'custom',
@@ -159,7 +157,6 @@ it.each<[sentence: string, create: () => unknown]>([
     '"headers" is not an option of apiKey; did you mean "header"?',
     () => apiKey({ verify, headers: 'X-Key' } as never),
   ],
-  ['"noun" is not an option of basic; remove it.', () => basic({ verify, noun: 'password' } as never)],
   [
     '"scope" is not an option of cookie; did you mean "scopes"?',
     () => cookie({ cookie: 'a', verify, scope: () => [] } as never),
@@ -203,7 +200,8 @@ it('a route that returns no response gets 500, and the error names the route and
   for (const path of ['/h', '/later']) {
     expect((await gateway.fetch(`http://localhost${path}`)).status).toBe(500);
   }
-  const example = "{ status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }";
+  const example =
+    "{ status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }, whose body is a string, bytes or a stream";
   expect(messages).toEqual([
     `The route GET /h returned "ok"; it must return a response, such as ${example}.`,
     `The route GET /later returned undefined; it must return a response, such as ${example}.`,

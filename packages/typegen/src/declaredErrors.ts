@@ -8,9 +8,8 @@ type ErrorMiddleware = ((options: object) => unknown) & { readonly _type?: strin
 const definitionReader = Symbol.for('@petstore/gateway/definitionReader');
 
 /**
- * Reads the errors that a procedure declares, like the gateway: those of `.errors(declareErrors(…))`, and those that its
- * metadata lists for a custom formatter.
- * @throws {TypegenError} for a custom formatter that the metadata does not describe
+ * Reads the errors that a procedure declares by `.errors(declareErrors(…))`, like the gateway.
+ * @throws {TypegenError} for a custom formatter
  */
 export async function readDeclaredErrors(
   path: string,
@@ -21,7 +20,6 @@ export async function readDeclaredErrors(
     meta,
     type,
   } = _def as AnyTRPCProcedure['_def'] & { middlewares?: ErrorMiddleware[] };
-  const { errors: documented } = (meta ?? {}) as { readonly errors?: ErrorDefinitions };
   const formatters = middlewares.filter(({ _type }) => _type === 'errors');
   const readDefinitions: ErrorDefinitions[] = [];
   for (const formatter of formatters) {
@@ -35,12 +33,10 @@ export async function readDeclaredErrors(
       // A custom formatter may need arguments that are missing here.
     }
   }
-  if (readDefinitions.length < formatters.length && documented === undefined) {
+  if (readDefinitions.length < formatters.length) {
     throw new TypegenError(
-      `Procedure "${path}": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of @petstore/gateway/meta, or describe the output of the formatter in the metadata (errors).`,
+      `Procedure "${path}": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of @petstore/gateway/meta.`,
     );
   }
-  return formatters.length === 0
-    ? undefined
-    : (Object.assign({}, documented, ...readDefinitions) as ErrorDefinitions);
+  return formatters.length === 0 ? undefined : (Object.assign({}, ...readDefinitions) as ErrorDefinitions);
 }

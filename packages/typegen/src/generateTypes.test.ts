@@ -363,12 +363,12 @@ describe('types that are not known at run time', () => {
       'Procedure "read": the type of its events is not known: its parser is not a zod 4 schema. Write it in zod, or print it as unknown: --unknown read.',
     ],
     [
-      'an error formatter without metadata',
+      'an error formatter',
       t.procedure
         .errors(({ shape }) => ({ ...shape, data: { hint: 'x' } }))
         .output(z.string())
         .query(notCalled),
-      'Procedure "read": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of @petstore/gateway/meta, or describe the output of the formatter in the metadata (errors).',
+      'Procedure "read": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of @petstore/gateway/meta.',
     ],
     [
       'two schemas with the same id',

@@ -8,7 +8,6 @@ import type { GatewayOptions } from '../options.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { apiKey } from './schemes/apiKey.ts';
-import { basic } from './schemes/basic.ts';
 import { bearer } from './schemes/bearer.ts';
 import { cookie } from './schemes/cookie.ts';
 import { custom } from './schemes/custom.ts';
@@ -54,7 +53,6 @@ const schemes: readonly Scheme<string>[] = [
   bearer({ verify: verify('bearer') }),
   apiKey({ verify: verify('apiKey') }),
   cookie({ verify: verify('cookie'), cookie: '__Host-s' }),
-  basic({ verify: (user, password) => verify('basic')(`${user}/${password}`) }),
   custom({
     name: 'signature',
     read: (source) => source.header('signature'),
@@ -91,17 +89,14 @@ async function start(authentication: Options['authentication'], options: Options
   };
 }
 
-const password = `Basic ${Buffer.from('good:a').toString('base64')}`;
-
 describe('a list of authentication schemes', () => {
   it.each<[headers: Record<string, string>, who: string]>([
     [{ authorization: 'Bearer good' }, 'bearer good'],
     [{ 'x-api-key': 'good' }, 'apiKey good'],
     [{ cookie: '__Host-s=good' }, 'cookie good'],
-    [{ authorization: password }, 'basic good/a'],
     [{ signature: 'good' }, 'signature good'],
     [{ cookie: '__Host-s=bad', 'x-api-key': 'good' }, 'apiKey good'],
-    [{ cookie: 'other=bad', authorization: password }, 'basic good/a'],
+    [{ cookie: 'other=bad', signature: 'good' }, 'signature good'],
     [{ 'x-api-key': 'good1', authorization: 'Bearer good2' }, 'bearer good2'],
   ])(
     'the first scheme that finds a credential authenticates the request: %j authenticates as %s',
@@ -119,13 +114,13 @@ describe('a list of authentication schemes', () => {
     [{ authorization: 'Bearer bad', 'x-api-key': 'good' }, 'The token is not valid.', true],
     [{ authorization: 'Bearer', 'x-api-key': 'good' }, 'The token is not valid.', true],
     [{ 'x-api-key': 'bad' }, 'The API key is not valid.', false],
-    [{ cookie: '__Host-s=bad', authorization: password }, 'The session is not valid.', false],
+    [{ cookie: '__Host-s=bad', signature: 'good' }, 'The session is not valid.', false],
     [{ cookie: '__Host-s=good; __Host-s=bad' }, 'The session is not valid.', false],
-    [{ authorization: 'Basic bad' }, 'The credential is not valid.', false],
+    [{ signature: 'bad' }, 'The credential is not valid.', false],
     [
       {},
       'A credential is required: send "Authorization: Bearer <token>" or "X-API-Key: <API key>" or the cookie ' +
-        '"__Host-s" or "Authorization: Basic <user name and password>" or the credential "signature".',
+        '"__Host-s" or the credential "signature".',
       false,
     ],
     [{ authorization: 'Digest good' }, 'A credential is required: send ', false],
@@ -140,7 +135,6 @@ describe('a list of authentication schemes', () => {
       invalid ? 'Bearer realm="api", error="invalid_token"' : 'Bearer realm="api"',
       'ApiKey realm="api", header="X-API-Key"',
       'Cookie realm="api", cookie-name="__Host-s"',
-      'Basic realm="api", charset="UTF-8"',
       'Signature realm="api"',
     ]);
     expect((await request('/trpc/read', headers)).challenges).toEqual(challenges);
@@ -207,7 +201,7 @@ const sites: readonly [headers: Record<string, string>, isOwn: boolean][] = [
 
 describe.each([
   ['a cookie', { cookie: '__Host-s=good' }, true],
-  ['a basic credential', { authorization: password }, true],
+  ['the credential of a custom scheme', { signature: 'good' }, true],
   ['a bearer token', { authorization: 'Bearer good' }, false],
   ['an API key', { 'x-api-key': 'good' }, false],
 ])('a request with %s', (what, credential, isAmbient) => {
@@ -276,10 +270,10 @@ it('a preflight allows pages of cors.origins to send the header of apiKey', asyn
 });
 
 it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
-  [[], /^authentication is an empty list/],
+  [[], /^authentication must be a scheme, or a list of one or more schemes/],
   [
     [apiKey({ verify: verify('a'), header: 'X-A' }), apiKey({ verify: verify('b'), header: 'X-B' })],
-    /two schemes named "apiKey".*name: "apiKey2"/,
+    /a scheme named "apiKey"; its name must be unique/,
   ],
   [
     [bearer({ verify: verify('a') }), bearer({ verify: verify('b'), name: 'b' })],
@@ -293,10 +287,6 @@ it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
     /"jwt" and "bearer" both read "Authorization: Bearer"/,
   ],
   [
-    [basic({ verify: () => 'a' }), basic({ verify: () => 'b', name: 'b' })],
-    /"basic" and "b" both read "Authorization: Basic"/,
-  ],
-  [
     [apiKey({ verify: verify('a') }), apiKey({ verify: verify('b'), name: 'b', header: 'x-api-key' })],
     /"apiKey" and "b" both read "x-api-key"/,
   ],
@@ -306,7 +296,7 @@ it.each<[authentication: readonly Scheme<string>[], message: RegExp]>([
   ],
   [
     [bearer({ verify: verify('a'), name: 'my key' })],
-    /a scheme named "my key"; its name must contain only letters/,
+    /a scheme named "my key"; its name must be unique, and contain only letters/,
   ],
 ])('createGateway rejects invalid authentication schemes: case %#', async (authentication, message) => {
   await expect(start(authentication)).rejects.toThrow(message);
@@ -338,14 +328,13 @@ it('the document lists all schemes in securitySchemes, and as alternatives of ea
         bearer: { type: 'http', scheme: 'bearer' },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         cookie: { type: 'apiKey', in: 'cookie', name: '__Host-s' },
-        basic: { type: 'http', scheme: 'basic' },
         signature: { type: 'http', scheme: 'signature' },
       },
     },
     paths: {
       '/who': {
         get: {
-          security: [{ bearer: [] }, { apiKey: [] }, { cookie: [] }, { basic: [] }, { signature: [] }],
+          security: [{ bearer: [] }, { apiKey: [] }, { cookie: [] }, { signature: [] }],
           responses: {
             401: {
               headers: { 'WWW-Authenticate': { description: 'How to authenticate (RFC 9110 §11.6.1).' } },

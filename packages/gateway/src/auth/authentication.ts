@@ -2,23 +2,18 @@
 import { TRPCError } from '@trpc/server';
 import { mapMaybePromise, isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { isObject } from '../http/isObject.ts';
-import { someHeader, type HttpRequest } from '../http/request.ts';
-import { formatValue } from '../http/formatValue.ts';
-import { clientError } from '../procedures/clientError.ts';
-import { Failure, failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Calls } from '../calls/calls.ts';
-import { CallScope } from '../calls/callScope.ts';
+import { policyError } from '../calls/policy.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
-import { passesOriginCheck } from './origins.ts';
+import { passesOriginCheck, safeMethods, type OriginCheck } from './origins.ts';
 import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
-import { safeMethods, type SameSite } from './sameSite.ts';
-import type { HeaderSource, Rejected, Scheme } from '../calls/scheme.ts';
+import type { Rejected, Scheme } from '../calls/scheme.ts';
 
 export interface AuthenticationOptions<Identity> {
   /** The schemes, in the order in which they are tried. */
   readonly schemes: readonly Scheme<Identity>[];
-  readonly isSameSite: SameSite;
+  readonly isSameSite: OriginCheck;
   readonly calls: Calls;
   readonly failedAttempts: FailedAttempts | undefined;
 }
@@ -39,42 +34,25 @@ export function schemesOf<Identity>(
 ): readonly Scheme<Identity>[] {
   if (authentication === undefined) return [];
   const schemes = [authentication].flat() as readonly Scheme<Identity>[];
-  if (schemes.length === 0) {
+  if (schemes.length === 0 || !schemes.every(isScheme)) {
     throw new GatewayError(
-      'authentication is an empty list. Add a scheme, or remove the option if no credential is required.',
+      'authentication must be a scheme, or a list of one or more schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
     );
   }
-  for (const scheme of schemes as readonly unknown[]) {
-    if (isScheme(scheme)) continue;
-    const actual = Array.isArray(authentication)
-      ? `has ${formatValue(scheme)} in its list`
-      : `is ${formatValue(scheme)}`;
-    throw new GatewayError(
-      `authentication ${actual}; it must be a scheme, or a list of schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).`,
-    );
-  }
-  const names = new Set<string>();
-  const readers = new Map<string, string>();
-  for (const { name, reads } of schemes) {
-    const first = reads === undefined ? undefined : readers.get(reads);
-    if (first !== undefined) {
+  for (const [at, { name, reads }] of schemes.entries()) {
+    const earlier = schemes.slice(0, at);
+    const rival = earlier.find((each) => reads !== undefined && each.reads === reads);
+    if (rival !== undefined) {
       throw new GatewayError(
-        `The schemes "${first}" and "${name}" both read ${reads}, so the second is never used. Use one scheme whose verify accepts the credentials of both.`,
+        `The schemes "${rival.name}" and "${name}" both read ${reads}, so the second is never used. Use one scheme whose verify accepts the credentials of both.`,
       );
     }
-    if (reads !== undefined) readers.set(reads, name);
     // OpenAPI 3.1 §4.8.7.1
-    if (!/^[\w.-]+$/.test(name)) {
+    if (!/^[\w.-]+$/.test(name) || earlier.some((each) => each.name === name)) {
       throw new GatewayError(
-        `authentication has a scheme named "${name}"; its name must contain only letters, digits, ".", "_" and "-".`,
+        `authentication has a scheme named "${name}"; its name must be unique, and contain only letters, digits, ".", "_" and "-".`,
       );
     }
-    if (names.has(name)) {
-      throw new GatewayError(
-        `authentication has two schemes named "${name}". Give one of them another name, such as name: "${name}2".`,
-      );
-    }
-    names.add(name);
   }
   return schemes;
 }
@@ -95,15 +73,6 @@ export function allowInexactHeaders(schemes: readonly Scheme[]): void {
   );
 }
 
-/** Returns the scheme that decides on a request: the first one that finds a credential, valid or malformed. */
-export function schemeIn(
-  schemes: readonly Scheme[],
-  source: HeaderSource,
-  request: HttpRequest,
-): Scheme | undefined {
-  return schemes.find((scheme) => scheme.read(source, request) !== undefined);
-}
-
 /**
  * Creates the policy that verifies the credential of a request, using the first scheme that finds one. A pending
  * verification counts as a call and has the same timeout. Without a valid credential, a public operation is served as
@@ -115,15 +84,14 @@ export function authenticationPolicy<Identity>({
   calls,
   failedAttempts,
 }: AuthenticationOptions<Identity>): RequestPolicy<Identity> {
-  const missing: AuthFailure = {
-    error: new TRPCError({
-      code: 'UNAUTHORIZED',
-      message: `A credential is required: send ${schemes.map(({ usage }) => usage).join(' or ')}.`,
-    }),
-    challenges: challengesOf(schemes),
-  };
-  const checks = checksOf(schemes);
-  type Check = (typeof checks)[number];
+  const usages = schemes.map(({ usage }) => usage).join(' or ');
+  const missing = unauthorized(`A credential is required: send ${usages}.`, schemes);
+  const checks = schemes.map((scheme, index) => ({
+    scheme,
+    // Schemes must not share remembered rejections.
+    prefix: index === 0 ? '' : `${scheme.name}\0`,
+    invalid: unauthorized(`The ${scheme.noun} is not valid.`, schemes, scheme),
+  }));
 
   function reject(scope: RequestScope<Identity>, authFailure: AuthFailure): TRPCError | undefined {
     if (scope.target.isPublic) {
@@ -134,52 +102,36 @@ export function authenticationPolicy<Identity>({
     return authFailure.error;
   }
 
-  function rejectCredential(
-    scope: RequestScope<Identity>,
-    { invalid, prefix, scheme }: Check,
-    credential: string,
-    lookedUpAt?: number,
-  ): MaybePromise<TRPCError | undefined> {
-    const counted = failedAttempts?.count(scope.request, prefix + credential, lookedUpAt, scheme.noun);
-    return mapMaybePromise(counted, (tooMany) =>
-      reject(scope, tooMany === undefined ? invalid : { error: tooMany }),
-    );
-  }
-
   function verify(
     scope: RequestScope<Identity>,
-    check: Check,
+    { invalid, prefix, scheme }: (typeof checks)[number],
     credential: string,
   ): MaybePromise<TRPCError | undefined> {
     const { request } = scope;
-    const { prefix, scheme } = check;
+    const key = prefix + credential;
     const canChange = scope.target.isSocket || !safeMethods.has(request.method);
     if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, scope))
       return reject(scope, crossSite);
-    if (failedAttempts?.isKnown(prefix + credential)) {
-      return rejectCredential(scope, check, credential);
-    }
+    if (failedAttempts?.isKnown(key)) return decide(undefined);
     try {
       const verified = scheme.verify(credential, request);
       if (!isThenable<Identity | Rejected>(verified)) return decide(verified);
       const lookedUpAt = performance.now();
-      return new Promise((resolve) => {
-        // A separate scope: the call has its full timeout afterwards.
-        calls.wait(verified, new CallScope(request), (outcome) => {
-          resolve(
-            outcome instanceof Failure
-              ? reject(scope, { error: clientError(outcome.error) })
-              : decide(outcome as Identity | Rejected, lookedUpAt),
-          );
-        });
-      });
+      return calls.waitForPolicy(Promise.resolve(verified), scope).then(
+        (identity) => decide(identity, lookedUpAt),
+        (cause: unknown) => reject(scope, { error: policyError(cause) }),
+      );
     } catch (cause) {
-      return reject(scope, { error: clientError(failureOf(cause).error) });
+      return reject(scope, { error: policyError(cause) });
     }
 
     function decide(identity: Identity | Rejected, lookedUpAt?: number): MaybePromise<TRPCError | undefined> {
       // '' and 0 reject a credential too.
-      if (!identity) return rejectCredential(scope, check, credential, lookedUpAt);
+      if (!identity) {
+        return mapMaybePromise(failedAttempts?.count(request, key, lookedUpAt, scheme.noun), (tooMany) =>
+          reject(scope, tooMany === undefined ? invalid : { error: tooMany }),
+        );
+      }
       scope.identity = identity;
       scope.credential = credential;
       scope.scheme = scheme;
@@ -195,9 +147,8 @@ export function authenticationPolicy<Identity>({
         const credential = check.scheme.read(source, request);
         if (credential === undefined) continue;
         const { header } = check.scheme;
-        const isRepeated =
-          header !== undefined && (request.isRepeated?.(header) ?? occursTwice(request, header));
-        return credential === null || isRepeated
+        // Adapters with sockets read the first header of a name, and a proxy may have checked another.
+        return credential === null || (header !== undefined && request.isRepeated?.(header))
           ? reject(scope, check.invalid)
           : verify(scope, check, credential);
       }
@@ -213,31 +164,13 @@ const crossSite: AuthFailure = {
   }),
 };
 
-/** Returns what is known of each scheme before a request arrives. */
-const checksOf = <Identity>(schemes: readonly Scheme<Identity>[]) =>
-  schemes.map((scheme, index) => ({
-    scheme,
-    // Schemes must not share remembered rejections.
-    prefix: index === 0 ? '' : `${scheme.name}\0`,
-    invalid: {
-      error: new TRPCError({ code: 'UNAUTHORIZED', message: `The ${scheme.noun} is not valid.` }),
-      challenges: challengesOf(schemes, scheme),
-    } satisfies AuthFailure,
-  }));
-
 /**
- * Whether a header occurs twice. Adapters with sockets read the first one, and a proxy may have checked another.
- */
-function occursTwice(request: HttpRequest, header: string): boolean {
-  let count = 0;
-  return someHeader(request, (name) => name === header && (count += 1) > 1);
-}
-
-/**
- * Returns the challenges of all schemes (RFC 9110 §11.6.1).
+ * Creates the failure with the challenges of all schemes (RFC 9110 §11.6.1).
  * @param invalid the scheme whose credential was invalid
  */
-const challengesOf = (schemes: readonly Scheme[], invalid?: Scheme): readonly string[] =>
-  schemes.flatMap(
+const unauthorized = (message: string, schemes: readonly Scheme[], invalid?: Scheme): AuthFailure => ({
+  error: new TRPCError({ code: 'UNAUTHORIZED', message }),
+  challenges: schemes.flatMap(
     (scheme) => scheme.challenge(scheme === invalid ? { error: 'invalid_token' } : undefined) ?? [],
-  );
+  ),
+});

@@ -1,17 +1,10 @@
 import { unref, type Timer } from '../http/eventLoop.ts';
-import type { HttpRequest } from '../http/request.ts';
+import type { RequestScope } from '../calls/requestScope.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { hasLostScopes } from './scopes.ts';
 
-/** A credential in use. */
-interface CredentialUse {
-  readonly request: HttpRequest;
-  /** `undefined` if no credential was verified; then it is not watched. */
-  readonly scheme: Scheme | undefined;
-  readonly credential: string | undefined;
-  /** The identity that `verify` returned at the start. */
-  readonly identity: unknown;
-}
+/** The credential of a request. Without one that was verified, nothing is watched. */
+type CredentialUse = Pick<RequestScope, 'credential' | 'identity' | 'request' | 'scheme'>;
 
 /**
  * Watches the credential of a WebSocket or a stream, and calls `onRevoked` if it is revoked.

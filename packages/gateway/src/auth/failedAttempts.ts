@@ -15,43 +15,16 @@ export interface FailedAttemptsOptions {
 }
 
 /** Remembers rejected credentials for a moment, and counts the failed attempts of each client address. */
-export interface FailedAttempts {
-  /** The number of remembered rejections. */
-  readonly known: () => number;
-  /** Whether this credential was verified and rejected a moment ago. */
-  isKnown(token: string): boolean;
-  /**
-   * Counts a failed attempt.
-   * @param lookedUpAt when the verification started (`performance.now()`); `undefined` if there is no new rejection to
-   *   remember, because `verify` was synchronous or the rejection was remembered already
-   * @param noun what error messages call the credential
-   * @returns the error for an address with too many attempts
-   */
-  count(
-    request: HttpRequest,
-    token: string,
-    lookedUpAt: number | undefined,
-    noun: string,
-  ): MaybePromise<LimitError | undefined>;
-  /** Counts a WebSocket that sent no credential in time. */
-  countSilent(request: HttpRequest): void;
-  /** Returns an error if an address has opened too many WebSockets without sending a credential. */
-  silentRejection(request: HttpRequest): LimitError | undefined;
-}
+export type FailedAttempts = ReturnType<typeof createFailedAttempts>;
 
 /** How long a rejection is remembered, in milliseconds. A key that is added now must work within a second. */
 const rejectionTtlMs = 500;
 
-/** How many rejected short tokens are remembered. */
-const maxShortTokens = 10_000;
-
-/** The maximum length of a short token. Longer tokens, such as JWTs, are remembered separately, and fewer of them. */
-const maxShortLength = 128;
 /**
- * How many rejected long tokens are remembered: 8 MB if each fills `maxHeaderBytes`. A script sends fewer within
+ * How many rejections are remembered: 16 MB if each token fills `maxHeaderBytes`. A script sends fewer within
  * `rejectionTtlMs`.
  */
-const maxLongTokens = 500;
+const maxRejections = 1000;
 
 /**
  * Creates the record of failed attempts. A valid credential is never rejected because of other requests from its
@@ -62,17 +35,14 @@ export function createFailedAttempts(
   { attempts, windowSeconds }: FailedAttemptsOptions,
   clientAddress: ClientAddress,
   state?: State,
-): FailedAttempts {
+) {
   const take = state
     ? createSharedTokenBuckets('failedAttempts', state, { size: attempts, windowMs: windowSeconds * 1000 })
     : createTokenBuckets(attempts, windowSeconds * 1000);
   // A separate bucket: a script that keeps sending a bad token must not block WebSockets of browsers at the same
   // address.
   const takeSilent = createTokenBuckets(attempts, windowSeconds * 1000);
-  const shortRejectedUntil = new RecentMap<number>(maxShortTokens);
-  const longRejectedUntil = new RecentMap<number>(maxLongTokens);
-  const rejectedUntil = (token: string) =>
-    token.length <= maxShortLength ? shortRejectedUntil : longRejectedUntil;
+  const rejectedUntil = new RecentMap<number>(maxRejections);
 
   const tooManyAttempts = (what: string, waitMs: number) =>
     new LimitError('failed-attempts', {
@@ -82,25 +52,40 @@ export function createFailedAttempts(
     });
 
   return {
-    known: () => shortRejectedUntil.size + longRejectedUntil.size,
-    isKnown: (token) => (rejectedUntil(token).get(token) ?? 0) > performance.now(),
-    count(request, token, lookedUpAt, noun) {
+    /** The number of remembered rejections. */
+    known: (): number => rejectedUntil.size,
+    /** Whether this credential was verified and rejected a moment ago. */
+    isKnown: (token: string): boolean => (rejectedUntil.get(token) ?? 0) > performance.now(),
+    /**
+     * Counts a failed attempt.
+     * @param lookedUpAt when the verification started (`performance.now()`); `undefined` if there is no new rejection to
+     *   remember, because `verify` was synchronous or the rejection was remembered already
+     * @param noun what error messages call the credential
+     * @returns the error for an address with too many attempts
+     */
+    count(
+      request: HttpRequest,
+      token: string,
+      lookedUpAt: number | undefined,
+      noun: string,
+    ): MaybePromise<LimitError | undefined> {
       return mapMaybePromise(take(clientAddress(request), 1), ({ isTaken, waitMs }) => {
-        const rejections = rejectedUntil(token);
         // Over the limit, only renew rejections that are already remembered: repeating one bad token causes no
         // verification.
-        if (lookedUpAt !== undefined && (isTaken || rejections.get(token) !== undefined)) {
-          rejections.set(token, lookedUpAt + rejectionTtlMs);
+        if (lookedUpAt !== undefined && (isTaken || rejectedUntil.get(token) !== undefined)) {
+          rejectedUntil.set(token, lookedUpAt + rejectionTtlMs);
         }
         return isTaken ? undefined : tooManyAttempts(`invalid ${noun}s`, waitMs);
       });
     },
-    countSilent(request) {
+    /** Counts a WebSocket that sent no credential in time. */
+    countSilent(request: HttpRequest): void {
       const address = clientAddress(request);
       void take(address, 1);
       takeSilent(address, 1);
     },
-    silentRejection(request) {
+    /** Returns an error if an address has opened too many WebSockets without sending a credential. */
+    silentRejection(request: HttpRequest): LimitError | undefined {
       const { left } = takeSilent(clientAddress(request), 0);
       // The time until the bucket has another token.
       const waitMs = (windowSeconds * 1000) / attempts;

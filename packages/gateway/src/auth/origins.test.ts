@@ -9,16 +9,7 @@ it.each<[origins: readonly string[], origin: string, isAllowed: boolean]>([
   [['https://a.example'], 'https://a.example', true],
   [['https://a.example'], 'https://A.example', false],
   [['https://a.example'], 'https://a.example:444', false],
-  [['https://a.example', 'https://*.b.example'], 'https://a.example', true],
-  [['https://a.example', 'https://*.b.example'], 'https://x.b.example', true],
-  [['https://*.b.example', 'https://pets-*.c.example'], 'https://pets-1.c.example', true],
-  [['https://pets-*.c.example'], 'https://pets-.c.example', false],
-  [['https://pets-*-x.c.example'], 'https://pets-1-x.c.example', true],
-  [['https://pets-*-x.c.example'], 'https://pets-1-y.c.example', false],
-  // A dot of a pattern matches only a dot
-  [['https://*.b.example'], 'https://x.bxexample', false],
-  [['https://*.b.example'], 'https://x.b.example.evil', false],
-  [['https://*.b.example'], 'https://evil/x.b.example', false],
+  [['https://a.example', 'https://b.example'], 'https://b.example', true],
 ])('origins: %j allows %s: %s', (origins, origin, isAllowed) => {
   expect(originMatcher(origins)(origin, request)).toBe(isAllowed);
 });
@@ -44,13 +35,12 @@ it('passesOriginCheck returns false if the check throws, and keeps the first err
   expect(scope.error).toEqual(new Error('first'));
 });
 
-it.each<[origins: Origins]>([
-  [[]],
-  [['https://a.example', 'http://localhost:3000', 'https://*.b.example', 'http://x-*-y.b.example:81']],
-  [() => false],
-])('requireOrigins accepts %j', (origins) => {
-  expect(() => requireOrigins('cors.origins', origins)).not.toThrow();
-});
+it.each<[origins: Origins]>([[[]], [['https://a.example', 'http://localhost:3000']], [() => false]])(
+  'requireOrigins accepts %j',
+  (origins) => {
+    expect(() => requireOrigins('cors.origins', origins)).not.toThrow();
+  },
+);
 
 it.each([
   'a.example',
@@ -60,13 +50,6 @@ it.each([
   'https://a.example/path',
   'null',
   '',
-])('requireOrigins rejects %j, which is not an origin', (origin) => {
-  expect(() => requireOrigins('cors.origins', ['https://b.example', origin])).toThrow(
-    `cors.origins contains "${origin}", which is not an origin. Write only scheme, host and port, such as https://pets.example.`,
-  );
-});
-
-it.each([
   '*',
   'https://*',
   'https://*.b',
@@ -74,8 +57,8 @@ it.each([
   'https://*.b.example:443',
   '*.b.example',
   'https://*.*.b.example',
-])('requireOrigins rejects %j, which has a misplaced *', (origin) => {
-  expect(() => requireOrigins('cors.origins', [origin])).toThrow(
-    `cors.origins contains "${origin}"; one * is allowed, in the first label of a host with two or more further labels`,
+])('requireOrigins rejects %j, which is not an origin', (origin) => {
+  expect(() => requireOrigins('cors.origins', ['https://b.example', origin])).toThrow(
+    `cors.origins contains "${origin}", which is not an origin. Write only scheme, host and port, such as https://pets.example. For patterns, use a function.`,
   );
 });

@@ -4,7 +4,7 @@ import type { HttpRequest } from '../http/request.ts';
 /** Returns whether pages of an origin may call. It must be synchronous. It runs for each request of a page. */
 export type AllowsOrigin = (origin: string, request: HttpRequest) => boolean;
 
-/** Allowed origins: a list of exact origins and patterns, or a function. */
+/** Allowed origins: a list of exact origins, or a function. */
 export type Origins = readonly string[] | AllowsOrigin;
 
 /**
@@ -15,14 +15,15 @@ export function originMatcher(origins: Origins): AllowsOrigin {
   if (typeof origins === 'function')
     return (origin, request) => (origins(origin, request) as unknown) === true;
   const exact = new Set(origins);
-  const patterns = origins.filter((origin) => origin.includes('*')).map(patternOf);
-  if (patterns.length === 0) return (origin) => exact.has(origin);
-  return (origin) => exact.has(origin) || patterns.some((pattern) => pattern.test(origin));
+  return (origin) => exact.has(origin);
 }
+
+/** Whether a request may come from the page that sent it. */
+export type OriginCheck = (request: HttpRequest) => boolean;
 
 /** Runs a check of a request's origin. If it throws, the request is rejected and the error is kept for the log. */
 export function passesOriginCheck(
-  check: (request: HttpRequest) => boolean,
+  check: OriginCheck,
   scope: { readonly request: HttpRequest; error: unknown },
 ): boolean {
   try {
@@ -33,29 +34,56 @@ export function passesOriginCheck(
   }
 }
 
-/** A pattern: `*` in the first label of the host, followed by at least two labels: `https://pets-*.vercel.app`. */
-const wildcard = /^(https?:\/\/)([a-z0-9-]*)\*([a-z0-9-]*)((?:\.[a-z0-9-]+){2,}(?::\d+)?)$/;
-
-/** @throws {GatewayError} for an entry that is neither an origin nor a pattern */
+/** @throws {GatewayError} for an entry that is not an origin */
 export function requireOrigins(option: string, origins: Origins): void {
   if (typeof origins === 'function') return;
   for (const origin of origins) {
-    if (origin.includes('*')) {
-      const example = origin.replace('*', 'a');
-      if (wildcard.test(origin) && URL.canParse(example) && new URL(example).origin === example) continue;
-      throw new GatewayError(
-        `${option} contains "${origin}"; one * is allowed, in the first label of a host with two or more further labels, such as https://pets-*.vercel.app. For other patterns, use a function.`,
-      );
-    }
-    if (URL.canParse(origin) && new URL(origin).origin === origin) continue;
+    // `https://*` is a valid URL, and no browser sends it.
+    if (!origin.includes('*') && URL.canParse(origin) && new URL(origin).origin === origin) continue;
     throw new GatewayError(
-      `${option} contains "${origin}", which is not an origin. Write only scheme, host and port, such as https://pets.example.`,
+      `${option} contains "${origin}", which is not an origin. Write only scheme, host and port, such as https://pets.example. For patterns, use a function.`,
     );
   }
 }
 
-/** Compiles a pattern. `*` matches one or more characters of one label. */
-function patternOf(pattern: string): RegExp {
-  const [, scheme = '', before = '', after = '', rest = ''] = wildcard.exec(pattern) ?? [];
-  return new RegExp(`^${scheme}${before}[a-z0-9-]+${after}${rest.replaceAll('.', String.raw`\.`)}$`);
+/**
+ * Creates the check whether a WebSocket may be opened: by any program that is not a browser, by pages of the allowed
+ * origins, and by the server's own pages. It is always checked, because browsers open WebSockets to other sites without
+ * a preflight, and send cookies with them (RFC 6455 §10.2).
+ * @param publicOrigin the server's own origin, for a proxy that changes `Host`
+ */
+export function createSocketOrigins(origins: Origins, publicOrigin: string | undefined): OriginCheck {
+  const allows = originMatcher(origins);
+  return (request) => {
+    const origin = request.header('origin');
+    if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
+    // Compare only the host: the scheme that the client used with a proxy is unknown here.
+    return URL.canParse(origin) && new URL(origin).host === request.header('host')?.toLowerCase();
+  };
 }
+
+/**
+ * Creates the check whether a request comes from the server's own pages, from pages of `origins`, from the user directly
+ * (a typed URL), or from a program that is not a browser. It is checked for requests that can change state with a
+ * credential that browsers send automatically.
+ *
+ * It uses `Sec-Fetch-Site` (W3C Fetch Metadata), which pages cannot set, or `Origin` if that is missing. A request with
+ * neither was not sent by a browser. A sibling subdomain (`same-site`) counts as another site, because it may have
+ * another owner.
+ * @param origins the origins whose pages may use the credentials of their visitors here
+ * @param publicOrigin the server's own origin, for a proxy that changes `Host`
+ */
+export function createSameSite(origins: Origins, publicOrigin: string | undefined): OriginCheck {
+  const allowsOrigin = originMatcher(origins);
+  const hasOwnOrigin = createSocketOrigins(origins, publicOrigin);
+  return (request) => {
+    const site = request.header('sec-fetch-site');
+    if (site === undefined) return hasOwnOrigin(request);
+    if (site === 'same-origin' || site === 'none') return true;
+    const origin = request.header('origin');
+    return origin !== undefined && allowsOrigin(origin, request);
+  };
+}
+
+/** The safe methods (RFC 9110 §9.2.1, RFC 10008). `OPTIONS` is handled before any credential is read. */
+export const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY']);

@@ -226,10 +226,10 @@ describe('createGateway with scopes', () => {
 
   it('createGateway rejects required scopes if no scheme has scopes', async () => {
     await expect(start({ scopes: ['a'] })).rejects.toThrow(
-      'Procedure "a" requires scopes, but createGateway has no authentication; add it.',
+      '"a" require scopes, but no authentication scheme returns the scopes of an identity',
     );
     await expect(start({ scopes: ['a'] }, bearer({ verify: options.verify }))).rejects.toThrow(
-      'Procedure "a" requires scopes, but no authentication scheme returns the scopes of an identity',
+      '"a" require scopes, but no authentication scheme returns the scopes of an identity',
     );
   });
 });

@@ -1,9 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { formatValue } from '../http/formatValue.ts';
-import { clientError } from '../procedures/clientError.ts';
-import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
+import { policyError } from '../calls/policy.ts';
 import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
 import type { Scheme } from '../calls/scheme.ts';
 
@@ -19,7 +18,7 @@ export function scopeRejection(
     const granted = grantedScopes(scheme, identity);
     missing = scopes.filter((each) => !granted.includes(each));
   } catch (cause) {
-    return clientError(failureOf(cause).error);
+    return policyError(cause);
   }
   if (missing.length === 0) return undefined;
   scope.requiredScopes = new Set([...(scope.requiredScopes ?? []), ...scopes]);
@@ -63,17 +62,14 @@ export function hasLostScopes<Identity>(scheme: Scheme<Identity>, before: Identi
 
 /**
  * Returns all scopes that any procedure requires, sorted.
- * @throws {GatewayError} with a line for each procedure that requires scopes, if no scheme has scopes
+ * @throws {GatewayError} if procedures require scopes, and no scheme has scopes
  */
 export function allScopes(procedures: readonly Procedure[], schemes: readonly Scheme[]): readonly string[] {
   const scoped = procedures.filter(({ scopes }) => scopes !== undefined);
   if (scoped.length > 0 && !schemes.some(({ scopes }) => scopes)) {
-    const why =
-      schemes.length === 0
-        ? 'createGateway has no authentication; add it'
-        : 'no authentication scheme returns the scopes of an identity; add scopes: (identity) => […] to one of them';
+    const paths = scoped.map(({ path }) => `"${path}"`).join(', ');
     throw new GatewayError(
-      scoped.map(({ path }) => `Procedure "${path}" requires scopes, but ${why}.`).join('\n'),
+      `${paths} require scopes, but no authentication scheme returns the scopes of an identity. Add scopes: (identity) => […] to one of them.`,
     );
   }
   return [...new Set(scoped.flatMap(({ scopes = [] }) => scopes))].toSorted();

@@ -1,8 +1,7 @@
 // Hot path: every response runs through it.
 import { performance } from '../http/eventLoop.ts';
 import type { OutgoingResponse } from '../http/outgoingResponse.ts';
-import { isBodyStream, reportedStream, type HttpResponse } from '../http/response.ts';
-import { utf8Length } from '../http/utf8.ts';
+import { type HttpResponse, isBodyStream, reportedStream, utf8Length } from '../http/response.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';
 import type { ProtocolName, RequestScope } from './requestScope.ts';

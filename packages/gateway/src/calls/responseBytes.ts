@@ -1,4 +1,4 @@
-import { utf8Length } from '../http/utf8.ts';
+import { utf8Length } from '../http/response.ts';
 import { LimitError } from '../procedures/limitError.ts';
 
 /** The longest string of V8 (`buffer.constants.MAX_STRING_LENGTH` in Node 22). */

@@ -1,6 +1,5 @@
-import { tokenPattern } from '../http/headers.ts';
 import type { HttpRequest } from '../http/request.ts';
-import type { Header, HttpResponse } from '../http/response.ts';
+import { type Header, type HttpResponse, tokenPattern } from '../http/response.ts';
 import { flag, isFunction, type OptionRules, optionProblems, required } from '../http/optionRules.ts';
 import { GatewayError } from '../procedures/gatewayError.ts';
 import type { ProtectedResource } from './scheme.ts';

@@ -1,3 +1,2 @@
 export { callHeaders, hasIdempotencyKey } from './callHeaders.ts';
-export type { MutationPath } from './mutationPath.ts';
-export { safeRetryLink, type SafeRetryOptions } from './safeRetryLink.ts';
+export { safeRetryLink, type MutationPath, type SafeRetryOptions } from './safeRetryLink.ts';

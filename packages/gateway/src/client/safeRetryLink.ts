@@ -2,8 +2,17 @@ import { TRPCClientError, type TRPCLink } from '@trpc/client';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { observable, type Unsubscribable } from '@trpc/server/observable';
 import { contextOf, type RetriedCall } from './callHeaders.ts';
-import type { MutationPath } from './mutationPath.ts';
-import { retryAfterMs } from './retryAfter.ts';
+
+/** Union of the paths of a router's mutations, such as `'pets.create'`. */
+export type MutationPath<Router extends AnyTRPCRouter> = PathsBelow<Router['_def']['record'], ''>;
+
+type PathsBelow<Members, Prefix extends string> = {
+  [Name in keyof Members & string]: Members[Name] extends { readonly _def: { readonly type: infer Type } }
+    ? 'mutation' extends Type
+      ? `${Prefix}${Name}`
+      : never
+    : PathsBelow<Members[Name], `${Prefix}${Name}.`>;
+}[keyof Members & string];
 
 export interface SafeRetryOptions<Router extends AnyTRPCRouter> {
   /**
@@ -134,4 +143,18 @@ const callStatus = (error: TRPCClientError<AnyTRPCRouter>): number | undefined =
 function timeoutError(ms: number) {
   const message = `The call timed out after ${ms} ms. Whether it had an effect is unknown.`;
   return new TRPCClientError<never>(message, { cause: new DOMException(message, 'TimeoutError') });
+}
+
+// The date formats of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, and without a zone `Sun Nov  6 08:49:37 1994`.
+const httpDatePattern = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\w*,? [-\w :]+$/;
+
+/**
+ * Parses `Retry-After` (RFC 9110 §10.2.3), a number of seconds or a date, to a delay in milliseconds. Returns
+ * `undefined` for any other value.
+ */
+export function retryAfterMs(value: string, now = Date.now()): number | undefined {
+  if (/^\d+$/.test(value)) return Number(value) * 1000;
+  if (!httpDatePattern.test(value)) return undefined;
+  const at = Date.parse(value.endsWith(' GMT') ? value : `${value} GMT`);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
 }

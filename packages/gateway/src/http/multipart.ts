@@ -40,7 +40,7 @@ export async function* parseMultipart(
   boundary: string,
 ): AsyncGenerator<PartHead | Uint8Array<ArrayBuffer>, void> {
   const source = body[Symbol.asyncIterator]();
-  const delimiter = new Sequence(`\r\n--${boundary}`);
+  const delimiter = createSearch(`\r\n--${boundary}`);
   // The first delimiter may be at the start of the body.
   let bytes: Uint8Array<ArrayBuffer> = encoder.encode('\r\n');
   const receive = async () => {
@@ -87,33 +87,28 @@ const hyphen = 0x2d;
 const carriageReturn = 0x0d;
 
 /**
- * A byte sequence to search for, by Horspool's algorithm: it inspects about one byte in n for a sequence of n bytes.
+ * Creates the search for a text by Horspool's algorithm: it inspects about one byte in n for a text of n bytes.
  */
-class Sequence {
-  readonly length: number;
-  readonly #bytes: Uint8Array;
+function createSearch(text: string) {
+  const bytes = encoder.encode(text);
+  const last = bytes.length - 1;
   /** How far the search may advance, by the byte at the end of its window. */
-  readonly #skips: Uint8Array;
-
-  constructor(text: string) {
-    this.#bytes = encoder.encode(text);
-    this.length = this.#bytes.length;
-    this.#skips = new Uint8Array(256).fill(this.length);
-    for (let at = 0; at < this.length - 1; at += 1) this.#skips[this.#bytes[at] ?? 0] = this.length - 1 - at;
-  }
-
-  indexIn(bytes: Uint8Array): number {
-    const last = this.length - 1;
-    for (let end = last; end < bytes.length; end += this.#skips[bytes[end] ?? 0] ?? 1) {
-      let at = last;
-      while (at >= 0 && bytes[end - last + at] === this.#bytes[at]) at -= 1;
-      if (at < 0) return end - last;
-    }
-    return -1;
-  }
+  const skips = new Uint8Array(256).fill(bytes.length);
+  for (let at = 0; at < last; at += 1) skips[bytes[at] ?? 0] = last - at;
+  return {
+    length: bytes.length,
+    indexIn(body: Uint8Array): number {
+      for (let end = last; end < body.length; end += skips[body[end] ?? 0] ?? 1) {
+        let at = last;
+        while (at >= 0 && body[end - last + at] === bytes[at]) at -= 1;
+        if (at < 0) return end - last;
+      }
+      return -1;
+    },
+  };
 }
 
-const headEnd = new Sequence('\r\n\r\n');
+const headEnd = createSearch('\r\n\r\n');
 
 /** @throws {MultipartError} for invalid headers */
 function readPartHead(bytes: Uint8Array): PartHead {
@@ -145,7 +140,8 @@ function readPartHead(bytes: Uint8Array): PartHead {
   if (!/^form-data(?:\s*;|$)/i.test(disposition) || name === undefined) {
     throw new MultipartError('Every part must have the header Content-Disposition: form-data with a name.');
   }
-  const filename = decodeExtendedValue(parameters.get('filename*')) ?? parameters.get('filename');
+  // `filename*` is not allowed in a form (RFC 7578 §4.2).
+  const filename = parameters.get('filename');
   return {
     name,
     filename,
@@ -158,19 +154,6 @@ const parameterPattern = /;\s*([\w*-]+)=(?:"([^"]*)"|([^\s;"]*))/g;
 /** Decodes the three characters that browsers encode (HTML Standard §4.10.21.8). A backslash is not an escape. */
 const unescapeQuotes = (value: string): string =>
   value.replaceAll(/%(?:22|0D|0A)/gi, (code) => decodeURIComponent(code));
-
-/**
- * Decodes `filename*`, which some clients send for non-ASCII names (RFC 5987 §3.2). Returns `undefined` if it is
- * invalid.
- */
-function decodeExtendedValue(value: string | undefined): string | undefined {
-  const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? '')?.[1];
-  try {
-    return encoded && decodeURIComponent(encoded);
-  } catch {
-    return undefined;
-  }
-}
 
 function concatenate(first: Uint8Array, second: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   if (first.length === 0) return second;

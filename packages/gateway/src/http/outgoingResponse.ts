@@ -1,12 +1,12 @@
 // Hot path: one object per response.
-import { isWritableHeader } from './headers.ts';
 import {
   discardStream,
   hasNoBody,
-  headersOf,
-  isBodyStream,
   type Header,
+  headersOf,
   type HttpResponse,
+  isBodyStream,
+  isWritableHeader,
 } from './response.ts';
 
 /**
@@ -49,33 +49,21 @@ export interface ResponseControls {
   redirect(location: string, status?: number): void;
 }
 
-/** A complete response, as policies may change it before it is written. Names of headers are case-insensitive. */
-export interface PolicyResponse {
-  /** 200 to 599. 204, 205 and 304 remove the body. */
-  status: number;
-  body?: HttpResponse['body'];
-  /** Returns the value of the first header with a name. */
-  get(name: string): string | undefined;
-  /**
-   * Sets a header, replacing all headers with this name.
-   * @throws {TypeError} for an invalid name or value, and for headers that frame the message, such as `Content-Length`
-   */
-  header(name: string, value: string): void;
-  /**
-   * Adds a header without replacing others with the same name, as `Set-Cookie` needs.
-   * @throws {TypeError} as `header` does
-   */
-  append(name: string, value: string): void;
-  /** Removes all headers with this name. */
-  delete(name: string): void;
-}
+/**
+ * A complete response, as policies may change it before it is written: a status from 200 to 599 (204, 205 and 304 remove
+ * the body), the body, and headers, whose names are case-insensitive.
+ */
+export type PolicyResponse = Pick<
+  OutgoingResponse,
+  'append' | 'body' | 'delete' | 'get' | 'header' | 'status'
+>;
 
 /**
  * A response on its way out. Procedures set status and headers of the one that the request has (`ResponseControls`), the
  * protocol adds the body, policies change it (`PolicyResponse`), and the adapter writes it. An error is a new one, so
  * that what procedures set is dropped, also by a call that runs past its deadline.
  */
-export class OutgoingResponse implements HttpResponse, ResponseControls, PolicyResponse {
+export class OutgoingResponse implements HttpResponse, ResponseControls {
   /** `undefined` until a procedure or the protocol sets it. Typed as a number, as the response that is written has it. */
   status: number;
   headers: Header[];
@@ -100,6 +88,7 @@ export class OutgoingResponse implements HttpResponse, ResponseControls, PolicyR
     return new OutgoingResponse(status, [...headers], body, sharedHeaders);
   }
 
+  /** Returns the value of the first header with a name. */
   get(name: string): string | undefined {
     const lower = name.toLowerCase();
     return headersOf(this).find(([other]) => other.toLowerCase() === lower)?.[1];
@@ -116,6 +105,7 @@ export class OutgoingResponse implements HttpResponse, ResponseControls, PolicyR
     this.headers.push([name.toLowerCase(), value]);
   }
 
+  /** Removes all headers with this name. */
   delete(name: string): void {
     const lower = name.toLowerCase();
     const isKept = ([other]: Header) => other.length !== lower.length || other.toLowerCase() !== lower;

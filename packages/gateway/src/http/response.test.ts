@@ -1,5 +1,6 @@
+import { STATUS_CODES } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { reportedStream, requireResponse } from './response.ts';
+import { reportedStream, requireResponse, statusText } from './response.ts';
 
 /** Starts a stream of three chunks, with counts of the calls of its iterator. */
 function start({ failAt }: { failAt?: number } = {}) {
@@ -86,7 +87,7 @@ it.each([undefined, null, '', new Uint8Array(1), new ReadableStream()])(
 
 it.each([5, {}, ['a']])('requireResponse rejects a response with the body %j', (body) => {
   expect(() => requireResponse({ ...head, body }, 'The route')).toThrow(
-    /^The route returned a body that is .*; it must be a string, bytes or a stream/,
+    /^The route returned an object; .* whose body is a string, bytes or a stream/,
   );
 });
 
@@ -96,3 +97,12 @@ it.each([undefined, 'ok', { headers: [] }, { status: '200', headers: [] }, { sta
     expect(() => requireResponse(value, 'The route')).toThrow(/it must return a response, such as/);
   },
 );
+
+it('statusText returns the reason phrase of a status, and "Unknown" for one that has none', () => {
+  expect([statusText(404), statusText(299)]).toEqual(['Not Found', 'Unknown']);
+});
+
+it('statusText returns the same phrases as STATUS_CODES of Node', () => {
+  const statuses = Object.keys(STATUS_CODES).map(Number);
+  expect(statuses.map(statusText)).toEqual(Object.values(STATUS_CODES));
+});

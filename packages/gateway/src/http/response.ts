@@ -1,3 +1,4 @@
+import phrases from 'statuses/codes.json' with { type: 'json' };
 import { formatValue } from './formatValue.ts';
 import { isObject } from './isObject.ts';
 
@@ -17,6 +18,10 @@ export interface HttpResponse {
   readonly body?: string | Uint8Array | BodyStream | undefined;
 }
 
+/** Returns the reason phrase of an HTTP status (RFC 9110 §15), such as `Not Found`. */
+export const statusText = (status: number): string =>
+  (phrases as Readonly<Record<number, string>>)[status] ?? 'Unknown';
+
 /** Returns all headers of a response, the shared ones first. */
 export const headersOf = ({ sharedHeaders = [], headers }: HttpResponse): readonly Header[] => [
   ...sharedHeaders,
@@ -28,6 +33,33 @@ export const hasNoContent = (status: number): boolean => status === 204 || statu
 
 /** Whether a response of a status has no body (RFC 9110 §6.4.1). */
 export const hasNoBody = (status: number): boolean => status === 205 || hasNoContent(status);
+/** A token: the syntax of methods and header names (RFC 9110 §5.6.2). */
+export const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// oxlint-disable-next-line no-control-regex -- these bytes must not occur in a header
+const unsafeBytes = /[\0\r\n]/;
+/** Headers that frame the message. Only the adapter writes them. */
+const framingHeader = /^(?:connection|content-length|trailer|transfer-encoding)$/i;
+
+/**
+ * Cache of names that passed the checks. Limited in size, since a service may generate a new name for each response.
+ */
+const writableNames = new Set<string>();
+
+/**
+ * Whether an adapter may write a header. uWebSockets.js writes CR and LF unchanged: in a value they would start another
+ * header or another response (response splitting). A name or value that is not a string is rejected, too, in case a
+ * service ignores the types.
+ */
+export function isWritableHeader(header: Header): boolean {
+  // Hot path: array destructuring would run an iterator.
+  const name = header[0];
+  const value = header[1];
+  if (typeof value !== 'string' || unsafeBytes.test(value)) return false;
+  if (writableNames.has(name)) return true;
+  if (typeof name !== 'string' || !tokenPattern.test(name) || framingHeader.test(name)) return false;
+  if (writableNames.size < 256) writableNames.add(name);
+  return true;
+}
 
 /**
  * A body that is produced while it is sent. The adapter requests the next chunk after the socket has taken the previous
@@ -113,25 +145,28 @@ export function reportedStream(source: BodyStream, onEnd: (error?: unknown) => v
  * @throws {TypeError} if it is not a response
  */
 export function requireResponse(value: unknown, source: string): HttpResponse {
-  if (!isObject(value) || typeof value['status'] !== 'number' || !isIterable(value['headers'])) {
-    throw new TypeError(
-      `${source} returned ${formatValue(value)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }.`,
-    );
+  const { status, headers, body } = isObject(value) ? value : {};
+  const hasHeaders = isObject(headers) ? Symbol.iterator in headers : Array.isArray(headers);
+  const hasBody = body === undefined || body === null || typeof body === 'string' || isAsyncIterable(body);
+  if (typeof status === 'number' && hasHeaders && (hasBody || body instanceof Uint8Array)) {
+    return value as unknown as HttpResponse;
   }
-  if (!isBody(value['body'])) {
-    throw new TypeError(
-      `${source} returned a body that is ${formatValue(value['body'])}; it must be a string, bytes or a stream, such as JSON.stringify(…).`,
-    );
-  }
-  return value as unknown as HttpResponse;
+  throw new TypeError(
+    `${source} returned ${formatValue(value)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }, whose body is a string, bytes or a stream.`,
+  );
 }
 
-const isIterable = (value: unknown) =>
-  typeof value === 'object' && value !== null && Symbol.iterator in value;
+// Node's `Buffer` encodes a short text in a fifth of the time of `TextEncoder`, and counts its bytes in a
+// twentieth.
+const { Buffer } = globalThis as { readonly Buffer?: typeof globalThis.Buffer };
+const textEncoder = new TextEncoder();
 
-const isBody = (body: unknown) =>
-  body === undefined ||
-  body === null ||
-  typeof body === 'string' ||
-  body instanceof Uint8Array ||
-  isAsyncIterable(body);
+/** Encodes a text as UTF-8. The `buffer` of the result may be larger and contain other texts. */
+export const utf8Bytes: (text: string) => Uint8Array<ArrayBuffer> = Buffer
+  ? (text) => Buffer.from(text)
+  : (text) => textEncoder.encode(text);
+
+/** Returns the length of a text in UTF-8, in bytes. */
+export const utf8Length: (text: string) => number = Buffer
+  ? (text) => Buffer.byteLength(text)
+  : (text) => textEncoder.encode(text).byteLength;

@@ -1,7 +1,7 @@
 import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { apiKey, basic, bearer, createGateway, type GatewayOptions } from '../index.ts';
+import { apiKey, bearer, cookie, createGateway, type GatewayOptions } from '../index.ts';
 import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
@@ -44,7 +44,7 @@ async function operationOf(options: Options = {}, meta: Meta = {}, id: z.ZodType
 const verify = () => ({});
 const token = bearer({ verify });
 const key = apiKey({ header: 'X-Api-Key', verify });
-const password = basic({ verify });
+const session = cookie({ cookie: 'session', verify });
 const scoped = bearer({ verify, scopes: () => ['a'] });
 const rateLimit = { calls: 5, windowSeconds: 60 };
 const failedAttempts = { attempts: 5, windowSeconds: 60 };
@@ -74,8 +74,8 @@ describe('the documented errors of an operation', () => {
     ],
     ['with authentication', 401, 'The credential is missing or not valid.', { authentication: token }],
     ['with protect: false', 401, undefined, { authentication: token }, { openapi: { protect: false } }],
-    ['with a scheme that browsers send', 403, crossSite, { authentication: password }],
-    ['with such a scheme beside another', 403, crossSite, { authentication: [key, password] }],
+    ['with a scheme that browsers send', 403, crossSite, { authentication: session }],
+    ['with such a scheme beside another', 403, crossSite, { authentication: [key, session] }],
     ['with no such scheme', 403, undefined, { authentication: [key, token] }],
     ['with maxInFlight', 503, 'The service is at its limit of concurrent calls.', {}],
     ['without maxInFlight', 503, undefined, { maxInFlight: Infinity }],

@@ -1,7 +1,7 @@
 import type { oas31 } from 'zod-openapi';
-import { statusText } from '../http/statusText.ts';
+import { statusText } from '../http/response.ts';
 import type { Limits } from '../calls/limits.ts';
-import { safeMethods } from '../auth/sameSite.ts';
+import { safeMethods } from '../auth/origins.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { isZod } from '../procedures/standardSchema.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';

@@ -1,6 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import { z } from 'zod';
-import { statusText } from '../http/statusText.ts';
+import { statusText } from '../http/response.ts';
 import type { InputIssue } from '../procedures/inputError.ts';
 
 /** An error of a REST response, for `ErrorFormat.body`. */

@@ -1,4 +1,4 @@
-import { tokenPattern } from '../http/headers.ts';
+import { tokenPattern } from '../http/response.ts';
 import { reject } from '../procedures/gatewayError.ts';
 import type { InputPlace, RestMeta } from '../procedures/meta.ts';
 import type { PathTemplate } from './pathTemplate.ts';

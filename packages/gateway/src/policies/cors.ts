@@ -7,8 +7,6 @@ export interface CorsOptions {
   /**
    * The allowed origins. Pages of these origins may call, open WebSockets, and use cookies if `credentials` is set.
    * - Exact origins, as browsers send them: `https://pets.example`.
-   * - Patterns with one `*` in the first label of a host with at least two more labels: `https://pets-*.vercel.app`
-   *   matches preview deployments. The `*` matches letters, digits and hyphens.
    * - A synchronous function that returns `true` for allowed origins. Keep the data that it needs in memory.
    */
   readonly origins: Origins;

@@ -1,9 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { MaybePromise } from '../http/maybePromise.ts';
-import { headersOf, isBodyStream, type Header } from '../http/response.ts';
+import { type Header, headersOf, isBodyStream, utf8Length } from '../http/response.ts';
 import { OutgoingResponse } from '../http/outgoingResponse.ts';
-import { utf8Length } from '../http/utf8.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { outputErrorMessage } from '../procedures/compile.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';

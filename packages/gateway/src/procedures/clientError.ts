@@ -1,6 +1,65 @@
-import { TRPCError } from '@trpc/server';
-import { codeMessage } from './errorCodes.ts';
+import { getErrorShape, TRPCError } from '@trpc/server';
+import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { DeclaredError, type ErrorDefinitions } from './declareErrors.ts';
+import { codeMessage, isErrorStatus, trpcCodeOf } from './errorCodes.ts';
 import { issuesOf } from './inputError.ts';
+
+/**
+ * Returns the parts of an error that clients receive, if a formatter of `.errors()` has shaped it: everything for a
+ * declared error, for any other the status and the message of the shape.
+ * @returns `undefined` for an error that no formatter has changed
+ */
+export function formattedError(error: TRPCError, definitions: ErrorDefinitions) {
+  const shape = formattedShape(error);
+  if (shape === undefined) return undefined;
+  if (error instanceof DeclaredError && definitions[error.declaredCode] === error.definition) {
+    const { data, declaredCode: code, definition, message } = error;
+    return { code, message, status: definition.status, isDeclared: true, data };
+  }
+  const { message } = shape;
+  const status = formattedStatus(error, shape);
+  const hasOwnStatus = status === getHTTPStatusCodeFromError(error);
+  const isReworded = message !== error.message;
+  if (hasOwnStatus && !isReworded) return undefined;
+  const code = hasOwnStatus ? error.code : trpcCodeOf(status);
+  // A message that the formatter did not write may be a driver's text.
+  return {
+    code,
+    message: isReworded ? message : codeMessage(code),
+    status,
+    isDeclared: false,
+    data: undefined,
+  };
+}
+
+/** Returns the HTTP status of an error: the one in its shape by a formatter of `.errors()`, or that of its code. */
+export const errorStatusOf = (error: TRPCError): number => formattedStatus(error, formattedShape(error));
+
+function formattedStatus(error: TRPCError, shape: FormattedShape | undefined): number {
+  const { httpStatus } = shape?.data ?? {};
+  return isErrorStatus(httpStatus) ? httpStatus : getHTTPStatusCodeFromError(error);
+}
+
+interface FormattedShape {
+  readonly message: string;
+  readonly data?: { readonly httpStatus?: unknown } | undefined;
+}
+
+/**
+ * Returns the shape of an error by a formatter of `.errors()`, which tRPC stores under a private symbol of the error.
+ */
+function formattedShape(error: TRPCError): FormattedShape | undefined {
+  const config = { isDev: false, errorFormatter: () => undefined };
+  return getErrorShape({ config, error, ...unknownCall } as unknown as Parameters<
+    typeof getErrorShape
+  >[0]) as FormattedShape | undefined;
+}
+
+/** Whether a formatter of `.errors()` has shaped an error. */
+export const isFormatted = (error: TRPCError): boolean => formattedShape(error) !== undefined;
+
+/** The context of an error that belongs to no call. */
+export const unknownCall = { type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
 
 /**
  * Returns an error's message if clients may see it, or else its code as text, such as "Internal server error". A

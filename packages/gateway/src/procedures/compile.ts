@@ -33,22 +33,23 @@ export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): 
   const { resolver, ...definition } = readDefinition(procedure);
   const parsers = mapParsers(procedure, sample);
   const middlewares = definition.middlewares.slice(0, -1);
-  const isSingle = parsers.size === middlewares.length;
+  const lastOwn = middlewares.findLastIndex((_, at) => !parsers.has(at));
   const stages: (readonly CallStep[])[] = [];
   let before: readonly CallStep[] = [];
-  let output: Parser | undefined;
+  let after: readonly CallStep[] = [];
 
   for (const [at, middleware] of middlewares.entries()) {
     const parser = parsers.get(at);
-    if (parser === undefined) {
-      stages.push([...before, { kind: 'call', call: middleware }, ...(output ? [resultStep(output)] : [])]);
+    if (parser && middleware._type === 'input') before = [...before, ...inputSteps(parser)];
+    else if (parser && at > lastOwn) after = [outputStep(parser)];
+    else {
+      // One of the router's own, or tRPC's for an output that is parsed before one of these.
+      stages.push([...before, { kind: 'call', call: middleware }]);
       before = [];
-      output = undefined;
-    } else if (middleware._type === 'input') before = [...before, ...inputSteps(parser)];
-    else output = parser;
+    }
   }
-  const resolve: CallStep = { kind: 'call', call: resolver };
-  stages.push([...before, resolve, ...(output ? [outputStep(output)] : []), ...(isSingle ? [] : [toResult])]);
+  const isSingle = stages.length === 0;
+  stages.push([...before, { kind: 'call', call: resolver }, ...after, ...(isSingle ? [] : [toResult])]);
   if (isSingle) return stages;
   const [first = [], ...others] = stages;
   return [[...first, resultToOutcome], ...others];
@@ -57,17 +58,18 @@ export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): 
 /** Maps the index of each middleware that tRPC created for `.input()` or `.output()` to its parser. */
 function mapParsers(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): ReadonlyMap<number, Parser> {
   const { inputs, output, middlewares } = readDefinition(procedure);
-  const matchParsers = (kind: 'input' | 'output', parsers: readonly Parser[]) => {
-    const places = middlewares.flatMap((each, at) => (isTrpcParser(each, kind, sample) ? [at] : []));
+  const parsers = new Map<number, Parser>();
+  const ofKind = { input: inputs, output: output === undefined ? [] : [output] };
+  for (const [kind, expected] of Object.entries(ofKind)) {
+    const ofTrpc = readDefinition(sample).middlewares.find(({ _type }) => _type === kind);
+    const places = middlewares.flatMap((each, at) =>
+      each._type === kind && hasSameSource(each, ofTrpc) ? [at] : [],
+    );
     // Parsers of middlewares by `createInputMiddleware` are not in `_def`. They run like the router's own middlewares.
-    return places.length === parsers.length
-      ? places.map((at, index) => [at, parsers[index] as Parser] as const)
-      : [];
-  };
-  return new Map([
-    ...matchParsers('input', inputs),
-    ...matchParsers('output', output === undefined ? [] : [output]),
-  ]);
+    if (places.length !== expected.length) continue;
+    for (const [index, at] of places.entries()) parsers.set(at, expected[index] as Parser);
+  }
+  return parsers;
 }
 
 const inputSteps = (parser: Parser): readonly CallStep[] => [
@@ -88,23 +90,6 @@ export const outputErrorMessage = 'Output validation failed';
 function invalidOutput(cause: unknown): TRPCError {
   boundIssues(cause);
   return new TRPCError({ message: outputErrorMessage, code: 'INTERNAL_SERVER_ERROR', cause });
-}
-
-/** Like `outputStep`, for the data of a middleware's result. */
-function resultStep(parser: Parser): CallStep {
-  const parse = parseFunction(parser);
-  return {
-    kind: 'convert',
-    async convert(value) {
-      const result = value as MiddlewareResult;
-      if (!result.ok) return result;
-      try {
-        return { ...result, data: await parse(result.data) };
-      } catch (cause) {
-        throw invalidOutput(cause);
-      }
-    },
-  };
 }
 
 /** Converts the output of the resolver to the result of the innermost `next()`. */
@@ -133,47 +118,16 @@ const resultToOutcome: CallStep = {
  */
 function isTrpcProcedure(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): boolean {
   const { middlewares, caller } = readDefinition(procedure);
-  if (caller !== undefined || functionForm(procedure) !== functionForm(sample)) return false;
-  if (functionForm(middlewares.at(-1)) !== functionForm(readDefinition(sample).middlewares.at(-1)))
-    return false;
-  const frames = countFrames(procedure);
-  return frames > 0 && frames === countFrames(sample);
+  const resolverOfTrpc = readDefinition(sample).middlewares.at(-1);
+  return (
+    caller === undefined &&
+    hasSameSource(procedure, sample) &&
+    hasSameSource(middlewares.at(-1), resolverOfTrpc)
+  );
 }
 
-/** Whether a middleware is one that tRPC creates for `.input()` or `.output()`. */
-function isTrpcParser(middleware: Middleware, kind: 'input' | 'output', sample: AnyTRPCProcedure): boolean {
-  const sampleParser = readDefinition(sample).middlewares.find(({ _type }) => _type === kind);
-  return middleware._type === kind && functionForm(middleware) === functionForm(sampleParser);
-}
-
-/**
- * Describes a function by features that a wrapper rarely copies: `async`, name, number of parameters, property names.
- */
-function functionForm(value: unknown): string {
-  if (typeof value !== 'function') return typeof value;
-  return [value.constructor.name, value.name, value.length, ...Reflect.ownKeys(value).map(String)].join();
-}
-
-/**
- * Counts the stack frames when a procedure reads its options, to detect wrappers and proxies, which add one. Reading
- * the options throws, so no step of the procedure runs.
- */
-function countFrames(procedure: AnyTRPCProcedure): number {
-  let frames = 0;
-  const options = new Proxy({ getRawInput: undefined } as never, {
-    ownKeys() {
-      const { stackTraceLimit } = Error;
-      Error.stackTraceLimit = 100;
-      const error = new Error('These options cannot be read');
-      Error.stackTraceLimit = stackTraceLimit;
-      frames = String(error.stack).split('\n').length;
-      throw error;
-    },
-  });
-  try {
-    Promise.resolve(procedure(options)).catch(() => {});
-  } catch {
-    // Thrown by a synchronous wrapper.
-  }
-  return frames;
-}
+/** Whether two functions have the same source text. That of a `Proxy` and of a bound function is `[native code]`. */
+const hasSameSource = (one: unknown, other: unknown): boolean =>
+  typeof one === 'function' &&
+  typeof other === 'function' &&
+  Function.prototype.toString.call(one) === Function.prototype.toString.call(other);

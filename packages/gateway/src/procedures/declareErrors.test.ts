@@ -48,17 +48,16 @@ it('the formatter of declareErrors shapes the errors of its own definitions, and
 });
 
 it.each<[definitions: ErrorDefinitions, message: string]>([
-  [
-    { NOT_FOUND: { status: 404 } },
-    'The code of the declared error NOT_FOUND is reserved by tRPC or the gateway. Choose another code, such as PET_NOT_FOUND.',
-  ],
-  [
-    { soldOut: { status: 409 } },
-    'The code of the declared error "soldOut" is invalid. Use upper-case letters, digits and underscores, such as OUT_OF_STOCK.',
-  ],
-  ...[200, 399, 600].map((status): [ErrorDefinitions, string] => [
-    { GONE: { status } },
-    `The declared error GONE has the status ${status}. Use an HTTP status from 400 to 599.`,
+  ...['NOT_FOUND', 'NOT_ACCEPTABLE', 'soldOut', ''].map((code): [ErrorDefinitions, string] => [
+    { [code]: { status: 404 } },
+    `The code of the declared error "${code}" is reserved or invalid. Use upper-case letters, digits and underscores, such as OUT_OF_STOCK, but no code of tRPC.`,
+  ]),
+  ...[
+    ...[200, 399, 600, 400.5].map((status) => ({ status })),
+    { status: 404, data: { left: 1 } as never },
+  ].map((GONE): [ErrorDefinitions, string] => [
+    { GONE },
+    'The declared error GONE needs an HTTP status from 400 to 599, and its data, if any, must be a schema of zod, such as z.object({ … }).',
   ]),
 ])('declareErrors rejects %j', (definitions, message) => {
   expect(() => declareErrors(definitions as never)).toThrow(new TypeError(message));

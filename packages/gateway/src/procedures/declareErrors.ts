@@ -4,10 +4,9 @@ import {
   type TRPCDefaultErrorShape,
   type TRPCErrorShape,
 } from '@trpc/server';
-import { formatValue } from '../http/formatValue.ts';
 import type { z } from 'zod/v4';
 import { isZod } from './standardSchema.ts';
-import { codeMessage, isReservedCode, trpcCodeOf } from './errorCodes.ts';
+import { codeMessage, isErrorStatus, isReservedCode, trpcCodeOf } from './errorCodes.ts';
 
 /** The definition of a declared error. */
 export interface ErrorDefinition {
@@ -94,7 +93,9 @@ export function declareErrors<const Definitions extends ErrorDefinitions>(
   });
   const format = ({ error, shape }: { error: TRPCError; shape: TRPCDefaultErrorShape }) => {
     if (error instanceof DeclaredError && declared[error.declaredCode] === error.definition) {
-      return { ...shape, data: { ...shape.data, ...error.shapeData() } };
+      const { data, declaredCode: code, definition } = error;
+      const own = { code, httpStatus: definition.status, ...(data !== undefined && { data }) };
+      return { ...shape, data: { ...shape.data, ...own } };
     }
     (error as DefinitionReader)[definitionReader]?.(declared);
     return undefined;
@@ -131,12 +132,6 @@ export class DeclaredError extends TRPCError {
     this.definition = definition;
     this.data = parseData(declaredCode, definition, data);
   }
-
-  /** The members that replace those of tRPC's `shape.data`. */
-  shapeData(): object {
-    const { data, declaredCode: code, definition } = this;
-    return { code, httpStatus: definition.status, ...(data !== undefined && { data }) };
-  }
 }
 
 function parseData(code: string, { data: schema }: ErrorDefinition, data: unknown): unknown {
@@ -151,25 +146,14 @@ function parseData(code: string, { data: schema }: ErrorDefinition, data: unknow
 }
 
 /** @throws {TypeError} for a reserved or malformed code, an invalid status, and data that is not a zod schema */
-export function checkDefinition(code: string, { status, data }: ErrorDefinition): void {
-  if (isReservedCode(code)) {
+function checkDefinition(code: string, { status, data }: ErrorDefinition): void {
+  if (isReservedCode(code) || !/^[A-Z][A-Z0-9_]*$/.test(code)) {
     throw new TypeError(
-      `The code of the declared error ${code} is reserved by tRPC or the gateway. Choose another code, such as PET_${code}.`,
+      `The code of the declared error "${code}" is reserved or invalid. Use upper-case letters, digits and underscores, such as OUT_OF_STOCK, but no code of tRPC.`,
     );
   }
-  if (!/^[A-Z][A-Z0-9_]*$/.test(code)) {
-    throw new TypeError(
-      `The code of the declared error "${code}" is invalid. Use upper-case letters, digits and underscores, such as OUT_OF_STOCK.`,
-    );
-  }
-  if (!Number.isInteger(status) || status < 400 || status > 599) {
-    throw new TypeError(
-      `The declared error ${code} has the status ${status}. Use an HTTP status from 400 to 599.`,
-    );
-  }
-  if (data !== undefined && !isZod(data)) {
-    throw new TypeError(
-      `The declared error ${code} has data that is ${formatValue(data)}. Use a schema of zod, such as z.object({ … }).`,
-    );
-  }
+  if (isErrorStatus(status) && (data === undefined || isZod(data))) return;
+  throw new TypeError(
+    `The declared error ${code} needs an HTTP status from 400 to 599, and its data, if any, must be a schema of zod, such as z.object({ … }).`,
+  );
 }

@@ -29,9 +29,6 @@ export function inputError(issues: readonly InputIssue[]): TRPCError {
   return new TRPCError({ code: 'BAD_REQUEST', cause: new InputIssues(issues) });
 }
 
-/** Largest number of issues that are converted from another library's. */
-const maxConverted = 1001;
-
 /** Longest message of a schema's error, in characters: some 500 issues of zod with a short path. */
 const maxMessageLength = 65_536;
 
@@ -62,7 +59,7 @@ export function issuesOf(error: TRPCError): readonly InputIssue[] {
   return cause instanceof InputIssues || isZod(cause)
     ? (issues as readonly InputIssue[])
     : // Not `map`: ArkType's issues are a subclass of Array, whose `map` would create another instance of it.
-      Array.from({ length: Math.min(issues.length, maxConverted) }, (_, index) =>
+      Array.from({ length: Math.min(issues.length, maxIssues) }, (_, index) =>
         toIssue(issues[index] as StandardIssue),
       );
 }
@@ -126,7 +123,7 @@ function unionMessage({ errors }: InputIssue): string | undefined {
 /** Largest number of issues of another library, whose `message` does not list them. */
 const maxIssues = 1000;
 
-/** Number of issues that a message names. These are kept in any case, shortened if necessary. */
+/** Number of issues that a message names, and that are kept, shortened, of an error that is too large. */
 const namedIssues = 20;
 
 /** Longest text in a shortened issue, in characters. */
@@ -150,18 +147,9 @@ export function boundIssues(error: unknown): boolean {
   const issues = error instanceof Error && 'issues' in error ? error.issues : undefined;
   if (!Array.isArray(issues) || Object.isFrozen(issues)) return false;
   const isZodError = /^\$?ZodError$/.test((error as Error).name);
-  const kept: unknown[] = [];
-  let isShortened = false;
-  let left = isZodError ? maxMessageLength : maxIssues;
-  for (const issue of issues as readonly unknown[]) {
-    const next = isZodError ? textLeft(issue, left, 1) : left - 1;
-    if (next < 0 && kept.length >= namedIssues) break;
-    if (next < 0) isShortened = true;
-    else left = next;
-    kept.push(next < 0 ? shortIssue(issue) : issue);
-  }
+  if (isZodError ? textLeft(issues, maxMessageLength, 0) >= 0 : issues.length <= maxIssues) return false;
+  const kept = issues.slice(0, namedIssues).map(shortIssue);
   const omitted = issues.length - kept.length;
-  if (omitted === 0 && !isShortened) return false;
   if (omitted > 0) {
     const message = `${omitted} more issues are not listed`;
     kept.push({ code: 'custom', path: [], message, [omittedIssues]: omitted });
@@ -179,15 +167,10 @@ function textLeft(value: unknown, budget: number, depth: number): number {
   if (typeof value === 'string') return budget - value.length - 2;
   let left = budget - 2 * depth - 8;
   if (typeof value !== 'object' || value === null) return left;
-  if (Array.isArray(value)) {
-    for (let index = 0; index < value.length && left >= 0; index += 1) {
-      left = textLeft(value[index], left, depth + 1);
-    }
-    return left;
-  }
-  for (const [name, member] of Object.entries(value)) {
+  // A member of an object counts like a list of its name and its value.
+  for (const member of Array.isArray(value) ? (value as readonly unknown[]) : Object.entries(value)) {
     if (left < 0) break;
-    left = textLeft(member, left - name.length - 4 - 2 * depth, depth + 1);
+    left = textLeft(member, left, depth + 1);
   }
   return left;
 }

@@ -5,7 +5,7 @@ import { LimitError } from './limitError.ts';
  * deep value would overflow the stack. Class instances, such as bytes and files, are not JSON and count as leaves.
  */
 export function isDeeper(value: unknown, most: number): boolean {
-  if (most === Infinity || (most > 0 && isFlat(value))) return false;
+  if (most === Infinity) return false;
   let level = isContainer(value) ? [value] : [];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth === most) return true;
@@ -17,17 +17,6 @@ export function isDeeper(value: unknown, most: number): boolean {
     level = next;
   }
   return false;
-}
-
-/** Whether a value is not an array and contains no arrays or objects: a fast check that most inputs pass. */
-function isFlat(value: unknown): boolean {
-  if (!isContainer(value)) return true;
-  // `for in` converts each array index to a string: 100 times slower than a loop.
-  if (Array.isArray(value)) return false;
-  for (const name in value) {
-    if (isContainer((value as Readonly<Record<string, unknown>>)[name])) return false;
-  }
-  return true;
 }
 
 function isContainer(value: unknown): value is object {

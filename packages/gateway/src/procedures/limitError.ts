@@ -28,23 +28,26 @@ export type Limit =
   | 'url-bytes'
   | 'waiting-sockets';
 
-interface LimitErrorOptions {
-  readonly code: TRPCError['code'];
-  /** Sent to the client. A sentence that names the limit. */
-  readonly message: string;
-  /** Seconds after which the client may retry. */
-  readonly retryAfterSeconds?: number;
-}
-
 /** The error of a request that exceeded a limit. It is not logged as an error, since the service works as intended. */
 export class LimitError extends TRPCError {
   readonly limit: Limit;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(limit: Limit, { retryAfterSeconds, ...error }: LimitErrorOptions) {
+  /**
+   * @param error `message` is sent to the client: a sentence that names the limit. `retryAfterSeconds` is the time after
+   * which the client may retry.
+   */
+  constructor(
+    limit: Limit,
+    error: {
+      readonly code: TRPCError['code'];
+      readonly message: string;
+      readonly retryAfterSeconds?: number;
+    },
+  ) {
     super(error);
     this.limit = limit;
-    this.retryAfterSeconds = retryAfterSeconds;
+    this.retryAfterSeconds = error.retryAfterSeconds;
   }
 }
 

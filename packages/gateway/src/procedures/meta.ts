@@ -1,5 +1,4 @@
 import type { z } from 'zod/v4';
-import type { ErrorDefinitions } from './declareErrors.ts';
 import type { StandardSchema } from './standardSchema.ts';
 
 /**
@@ -199,9 +198,4 @@ export interface GatewayMeta {
    * integer, 0 or more. 0 exempts the procedure. Default: 1.
    */
   readonly rateLimitCost?: number;
-  /**
-   * Describes the shapes that a custom formatter in `.errors()` returns, for REST, the document and generated types:
-   * `data.code` is one of these codes and `data.data` matches its schema. Not needed with `.errors(declareErrors(…))`.
-   */
-  readonly errors?: ErrorDefinitions;
 }

@@ -84,11 +84,6 @@ async function readProcedure(
 ): Promise<Procedure> {
   const definition = readDefinition(procedure);
   const { type, meta, inputs, output } = definition;
-  if (!Array.isArray(inputs)) {
-    throw new GatewayError(
-      `Procedure "${path}" was created by a version of @trpc/server that the gateway does not support. Use @trpc/server ^11.25.2.`,
-    );
-  }
   const metadata = readMeta(path, type, meta);
   const stages = stagesOf(procedure);
   return {
@@ -102,7 +97,7 @@ async function readProcedure(
     inputs,
     output,
     ...metadata,
-    errors: metadata.rest && (await readErrors(path, definition, metadata.errors)),
+    errors: metadata.rest && (await readErrors(path, definition)),
     takesKey: Boolean(metadata.idempotencyKey ?? metadata.rest?.idempotencyKey),
     isPublic: metadata.rest?.protect === false,
   };

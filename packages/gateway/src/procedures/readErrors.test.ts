@@ -2,15 +2,11 @@ import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { expect, it, vi } from 'vitest';
 import { declareErrors } from './declareErrors.ts';
 import { GatewayError } from './gatewayError.ts';
-import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
 import { readDefinition } from './compile.ts';
 
-const t = initTRPC.context<{ user: { name: string } }>().meta<GatewayMeta>().create();
-function read(procedure: AnyTRPCProcedure) {
-  const definition = readDefinition(procedure);
-  return readErrors('a', definition, (definition.meta as GatewayMeta | undefined)?.errors);
-}
+const t = initTRPC.context<{ user: { name: string } }>().create();
+const read = (procedure: AnyTRPCProcedure) => readErrors('a', readDefinition(procedure));
 
 const GONE = { status: 410 } as const;
 const CLOSED = { status: 423 } as const;
@@ -51,24 +47,23 @@ it('readErrors reads the declared errors of a procedure that also has a formatte
   expect(await read(procedure)).toEqual({ GONE });
 });
 
-it('readErrors accepts a definition that is declared twice, and merges the errors of the metadata', async () => {
+it('readErrors accepts a definition that is declared twice', async () => {
   const errors = declareErrors({ GONE });
   const procedure = t.procedure
-    .meta({ errors: { CLOSED } })
     .errors(errors)
     .errors(errors)
     .query(() => 1);
-  expect(await read(procedure)).toEqual({ GONE, CLOSED });
+  expect(await read(procedure)).toEqual({ GONE });
 });
 
-it('readErrors rejects an invalid definition in the metadata with a GatewayError that names the procedure', async () => {
+it('readErrors rejects two definitions of one code with a GatewayError that names the procedure', async () => {
   const procedure = t.procedure
-    .meta({ errors: { NOT_FOUND: { status: 404 } } })
-    .errors(({ shape }) => shape)
+    .errors(declareErrors({ GONE }))
+    .errors(declareErrors({ GONE: { status: 404 } }))
     .query(() => 1);
-  const error: unknown = await read(procedure).catch((cause: unknown) => cause);
-  expect(error).toBeInstanceOf(GatewayError);
-  expect((error as GatewayError).message).toBe(
-    'Procedure "a": The code of the declared error NOT_FOUND is reserved by tRPC or the gateway. Choose another code, such as PET_NOT_FOUND.',
+  await expect(read(procedure)).rejects.toThrow(
+    new GatewayError(
+      'Procedure "a" declares the error GONE twice, with different definitions. Rename one of them.',
+    ),
   );
 });

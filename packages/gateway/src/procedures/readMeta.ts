@@ -11,7 +11,6 @@ import {
   required,
   text,
 } from '../http/optionRules.ts';
-import type { ErrorDefinitions } from './declareErrors.ts';
 import { GatewayError } from './gatewayError.ts';
 import type { Deprecation, GatewayMeta, Pagination, RestMeta, UploadLimits } from './meta.ts';
 import { isStandardSchema } from './standardSchema.ts';
@@ -29,8 +28,6 @@ export interface ProcedureMeta {
   readonly rateLimitCost: number;
   /** Whether the gateway replays its responses. */
   readonly idempotencyKey: IdempotencyKeyUse;
-  /** The definitions that describe a custom formatter in `.errors()`. */
-  readonly errors: ErrorDefinitions | undefined;
 }
 
 /**
@@ -137,7 +134,6 @@ const rules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
     (value) => typeof value === 'boolean' || value === 'required',
     "true or 'required'",
   ),
-  errors: optional(isObject, 'an object of definitions, such as errors: { OUT_OF_STOCK: { status: 409 } }'),
 };
 
 /**
@@ -150,14 +146,13 @@ export function readMeta(path: string, type: string, value: unknown): ProcedureM
   if (problems.length > 0) {
     throw new GatewayError(problems.map((problem) => `Procedure "${path}": ${problem}`).join('\n'));
   }
-  const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotencyKey, errors } = meta;
+  const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotencyKey } = meta;
   return {
     rest: openapi?.enabled === false ? undefined : (openapi ?? undefined),
     scopes: scopes.length === 0 ? undefined : [...new Set(scopes)],
     deadlineMs,
     rateLimitCost,
     idempotencyKey: idempotencyKey || undefined,
-    errors,
   };
 }
 

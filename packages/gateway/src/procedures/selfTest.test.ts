@@ -1,4 +1,4 @@
-import { initTRPC } from '@trpc/server';
+import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { expect, test, vi } from 'vitest';
 import { readProcedures } from './procedures.ts';
 import { createSample, selfTest, type SampleProcedure } from './selfTest.ts';
@@ -20,68 +20,51 @@ function withDefinition(change: (definition: Mutable, sample: SampleProcedure) =
 /** Creates a sample with another call function, as from another version of tRPC. */
 function withCall(call: (sample: SampleProcedure, options: { ctx: object }) => unknown): SampleProcedure {
   const sample = createSample();
-  const { procedure } = sample;
-  async function stub(options: { ctx: object }): Promise<unknown> {
-    return call(sample, options);
-  }
-  Object.defineProperty(stub, 'name', { value: procedure.name });
-  return { ...sample, procedure: Object.assign(stub, procedure) };
+  const stub = async (options: { ctx: object }) => call(sample, options);
+  return { ...sample, procedure: Object.assign(stub, sample.procedure) as unknown as AnyTRPCProcedure };
 }
 
 test('the installed @trpc/server passes the self-test', async () => {
   expect(await selfTest(createSample())).toBeUndefined();
 });
 
-test.each<[behaviour: string, difference: RegExp, sample: SampleProcedure]>([
-  [
-    'has no inputs in _def',
-    /^inputs are not in _def$/,
-    withDefinition((definition) => (definition.inputs = [])),
-  ],
-  [
-    'has no output in _def',
-    /^the output is not in _def$/,
-    withDefinition((definition) => delete definition.output),
-  ],
-  [
-    'has another resolver in _def',
-    /^the resolver is not in _def$/,
-    withDefinition((definition) => (definition.resolver = () => 1)),
-  ],
+test.each<[behaviour: string, sample: SampleProcedure]>([
+  ['has no inputs in _def', withDefinition((definition) => (definition.inputs = []))],
+  ['has no output in _def', withDefinition((definition) => delete definition.output)],
   [
     'runs its middlewares in another order',
-    /^the middlewares of a procedure are "output,,input,input,"$/,
     withDefinition(({ middlewares }) =>
       middlewares.unshift(...middlewares.splice(2, 1), ...middlewares.splice(1, 1)),
     ),
   ],
   [
     'does not mark its parsers',
-    /^the middlewares of a procedure are/,
     withDefinition(({ middlewares }) => middlewares.forEach((each) => Reflect.deleteProperty(each, '_type'))),
+  ],
+])(
+  'the self-test accepts a @trpc/server that %s: its middlewares run as they are',
+  async (_behaviour, sample) => {
+    expect(await selfTest(sample)).toBeUndefined();
+  },
+);
+
+test.each<[behaviour: string, difference: RegExp, sample: SampleProcedure]>([
+  [
+    'has another resolver in _def',
+    /^a compiled call behaves differently/,
+    withDefinition((definition) => (definition.resolver = () => 1)),
+  ],
+  [
+    'has another parser in _def',
+    /^a compiled call behaves differently/,
+    withDefinition((definition) => (definition.output = () => 1)),
   ],
   [
     'has no middlewares',
     /^the test of a procedure failed: TypeError/,
     withDefinition((definition) => Reflect.deleteProperty(definition, 'middlewares')),
   ],
-  [
-    'adds a middleware',
-    /^the middlewares of a procedure are/,
-    withDefinition(({ middlewares }) =>
-      middlewares.unshift((options) => (options as { next: () => unknown }).next()),
-    ),
-  ],
-  ['does not read the options of a call at once', /^a procedure is not recognised$/, withCall(() => 1)],
-  [
-    'runs other steps',
-    /^a compiled call behaves differently/,
-    withCall((_sample, options) => {
-      // `countFrames` requires that the options are read.
-      Object.keys(options);
-      return undefined;
-    }),
-  ],
+  ['runs other steps', /^a compiled call behaves differently/, withCall(() => undefined)],
 ])('the self-test rejects a @trpc/server that %s', async (_behaviour, difference, sample) => {
   expect(await selfTest(sample)).toMatch(difference);
 });
@@ -90,12 +73,12 @@ test('a failed self-test makes readProcedures execute all procedures through tRP
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const procedures = await readProcedures(
     router,
-    withDefinition((definition) => (definition.inputs = [])),
+    withDefinition((definition) => (definition.resolver = () => 1)),
   );
   expect(procedures.map(({ execution }) => execution)).toEqual(['trpc', 'trpc']);
   expect(log.mock.calls).toEqual([
     [
-      '@petstore/gateway: all procedures are called through tRPC, which is slower, because inputs are not in _def. Use @trpc/server ^11.25.2.',
+      '@petstore/gateway: all procedures are called through tRPC, which is slower, because a compiled call behaves differently from a call by tRPC. Use @trpc/server ^11.25.2.',
     ],
   ]);
   log.mockClear();

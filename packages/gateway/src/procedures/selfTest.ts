@@ -1,13 +1,10 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { execute, Failure } from './execute.ts';
-import { compile, readDefinition } from './compile.ts';
+import { compile } from './compile.ts';
 
-/** A procedure built with the installed @trpc/server, and the parts that it was built from. */
+/** A procedure built with the installed @trpc/server. */
 export interface SampleProcedure {
   readonly procedure: AnyTRPCProcedure;
-  readonly inputs: readonly unknown[];
-  readonly output: unknown;
-  readonly resolver: unknown;
   /** The steps that its calls have run, since the list was last emptied. */
   readonly steps: unknown[];
 }
@@ -19,42 +16,33 @@ export function createSample(): SampleProcedure {
     if (Object(value)[name] !== undefined) throw new Error(`Invalid: ${name}`);
     return { ...(value as object), [`parsed by ${name}`]: true };
   };
-  const inputs = [parser('first input'), parser('second input')] as const;
-  const output = parser('output');
-  const resolver = ({ ctx, input }: { ctx: object; input: object }): never => {
-    steps.push(['resolver', ctx, input]);
-    if ('resolver' in input) throw new Error('Invalid: resolver');
-    return { ctx, ...input } as never;
-  };
   const procedure = initTRPC
     .create()
-    .procedure.input(inputs[0])
+    .procedure.input(parser('first input'))
     .use(async ({ ctx, input, next }) => {
       steps.push(['middleware', ctx, input]);
       const result = await next({ ctx: { added: true } });
       steps.push(['result', result.ok]);
       return result;
     })
-    .output(output)
-    .input(inputs[1])
-    .mutation(resolver) as unknown as AnyTRPCProcedure;
-  return { procedure, inputs, output, resolver, steps };
+    .output(parser('output'))
+    .input(parser('second input'))
+    .mutation(({ ctx, input }): never => {
+      steps.push(['resolver', ctx, input]);
+      if ('resolver' in input) throw new Error('Invalid: resolver');
+      return { ctx, ...(input as object) } as never;
+    }) as unknown as AnyTRPCProcedure;
+  return { procedure, steps };
 }
 
 /**
- * Tests whether procedures of the installed @trpc/server have the form that `compile` expects: their parts are in
- * `_def`, and a compiled call runs the same steps with the same outcome as tRPC's own call.
+ * Tests whether procedures of the installed @trpc/server have the form that `compile` expects: a compiled call runs the
+ * same steps with the same outcome as tRPC's own call.
  * @returns a description of the first difference; `undefined` if there is none
  */
 export async function selfTest(sample: SampleProcedure): Promise<string | undefined> {
-  const { procedure, inputs, output, resolver } = sample;
+  const { procedure } = sample;
   try {
-    const definition = readDefinition(procedure);
-    const types = definition.middlewares.map(({ _type }) => _type).join();
-    if (types !== 'input,,output,input,') return `the middlewares of a procedure are "${types}"`;
-    if (inputs.some((parser, at) => definition.inputs[at] !== parser)) return 'inputs are not in _def';
-    if (definition.output !== output) return 'the output is not in _def';
-    if (definition.resolver !== resolver) return 'the resolver is not in _def';
     const stages = compile(procedure, procedure);
     if (stages === undefined) return 'a procedure is not recognised';
     const compiled = { path: 'sample', type: 'mutation', meta: undefined, procedure, stages } as const;

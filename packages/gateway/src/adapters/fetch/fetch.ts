@@ -1,15 +1,16 @@
 // Hot path: called for every request.
-import { isWritableHeader } from '../../http/headers.ts';
 import {
-  discardStream,
   hasNoBody,
-  isBodyStream,
   type BodyStream,
+  discardStream,
   type Header,
   type HttpResponse,
+  isBodyStream,
+  isWritableHeader,
+  utf8Bytes,
+  utf8Length,
 } from '../../http/response.ts';
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
-import { utf8Bytes, utf8Length } from '../../http/utf8.ts';
 import { internalErrorResponse } from '../server/rejections.ts';
 import { FetchRequest } from './request.ts';
 

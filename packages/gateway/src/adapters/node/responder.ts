@@ -2,8 +2,13 @@
 import { Buffer } from 'node:buffer';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { isWritableHeader } from '../../http/headers.ts';
-import { hasNoContent, isBodyStream, type Header, type HttpResponse } from '../../http/response.ts';
+import {
+  type Header,
+  hasNoContent,
+  type HttpResponse,
+  isBodyStream,
+  isWritableHeader,
+} from '../../http/response.ts';
 import { controlCharacter, nonPrintable } from '../server/request.ts';
 import { bufferedBody, type BodySink, byteLength, Responder, unlessAborted } from '../server/responder.ts';
 import type { NodeRequest } from './request.ts';

@@ -1,4 +1,4 @@
-import { requestId } from '../../http/requestId.ts';
+import { requestId } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { HttpRejection, RejectHttp } from '../../http/service.ts';
 

@@ -1,5 +1,5 @@
 // Hot path: one object per request. The optimisations of `RequestHead` are measured by ../uws/testing/headCost.ts.
-import { tokenPattern } from '../../http/headers.ts';
+import { tokenPattern } from '../../http/response.ts';
 import type { HttpRequest, Bytes } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import { BodyBuffer, maxDiscardedBytes, type BodySource } from './bodyBuffer.ts';

@@ -1,17 +1,17 @@
 // Hot path: called for every request.
 import { Buffer } from 'node:buffer';
-import { isWritableHeader } from '../../http/headers.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import {
-  discardStream,
   hasNoContent,
-  isBodyStream,
   type BodyStream,
+  discardStream,
   type Header,
   type HttpResponse,
+  isBodyStream,
+  isWritableHeader,
+  statusText,
 } from '../../http/response.ts';
 import type { Service } from '../../http/service.ts';
-import { statusText } from '../../http/statusText.ts';
 import { defaultRejection, internalErrorResponse, overloadedResponse } from './rejections.ts';
 import type { ServerRequest } from './request.ts';
 

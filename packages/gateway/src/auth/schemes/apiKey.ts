@@ -1,11 +1,10 @@
-import { tokenPattern } from '../../http/headers.ts';
+import { tokenPattern } from '../../http/response.ts';
 import { isText, optional } from '../../http/optionRules.ts';
 import type { Scheme } from '../../calls/scheme.ts';
 import {
   challengeOf,
   commonMembers,
   credentialChallenge,
-  type OwnRules,
   requireSchemeOptions,
   type SchemeOptions,
 } from './options.ts';
@@ -16,7 +15,7 @@ export interface ApiKeyOptions<Identity> extends SchemeOptions<Identity> {
   readonly header?: string;
 }
 
-const rules: OwnRules<ApiKeyOptions<unknown>> = {
+const rules = {
   header: optional((value) => isText(value) && tokenPattern.test(value), 'a header name, such as X-API-Key'),
 };
 

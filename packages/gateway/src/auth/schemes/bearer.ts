@@ -1,13 +1,7 @@
 import { isObject } from '../../http/isObject.ts';
 import { isText, isTextList, optional, type OptionRules, required, text } from '../../http/optionRules.ts';
 import type { HeaderSource, ProtectedResource, Scheme } from '../../calls/scheme.ts';
-import {
-  challengeOf,
-  commonMembers,
-  type OwnRules,
-  requireSchemeOptions,
-  type SchemeOptions,
-} from './options.ts';
+import { challengeOf, commonMembers, requireSchemeOptions, type SchemeOptions } from './options.ts';
 
 /** Options of `bearer()`. */
 export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
@@ -25,7 +19,7 @@ export interface ProtectedResourceOptions {
   readonly authorizationServers: readonly string[];
 }
 
-const isHttpUrl = (value: unknown): value is string =>
+export const isHttpUrl = (value: unknown): value is string =>
   isText(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? '');
 
 /** The rule of the option `protectedResource`, as `bearer` and `jwt` have it. */
@@ -38,7 +32,7 @@ export const protectedResourceRule = (authorizationServers: typeof optional) =>
     authorizationServers: authorizationServers(isTextList, 'an array of issuer URLs'),
   } satisfies OptionRules<ProtectedResourceOptions>);
 
-const rules: OwnRules<BearerOptions<unknown>> = {
+const rules = {
   noun: text,
   protectedResource: protectedResourceRule(required),
 };
@@ -78,7 +72,7 @@ export function bearerMembers(
     reads: '"Authorization: Bearer"',
     header: 'authorization',
     isAmbient: false,
-    protectedResource: resource?.served,
+    protectedResource: resource,
     challenge: bearerChallenge(realm, resource?.url),
   };
 }
@@ -113,15 +107,14 @@ const wellKnown = '/.well-known/oauth-protected-resource';
 /**
  * Creates the metadata of a protected resource, and its URL, which challenges contain (RFC 9728 §5.1).
  */
-function protectedResource(options: ProtectedResourceOptions): {
-  readonly url: string;
-  readonly served: ProtectedResource;
-} {
-  const { resource, authorizationServers } = options;
-  const url = new URL(resource);
+function protectedResource({
+  resource,
+  authorizationServers,
+}: ProtectedResourceOptions): ProtectedResource & { readonly url: string } {
+  const { origin, pathname } = new URL(resource);
   // RFC 9728 §3.1: the well-known path is inserted between the host and the path, without a trailing slash after the
   // host.
-  const path = `${wellKnown}${url.pathname === '/' ? '' : url.pathname}` as const;
+  const path = `${wellKnown}${pathname === '/' ? '' : pathname}` as const;
   const document = (scopes: readonly string[]) => ({
     resource,
     authorization_servers: authorizationServers,
@@ -129,5 +122,5 @@ function protectedResource(options: ProtectedResourceOptions): {
     ...(scopes.length > 0 && { scopes_supported: scopes }),
     bearer_methods_supported: ['header'],
   });
-  return { url: `${url.origin}${path}`, served: { path, document } };
+  return { url: `${origin}${path}`, path, document };
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { GatewayError } from '../../procedures/gatewayError.ts';
 import { apiKey } from './apiKey.ts';
-import { basic } from './basic.ts';
 import { bearer } from './bearer.ts';
 import { challengeOf, requireChallenge } from './options.ts';
 import { cookie } from './cookie.ts';
@@ -23,7 +22,6 @@ it.each(['a\r\nset-cookie: b=c', 'a\nb', 'a\0b', 'a\tb', 'é', '\u{1F600}'])(
     expect(() => challengeOf('Bearer', { realm })).toThrow(GatewayError);
     expect(() => apiKey({ verify, realm })).toThrow(/Use printable ASCII/);
     expect(() => cookie({ verify, realm, cookie: 'a' })).toThrow(/Use printable ASCII/);
-    expect(() => basic({ verify, realm })).toThrow(/Use printable ASCII/);
     expect(() => bearer({ verify, realm })).toThrow(/Use printable ASCII/);
   },
 );
@@ -37,7 +35,6 @@ it.each(['', ' Signature', 'Signature\r\nx: y'])('custom rejects the challenge %
 it.each([
   [apiKey({ verify }), 'ApiKey realm="api", header="X-API-Key"'],
   [cookie({ verify, cookie: '__Host-s' }), 'Cookie realm="api", cookie-name="__Host-s"'],
-  [basic({ verify }), 'Basic realm="api", charset="UTF-8"'],
   [
     custom({ name: 'a', read: verify, verify, challenge: 'A b="c"', document: { type: 'mutualTLS' } }),
     'A b="c"',

@@ -1,11 +1,10 @@
-import { tokenPattern } from '../../http/headers.ts';
+import { tokenPattern } from '../../http/response.ts';
 import { flag, isText, required } from '../../http/optionRules.ts';
 import type { Scheme } from '../../calls/scheme.ts';
 import {
   challengeOf,
   commonMembers,
   credentialChallenge,
-  type OwnRules,
   requireSchemeOptions,
   type SchemeOptions,
 } from './options.ts';
@@ -25,7 +24,7 @@ export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
   readonly proxyRejectsNonAscii?: boolean;
 }
 
-const rules: OwnRules<CookieOptions<unknown>> = {
+const rules = {
   cookie: required(
     (value) => isText(value) && tokenPattern.test(value),
     'a cookie name, such as __Host-session',
@@ -72,27 +71,19 @@ export function cookieValue(header: string | undefined, name: string): string | 
   if (header === undefined) return undefined;
   let rawValue: string | undefined;
   for (const pair of header.split(';')) {
-    const equals = pair.indexOf('=');
+    const [, key, value] = cookiePair.exec(pair) ?? [];
     // Names are case-sensitive.
-    if (equals === -1 || trimBlanks(pair.slice(0, equals)) !== name) continue;
+    if (key !== name) continue;
     if (rawValue !== undefined) return null;
-    rawValue = pair.slice(equals + 1);
+    rawValue = value;
   }
   if (rawValue === undefined) return undefined;
-  const value = cookieOctets.exec(trimBlanks(rawValue))?.[2];
+  const value = cookieOctets.exec(rawValue)?.[2];
   return value === undefined ? null : value || undefined;
 }
 
-/** Trims spaces and tabs. A pattern such as `/[ \t]*$/` would take quadratic time. */
-function trimBlanks(text: string): string {
-  let start = 0;
-  let end = text.length;
-  while (start < end && isBlank(text.charCodeAt(start))) start += 1;
-  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1;
-  return text.slice(start, end);
-}
-
-const isBlank = (code: number) => code === 0x20 || code === 0x09;
+// Blanks between two patterns that cannot match a blank: with two adjacent `[ \t]*`, the time would be quadratic.
+const cookiePair = /^[ \t]*([^ \t=]+)[ \t]*=(.*)$/s;
 
 /** A cookie value (RFC 6265 §4.1.1): no spaces, quotes, commas, semicolons or backslashes, optionally in quotes. */
-const cookieOctets = /^("?)([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\1$/;
+const cookieOctets = /^[ \t]*(?![ \t])("?)([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\1[ \t]*$/;

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../../http/request.ts';
 import { isObject } from '../../http/isObject.ts';
-import { flag, isFunction, isText, required } from '../../http/optionRules.ts';
+import { isFunction, isText, required } from '../../http/optionRules.ts';
 import type { HeaderSource, Scheme } from '../../calls/scheme.ts';
 import {
   commonMembers,
@@ -23,8 +23,6 @@ export interface CustomOptions<Identity>
   readonly read: (source: HeaderSource, request: HttpRequest) => string | null | undefined;
   /** The challenge of a 401, such as `Signature realm="api"` (RFC 9110 §11.3). */
   readonly challenge: string;
-  /** Whether browsers send the credential automatically, as with cookies and client certificates. Default: false. */
-  readonly isAmbient?: boolean;
 }
 
 const rules = {
@@ -32,22 +30,23 @@ const rules = {
   read: required(isFunction, 'a function'),
   challenge: required(isText, `a challenge, such as challenge: 'Signature realm="api"'`),
   document: required(isObject, "an object, such as document: { type: 'http', scheme: 'signature' }"),
-  isAmbient: flag,
 };
 
 /**
  * Creates a custom authentication scheme, such as a request signature, or a client certificate that a proxy forwards in
- * a header.
+ * a header. It is protected against requests of other sites as with `cookie()`, since browsers may add the credential to
+ * the requests of any page.
  * @throws {GatewayError} for a challenge that is not valid in a header
  */
 export function custom<Identity>(options: CustomOptions<Identity>): Scheme<Identity> {
   requireSchemeOptions('custom', options, rules);
-  const { name, document, read, verify, challenge, isAmbient = false } = options;
+  const { name, document, read, verify, challenge } = options;
   return {
     ...commonMembers(options, name, document),
     noun: 'credential',
     usage: `the credential "${name}"`,
-    isAmbient,
+    // Browsers may send it automatically, as a certificate that a proxy forwards.
+    isAmbient: true,
     read,
     verify,
     challenge: credentialChallenge(requireChallenge(challenge)),

@@ -5,41 +5,25 @@ import {
   decodeProtectedHeader,
   errors,
   jwtVerify,
+  type JWTPayload,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
 } from 'jose';
 import type { HttpRequest } from '../../http/request.ts';
-import {
-  callback,
-  isText,
-  isTextList,
-  optional,
-  type OptionRule,
-  type OptionRules,
-  required,
-  text,
-} from '../../http/optionRules.ts';
+import { callback, isText, isTextList, optional, required, text } from '../../http/optionRules.ts';
 import { RecentMap } from '../../state/recentMap.ts';
 import type { HeaderSource, Rejected, Scheme } from '../../calls/scheme.ts';
 import {
   bearerMembers,
   bearerToken,
+  isHttpUrl,
   type ProtectedResourceOptions,
   protectedResourceRule,
 } from './bearer.ts';
 import { commonMembers, requireSchemeOptions, type SchemeOptions } from './options.ts';
 
 /** The claims of a verified token (RFC 7519 §4). */
-export interface JwtClaims {
-  readonly iss?: string;
-  readonly sub?: string;
-  readonly aud?: string | string[];
-  readonly exp?: number;
-  readonly nbf?: number;
-  readonly iat?: number;
-  readonly jti?: string;
-  readonly [claim: string]: unknown;
-}
+export type JwtClaims = Readonly<JWTPayload>;
 
 /** The claims of a verified access token of the type `at+jwt`, which always has a subject (RFC 9068 §2.2). */
 export interface AccessTokenClaims extends JwtClaims {
@@ -87,15 +71,7 @@ export interface JwtOptions<Identity, Claims extends JwtClaims = JwtClaims> exte
 }
 
 const publicKeyAlgorithms = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
+  ...['RS', 'PS', 'ES'].flatMap((family) => [256, 384, 512].map((bits) => `${family}${bits}`)),
   'EdDSA',
   'Ed25519',
 ];
@@ -103,19 +79,14 @@ const publicKeyAlgorithms = [
 const isFilled = (value: unknown) => isText(value) && value !== '';
 
 // With an unset environment variable as issuer or audience, tokens of every one would be accepted.
-const rules: OptionRules<Omit<JwtOptions<unknown>, keyof SchemeOptions<unknown>>> & {
-  readonly verify: OptionRule;
-} = {
+const rules = {
   verify: callback,
   issuer: required(isFilled, 'a string that is not empty'),
   audience: required(
     (value) => [value].flat().length > 0 && [value].flat().every(isFilled),
     'a string or an array of strings, none of them empty',
   ),
-  jwksUri: required(
-    (value) => isText(value) && /^https?:$/.test(URL.parse(value)?.protocol ?? ''),
-    'an http or https URL',
-  ),
+  jwksUri: required(isHttpUrl, 'an http or https URL'),
   algorithms: optional(
     (value) =>
       isTextList(value) && value.length > 0 && value.every((each) => publicKeyAlgorithms.includes(each)),
@@ -124,9 +95,6 @@ const rules: OptionRules<Omit<JwtOptions<unknown>, keyof SchemeOptions<unknown>>
   type: text,
   protectedResource: protectedResourceRule(optional),
 };
-
-/** The `typ` of access tokens (RFC 9068 §2.1). */
-const accessTokenType = 'at+jwt';
 
 /** The tolerated clock skew, in seconds. */
 const clockTolerance = 5;
@@ -138,12 +106,6 @@ const compactJws = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** How many verified tokens are cached. Only valid tokens are, so a client cannot fill the cache with forged ones. */
 const maxVerifiedTokens = 10_000;
-
-interface VerifiedToken {
-  readonly claims: JwtClaims;
-  /** A time of `Date.now()`, after which the signature is verified with newer keys. */
-  readonly verifyAfter: number;
-}
 
 /**
  * Authenticates by JWT access tokens (RFC 9068, RFC 8725), sent as bearer tokens. Requires `npm install jose`.
@@ -175,7 +137,7 @@ export function jwt<Identity>(options: JwtOptions<Identity, never>): Scheme<Iden
   } = options;
   // Claims without a subject are rejected before it, if their type requires one.
   const identify = verify as NonNullable<JwtOptions<Identity>['verify']>;
-  const requiresSubject = type?.toLowerCase().replace(/^application\//, '') === accessTokenType;
+  const requiresSubject = /^(?:application\/)?at\+jwt$/i.test(type ?? '');
   const checks: JWTVerifyOptions = {
     issuer,
     audience: typeof audience === 'string' ? audience : [...audience],
@@ -185,7 +147,8 @@ export function jwt<Identity>(options: JwtOptions<Identity, never>): Scheme<Iden
     ...(type !== undefined && { typ: type }),
   };
   const keys = issuerKeys(options.jwksUri);
-  const verifiedTokens = new RecentMap<VerifiedToken>(maxVerifiedTokens);
+  /** `verifyAfter` is a time of `Date.now()`, after which the signature is verified with newer keys. */
+  const verifiedTokens = new RecentMap<{ claims: JwtClaims; verifyAfter: number }>(maxVerifiedTokens);
 
   async function verifyToken(token: string): Promise<JwtClaims | undefined> {
     const startedAt = performance.now();

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Scheme } from '../../calls/scheme.ts';
 import { apiKey } from './apiKey.ts';
-import { basic } from './basic.ts';
 import { bearer } from './bearer.ts';
 import { cookie } from './cookie.ts';
 import { custom } from './custom.ts';
@@ -18,13 +17,12 @@ const schemes: readonly [name: string, byDefault: Scheme, changed: Scheme, isAmb
   ['bearer', bearer({ verify }), bearer({ verify, ...changed }), false],
   ['apiKey', apiKey({ verify }), apiKey({ verify, ...changed }), false],
   ['cookie', cookie({ verify, cookie: 's' }), cookie({ verify, cookie: 's', ...changed }), true],
-  ['basic', basic({ verify }), basic({ verify, ...changed }), true],
   ['jwt', jwt({ ...issued, verify }), jwt({ ...issued, verify, ...changed }), false],
   [
     'signature',
     custom({ ...signature, name: 'signature', document: { type: 'http', scheme: 'signature' } }),
     custom({ ...signature, ...changed }),
-    false,
+    true,
   ],
 ];
 
@@ -42,7 +40,6 @@ it.each<[name: string, scheme: Scheme, challenge: string]>([
   ['bearer', bearer({ verify, realm: 'pets' }), 'Bearer realm="pets"'],
   ['apiKey', apiKey({ verify, realm: 'pets', header: 'X-Key' }), 'ApiKey realm="pets", header="X-Key"'],
   ['cookie', cookie({ verify, realm: 'pets', cookie: 's' }), 'Cookie realm="pets", cookie-name="s"'],
-  ['basic', basic({ verify, realm: 'pets' }), 'Basic realm="pets", charset="UTF-8"'],
   ['jwt', jwt({ ...issued, realm: 'pets' }), 'Bearer realm="pets"'],
 ])('%s has its option realm in the challenge', (_name, scheme, challenge) => {
   expect(scheme.challenge()).toBe(challenge);
@@ -50,7 +47,6 @@ it.each<[name: string, scheme: Scheme, challenge: string]>([
 
 it.each<[name: string, scheme: Scheme, header: string]>([
   ['bearer', bearer({ verify }), 'authorization'],
-  ['basic', basic({ verify }), 'authorization'],
   ['jwt', jwt(issued), 'authorization'],
   ['apiKey', apiKey({ verify, header: 'X-Key' }), 'x-key'],
   ['cookie', cookie({ verify, cookie: 's' }), 'cookie'],
@@ -58,17 +54,15 @@ it.each<[name: string, scheme: Scheme, header: string]>([
   expect(scheme.header).toBe(header);
 });
 
-it('custom names itself in its usage, and has its option isAmbient', () => {
+it('custom names itself in its usage', () => {
   const options = { ...signature, name: 'signature', document };
   expect(custom(options)).toMatchObject({ usage: 'the credential "signature"', noun: 'credential' });
-  expect(custom({ ...options, isAmbient: true })).toMatchObject({ isAmbient: true });
 });
 
 it('the document of a scheme names the header of apiKey, the cookie of cookie and the format of jwt', () => {
   expect(apiKey({ verify, header: 'X-Key' }).document).toMatchObject({ in: 'header', name: 'X-Key' });
   expect(cookie({ verify, cookie: 's', name: 'mine' }).document).toMatchObject({ in: 'cookie', name: 's' });
   expect(jwt(issued).document).toMatchObject({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
-  expect(basic({ verify }).document).toMatchObject({ type: 'http', scheme: 'basic' });
 });
 
 it.each([

@@ -4,20 +4,15 @@ import {
   isFunction,
   optional,
   optionProblems,
-  type OptionRule,
   type OptionRules,
   required,
   text,
 } from '../../http/optionRules.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
-import type { HttpRequest } from '../../http/request.ts';
 import type { Scheme, SecurityScheme, Verify } from '../../calls/scheme.ts';
 
-/**
- * Options of every authentication scheme.
- * @template Credential what `verify` receives before the request
- */
-export interface SchemeOptions<Identity, Credential extends readonly string[] = [credential: string]> {
+/** Options of every authentication scheme. */
+export interface SchemeOptions<Identity> {
   /**
    * Verifies a credential and returns the identity, or a falsy value to reject it with 401. It runs once per request,
    * before the input is read, and about once a second for each open WebSocket or event stream; rejecting the credential
@@ -27,7 +22,7 @@ export interface SchemeOptions<Identity, Credential extends readonly string[] = 
    * Decide by the credential only: streams with the same credential share one check, and `failedAttempts` remembers a
    * rejection for half a second. Checks that depend on the rest of the request belong in `createContext`.
    */
-  readonly verify: (...verified: [...Credential, request: HttpRequest]) => ReturnType<Verify<Identity>>;
+  readonly verify: Verify<Identity>;
   /**
    * Returns the scopes of an identity, for procedures with `scopes` in their metadata. Default of `jwt` without `verify`:
    * the claim `scope` (RFC 9068 §2.2.3). Other schemes have none.
@@ -43,9 +38,6 @@ export interface SchemeOptions<Identity, Credential extends readonly string[] = 
   readonly document?: SecurityScheme;
 }
 
-/** The rules of the options that a scheme has beside its own. */
-export type OwnRules<Options> = OptionRules<Omit<Options, keyof SchemeOptions<unknown>>>;
-
 const commonRules: OptionRules<SchemeOptions<unknown>> = {
   verify: required(isFunction, 'a function'),
   scopes: callback,
@@ -59,7 +51,11 @@ const commonRules: OptionRules<SchemeOptions<unknown>> = {
  * @param rules the rules of its own options, and of common ones that differ
  * @throws {GatewayError} with a line for each option that is unknown or invalid
  */
-export function requireSchemeOptions(scheme: string, options: object, rules: OptionRule['members']): void {
+export function requireSchemeOptions<Options extends object>(
+  scheme: string,
+  options: Options,
+  rules: OptionRules<Omit<Options, keyof SchemeOptions<unknown>>>,
+): void {
   const problems = optionProblems(scheme, options, { ...commonRules, ...rules }, `${scheme}.`);
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
 }

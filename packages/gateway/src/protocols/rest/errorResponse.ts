@@ -9,12 +9,12 @@ import type { PropertyPlace } from '../../operations/propertyPlaces.ts';
 import type { ErrorReporter } from '../../calls/errorReporter.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
-import { clientMessage } from '../../procedures/clientError.ts';
+import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { codeMessage } from '../../procedures/errorCodes.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
-import { formattedError } from '../../procedures/formattedError.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
 
 type Places = ReadonlyMap<PropertyKey, PropertyPlace>;
 

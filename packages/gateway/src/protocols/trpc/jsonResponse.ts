@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import { utf8Length } from '../../http/utf8.ts';
+import { utf8Length } from '../../http/response.ts';
 import { batchTooLarge, boundedJson, maxStringLength } from '../../calls/responseBytes.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';

@@ -12,7 +12,7 @@ import { type AllLimits, defaultBatchSize, type Limits } from '../../calls/limit
 import type { Policy, PolicySets, Rejection } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
-import type { SocketOrigins } from '../../auth/socketOrigins.ts';
+import type { OriginCheck } from '../../auth/origins.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { RunSettings } from '../requestRun.ts';
 import type { TrpcErrors } from './trpcErrors.ts';
@@ -65,7 +65,7 @@ export interface SocketSettings extends TrpcSettings {
   readonly keepAlive: SocketOptions['keepAlive'];
   readonly rateLimit: Pick<RateLimit<unknown>, 'count'> | undefined;
   readonly failedAttempts: FailedAttempts | undefined;
-  readonly allowsOrigin: SocketOrigins;
+  readonly allowsOrigin: OriginCheck;
   readonly clientAddress: ClientAddress;
   /**
    * Whether the credential may come with the connection parameters, since the request that opens the socket has none.

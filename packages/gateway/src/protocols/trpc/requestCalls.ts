@@ -11,7 +11,7 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { errorStatusOf } from '../../procedures/formattedError.ts';
+import { errorStatusOf } from '../../procedures/clientError.ts';
 import { RequestRun } from '../requestRun.ts';
 import type { TrpcSettings } from './options.ts';
 import { jsonType, retryAfterHeader } from './trpcErrors.ts';

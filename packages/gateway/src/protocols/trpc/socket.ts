@@ -1,7 +1,7 @@
 // Hot path: every frame on a WebSocket is encoded here.
 import { TRPCError } from '@trpc/server';
+import { utf8Length } from '../../http/response.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
-import { utf8Length } from '../../http/utf8.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallScope } from '../../calls/callScope.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
@@ -9,7 +9,7 @@ import { batchTooLarge, boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { errorStatusOf } from '../../procedures/formattedError.ts';
+import { errorStatusOf } from '../../procedures/clientError.ts';
 import type { SocketSettings } from './options.ts';
 import { encodeError, genericErrorShape } from './trpcErrors.ts';
 

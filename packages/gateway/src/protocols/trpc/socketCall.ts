@@ -22,7 +22,7 @@ import type { CallTelemetry } from '../../calls/telemetry.ts';
 import { keyRequired } from '../../calls/idempotencyKey.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
-import { errorStatusOf } from '../../procedures/formattedError.ts';
+import { errorStatusOf } from '../../procedures/clientError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { CallInfo, OpenCall, Socket } from './socket.ts';

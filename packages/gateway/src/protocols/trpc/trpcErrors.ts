@@ -5,8 +5,7 @@ import type { Header } from '../../http/response.ts';
 import type { ErrorReporter } from '../../calls/errorReporter.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { batchTooLarge, boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
-import { clientMessage } from '../../procedures/clientError.ts';
-import { errorStatusOf, isFormatted, unknownCall } from '../../procedures/formattedError.ts';
+import { clientMessage, errorStatusOf, isFormatted, unknownCall } from '../../procedures/clientError.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 

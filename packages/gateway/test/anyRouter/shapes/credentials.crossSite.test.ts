@@ -6,7 +6,7 @@ import { openCredentials, schemeCases } from './startCredentials.ts';
 
 // Requests that pages of other sites send with the credentials of their visitors: oRPC #1846, honojs/hono (csrf, built in).
 
-const cases = schemeCases.filter(({ name }) => ['bearer', 'cookie', 'basic'].includes(name));
+const cases = schemeCases.filter(({ name }) => ['bearer', 'cookie', 'certificate'].includes(name));
 const origins = ['https://shop.example'];
 
 type Service = Awaited<ReturnType<typeof openCredentials>>;
@@ -64,7 +64,7 @@ const writes: readonly [method: string, path: string][] = [
   ['POST', '/trpc/writePOST,writePUT?batch=1'],
 ];
 
-describe.each(['cookie', 'basic', 'bearer'])('cross-site requests with %s', (scheme) => {
+describe.each(['cookie', 'certificate', 'bearer'])('cross-site requests with %s', (scheme) => {
   const isAmbient = scheme !== 'bearer';
 
   describe.each(sources)('requests %s', (source, browserHeaders, isOwn) => {
@@ -122,8 +122,8 @@ describe('pages of cors.origins', () => {
   it.each([
     ['cookie', 'with', 200, 101],
     ['cookie', 'without', 403, 403],
-    ['basic', 'with', 200, 101],
-    ['basic', 'without', 403, 403],
+    ['certificate', 'with', 200, 101],
+    ['certificate', 'without', 403, 403],
     ['bearer', 'with', 200, 101],
     ['bearer', 'without', 200, 101],
   ] as const)(

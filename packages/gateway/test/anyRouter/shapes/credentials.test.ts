@@ -223,7 +223,7 @@ describe.each(schemeCases)('$name', (scheme) => {
     expect(forbidden?.description).toBe('The credential does not have all required scopes: notes:read.');
     expect(forbidden?.headers?.['WWW-Authenticate'] !== undefined).toBe(scheme.challenges.scope !== null);
     expect(paths['/me']?.['get']?.responses).not.toHaveProperty('403');
-    const isAmbient = ['cookie', 'basic'].includes(scheme.name);
+    const isAmbient = ['cookie', 'certificate'].includes(scheme.name);
     for (const method of ['post', 'put', 'patch', 'delete']) {
       expect('403' in (paths['/notes']?.[method]?.responses ?? {})).toBe(isAmbient);
     }

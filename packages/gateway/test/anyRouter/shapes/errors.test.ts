@@ -10,7 +10,6 @@ import { post, startShape } from './startShape.ts';
 import {
   challengeless,
   codes,
-  described,
   inherited,
   shopRouter,
   subscribed,
@@ -162,22 +161,7 @@ it('problem details have the code of each declared error, and its data (h3 #1384
   expect(text).toContain('"const":"OUT_OF_STOCK"');
 });
 
-it('REST and the document use a formatter of tRPC’s .errors() that the metadata describes (trpc #7591)', async () => {
-  const { document, records, rest, restJson, trpc } = await startShape(described);
-  expect((await rest('/limited')).headers.get('retry-after')).toBe('1');
-  expect(await restJson('/limited')).toEqual([
-    429,
-    { code: 'RATE_LIMITED', message: 'Slow down.', status: 429, data: { retryAfterMs: 500 } },
-  ]);
-  expect(records.at(-1)).toMatchObject({ status: 429, error: undefined });
-  const [, error] = await safe(trpc.limited.query());
-  if (error?.data?.code !== 'RATE_LIMITED') throw new Error('The code is missing.');
-  expect(error.data.data.retryAfterMs).toBe(500);
-  const text = JSON.stringify(document.components.schemas['RateLimitedError']);
-  expect(text).toContain('"const":"RATE_LIMITED"');
-});
-
-it('REST sends nothing of a formatter of tRPC’s .errors() that the metadata does not describe', async () => {
+it('REST sends no code and no data of a formatter of tRPC’s .errors()', async () => {
   const { restJson } = await startShape(undescribedFormatter);
   expect(await restJson('/a')).toEqual([404, { code: 'NOT_FOUND', message: 'Not found', status: 404 }]);
 });
@@ -219,21 +203,6 @@ it('REST ignores a status of a formatter that is no error', async () => {
     t.router({ odd: withStatus('/odd', 399, { code: 'CONFLICT', message: 'Taken.' }) }),
   );
   expect(await restJson('/odd')).toEqual([409, { code: 'CONFLICT', message: 'Taken.', status: 409 }]);
-});
-
-it('REST hides the message of a cause if neither a formatter nor the definition of its error has another', async () => {
-  const { restJson } = await startShape(
-    t.router({
-      busy: t.procedure
-        .meta({ openapi: { method: 'GET', path: '/busy' }, errors: { BUSY: { status: 429 } } })
-        .errors(({ shape }) => ({ ...shape, data: { httpStatus: 429, code: 'BUSY' as const } }))
-        .output(z.void())
-        .query(() => {
-          throw new TRPCError({ code: 'TOO_MANY_REQUESTS', cause: new Error('redis://user:secret@queue') });
-        }),
-    }),
-  );
-  expect(await restJson('/busy')).toEqual([429, { code: 'BUSY', message: 'Too many requests', status: 429 }]);
 });
 
 it('a declared error has the message of the throw rather than of its definition, and data that is parsed once, so that its schema may change the type', async () => {
@@ -357,13 +326,6 @@ it('a declared error with the status 401 or 403 has no challenge, and the docume
 });
 
 it.each<[what: string, procedure: Parameters<typeof t.router>[0][string], sentence: RegExp]>([
-  [
-    'metadata without a formatter',
-    t.procedure
-      .meta({ openapi: { method: 'GET', path: '/a' }, errors: { GONE: { status: 410 } } })
-      .query(() => 1),
-    /^Procedure "a" lists errors in its metadata, but no formatter sends them to tRPC clients. Use \.errors\(declareErrors/,
-  ],
   [
     'two definitions of one code',
     t.procedure

@@ -44,26 +44,6 @@ class RateLimited extends Error {
   readonly retryAfterMs = 500;
 }
 
-/** A procedure with a formatter as in tRPC's documentation. */
-const limited = t.procedure
-  .meta({
-    openapi: { method: 'GET', path: '/limited' },
-    errors: {
-      RATE_LIMITED: { status: 429, message: 'Slow down.', data: z.object({ retryAfterMs: z.int() }) },
-    },
-  })
-  .errors(({ error, shape }) => {
-    if (!(error.cause instanceof RateLimited)) return undefined;
-    const data = { retryAfterMs: error.cause.retryAfterMs, secret };
-    return { ...shape, data: { ...shape.data, httpStatus: 429, code: 'RATE_LIMITED' as const, data } };
-  });
-
-export const described = t.router({
-  limited: limited.output(z.void()).query(() => {
-    throw new RateLimited(secret);
-  }),
-});
-
 export const undescribedFormatter = t.router({
   a: t.procedure
     .meta({ openapi: { method: 'GET', path: '/a' } })

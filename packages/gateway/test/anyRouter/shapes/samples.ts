@@ -116,10 +116,6 @@ export const samples: Readonly<Record<string, Sample>> = {
     ...errorSample(403, 'ACCOUNT_LOCKED', 'Account locked'),
   },
   'errors.challengeless.others': {},
-  'errors.described.limited': {
-    status: 429,
-    value: { code: 'RATE_LIMITED', message: 'Slow down.', status: 429, data: { retryAfterMs: 500 } },
-  },
   'errors.inherited.locked': errorSample(423, 'SHOP_CLOSED', 'Shop closed'),
   'errors.inherited.closed': errorSample(423, 'SHOP_CLOSED', 'Shop closed'),
   'errors.shopRouter.order': { body: { count: 5 }, value: { id: 5 } },

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   apiKey,
-  basic,
   bearer,
   cookie,
   createGateway,
@@ -143,21 +142,6 @@ export const schemeCases: readonly SchemeCase[] = [
     isParameter: false,
     challenges: sameChallenge('Cookie realm="api", cookie-name="__Host-session"'),
     document: { type: 'apiKey', in: 'cookie', name: '__Host-session' },
-  },
-  {
-    name: 'basic',
-    make: (callers) =>
-      basic({
-        verify: (user, password) => (password === 'pass:word' ? callers.find(user) : undefined),
-        scopes,
-      }),
-    headers: async (name) => ({
-      authorization: `Basic ${Buffer.from(`${name}:pass:word`).toString('base64')}`,
-    }),
-    malformed: { authorization: `Basic ${Buffer.from('no colon').toString('base64')}` },
-    isParameter: true,
-    challenges: sameChallenge('Basic realm="api", charset="UTF-8"'),
-    document: { type: 'http', scheme: 'basic' },
   },
   {
     name: 'jwt',

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { isWritableHeader } from './headers.ts';
-import type { Header } from './response.ts';
+import { type Header, isWritableHeader } from './response.ts';
 
 it.each<Header>([
   ['x-a', ''],

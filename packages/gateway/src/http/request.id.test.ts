@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { requestId } from './requestId.ts';
+import { requestId } from './request.ts';
 
 it('requestId without a header returns a new printable id each time', () => {
   const ids = new Set(Array.from({ length: 1_100_000 }, () => requestId(undefined)));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
-import { createSocketOrigins } from './socketOrigins.ts';
+import { createSocketOrigins } from './origins.ts';
 
 const allows = createSocketOrigins(['https://pets.example'], 'https://api.example');
 

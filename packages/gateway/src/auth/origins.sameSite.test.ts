@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { HttpRequest } from '../http/request.ts';
-import { createSameSite } from './sameSite.ts';
+import { createSameSite } from './origins.ts';
 
 const isSameSite = createSameSite(['https://shop.example'], 'https://api.example');
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { retryAfterMs } from './retryAfter.ts';
+import { retryAfterMs } from './safeRetryLink.ts';
 
 const now = Date.UTC(1994, 10, 6, 8, 49, 0);
 
