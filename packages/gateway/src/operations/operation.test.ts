@@ -116,7 +116,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'a GET with an input that is not an object',
       { a: echo(get('/x'), z.string()) },
-      /its input is of the type string, which has no property names for parameters; use z\.object\(…\), or QUERY or POST and a path without parameters\.$/,
+      /its input has no property names for parameters; use z\.object\(…\) for each of its inputs, or one schema, a method with a body \(QUERY or POST\), and a path without parameters\.$/,
     ],
     [
       'a bigint deep in a JSON body',
@@ -136,7 +136,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'an unsupported content type',
       { a: echo({ ...post('/x'), contentTypes: ['text/csv'] }, z.object({ a: z.string() })) },
-      /content type text\/csv is not supported for a body of POST; use application\/json, application\/x-www-form-urlencoded, multipart\/form-data/,
+      /content type text\/csv is not supported for its body; use application\/json, application\/x-www-form-urlencoded, multipart\/form-data/,
     ],
     [
       'an empty list of content types',
