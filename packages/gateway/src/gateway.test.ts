@@ -69,13 +69,13 @@ describe('createGateway at start', () => {
       'an operation at the path of the document',
       { a: echo(get('/openapi.json')) },
       { restBasePath: '/' },
-      /Procedure "a" cannot be reached/,
+      /Procedure "a" cannot be served over REST: .* is the path of the document or of a route/,
     ],
     [
       'an operation below the base path of tRPC',
       { a: echo(get('/trpc/x')) },
       { restBasePath: '/' },
-      /Procedure "a" cannot be reached/,
+      /Procedure "a" cannot be served over REST: .* is the path of the document or of a route/,
     ],
   ])('createGateway rejects %s', async (_what, procedures, options, sentence) => {
     await expect(gatewayOf(procedures, options)).rejects.toThrow(sentence);

@@ -159,7 +159,7 @@ it('createGateway rejects two procedures with the same operationId', async () =>
     },
   );
   expect(await messageOf(gateway)).toBe(
-    'Procedures "a" and "b" both have the operationId "x". Give one of them another operationId.',
+    'Procedure "b" cannot be served over REST: "a" has the operationId "x" too; give one of them another operationId.',
   );
 });
 

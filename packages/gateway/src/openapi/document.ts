@@ -47,7 +47,7 @@ export interface CreateDocumentOptions extends DocumentedService {
   readonly server: string;
 }
 
-type PathItems = Record<string, Record<string, oas31.OperationObject>>;
+type PathItems = Record<string, Record<string, object>>;
 
 /** The OpenAPI document of a router. It is created once, on first use. */
 export interface LazyDocument {
@@ -76,7 +76,15 @@ export function lazyDocument(options: CreateDocumentOptions): LazyDocument {
  */
 function createDocument(service: CreateDocumentOptions): OpenApiDocument {
   const { operations, schemes, errorFormat } = service;
-  const { openapi, title, version, description, license, tags } = service.document;
+  const {
+    openapi,
+    title,
+    version,
+    description,
+    license,
+    tags,
+    transform = (same) => same,
+  } = service.document;
   const isLatest = openapi === '3.2';
   const components = new Components();
   // Inputs first: where an input and an output of one name differ, the input keeps the name.
@@ -93,57 +101,40 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
     };
   }
   const securitySchemes = Object.fromEntries(schemes.map(({ name, document }) => [name, document]));
-  const document = {
+  const hasSchemes = schemes.length > 0;
+  // As JSON, which leaves out what is absent, and in a copy, which `transform` may change: schemas have members in common.
+  const json = JSON.stringify({
     openapi: isLatest ? '3.2.0' : '3.1.0',
     info: { title, description, version, license },
     servers: [{ url: service.server }],
     tags,
     paths,
-    components: { schemas: components.schemas, ...(schemes.length > 0 && { securitySchemes }) },
+    components: { schemas: components.schemas, securitySchemes: hasSchemes ? securitySchemes : undefined },
     // An explicit empty list states that no authentication is required.
-    ...(schemes.length === 0 && { security: [] }),
-  };
-  // A copy, which `transform` may change: schemas have members in common.
-  return transformDocument(JSON.parse(JSON.stringify(document)) as typeof document, service);
+    security: hasSchemes ? undefined : [],
+  });
+  const document: unknown = transform(JSON.parse(json) as oas31.OpenAPIObject);
+  if (document === undefined)
+    throw new GatewayError('document.transform returned undefined. Return the document.');
+  return document as OpenApiDocument;
 }
 
 /** Returns the key of an operation in its path item. OpenAPI 3.1 has none for QUERY. */
 const methodKey = ({ rest: { method } }: Operation, isLatest: boolean): string =>
   method === 'QUERY' && !isLatest ? 'x-query' : method.toLowerCase();
 
-function describeOperation(
-  { isPublic, procedure, rest }: Operation,
-  schemes: readonly Scheme[],
-): Omit<oas31.OperationObject, 'responses'> {
-  const { deprecated = false, operationId = procedure.path, summary, tags } = rest;
-  const description = operationDescription(rest);
-  const requirements = schemesFor(procedure, schemes).map(({ name }) => ({
-    [name]: [...(procedure.scopes ?? [])],
-  }));
+function describeOperation({ isPublic, procedure, rest }: Operation, schemes: readonly Scheme[]): object {
+  const { deprecated, operationId = procedure.path, summary, tags } = rest;
+  const sunset = typeof deprecated === 'object' ? deprecated.sunset : undefined;
+  const scopes = procedure.scopes ?? [];
+  const requirements = schemesFor(procedure, schemes).map(({ name }) => ({ [name]: scopes }));
   return {
     operationId,
-    ...(summary !== undefined && { summary }),
-    ...(description !== undefined && { description }),
-    ...(tags && { tags: [...tags] }),
-    ...(deprecated && { deprecated: true }),
-    ...(typeof deprecated === 'object' &&
-      deprecated.sunset && { 'x-sunset': deprecated.sunset.toISOString().slice(0, 10) }),
-    ...(schemes.length > 0 && { security: isPublic ? [] : requirements }),
+    summary,
+    description: operationDescription(rest),
+    tags,
+    deprecated: deprecated ? true : undefined,
+    'x-sunset': sunset?.toISOString().slice(0, 10),
+    security: schemes.length === 0 ? undefined : isPublic ? [] : requirements,
   };
-}
-
-/**
- * Applies `document.transform`.
- * @throws {GatewayError} if it returns `undefined`
- */
-function transformDocument(
-  document: OpenApiDocument & { readonly paths: PathItems },
-  { document: { transform } }: CreateDocumentOptions,
-): OpenApiDocument {
-  if (transform === undefined) return document;
-  const changed = transform(document as unknown as oas31.OpenAPIObject) as unknown;
-  if (changed === undefined) {
-    throw new GatewayError('document.transform returned undefined. Return the document.');
-  }
-  return changed as OpenApiDocument;
 }

@@ -17,11 +17,17 @@ import {
 import type { Components, SchemaObject } from './components.ts';
 import { bytesContent } from './documentedResponses.ts';
 
+/** A parameter in the document. JSON leaves out its absent members. */
+interface DocumentedParameter {
+  readonly in: string;
+  readonly name: string;
+  readonly schema: SchemaObject;
+  readonly required: true | undefined;
+  readonly description: string | undefined;
+}
+
 /** Returns the parameters and the body of an operation. */
-export function documentedRequest(
-  operation: Operation,
-  components: Components,
-): Pick<oas31.OperationObject, 'parameters' | 'requestBody'> {
+export function documentedRequest(operation: Operation, components: Components): object {
   const { body, headers, isOptional, path, query } = operation.input;
   const inPlace = (parameters: Iterable<Parameter>, isAbsent: boolean) =>
     Array.from(parameters, (parameter) => documentedParameter(parameter, isAbsent, components));
@@ -38,8 +44,8 @@ export function documentedRequest(
     ...own.filter((parameter) => parameter.in === 'cookie'),
   ];
   return {
-    ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: documentedBody(operation, body, components) }),
+    parameters: parameters.length > 0 ? parameters : undefined,
+    requestBody: body && documentedBody(operation, body, components),
   };
 }
 
@@ -47,52 +53,44 @@ function documentedParameter(
   parameter: Parameter,
   isOptional: boolean,
   components: Components,
-): oas31.ParameterObject {
-  const { schema, place, style } = parameter;
-  const described = schemaParameter(
-    place.in as oas31.ParameterLocation,
-    place.name,
-    isOptional ? optionalOf(schema) : schema,
-    components,
-  );
-  if (described.required && style !== 'single' && style !== 'rest') {
-    // A query cannot express an empty list or object.
-    const least = style === 'tree' ? { minProperties: 1 } : { minItems: 1 };
-    described.schema = { ...least, ...described.schema } as SchemaObject;
-  }
+): DocumentedParameter {
+  const { place, style } = parameter;
+  const schema = isOptional ? optionalOf(parameter.schema) : parameter.schema;
+  const described = schemaParameter(place.in, place.name, schema, components);
+  const isList = style === 'repeat' || style === 'comma';
+  // A query cannot express an empty list or object.
+  const least = isList ? { minItems: 1 } : style === 'tree' ? { minProperties: 1 } : {};
   const note =
     style === 'rest'
       ? 'The rest of the path, which may contain slashes (RFC 6570 `{+path}`).'
       : style === 'tree' && isNested(parameter.tree)
         ? `Names continue in brackets, such as \`${place.name}[a][b]=…\`; arrays repeat their name.`
         : undefined;
-  const description = [described.description, note].filter((text) => text !== undefined).join(' ');
   return {
     ...described,
+    schema: described.required ? ({ ...least, ...described.schema } as SchemaObject) : described.schema,
     // OpenAPI 3.1 defines deepObject for the scalar properties of one object (§4.8.12.4).
     ...(style === 'tree' && { style: 'deepObject', explode: true }),
-    ...(description !== '' && { description }),
+    description: [described.description, note].filter((text) => text !== undefined).join(' ') || undefined,
   };
 }
 
 function schemaParameter(
-  where: oas31.ParameterLocation,
+  where: string,
   name: string,
   schema: Schema,
   components: Components,
-): oas31.ParameterObject {
+): DocumentedParameter {
   const parser = parserOf(schema);
-  const { id: _id, ...more } = ((parser && z.globalRegistry.get(parser)?.['param']) ?? {}) as {
-    readonly id?: unknown;
-  };
-  const description = schema.description ?? schema[details]?.target?.description;
+  const { id: _id, ...more }: Readonly<Record<string, unknown>> =
+    (parser && z.globalRegistry.get(parser)?.['param']) ?? {};
   return {
     in: where,
     name,
     schema: components.write(schema, 'input'),
     ...more,
-    ...(!acceptsUndefined(schema) && { required: true }),
-    ...(description !== undefined && { description }),
+    required: acceptsUndefined(schema) ? undefined : true,
+    description: schema.description ?? schema[details]?.target?.description,
   };
 }
 
@@ -102,9 +100,9 @@ function schemaParameter(
  */
 function requestHeaders(
   { rest, output, input, procedure }: Operation,
-  own: readonly oas31.ParameterObject[],
+  own: readonly DocumentedParameter[],
   components: Components,
-): readonly oas31.ParameterObject[] {
+): readonly DocumentedParameter[] {
   const header = (name: string, schema: Schema) => schemaParameter('header', name, schema, components);
   const described = rest.requestHeaders && propertiesOf(readZod(rest.requestHeaders, 'input'))?.shape;
   const headers = [...Object.entries(described ?? {}).map(([name, schema]) => header(name, schema)), ...own];
@@ -123,27 +121,23 @@ function requestHeaders(
   return [...new Map(headers.map((each) => [each.name.toLowerCase(), each])).values()];
 }
 
-function documentedBody(
-  operation: Operation,
-  body: OperationBody,
-  components: Components,
-): oas31.RequestBodyObject {
-  const { upload } = body;
+function documentedBody(operation: Operation, body: OperationBody, components: Components): object {
+  const { contentTypes, required, upload } = body;
   const files = upload?.kind === 'files' ? upload.field : undefined;
   const isBytes = upload !== undefined && upload.kind !== 'files' && upload.kind !== 'spool';
-  const content = body.contentTypes.map((type) => {
+  const content = contentTypes.map((type) => {
     if (isBytes) return [type, bytesContent] as const;
     const schema = components.write(bodySchema(operation, body), 'input');
     if (type !== 'multipart/form-data') return [type, { schema }] as const;
     if (files !== undefined) makeOptional(components.resolve(schema), files);
-    const encoding = partEncodings(body, components);
-    return [type, { schema, ...(encoding && { encoding }) }] as const;
+    return [type, { schema, encoding: partEncodings(body, components) }] as const;
   });
   return {
-    ...(files !== undefined && {
-      description: `Send the fields before the files of \`${files}\`. The files are optional.`,
-    }),
-    required: body.required,
+    description:
+      files === undefined
+        ? undefined
+        : `Send the fields before the files of \`${files}\`. The files are optional.`,
+    required,
     content: Object.fromEntries(content),
   };
 }

@@ -3,6 +3,7 @@ import { statusText } from '../http/response.ts';
 import type { Limits } from '../calls/limits.ts';
 import { safeMethods } from '../auth/origins.ts';
 import type { Scheme } from '../calls/scheme.ts';
+import type { Deprecation } from '../procedures/meta.ts';
 import { isZod } from '../procedures/standardSchema.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -22,9 +23,17 @@ export interface DocumentedService {
   readonly errorFormat: ErrorFormat;
 }
 
-type Headers = Record<string, oas31.HeaderObject>;
+/** A header, an absent one (`undefined`), or headers by name. */
+type Headers = Record<string, oas31.HeaderObject | undefined>;
 
-type Responses = Record<string, oas31.ResponseObject>;
+/** A response in the document. JSON leaves out its absent members. */
+interface DocumentedResponse {
+  readonly description: string;
+  readonly headers: Headers;
+  readonly content?: oas31.ContentObject | undefined;
+}
+
+export type Responses = Record<string, DocumentedResponse>;
 
 /** Returns the successful responses of an operation, by status. */
 export function successResponses(
@@ -33,7 +42,8 @@ export function successResponses(
   components: Components,
 ): Responses {
   const { output, rest, statuses } = operation;
-  const headers = documentedHeaders(operation, service);
+  const headers = successHeaders(operation, service);
+  const isUndescribed = (output.kind === 'json' || output.kind === 'media') && output.schema === undefined;
   return Object.fromEntries(
     statuses.map((status) => {
       const isRedirect = status >= 300 && status <= 399;
@@ -41,12 +51,12 @@ export function successResponses(
       const text =
         rest.successDescription ?? (output.kind === 'events' ? eventsDescription : statusText(status));
       const response = {
-        description:
-          hasBody && isUndescribed(output) ? `${text.replace(/\.$/, '')}. ${undescribedOutput}` : text,
-        headers: isRedirect
-          ? { ...headers, Location: requiredHeader('The URL that the client is redirected to.') }
-          : headers,
-        ...(hasBody && { content: responseContent(output, components) }),
+        description: hasBody && isUndescribed ? `${text.replace(/\.$/, '')}. ${undescribedOutput}` : text,
+        headers: {
+          ...headers,
+          ...(isRedirect && { Location: header('The URL that the client is redirected to.', true) }),
+        },
+        content: hasBody ? responseContent(output, components) : undefined,
       };
       return [status, response];
     }),
@@ -60,65 +70,55 @@ export function errorResponses(
   schemaOf: ErrorSchemas,
 ): Responses {
   const descriptions = errorDescriptions(operation, service);
-  const statuses = new Set([...Object.keys(descriptions), ...[...operation.errors.keys()].map(String)]);
-  return Object.fromEntries(
-    Array.from(statuses, (status) => {
-      const declared = operation.errors.get(Number(status)) ?? [];
-      const otherErrors = descriptions[status];
-      const response = {
-        description: errorsDescription(declared, otherErrors),
-        headers: {
-          ...requestIdHeader,
-          ...((status === '429' || status === '503') && retryAfterHeader),
-          ...challengeHeaders(status, operation, service.schemes),
-          ...(status === '429' && service.isRateLimited && rateLimitHeaders),
-          ...(status === '404' && documentedDeprecation(operation, false)),
-        },
-        content: {
-          [service.errorFormat.contentType]: {
-            schema: schemaOf(operation, Number(status), otherErrors !== undefined),
-          },
-        },
-      };
-      return [status, response];
-    }),
-  );
+  const statuses = new Set([...Object.keys(descriptions).map(Number), ...operation.errors.keys()]);
+  const responses: Responses = {};
+  for (const status of statuses) {
+    const declared = operation.errors.get(status) ?? [];
+    const description = descriptions[status];
+    if (description === undefined && declared.length === 0) continue;
+    const schema = schemaOf(operation, status, description !== undefined);
+    responses[status] = {
+      description: errorsDescription(declared, description),
+      headers: {
+        ...requestIdHeader,
+        'Retry-After': status === 429 || status === 503 ? retryAfterHeader : undefined,
+        'WWW-Authenticate': challengeHeader(status, operation, service.schemes),
+        ...(status === 429 && service.isRateLimited && rateLimitHeaders),
+        ...(status === 404 && deprecationHeaders(operation, false)),
+      },
+      content: { [service.errorFormat.contentType]: { schema } },
+    };
+  }
+  return responses;
 }
 
-function documentedHeaders(
-  { computedHeaders, output, procedure, rest, successHeaders }: Operation,
-  service: DocumentedService,
-): Headers {
-  const described = isZod(rest.responseHeaders) ? Object.entries(rest.responseHeaders.shape) : [];
+function successHeaders(operation: Operation, service: DocumentedService): Headers {
+  const { computedHeaders, output, procedure, rest } = operation;
+  const described = isZod(rest.responseHeaders)
+    ? Object.entries(rest.responseHeaders.shape)
+    : computedHeaders;
   return {
     ...requestIdHeader,
-    ...(output.kind === 'media' && { Vary: requiredHeader('`Accept` chooses the media type.') }),
+    Vary: output.kind === 'media' ? header('`Accept` chooses the media type.', true) : undefined,
     ...(service.isRateLimited && rateLimitHeaders),
-    ...documentedDeprecation({ rest }, rest.pagination !== undefined),
-    ...Object.fromEntries(
-      computedHeaders.map(([name, { description }]) => [name, optionalHeader(description)]),
-    ),
-    ...Object.fromEntries(
-      described.map(([name, schema]) => [name, optionalHeader(schema.description ?? name)]),
-    ),
-    ...(successHeaders.some(([name]) => name === 'accept-query') && {
-      'Accept-Query': optionalHeader('The media types that QUERY accepts at this path (RFC 10008).'),
-    }),
-    ...((rest.idempotencyKey || procedure.idempotencyKey) && {
-      'Idempotent-Replayed': optionalHeader(
-        '`true` if this request was already executed with the same Idempotency-Key.',
-      ),
-    }),
+    ...deprecationHeaders(operation, rest.pagination !== undefined),
+    'Accept-Query': operation.successHeaders.some(([name]) => name === 'accept-query')
+      ? header('The media types that QUERY accepts at this path (RFC 10008).')
+      : undefined,
+    'Idempotent-Replayed':
+      rest.idempotencyKey || procedure.idempotencyKey
+        ? header('`true` if this request was already executed with the same Idempotency-Key.')
+        : undefined,
+    ...Object.fromEntries(described.map(([name, { description }]) => [name, header(description ?? name)])),
   };
 }
 
 function responseContent(output: OperationOutput, components: Components): oas31.ContentObject {
   if (output.kind === 'bytes') return { [output.contentType]: bytesContent };
-  // OpenAPI 3.1 cannot describe the items of a stream. By convention, the schema describes the data of one event.
-  if (output.kind === 'events')
-    return { [eventStream]: { schema: components.write(output.schema, 'output') } };
   // Without a schema, an empty one, because generated clients return no value for a body without one.
   const json = { schema: components.write(output.schema ?? {}, 'output') };
+  // OpenAPI 3.1 cannot describe the items of a stream. By convention, the schema describes the data of one event.
+  if (output.kind === 'events') return { [eventStream]: json };
   if (output.kind === 'json') return { 'application/json': json };
   const types = [...output.types].map(([type, writer]) => {
     const other = type.startsWith('text/') ? { schema: { type: 'string' as const } } : bytesContent;
@@ -133,145 +133,119 @@ function responseContent(output: OperationOutput, components: Components): oas31
  */
 export const bytesContent = { schema: { type: 'string', format: 'binary' } } as const;
 
-const isUndescribed = (output: OperationOutput): boolean =>
-  (output.kind === 'json' || output.kind === 'media') && output.schema === undefined;
-
 const undescribedOutput = 'JSON of the value that the procedure returns. No output schema describes it.';
 
 const eventsDescription =
   'Server-sent events (WHATWG HTML §9.2). `data` is JSON of this schema; `id` is set if the event has one. The stream ends with `event: end`, or with `event: error` and the body of the error. After another end, connect again, with `Last-Event-ID` if events have one.';
 
-/** Returns the error statuses of an operation, with descriptions. */
+/** Returns the error statuses of an operation, with descriptions. One without a description does not occur. */
 function errorDescriptions(
-  {
-    input,
-    isPublic,
-    output,
-    procedure: { deadlineMs, idempotencyKey, rateLimitCost, scopes },
-    rest,
-  }: Operation,
+  { input, isPublic, output, procedure, rest }: Operation,
   { isRateLimited, limits, limitsAttempts, schemes }: DocumentedService,
-): Readonly<Record<string, string | undefined>> {
+): Readonly<Record<number, string | undefined>> {
   const { body, headers, path, query } = input;
+  const { deadlineMs, idempotencyKey, rateLimitCost, scopes } = procedure;
   const hasCredential = schemes.length > 0 && !isPublic;
-  const forbidden = [
-    scopes && `The credential does not have all required scopes: ${scopes.join(' ')}.`,
-    isGuarded(isPublic, rest, schemes) &&
-      'A page of another site sent the request with a credential of its visitor.',
-  ].filter((sentence) => typeof sentence === 'string');
-  const tooMany = [
-    isRateLimited &&
-      rateLimitCost > 0 &&
-      `The rate limit was exceeded.${rateLimitCost === 1 ? '' : ` A call counts as ${rateLimitCost}.`}`,
-    limitsAttempts && hasCredential && 'Too many invalid credentials were sent from this address.',
-  ].filter((sentence) => sentence !== false);
-  const { errorResponses: extraErrors = {} } = rest;
+  const isGuarded = !isPublic && !safeMethods.has(rest.method) && schemes.some(({ isAmbient }) => isAmbient);
+  const hasInput = path.length + query.size + headers.length > 0 || body;
+  const { errorResponses: listed = {} } = rest;
+  const when = (condition: unknown, description: string) => (condition ? description : undefined);
   return {
-    ...((path.length + query.size + headers.length > 0 || body) && {
-      400: 'The input is not valid; the message names each invalid field.',
-    }),
-    ...(output.kind === 'media' && { 406: `Accept allows none of ${[...output.types.keys()].join(', ')}.` }),
-    ...(hasCredential && { 401: 'The credential is missing or not valid.' }),
-    ...(forbidden.length > 0 && { 403: forbidden.join(' ') }),
-    ...(path.some(({ converter }) => converter.isInteger) && {
-      404: 'There is no resource with this identifier.',
-    }),
-    ...(body && {
-      413: 'The body is too large.',
-      415: `The Content-Type of the body is not ${body.contentTypes.join(' or ')}.`,
-    }),
-    ...(idempotencyKey && {
-      400: 'The input or the Idempotency-Key is not valid; the message names each invalid field.',
-      409: 'The first request with this Idempotency-Key is still running, or its response cannot be replayed.',
-    }),
-    ...((rest.idempotencyKey || idempotencyKey) && {
-      422: 'The Idempotency-Key was used with another input.',
-    }),
-    ...(tooMany.length > 0 && { 429: tooMany.join(' ') }),
+    400: when(
+      hasInput || idempotencyKey,
+      `The ${idempotencyKey ? 'input or the Idempotency-Key' : 'input'} is not valid; the message names each invalid field.`,
+    ),
+    401: when(hasCredential, 'The credential is missing or not valid.'),
+    403: sentences(
+      when(scopes, `The credential does not have all required scopes: ${scopes?.join(' ')}.`),
+      when(isGuarded, 'A page of another site sent the request with a credential of its visitor.'),
+    ),
+    404: when(
+      path.some(({ converter }) => converter.isInteger),
+      'There is no resource with this identifier.',
+    ),
+    406:
+      output.kind === 'media' ? `Accept allows none of ${[...output.types.keys()].join(', ')}.` : undefined,
+    409: when(
+      idempotencyKey,
+      'The first request with this Idempotency-Key is still running, or its response cannot be replayed.',
+    ),
+    413: when(body, 'The body is too large.'),
+    415: when(body, `The Content-Type of the body is not ${body?.contentTypes.join(' or ')}.`),
+    422: when(rest.idempotencyKey || idempotencyKey, 'The Idempotency-Key was used with another input.'),
+    429: sentences(
+      when(isRateLimited && rateLimitCost > 0, 'The rate limit was exceeded.'),
+      when(isRateLimited && rateLimitCost > 1, `A call counts as ${rateLimitCost}.`),
+      when(limitsAttempts && hasCredential, 'Too many invalid credentials were sent from this address.'),
+    ),
     500: 'An unexpected error occurred.',
-    ...(limits.maxInFlight !== Infinity && { 503: 'The service is at its limit of concurrent calls.' }),
-    ...((deadlineMs ?? limits.callTimeoutMs) !== Infinity && {
-      504: `The call timed out${deadlineMs === undefined ? '' : ` after ${deadlineMs} ms`}. Whether it had an effect is unknown.`,
-    }),
-    ...(Array.isArray(extraErrors)
-      ? Object.fromEntries(extraErrors.map((status) => [status, statusText(status)]))
-      : extraErrors),
+    503: when(limits.maxInFlight !== Infinity, 'The service is at its limit of concurrent calls.'),
+    504: when(
+      (deadlineMs ?? limits.callTimeoutMs) !== Infinity,
+      `The call timed out${deadlineMs === undefined ? '' : ` after ${deadlineMs} ms`}. Whether it had an effect is unknown.`,
+    ),
+    ...(Array.isArray(listed)
+      ? Object.fromEntries(listed.map((status) => [status, statusText(status)]))
+      : listed),
   };
 }
 
-const optionalHeader = (description: string): oas31.HeaderObject => ({
-  description,
-  schema: { type: 'string' },
-});
-const requiredHeader = (description: string) => ({ ...optionalHeader(description), required: true });
+/** Joins sentences, and returns `undefined` if there are none. */
+const sentences = (...all: readonly (string | undefined)[]) =>
+  all.filter((sentence) => sentence !== undefined).join(' ') || undefined;
 
-const requestIdHeader: Headers = { 'X-Request-Id': requiredHeader('Identifies this request in the logs.') };
+/** @param required `undefined` is OpenAPI's default: false */
+const header = (description: string, required?: boolean) =>
+  ({ description, schema: { type: 'string' }, required }) as oas31.HeaderObject;
+
+const requestIdHeader: Headers = { 'X-Request-Id': header('Identifies this request in the logs.', true) };
 
 /** IETF draft-ietf-httpapi-ratelimit-headers-10. A 429 for invalid credentials does not have them. */
 const rateLimitHeaders: Headers = {
-  RateLimit: optionalHeader('The remaining calls (`r`), and the seconds until the limit is reset (`t`).'),
-  'RateLimit-Policy': optionalHeader('The allowed calls (`q`) per window of seconds (`w`).'),
+  RateLimit: header('The remaining calls (`r`), and the seconds until the limit is reset (`t`).'),
+  'RateLimit-Policy': header('The allowed calls (`q`) per window of seconds (`w`).'),
 };
 
-const retryAfterHeader: Headers = {
-  'Retry-After': {
-    description: 'Seconds to wait before trying again.',
-    required: true,
-    schema: { type: 'integer' },
-  },
+const retryAfterHeader: oas31.HeaderObject = {
+  description: 'Seconds to wait before trying again.',
+  required: true,
+  schema: { type: 'integer' },
 };
 
 /** Returns the schemes that can call a procedure: if it requires scopes, only those with `scopes`. */
 export const schemesFor = ({ scopes }: Operation['procedure'], schemes: readonly Scheme[]) =>
   schemes.filter((scheme) => scopes === undefined || scheme.scopes);
 
-/** Whether an operation has CSRF protection: it rejects requests from pages of other sites. */
-const isGuarded = (isPublic: boolean, { method }: Operation['rest'], schemes: readonly Scheme[]) =>
-  !isPublic && !safeMethods.has(method) && schemes.some(({ isAmbient }) => isAmbient);
-
 /** Returns the challenge header of a 401 or 403. It is optional if the procedure declares an error with this status. */
-function challengeHeaders(status: string, operation: Operation, schemes: readonly Scheme[]): Headers {
-  const challenge =
-    status === '401'
-      ? unauthorizedChallenge(schemes)
-      : status === '403'
-        ? scopeChallenge(operation, schemes)
-        : undefined;
-  if (challenge === undefined) return {};
-  const isDeclared = operation.errors.has(Number(status));
-  return { 'WWW-Authenticate': isDeclared ? { ...challenge, required: false } : challenge };
-}
-
-const unauthorizedChallenge = (schemes: readonly Scheme[]): oas31.HeaderObject =>
-  requiredHeader(
-    schemes.every(({ document }) => document['scheme'] === 'bearer')
-      ? 'How to authenticate (RFC 6750).'
-      : 'How to authenticate (RFC 9110 §11.6.1).',
-  );
-
-/** Returns the challenge header of a 403 for a missing scope. */
-function scopeChallenge(
-  { procedure }: Operation,
+function challengeHeader(
+  status: number,
+  { errors, procedure }: Operation,
   schemes: readonly Scheme[],
 ): oas31.HeaderObject | undefined {
+  const isDeclared = errors.has(status);
+  if (status === 401) {
+    const isBearer = schemes.every(({ document }) => document['scheme'] === 'bearer');
+    return header(`How to authenticate (RFC ${isBearer ? '6750' : '9110 §11.6.1'}).`, !isDeclared);
+  }
   const able = schemes.filter((scheme) => scheme.challenge({ error: 'insufficient_scope', scope: 'a' }));
-  if (procedure.scopes === undefined || able.length === 0) return undefined;
-  const description = 'The scopes that are required (RFC 6750).';
+  if (status !== 403 || procedure.scopes === undefined || able.length === 0) return undefined;
   // A scheme with CSRF protection has no such challenge, so a 403 without one cannot come from that.
-  return able.length === schemes.length ? requiredHeader(description) : optionalHeader(description);
+  const isAlways = able.length === schemes.length || undefined;
+  return header('The scopes that are required (RFC 6750).', isDeclared ? false : isAlways);
 }
 
 /** Returns the headers of 2xx and 404 for deprecation, and for the next page of a list. */
-function documentedDeprecation({ rest }: Pick<Operation, 'rest'>, isList: boolean): Headers {
-  const deprecation = typeof rest.deprecated === 'object' ? rest.deprecated : undefined;
-  const links = [
-    isList && '`rel="next"`: the next page, if there is one (RFC 8288).',
-    deprecation?.successor && '`rel="successor-version"`: the replacement of this operation (RFC 5829).',
-    deprecation?.documentation && '`rel="deprecation"`: a page about the deprecation (RFC 9745).',
-  ].filter((link) => typeof link === 'string');
+function deprecationHeaders({ rest: { deprecated } }: Operation, isList: boolean): Headers {
+  const { since, sunset, successor, documentation }: Partial<Deprecation> =
+    typeof deprecated === 'object' ? deprecated : {};
+  const links = sentences(
+    isList ? '`rel="next"`: the next page, if there is one (RFC 8288).' : undefined,
+    successor && '`rel="successor-version"`: the replacement of this operation (RFC 5829).',
+    documentation && '`rel="deprecation"`: a page about the deprecation (RFC 9745).',
+  );
   return {
-    ...(links.length > 0 && { Link: optionalHeader(links.join(' ')) }),
-    ...(deprecation && { Deprecation: requiredHeader('When this operation was deprecated (RFC 9745).') }),
-    ...(deprecation?.sunset && { Sunset: requiredHeader('When this operation is removed (RFC 8594).') }),
+    Link: links === undefined ? undefined : header(links),
+    Deprecation: since && header('When this operation was deprecated (RFC 9745).', true),
+    Sunset: sunset && header('When this operation is removed (RFC 8594).', true),
   };
 }

@@ -1,4 +1,5 @@
 import type { oas31 } from 'zod-openapi';
+import type { Responses } from './documentedResponses.ts';
 
 export const eventStream = 'text/event-stream';
 
@@ -6,17 +7,15 @@ export const eventStream = 'text/event-stream';
  * Describes the events of an operation as OpenAPI 3.2 does (§4.14): `itemSchema` instead of the schema of their data,
  * which is the convention for OpenAPI 3.1.
  */
-export function withItemSchema(
-  responses: Record<string, oas31.ResponseObject>,
-): Record<string, oas31.ResponseObject> {
+export function withItemSchema(responses: Responses): Record<string, object> {
   const errors = Object.entries(responses).flatMap(([status, { content = {} }]) =>
     Number(status) < 400 ? [] : Object.entries(content),
   );
   const entries = Object.entries(responses).map(([status, response]) => {
-    const { [eventStream]: events, ...others } = response.content ?? {};
+    const events = response.content?.[eventStream];
     if (events === undefined) return [status, response] as const;
-    const itemSchema = eventSchema(events, errors);
-    return [status, { ...response, content: { ...others, [eventStream]: { itemSchema } } }] as const;
+    const content = { [eventStream]: { itemSchema: eventSchema(events, errors) } };
+    return [status, { ...response, content }] as const;
   });
   return Object.fromEntries(entries);
 }

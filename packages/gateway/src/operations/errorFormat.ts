@@ -64,7 +64,7 @@ export type ApiError = z.output<typeof ApiError>;
 export const apiErrors: ErrorFormat = {
   contentType: 'application/json',
   schema: ApiError,
-  body: ({ code, message, status, data }) => ({ code, message, status, ...(data !== undefined && { data }) }),
+  body: ({ code, message, status, data }) => ({ code, message, status, data }),
   schemaOf: ({ codes, status, data }) =>
     z.object({
       code: z.literal([...codes]),
@@ -83,22 +83,28 @@ const problemErrors = z.array(
   }),
 );
 
+/** Returns the schema of problem details: of any, or of the described ones. */
+const problemSchema = (errors?: DescribedErrors) =>
+  z.object({
+    type: z.literal('about:blank'),
+    title: z.string(),
+    status: errors ? z.literal(errors.status) : z.int(),
+    detail: z.string(),
+    code: codeSchema(errors),
+    ...(errors?.data && { data: errors.data }),
+    ...(!errors?.isDeclared && { errors: problemErrors.optional() }),
+  });
+
+const codeSchema = (errors: DescribedErrors | undefined) =>
+  errors ? z.literal([...errors.codes]) : z.string();
+
 /**
  * Problem details (RFC 9457) with the `type` `about:blank`, the invalid fields as `errors` and the data of a declared
  * error as `data`.
  */
 export const problemDetails: ErrorFormat = {
   contentType: 'application/problem+json',
-  schema: z
-    .object({
-      type: z.literal('about:blank'),
-      title: z.string(),
-      status: z.int(),
-      detail: z.string(),
-      code: z.string(),
-      errors: problemErrors.optional(),
-    })
-    .meta({ id: 'Problem' }),
+  schema: problemSchema().meta({ id: 'Problem' }),
   body: ({ code, message, status, issues, data }) => ({
     type: 'about:blank',
     // For `about:blank`, the title is the status text (RFC 9457 §4.2.1).
@@ -106,19 +112,10 @@ export const problemDetails: ErrorFormat = {
     status,
     detail: message,
     code,
-    ...(data !== undefined && { data }),
-    ...(issues.length > 0 && { errors: issues.map(problemError) }),
+    data,
+    errors: issues.length > 0 ? issues.map(problemError) : undefined,
   }),
-  schemaOf: ({ codes, data, isDeclared, status }) =>
-    z.object({
-      type: z.literal('about:blank'),
-      title: z.string(),
-      status: z.literal(status),
-      detail: z.string(),
-      code: z.literal([...codes]),
-      ...(data && { data }),
-      ...(!isDeclared && { errors: problemErrors.optional() }),
-    }),
+  schemaOf: problemSchema,
 };
 
 const zodIssues = z.array(
@@ -129,25 +126,26 @@ const zodIssues = z.array(
   }),
 );
 
+/** Returns the schema of errors in the format of trpc-to-openapi: of any, or of the described ones. */
+const trpcToOpenApiSchema = (errors?: DescribedErrors) =>
+  z.object({
+    message: z.string(),
+    code: codeSchema(errors),
+    ...(errors?.data && { data: errors.data }),
+    ...(!errors?.isDeclared && { issues: zodIssues.optional() }),
+  });
+
 /** The error format of trpc-to-openapi: `{ message, code, issues }` with zod's issues. */
 export const trpcToOpenApiErrors: ErrorFormat = {
   contentType: 'application/json',
-  schema: z
-    .object({ message: z.string(), code: z.string(), issues: zodIssues.optional() })
-    .meta({ id: 'Error' }),
+  schema: trpcToOpenApiSchema().meta({ id: 'Error' }),
   body: ({ code, message, issues, data }) => ({
     message,
     code,
-    ...(data !== undefined && { data }),
-    ...(issues.length > 0 && { issues }),
+    data,
+    issues: issues.length > 0 ? issues : undefined,
   }),
-  schemaOf: ({ codes, isDeclared, data }) =>
-    z.object({
-      message: z.string(),
-      code: z.literal([...codes]),
-      ...(data && { data }),
-      ...(!isDeclared && { issues: zodIssues.optional() }),
-    }),
+  schemaOf: trpcToOpenApiSchema,
 };
 
 const problemError = ({ path, message: detail, place }: InputIssue) => ({

@@ -10,7 +10,7 @@ import { operationInput, type OperationInput } from './operationInput.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
 import { parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
 import { createReadSchema, readZod, type ReadSchema } from './readSchema.ts';
-import { isNever, isVoid, type Schema } from './schema.ts';
+import type { Schema } from './schema.ts';
 
 /** An error that a procedure declares. */
 export interface DeclaredResponse {
@@ -73,39 +73,37 @@ export function createOperations(
   for (const procedure of procedures) {
     const { path: name, rest } = procedure;
     if (rest === undefined) continue;
+    const read = createReadSchema((sentence) => {
+      warnings.push(`@petstore/gateway: procedure "${name}": ${sentence}`);
+    });
+    const { method, operationId = name, path } = rest;
+    const route = `${method} ${pathWithoutNames(rest)}`;
+    const sameRoute = operations.get(route)?.procedure.path;
+    const sameId = ids.get(operationId);
     try {
-      const read = createReadSchema((sentence) => {
-        warnings.push(`@petstore/gateway: procedure "${name}": ${sentence}`);
-      });
       const operation = createOperation(procedure, rest, { basePath, links, read });
-      if (operation.input.body?.upload?.kind === 'spool' && !canSpool) {
+      const upload = operation.input.body?.upload;
+      if (upload?.kind === 'spool' && !canSpool) {
         reject(
           'its upload.spool requires the option spool of createGateway, such as temporaryFiles() of @petstore/gateway/node',
         );
       }
-      if (procedure.idempotencyKey && operation.input.body?.upload) {
+      if (upload && procedure.idempotencyKey) {
         reject(
           'it has idempotencyKey, but its body is a stream, which cannot be compared with the body of a retry; remove one of them',
         );
       }
-      const id = rest.operationId ?? name;
-      const duplicate = ids.get(id);
-      ids.set(id, name);
-      if (duplicate !== undefined) {
-        problems.push(
-          `Procedures "${duplicate}" and "${name}" both have the operationId "${id}". Give one of them another operationId.`,
-        );
-      }
-      const route = `${rest.method} ${pathWithoutNames(rest)}`;
-      const other = operations.get(route);
       operations.set(route, operation);
-      if (other) {
-        problems.push(
-          `Procedures "${other.procedure.path}" and "${name}" are both served at ${rest.method} ${rest.path}. Give one of them another path or method.`,
-        );
-      } else if (isTaken(`${basePath}${rest.path}`)) {
-        problems.push(
-          `Procedure "${name}" cannot be reached: ${basePath}${rest.path} is the path of the document or of a route, or lies below the tRPC base path. Give the procedure another path.`,
+      ids.set(operationId, name);
+      if (sameId !== undefined) {
+        reject(`"${sameId}" has the operationId "${operationId}" too; give one of them another operationId`);
+      }
+      if (sameRoute !== undefined) {
+        reject(`"${sameRoute}" is served at ${method} ${path} too; give one of them another path or method`);
+      }
+      if (isTaken(`${basePath}${path}`)) {
+        reject(
+          `${basePath}${path} is the path of the document or of a route, or lies below the tRPC base path; give it another path`,
         );
       }
     } catch (error) {
@@ -153,21 +151,12 @@ function createOperation(
   if (procedure.type === 'mutation' && (rest.method === 'GET' || rest.method === 'QUERY')) {
     reject(`it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE`);
   }
-  const bracedPath = rest.path.replaceAll(/\/:([^/:{}]+)/g, '/{$1}');
-  if (bracedPath !== rest.path) reject(`its path is ${rest.path}; write it as ${bracedPath}`);
   if (basePath !== '' && rest.path.startsWith(`${basePath}/`)) {
-    reject(
-      `its path ${rest.path} begins with the base path ${basePath}; leave ${basePath} out: ${rest.path.slice(basePath.length)}`,
-    );
+    reject(`its path ${rest.path} begins with the base path, which is added to it; leave ${basePath} out`);
   }
   const template =
     parsePathTemplate(rest.path) ??
     reject(`its path is ${rest.path}; write it as /name/{parameter}, without a slash at the end`);
-  if (inputs.some((input) => input && isNever(input) && !isVoid(input))) {
-    reject(
-      'its input is z.never(), which rejects every request; for a procedure without input, remove .input() or use z.void()',
-    );
-  }
   const output = operationOutput(procedure, rest, read);
   const input = operationInput(inputs, rest, template, procedure.inputs);
   if (rest.method === 'QUERY' && input.body === undefined) {

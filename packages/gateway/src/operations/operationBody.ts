@@ -45,152 +45,108 @@ export interface OperationUpload {
 type BytesKind = 'stream' | 'bytes' | 'blob';
 type UploadKind = BytesKind | 'files' | 'spool';
 
-/** The default limit of files in a form. */
-const defaultMaxFiles = 100;
-
 const octetStreamType = 'application/octet-stream';
 export const jsonContentType = 'application/json';
 const mergePatchType = 'application/merge-patch+json';
 export const formType = 'application/x-www-form-urlencoded';
 const multipartType = 'multipart/form-data';
-const parsedTypes = [jsonContentType, formType, multipartType] as const;
-/** A merge patch is for `PATCH` only (RFC 7396). */
-const patchTypes = [...parsedTypes, mergePatchType] as const;
-
-/** A media type without parameters (RFC 9110 §8.3.1), in lower case, because media types are case-insensitive. */
-const mediaTypePattern = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
+const parsedTypes: readonly string[] = [jsonContentType, formType, multipartType, mergePatchType];
 
 /** Whether a media type is JSON. */
 export const isJson = (type: string): boolean => type === jsonContentType || type === mergePatchType;
 
-/** Where the properties of an input are besides its body. */
-interface BodyContext {
-  readonly isInputOptional: boolean;
-  readonly isUnion: boolean;
+/** The parts of an input that are in the body: all of it, or the properties that are not in other places. */
+export interface BodyInput {
+  /** The whole input, if it has no named properties. */
+  readonly whole: Schema | undefined;
+  readonly properties: readonly PlacedProperty[];
   readonly otherFields: readonly string[];
+  /** Whether the whole input may be absent. */
+  readonly isOptional: boolean;
+  readonly isUnion: boolean;
+}
+
+interface BodyPart {
+  /** `undefined` for the whole input. */
+  readonly field: string | undefined;
+  readonly schema: Schema;
 }
 
 /**
- * Creates a body with properties of an object.
- * @returns `undefined` if there are no properties
+ * Creates a body.
+ * @returns `undefined` if no part of the input is in the body
  * @throws {GatewayError}
  */
-export function operationBody(
-  properties: readonly PlacedProperty[],
-  rest: RestMeta,
-  { isInputOptional, isUnion, otherFields }: BodyContext,
-): OperationBody | undefined {
-  if (properties.length === 0) return undefined;
-  const shape: Shape = Object.fromEntries(properties.map(({ field, schema }) => [field, schema]));
-  const bytes = properties.find(({ schema }) => bytesKind(schema));
-  if (bytes) {
-    const { field, schema } = bytes;
-    const other = properties.find((property) => property !== bytes)?.field;
-    if (other !== undefined) {
-      reject(
-        `"${field}" is the whole body, so "${other}" cannot be in it; declare in: { ${other}: "query" }`,
-      );
-    }
-    const isAbsent = isInputOptional || acceptsUndefined(schema);
-    return { ...bytesBody(schema, field, isAbsent, rest), shape, otherFields };
+export function operationBody(input: BodyInput, rest: RestMeta): OperationBody | undefined {
+  const { whole, properties, otherFields, isOptional, isUnion } = input;
+  const parts: readonly BodyPart[] = whole ? [{ field: undefined, schema: whole }] : properties;
+  if (parts.length === 0) return undefined;
+  const bytes = parts.find(({ schema }) => bytesKind(schema));
+  const other = bytes && parts.find((part) => part !== bytes)?.field;
+  if (other !== undefined) {
+    reject(
+      `"${bytes?.field}" is the whole body, so "${other}" cannot be in it; declare in: { ${other}: "query" }`,
+    );
   }
-  const files = properties.find(({ schema }) => isFileStream(schema[details]?.custom));
-  const isRequired =
-    !isInputOptional && (isUnion || !properties.every(({ schema }) => acceptsUndefined(schema)));
-  const body = files
-    ? newBody(rest, isRequired, 'a form with a fileStream()', [multipartType])
-    : newBody(
-        rest,
-        isRequired,
-        `a body of ${rest.method}`,
-        rest.method === 'PATCH' ? patchTypes : parsedTypes,
-      );
-  const { contentTypes } = body;
-  const texts = properties.filter((property) => property !== files);
-  if (contentTypes.some(isJson)) for (const { field, schema } of texts) requireJson(schema, 'body', [field]);
+  const files = parts.find(({ schema }) => isFileStream(schema[details]?.custom));
+  // A merge patch is for PATCH only (RFC 7396).
+  const typesOfProperties = rest.method === 'PATCH' ? parsedTypes : parsedTypes.slice(0, -1);
+  const supported = bytes ? octetStreamType : files ? multipartType : whole ? jsonContentType : undefined;
+  const contentTypes = bodyTypes(rest, supported ? [supported] : typesOfProperties, bytes !== undefined);
+  if (contentTypes.some(isJson)) {
+    for (const { field, schema } of parts) requireJson(schema, 'body', field === undefined ? [] : [field]);
+  }
   const canBeFile = !files && contentTypes.every((type) => type === multipartType);
-  const fields = contentTypes.every(isJson)
-    ? []
-    : texts.map((property) => textParameter(property, { canBeFile }));
-  const isSpooled = rest.upload?.spool === true && fields.some(({ converter }) => converter.isFile);
+  const fields =
+    bytes || contentTypes.every(isJson)
+      ? []
+      : properties
+          .filter(({ field }) => field !== files?.field)
+          .map((each) => textParameter(each, { canBeFile }));
+  const { maxBytes, maxFileBytes = Infinity, maxFiles = 100, spool } = rest.upload ?? {};
+  const isSpooled = spool && fields.some(({ converter }) => converter.isFile);
+  const kind = bytes ? bytesKind(bytes.schema) : files ? 'files' : isSpooled ? 'spool' : undefined;
+  const isRequired =
+    !isOptional && ((isUnion && !bytes) || !parts.every(({ schema }) => acceptsUndefined(schema)));
   return {
-    ...body,
-    shape,
-    upload:
-      files || isSpooled
-        ? { kind: isSpooled ? 'spool' : 'files', field: files?.field, ...uploadLimits(rest) }
-        : undefined,
+    contentTypes,
+    required: isRequired || rest.method === 'QUERY',
+    shape: Object.fromEntries(properties.map(({ field, schema }) => [field, schema])),
+    isWhole: whole !== undefined,
+    upload: kind && { kind, field: (bytes ?? files)?.field, maxBytes, maxFileBytes, maxFiles },
     otherFields,
     // Problems of text fields are reported before those of files.
     fields: new Map(
       fields
-        .toSorted((one, other) => Number(one.converter.isFile) - Number(other.converter.isFile))
+        .toSorted((one, two) => Number(one.converter.isFile) - Number(two.converter.isFile))
         .map((parameter) => [parameter.field, parameter]),
     ),
+    accepts: acceptHeaders(rest.method, contentTypes),
   };
 }
 
 /**
- * Creates a body without properties.
- * @param what the body, for the error message
- * @param supported the media types that it may have, the default one first
- * @throws {GatewayError} for another media type
+ * Returns the media types of a body.
+ * @param supported the default one first
+ * @throws {GatewayError} for one that is not supported
  */
-function newBody(
-  rest: RestMeta,
-  isRequired: boolean,
-  what: string,
-  supported: readonly [string, ...string[]],
-  isSupported = (type: string) => supported.includes(type),
-): OperationBody {
-  const { contentTypes = [supported[0]], method } = rest;
-  const other = contentTypes.find((type) => !isSupported(type));
-  if (other !== undefined) {
-    reject(`its content type ${other} is not supported for ${what}; use ${supported.join(', ')}`);
-  }
-  return {
-    contentTypes,
-    required: isRequired || method === 'QUERY',
-    shape: {},
-    isWhole: false,
-    upload: undefined,
-    otherFields: [],
-    fields: new Map(),
-    accepts: acceptHeaders(method, contentTypes),
-  };
-}
-
-/**
- * Creates a body that is the whole input: an array, a scalar, a record, or a union of those.
- * @throws {GatewayError}
- */
-export function wholeInputBody(schema: Schema, isInputOptional: boolean, rest: RestMeta): OperationBody {
-  requireJson(schema, 'body');
-  return {
-    ...newBody(rest, !isInputOptional, 'an input that is not an object', [jsonContentType]),
-    isWhole: true,
-  };
-}
-
-/**
- * Creates a binary body, which is the whole input or one of its properties.
- * @throws {GatewayError}
- */
-export function bytesBody(
-  schema: Schema,
-  field: string | undefined,
-  isOptionalBody: boolean,
-  rest: RestMeta,
-): OperationBody {
+function bodyTypes(
+  { contentTypes }: RestMeta,
+  supported: readonly string[],
+  isBytes: boolean,
+): readonly string[] {
   const isSupported = (type: string) =>
-    mediaTypePattern.test(type) && !patchTypes.some((each) => each === type);
-  const examples = [octetStreamType, 'image/png or another binary type in lower case'] as const;
-  return {
-    ...newBody(rest, !isOptionalBody, 'a body of bytes', examples, isSupported),
-    isWhole: field === undefined,
-    upload: { kind: bytesKind(schema) ?? 'stream', field, ...uploadLimits(rest) },
-  };
+    isBytes ? mediaTypePattern.test(type) && !parsedTypes.includes(type) : supported.includes(type);
+  const other = contentTypes?.find((type) => !isSupported(type));
+  if (other !== undefined) {
+    const fix = `${supported.join(', ')}${isBytes ? ' or another type of bytes, in lower case' : ''}`;
+    reject(`its content type ${other} is not supported for its body; use ${fix}`);
+  }
+  return contentTypes ?? supported.slice(0, 1);
 }
+
+/** A media type without parameters (RFC 9110 §8.3.1), in lower case, because media types are case-insensitive. */
+const mediaTypePattern = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/;
 
 function acceptHeaders(method: RestMeta['method'], contentTypes: readonly string[]): readonly Header[] {
   const types = contentTypes.join(', ');
@@ -219,12 +175,3 @@ function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
     return false;
   }
 }
-
-/** Returns the upload limits of the metadata, with defaults. */
-const uploadLimits = ({
-  upload: { maxBytes, maxFileBytes = Infinity, maxFiles = defaultMaxFiles } = {},
-}: RestMeta): Pick<OperationUpload, 'maxBytes' | 'maxFileBytes' | 'maxFiles'> => ({
-  maxBytes,
-  maxFileBytes,
-  maxFiles,
-});

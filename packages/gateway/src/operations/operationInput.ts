@@ -2,18 +2,11 @@ import { reject } from '../procedures/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
 import { hasDate } from './inspectJson.ts';
-import {
-  bytesBody,
-  bytesKind,
-  isJson,
-  operationBody,
-  wholeInputBody,
-  type OperationBody,
-} from './operationBody.ts';
+import { isJson, operationBody, type OperationBody } from './operationBody.ts';
 import { queryParameters, textParameter, type ParameterMap, type TextParameter } from './parameter.ts';
 import type { PathTemplate } from './pathTemplate.ts';
 import { propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
-import { acceptsUndefined, innermost, inputProperties, typeOf, type Schema } from './schema.ts';
+import { acceptsUndefined, inputProperties, type Schema } from './schema.ts';
 
 /** The places of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
@@ -66,13 +59,16 @@ export function operationInput(
   // A path parameter is always sent, so the input is never absent.
   const isOptional = path.length === 0 && schemas.every(acceptsUndefined);
   const isUnion = named?.isUnion ?? false;
-  const body = named
-    ? operationBody(at('body'), rest, {
-        isInputOptional: isOptional,
-        isUnion,
-        otherFields: at('query', 'header', 'cookie').map(({ field }) => field),
-      })
-    : wholeBody(inputs, isOptional, rest, template);
+  const body = operationBody(
+    {
+      whole: named ? undefined : wholeInput(inputs, rest, template),
+      properties: at('body'),
+      otherFields: at('query', 'header', 'cookie').map(({ field }) => field),
+      isOptional,
+      isUnion,
+    },
+    rest,
+  );
   return {
     isOptional,
     path,
@@ -91,27 +87,18 @@ export function operationInput(
 }
 
 /**
- * Creates the body of an input without named properties.
+ * Returns the schema of an input without named properties.
  * @throws {GatewayError} if it cannot be the whole body
  */
-function wholeBody(
+function wholeInput(
   [schema, ...others]: readonly (Schema | undefined)[],
-  isOptional: boolean,
   rest: RestMeta,
   template: PathTemplate,
-): OperationBody {
-  if (schema === undefined || others.length > 0) {
-    reject(
-      'its input is a parser function, or one of several that are not all objects; use z.object(…) for each',
-    );
-  }
-  const isBytes = bytesKind(schema) !== undefined;
+): Schema {
   const hasBody = rest.method !== 'GET' && rest.method !== 'DELETE';
-  if (!hasBody || rest.in !== undefined || template.some((segment) => typeof segment !== 'string')) {
-    const type = isBytes ? 'bytes' : (typeOf(innermost(schema) ?? {}) ?? 'unknown');
-    reject(
-      `its input is of the type ${type}, which has no property names for parameters; use z.object(…), or QUERY or POST and a path without parameters`,
-    );
-  }
-  return isBytes ? bytesBody(schema, undefined, isOptional, rest) : wholeInputBody(schema, isOptional, rest);
+  const hasParameters = rest.in !== undefined || template.some((segment) => typeof segment !== 'string');
+  if (schema !== undefined && others.length === 0 && hasBody && !hasParameters) return schema;
+  return reject(
+    'its input has no property names for parameters; use z.object(…) for each of its inputs, or one schema, a method with a body (QUERY or POST), and a path without parameters',
+  );
 }

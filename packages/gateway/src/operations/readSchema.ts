@@ -110,7 +110,7 @@ function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'outpu
     ...(side === 'input' && isPreprocessed(def) && { type: 'pipe' }),
     ...(def.type === 'literal' && { values: def.values }),
     ...(def.type === 'union' && { discriminator: discriminatorOf(def) }),
-    isOptional: acceptsUndefined(schema, side),
+    isOptional: canBeUndefined(schema, side),
     isDescribed: 'override' in json || (inherited?.isDescribed ?? false),
     parser: schema,
   };
@@ -129,11 +129,11 @@ function discriminatorOf(def: z.core.$ZodUnionDef): Details['discriminator'] {
 }
 
 /** Whether a schema of zod accepts (`input`) or returns (`output`) `undefined`, as far as its definition shows. */
-function acceptsUndefined(schema: z.core.$ZodTypes, side: 'input' | 'output'): boolean {
+function canBeUndefined(schema: z.core.$ZodTypes, side: 'input' | 'output'): boolean {
   const { def, optin, optout } = schema._zod;
   if (['void', 'undefined', 'any', 'unknown'].includes(def.type)) return true;
   // `z.preprocess` accepts any value; the document describes its output schema instead.
-  if (side === 'input' && isPreprocessed(def)) return acceptsUndefined(def.out as z.core.$ZodTypes, side);
+  if (side === 'input' && isPreprocessed(def)) return canBeUndefined(def.out as z.core.$ZodTypes, side);
   return (side === 'input' ? optin : optout) !== undefined;
 }
 

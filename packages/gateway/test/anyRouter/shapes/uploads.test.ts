@@ -196,7 +196,7 @@ it.each([
   [
     'bytes as JSON',
     put('/x', { contentTypes: ['application/json'] }).input(z.object({ content: stream })),
-    /its content type application\/json is not supported for a body of bytes; use application\/octet-stream, image\/png or another/,
+    /its content type application\/json is not supported for its body; use application\/octet-stream or another/,
   ],
   [
     'an upload.maxBytes of -1',
@@ -220,7 +220,7 @@ it.each(['Image/PNG', 'image/png; q=1', 'image/*', 'png'])(
       .input(stream)
       .output(z.void());
     await expect(startUploads(t.router({ upload: upload.mutation(() => {}) }))).rejects.toThrow(
-      `its content type ${type} is not supported for a body of bytes; use application/octet-stream, image/png or another binary type in lower case`,
+      `its content type ${type} is not supported for its body; use application/octet-stream or another type of bytes, in lower case`,
     );
   },
 );

@@ -438,7 +438,7 @@ it.each([
   [
     'fileStream() in a JSON body',
     post({ contentTypes: ['application/json'] }).input(Album),
-    /its content type application\/json is not supported for a form with a fileStream\(\); use multipart\/form-data/,
+    /its content type application\/json is not supported for its body; use multipart\/form-data/,
   ],
   [
     'upload.spool without the option spool',
