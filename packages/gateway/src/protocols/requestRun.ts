@@ -90,7 +90,7 @@ export abstract class RequestRun implements OutcomeReceiver {
   protected reserve(call: KeyedCall, start: () => void): void {
     this.#settings.idempotency?.begin(this.scope, call, this.#settings.calls, (begun) => {
       if (begun instanceof Failure) this.settle(0, begun);
-      else if (begun instanceof OutgoingResponse) this.#end(begun);
+      else if (begun instanceof OutgoingResponse) this.finish(begun);
       else {
         this.reservation = begun;
         start();
@@ -110,17 +110,14 @@ export abstract class RequestRun implements OutcomeReceiver {
   /** Ends the request with its response. That of a call with a key is stored before. */
   protected finish(response: OutgoingResponse): void {
     const { reservation, scope } = this;
-    if (reservation === undefined) this.#end(response);
-    else {
-      // A copy, so that what is stored is what is sent: a procedure may still change its `ctx.response`.
-      const stored = OutgoingResponse.of(response);
-      if (this.#isPastDeadline) void reservation.completeLate(stored, scope);
-      else void reservation.complete(stored, scope).then(() => this.#end(stored));
+    if (reservation === undefined) {
+      this.#response = response;
+      this.#resolve?.(response);
+      return;
     }
-  }
-
-  #end(response: OutgoingResponse): void {
-    this.#response = response;
-    this.#resolve?.(response);
+    // A copy, so that what is stored is what is sent: a procedure may still change its `ctx.response`.
+    const stored = OutgoingResponse.of(response);
+    if (this.#isPastDeadline) void reservation.completeLate(stored, scope);
+    else void reservation.complete(stored, scope).then(() => this.#resolve?.(stored));
   }
 }
