@@ -14,7 +14,7 @@ import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
 import { parseExactJson } from './exactJson.ts';
 import { convertHeaders } from './headerFields.ts';
 import type { RawBody } from './receiveBody.ts';
-import { convertRest, convertText, readFields, setField } from './textParameters.ts';
+import { convertRest, convertText, readFields, setValue } from './textParameters.ts';
 
 type InputLimits = Pick<AllLimits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
@@ -131,7 +131,7 @@ function readUpload(
     const { converter, field } = parameter;
     const isText = typeof value === 'string';
     // The converter of a file returns it as it is.
-    if (isText !== converter.isFile) setField(parameter, value as string, input, issues);
+    if (isText !== converter.isFile) setValue(input, field, parameter, value as string, issues);
     else if (isText) issues.push({ ...converter.issue, path: [field], message: 'must be a file' });
     else issues.push({ ...converter.issue, path: [field], message: 'must be text, not a file' });
   }

@@ -35,23 +35,13 @@ export function readFields(
     if (name === undefined || parameter === undefined) continue;
     const value = equals === -1 ? '' : formDecode(pair.slice(equals + 1));
     if (parameter.style === 'tree') setMember(parameter, name, value, input, issues, maxDepth);
-    else setField(parameter, value, input, issues);
+    else setValue(input, parameter.field, parameter, value, issues);
   }
 }
 
 /** Returns the pairs of a query, as received, whose names pass a test. */
 export const queryPairs = (query: string, isKept: (name: string) => boolean): readonly string[] =>
   query.split('&').filter((pair) => isKept(formDecode(pair.split('=', 1)[0] ?? '') ?? ''));
-
-/** Converts a value of a field, and sets it on the input: for an array, as its next item. */
-export function setField(
-  { converter, field, style }: TextParameter,
-  text: string | undefined,
-  input: object,
-  issues: InputIssue[],
-): void {
-  setValue(input, field, converter, style === 'repeat', text, field, issues);
-}
 
 /** Sets a value of an object whose members are written with brackets: `filter[range][min]=1`. */
 function setMember(
@@ -88,21 +78,23 @@ function setMember(
     if (!Object.hasOwn(target, key)) target[key] = Object.create(null) as object;
     target = target[key] as Record<string, object>;
   }
-  setValue(target, path.at(-1) ?? '', leaf.converter, node?.kind === 'list', text, path, issues);
+  const { converter } = leaf;
+  const style = node?.kind === 'list' ? 'repeat' : 'single';
+  setValue(target, path.at(-1) ?? '', { converter, style }, text, issues, path);
 }
 
-function setValue(
+/** Converts a value, and sets it as a property: for an array, as its next item. */
+export function setValue(
   target: object,
   key: string,
-  converter: Converter,
-  isList: boolean,
+  { converter, style }: Pick<TextParameter, 'style'> & { readonly converter: Converter },
   text: string | undefined,
-  path: FieldPath,
   issues: InputIssue[],
+  path: FieldPath = key,
 ): void {
   const values = target as Record<string, unknown>;
   const isFirst = !Object.hasOwn(values, key);
-  if (isList) {
+  if (style === 'repeat') {
     const items = (isFirst ? (values[key] = []) : values[key]) as unknown[];
     items.push(convertText(converter, text, [...toKeys(path), items.length], issues));
   } else if (isFirst) {
