@@ -6,9 +6,12 @@ import type { InputIssue } from '../../procedures/inputError.ts';
 import { depthError } from '../../procedures/jsonDepth.ts';
 
 /** The path of a value in the input: the name of a property, or a list of keys. */
-type FieldPath = string | readonly PropertyKey[];
+type FieldPath = string | readonly string[];
 
-const toKeys = (path: FieldPath): readonly PropertyKey[] => (typeof path === 'string' ? [path] : path);
+const toKeys = (path: FieldPath, index?: number): readonly PropertyKey[] => {
+  const keys = typeof path === 'string' ? [path] : path;
+  return index === undefined ? keys : [...keys, index];
+};
 
 /** Parameters by their names in a query or a form. */
 interface KnownFields {
@@ -40,8 +43,11 @@ export function readFields(
 }
 
 /** Returns the pairs of a query, as received, whose names pass a test. */
-export const queryPairs = (query: string, isKept: (name: string) => boolean): readonly string[] =>
-  query.split('&').filter((pair) => isKept(formDecode(pair.split('=', 1)[0] ?? '') ?? ''));
+export const queryPairs = (query: string, isKept: (name: string) => boolean): string[] =>
+  query.split('&').filter((pair) => {
+    const equals = pair.indexOf('=');
+    return isKept(formDecode(equals === -1 ? pair : pair.slice(0, equals)) ?? '');
+  });
 
 /** Sets a value of an object whose members are written with brackets: `filter[range][min]=1`. */
 function setMember(
@@ -96,7 +102,7 @@ export function setValue(
   const isFirst = !Object.hasOwn(values, key);
   if (style === 'repeat') {
     const items = (isFirst ? (values[key] = []) : values[key]) as unknown[];
-    items.push(convertText(converter, text, [...toKeys(path), items.length], issues));
+    items.push(convertText(converter, text, path, issues, items.length));
   } else if (isFirst) {
     values[key] = convertText(converter, text, path, issues);
   } else {
@@ -108,16 +114,18 @@ export function setValue(
  * Converts a text to the type of its schema.
  * @param text `undefined` if it is not valid UTF-8
  * @param issues receives the problem, if any
+ * @param index the index of an item of an array
  */
 export function convertText(
   converter: Converter,
   text: string | undefined,
   path: FieldPath,
   issues: InputIssue[],
+  index?: number,
 ): unknown {
   if (text === undefined) {
     const message = 'is not valid percent-encoded UTF-8';
-    issues.push({ code: 'invalid_format', format: 'utf-8', path: toKeys(path), message });
+    issues.push({ code: 'invalid_format', format: 'utf-8', path: toKeys(path, index), message });
     return undefined;
   }
   const value = converter.convert(text);
@@ -126,7 +134,7 @@ export function convertText(
     converter.isInteger && integerPattern.test(text)
       ? 'must be within ±(2^53−1); larger integers cannot be represented exactly'
       : `must be ${converter.expects}`;
-  issues.push({ ...converter.issue, path: toKeys(path), message });
+  issues.push({ ...converter.issue, path: toKeys(path, index), message });
   return undefined;
 }
 
@@ -142,7 +150,7 @@ export function convertRest(
 ): unknown {
   const segments = received.split('/').map(percentDecode);
   if (converter.isRepeated) {
-    return segments.map((segment, index) => convertText(converter, segment, [field, index], issues));
+    return segments.map((segment, index) => convertText(converter, segment, field, issues, index));
   }
   const isValid = segments.every((segment) => segment !== undefined);
   return convertText(converter, isValid ? segments.join('/') : undefined, field, issues);
