@@ -69,12 +69,7 @@ const anyOrigin = 'http://path.invalid';
  * @throws {GatewayError} for a `publicUrl` that is neither an absolute URL nor a path, and for one that overlaps
  *   with the REST base path
  */
-export function createLinkBase(publicUrl: string | undefined, restBasePath: string): LinkBase {
-  const origin = publicUrl === undefined ? '' : publicOrigin(publicUrl, restBasePath);
-  return { origin, rest: `${origin}${restBasePath}` };
-}
-
-function publicOrigin(publicUrl: string, restBasePath: string): string {
+export function createLinkBase(publicUrl: string | undefined = '/', restBasePath: string): LinkBase {
   const url = URL.canParse(publicUrl, anyOrigin) ? new URL(publicUrl, anyOrigin) : undefined;
   // Not "//pets.example", which is a host.
   const isPath = publicUrl.startsWith('/') && url?.origin === anyOrigin;
@@ -92,7 +87,7 @@ function publicOrigin(publicUrl: string, restBasePath: string): string {
       `publicUrl is ${publicUrl}, to which links add restBasePath "${restBasePath}": their paths would begin with "${publicPath}${restBasePath}". Remove ${both} from restBasePath if the proxy or the framework removes it from requests, otherwise from publicUrl.`,
     );
   }
-  return origin;
+  return { origin, rest: `${origin}${restBasePath}` };
 }
 
 /** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */

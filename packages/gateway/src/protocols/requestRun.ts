@@ -21,21 +21,21 @@ export interface RunSettings {
  * Runs the calls of one request: creates the context, starts the calls and ends with a response. Each protocol, and each
  * format of responses, is a subclass.
  */
-export abstract class RequestRun implements OutcomeReceiver {
+export abstract class RequestRun<Settings extends RunSettings = RunSettings> implements OutcomeReceiver {
+  protected readonly settings: Settings;
   readonly scope: RequestScope;
   /** The `Idempotency-Key`, if a called procedure takes one. */
   protected key: string | undefined = undefined;
   /** The reserved key of a call whose response the gateway stores. */
   protected reservation: IdempotencyReservation | undefined = undefined;
-  readonly #settings: RunSettings;
   /** Whether a call has ended after its deadline, when the client had received 504. */
   #isPastDeadline = false;
   #response: OutgoingResponse | undefined = undefined;
   /** Resolves the promise of the response, if `respond` has returned one. */
   #resolve: ((response: OutgoingResponse) => void) | undefined = undefined;
 
-  constructor(settings: RunSettings, scope: RequestScope) {
-    this.#settings = settings;
+  constructor(settings: Settings, scope: RequestScope) {
+    this.settings = settings;
     this.scope = scope;
   }
 
@@ -70,7 +70,7 @@ export abstract class RequestRun implements OutcomeReceiver {
     let context: unknown;
     try {
       if (takesKey) this.key = this.readKey();
-      context = this.#settings.createContext({
+      context = this.settings.createContext({
         request: scope.request,
         identity: scope.identity,
         response: scope.response,
@@ -82,15 +82,15 @@ export abstract class RequestRun implements OutcomeReceiver {
     } catch (cause) {
       context = failureOf(cause);
     }
-    if (isThenable(context)) this.#settings.calls.wait(context, scope, (outcome) => this.start(outcome));
+    if (isThenable(context)) this.settings.calls.wait(context, scope, (outcome) => this.start(outcome));
     else this.start(context);
   }
 
   /** Reserves the key of a single call, then starts the call, or ends with the response of an earlier one. */
   protected reserve(call: KeyedCall, start: () => void): void {
-    this.#settings.idempotency?.begin(this.scope, call, this.#settings.calls, (begun) => {
+    this.settings.idempotency?.begin(this.scope, call, this.settings.calls, (begun) => {
       if (begun instanceof Failure) this.settle(0, begun);
-      else if (begun instanceof OutgoingResponse) this.#end(begun);
+      else if (begun instanceof OutgoingResponse) this.finish(begun);
       else {
         this.reservation = begun;
         start();
@@ -110,17 +110,14 @@ export abstract class RequestRun implements OutcomeReceiver {
   /** Ends the request with its response. That of a call with a key is stored before. */
   protected finish(response: OutgoingResponse): void {
     const { reservation, scope } = this;
-    if (reservation === undefined) this.#end(response);
-    else {
-      // A copy, so that what is stored is what is sent: a procedure may still change its `ctx.response`.
-      const stored = OutgoingResponse.of(response);
-      if (this.#isPastDeadline) void reservation.completeLate(stored, scope);
-      else void reservation.complete(stored, scope).then(() => this.#end(stored));
+    if (reservation === undefined) {
+      this.#response = response;
+      this.#resolve?.(response);
+      return;
     }
-  }
-
-  #end(response: OutgoingResponse): void {
-    this.#response = response;
-    this.#resolve?.(response);
+    // A copy, so that what is stored is what is sent: a procedure may still change its `ctx.response`.
+    const stored = OutgoingResponse.of(response);
+    if (this.#isPastDeadline) void reservation.completeLate(stored, scope);
+    else void reservation.complete(stored, scope).then(() => this.#resolve?.(stored));
   }
 }

@@ -139,10 +139,9 @@ const withPlaces = (issues: readonly InputIssue[], places: Places | undefined) =
 /** The type of an error that is not in the gateway's `errorFormat`. */
 const jsonType: readonly Header[] = [['content-type', 'application/json']];
 
-const internalErrorCode = 'INTERNAL_SERVER_ERROR';
 const internalErrorBody = JSON.stringify({
-  code: internalErrorCode,
-  message: codeMessage(internalErrorCode),
+  code: 'INTERNAL_SERVER_ERROR',
+  message: codeMessage('INTERNAL_SERVER_ERROR'),
   status: 500,
 });
 

@@ -1,5 +1,5 @@
 import { parseCookie } from 'cookie';
-import { someHeader, type HttpRequest } from '../../http/request.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { convertText, percentDecode } from './textParameters.ts';
@@ -38,21 +38,16 @@ export function headerTexts(
   request: HttpRequest,
 ): readonly (readonly (string | undefined)[])[] {
   if (parameters.length === 0) return [];
+  const headers = [...request.headers()];
   const cookies = parseCookie(request.header('cookie') ?? '', { decode: percentDecode });
   return parameters.map(({ place: { in: where, name } }) => {
-    if (where !== 'cookie') return headerValues(request, name.toLowerCase());
+    if (where !== 'cookie') {
+      // RFC 9110 §5.1: names are case-insensitive.
+      const lower = name.toLowerCase();
+      return headers.filter(([other]) => other === lower).map(([, value]) => value);
+    }
     // The first of several cookies of one name applies: browsers send the one with the longest path first (RFC 6265bis
     // §5.8.3).
     return name in cookies ? [cookies[name]] : [];
   });
-}
-
-/** Returns the values of a header in order. `name` is in lower case: names are case-insensitive (RFC 9110 §5.1). */
-function headerValues(request: HttpRequest, name: string): readonly string[] {
-  const values: string[] = [];
-  someHeader(request, (other, value) => {
-    if (other === name) values.push(value);
-    return false;
-  });
-  return values;
 }

@@ -69,7 +69,7 @@ export function createPathMatcher<Value>() {
         }
         // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
         if (parameter && segment !== '') {
-          candidates.push({ node: parameter, at: end + 1, parameters: [...parameters, segment] });
+          candidates.push({ node: parameter, at: end + 1, parameters: parameters.concat([segment]) });
         }
         // Skipped if there are no literals: hashing the segment is most of the cost of a look-up.
         const literal = segment === undefined || literals.size === 0 ? undefined : literals.get(segment);

@@ -1,6 +1,5 @@
 // Hot path: every REST call with an input runs through it.
 import { TRPCError } from '@trpc/server';
-import { isObject } from '../../http/isObject.ts';
 import { integerPattern } from '../../operations/convert.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import type { Operation } from '../../operations/operation.ts';
@@ -15,7 +14,7 @@ import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
 import { parseExactJson } from './exactJson.ts';
 import { convertHeaders } from './headerFields.ts';
 import type { RawBody } from './receiveBody.ts';
-import { convertRest, convertText, readFields, setField } from './textParameters.ts';
+import { convertRest, convertText, readFields, setValue } from './textParameters.ts';
 
 type InputLimits = Pick<AllLimits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
@@ -97,12 +96,13 @@ function readBody(
     readFields(text, fields, input, issues, maxJsonDepth);
     return input;
   }
-  const input = parseExactJson(text, (name) => Object.hasOwn(shape, name));
-  if (!isObject(input)) {
+  const value = parseExactJson(text, (name) => Object.hasOwn(shape, name));
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const message = 'the body must be a JSON object';
     issues.push({ code: 'invalid_type', expected: 'object', path: [], message });
     return {};
   }
+  const input = value as Record<string, unknown>;
   for (const name of otherFields) delete input[name];
   // Only known properties: others may be of any depth. The body itself is the first level.
   for (const name in shape) {
@@ -131,7 +131,7 @@ function readUpload(
     const { converter, field } = parameter;
     const isText = typeof value === 'string';
     // The converter of a file returns it as it is.
-    if (isText !== converter.isFile) setField(parameter, value as string, input, issues);
+    if (isText !== converter.isFile) setValue(input, field, parameter, value as string, issues);
     else if (isText) issues.push({ ...converter.issue, path: [field], message: 'must be a file' });
     else issues.push({ ...converter.issue, path: [field], message: 'must be text, not a file' });
   }

@@ -50,7 +50,10 @@ export function receiveBody(
   body: OperationBody,
   options: ReceiveOptions,
 ): MaybePromise<RawBody | undefined> {
-  const type = bodyMediaType(request, body);
+  const header = request.header('content-type');
+  // Fast check for nearly all requests.
+  const isPlainJson = header === jsonContentType && request.header('content-encoding') === undefined;
+  const type = isPlainJson && body.contentTypes.includes(header) ? header : bodyMediaType(request, body);
   if (body.upload || type === multipartType) {
     return type === undefined ? undefined : receiveUpload(request, body, body.upload, options);
   }
@@ -77,8 +80,6 @@ function bodyMediaType(request: HttpRequest, body: OperationBody): string | unde
       'The body has a Content-Encoding, which is not supported. Send it without one.',
     );
   }
-  // Fast check for nearly all requests.
-  if (header === jsonContentType && body.contentTypes.includes(jsonContentType)) return jsonContentType;
   const { essence, charset } = parseContentType(header ?? '');
   // RFC 10008 §2: QUERY requires a media type.
   if (header === undefined && request.method === 'QUERY') {
@@ -94,10 +95,7 @@ function bodyMediaType(request: HttpRequest, body: OperationBody): string | unde
 }
 
 /** Parses a `Content-Type` into its type and subtype and its charset, in lower case (RFC 9110 §8.3.1). */
-export function parseContentType(header: string): {
-  readonly essence: string;
-  readonly charset: string | undefined;
-} {
+export function parseContentType(header: string) {
   const [essence = '', ...parameters] = header.toLowerCase().split(';');
   const charset = parameters
     // Trimmed first, since white space around a lazy match took cubic time.

@@ -111,8 +111,7 @@ export function createRestProtocol(
 }
 
 /** Runs the call of one request, from its body to its response. The methods run in their order here. */
-class RestRun extends RequestRun implements RawInputs {
-  readonly #options: RestProtocolOptions;
+class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
   readonly #operation: Operation;
   #body: RawBody | undefined = undefined;
   /** The negotiated media type, if the operation has several. */
@@ -120,7 +119,6 @@ class RestRun extends RequestRun implements RawInputs {
 
   constructor(options: RestProtocolOptions, operation: Operation, scope: RequestScope) {
     super(options, scope);
-    this.#options = options;
     this.#operation = operation;
   }
 
@@ -132,7 +130,7 @@ class RestRun extends RequestRun implements RawInputs {
       if (output.kind === 'media') {
         this.#mediaType = negotiate(request.header('accept'), [...output.types.keys()]);
       }
-      body = input.body && receiveBody(request, input.body, this.#options);
+      body = input.body && receiveBody(request, input.body, this.settings);
     } catch (cause) {
       return this.#respondWithoutCall(cause);
     }
@@ -164,7 +162,7 @@ class RestRun extends RequestRun implements RawInputs {
     if (output.kind !== 'json') scope.follow();
     scope.context = context;
     if (key === undefined || !procedure.idempotencyKey) {
-      return this.#options.calls.start(procedure, context, this, 0, scope, this);
+      return this.settings.calls.start(procedure, context, this, 0, scope, this);
     }
     const { parameters, request } = scope;
     const { fields, text } = this.#body ?? {};
@@ -173,14 +171,14 @@ class RestRun extends RequestRun implements RawInputs {
     const form = fields && new FormData();
     for (const [{ field }, value] of fields ?? []) form?.append(field, value);
     this.reserve({ procedure, key, head, body: form }, () =>
-      this.#options.calls.start(procedure, context, this, 0, scope, this),
+      this.settings.calls.start(procedure, context, this, 0, scope, this),
     );
   }
 
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
   read(): unknown {
     const { scope } = this;
-    return (scope.input = readInput(this.#operation, scope, this.#body, this.#options.limits));
+    return (scope.input = readInput(this.#operation, scope, this.#body, this.settings.limits));
   }
 
   settle(_index: number, outcome: unknown): void {
@@ -193,7 +191,7 @@ class RestRun extends RequestRun implements RawInputs {
 
   /** Starts the stream of a subscription. An error before the first event can still become an error response. */
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
-    const { errorResponse, limits, maxDurationMs, pingMs, watch } = this.#options;
+    const { errorResponse, limits, maxDurationMs, pingMs, watch } = this.settings;
     try {
       this.scope.response.body = await eventBody(output, {
         parse,
@@ -216,7 +214,7 @@ class RestRun extends RequestRun implements RawInputs {
   #respondWithOutput(value: unknown): void {
     const { response } = this.scope;
     try {
-      writeSuccess(this.#operation, this.scope, value, this.#mediaType, this.#options);
+      writeSuccess(this.#operation, this.scope, value, this.#mediaType, this.settings);
     } catch (cause) {
       response.removeBody();
       return this.#respondWithError(cause);
@@ -232,7 +230,7 @@ class RestRun extends RequestRun implements RawInputs {
     // If the client disconnected, the call's error is a consequence of that, not an error of the service.
     const error = this.scope.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
     const headers = error.code === 'NOT_FOUND' ? deprecation : [];
-    this.#respond(this.#options.errorResponse(error, this.scope, headers, procedure.errors, input.places));
+    this.#respond(this.settings.errorResponse(error, this.scope, headers, procedure.errors, input.places));
   }
 
   /** Responds with the error of a request that did not become a call. */
@@ -240,7 +238,7 @@ class RestRun extends RequestRun implements RawInputs {
     const { error } = failureOf(cause);
     const isType = error.code === 'UNSUPPORTED_MEDIA_TYPE';
     const accepts = isType ? this.#operation.input.body?.accepts : undefined;
-    this.#respond(this.#options.errorResponse(error, this.scope, accepts));
+    this.#respond(this.settings.errorResponse(error, this.scope, accepts));
   }
 
   #respond(response: OutgoingResponse): void {

@@ -1,6 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import type { MaybePromise } from '../../http/maybePromise.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import { BodyTooLargeError } from '../../http/request.ts';
 import { requireResponse } from '../../http/response.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Target } from '../../calls/policy.ts';
@@ -22,22 +21,20 @@ export function createRouteProtocol<Identity>(
 ): Protocol<Identity, RouteTarget<Identity>> {
   const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no route at this path.' });
 
-  function runRoute(route: Route<Identity>, scope: RequestScope<Identity>): MaybePromise<OutgoingResponse> {
+  async function runRoute(
+    { handler }: Route<Identity>,
+    scope: RequestScope<Identity>,
+  ): Promise<OutgoingResponse> {
     const { identity, request, requestId } = scope;
-    const handleError = (cause: unknown) => {
-      const error = routeError(cause, request);
-      if (error === undefined) throw cause;
-      return errorResponse(error, scope);
-    };
-    const source = `The route ${request.method} ${request.path}`;
-    const toOutgoing = (response: unknown) => OutgoingResponse.of(requireResponse(response, source));
     try {
-      const response = route.handler(request, { identity, requestId });
-      return response instanceof Promise
-        ? response.then(toOutgoing).catch(handleError)
-        : toOutgoing(response);
+      const response: unknown = await handler(request, { identity, requestId });
+      return OutgoingResponse.of(requireResponse(response, `The route ${request.method} ${request.path}`));
     } catch (cause) {
-      return handleError(cause);
+      if (cause instanceof BodyTooLargeError || request.isAborted) {
+        return errorResponse(receiveError(cause), scope);
+      }
+      if (cause instanceof TRPCError) return errorResponse(cause, scope);
+      throw cause;
     }
   }
 
@@ -55,10 +52,4 @@ export function createRouteProtocol<Identity>(
     },
     reject: errorResponse,
   };
-}
-
-/** Converts an error of a handler to the error that the client receives. `undefined` for an unexpected one. */
-function routeError(cause: unknown, request: HttpRequest): TRPCError | undefined {
-  if (cause instanceof BodyTooLargeError || request.isAborted) return receiveError(cause);
-  return cause instanceof TRPCError ? cause : undefined;
 }

@@ -95,12 +95,16 @@ function successStatus(
 /** Returns the path and query of the next page (RFC 8288): those of the request, with the cursor replaced. */
 function nextLink(path: string, query: string, cursor: string, next: string): string {
   const others = queryPairs(query, (name) => name !== '' && name !== cursor);
-  const pairs = [...others, `${encodeURIComponent(cursor)}=${encodeURIComponent(next)}`];
-  return `${path}?${pairs.join('&')}`.replaceAll(unsafeInLink, encodeURIComponent);
+  others.push(`${encode(cursor)}=${encode(next)}`);
+  const link = `${path}?${others.join('&')}`;
+  return unsafeInLink.test(link) ? link.replace(new RegExp(unsafeInLink, 'g'), encodeURIComponent) : link;
 }
 
+/** Encodes a name or a value. Most need no encoding, and this check takes a tenth of its time. */
+const encode = (text: string) => (/^[\w.~-]*$/.test(text) ? text : encodeURIComponent(text));
+
 /** Matches what RFC 3986 does not allow in a path or a query, such as the bracket that ends a link. */
-const unsafeInLink = /[^\w.~!$&'()*+,;=:@%/?-]+/g;
+const unsafeInLink = /[^\w.~!$&'()*+,;=:@%/?-]+/;
 
 /**
  * Encodes a binary output.

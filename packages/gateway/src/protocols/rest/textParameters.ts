@@ -6,9 +6,12 @@ import type { InputIssue } from '../../procedures/inputError.ts';
 import { depthError } from '../../procedures/jsonDepth.ts';
 
 /** The path of a value in the input: the name of a property, or a list of keys. */
-type FieldPath = string | readonly PropertyKey[];
+type FieldPath = string | readonly string[];
 
-const toKeys = (path: FieldPath): readonly PropertyKey[] => (typeof path === 'string' ? [path] : path);
+const toKeys = (path: FieldPath, index?: number): readonly PropertyKey[] => {
+  const keys = typeof path === 'string' ? [path] : path;
+  return index === undefined ? keys : [...keys, index];
+};
 
 /** Parameters by their names in a query or a form. */
 interface KnownFields {
@@ -35,23 +38,16 @@ export function readFields(
     if (name === undefined || parameter === undefined) continue;
     const value = equals === -1 ? '' : formDecode(pair.slice(equals + 1));
     if (parameter.style === 'tree') setMember(parameter, name, value, input, issues, maxDepth);
-    else setField(parameter, value, input, issues);
+    else setValue(input, parameter.field, parameter, value, issues);
   }
 }
 
 /** Returns the pairs of a query, as received, whose names pass a test. */
-export const queryPairs = (query: string, isKept: (name: string) => boolean): readonly string[] =>
-  query.split('&').filter((pair) => isKept(formDecode(pair.split('=', 1)[0] ?? '') ?? ''));
-
-/** Converts a value of a field, and sets it on the input: for an array, as its next item. */
-export function setField(
-  { converter, field, style }: TextParameter,
-  text: string | undefined,
-  input: object,
-  issues: InputIssue[],
-): void {
-  setValue(input, field, converter, style === 'repeat', text, field, issues);
-}
+export const queryPairs = (query: string, isKept: (name: string) => boolean): string[] =>
+  query.split('&').filter((pair) => {
+    const equals = pair.indexOf('=');
+    return isKept(formDecode(equals === -1 ? pair : pair.slice(0, equals)) ?? '');
+  });
 
 /** Sets a value of an object whose members are written with brackets: `filter[range][min]=1`. */
 function setMember(
@@ -88,23 +84,25 @@ function setMember(
     if (!Object.hasOwn(target, key)) target[key] = Object.create(null) as object;
     target = target[key] as Record<string, object>;
   }
-  setValue(target, path.at(-1) ?? '', leaf.converter, node?.kind === 'list', text, path, issues);
+  const { converter } = leaf;
+  const style = node?.kind === 'list' ? 'repeat' : 'single';
+  setValue(target, path.at(-1) ?? '', { converter, style }, text, issues, path);
 }
 
-function setValue(
+/** Converts a value, and sets it as a property: for an array, as its next item. */
+export function setValue(
   target: object,
   key: string,
-  converter: Converter,
-  isList: boolean,
+  { converter, style }: Pick<TextParameter, 'style'> & { readonly converter: Converter },
   text: string | undefined,
-  path: FieldPath,
   issues: InputIssue[],
+  path: FieldPath = key,
 ): void {
   const values = target as Record<string, unknown>;
   const isFirst = !Object.hasOwn(values, key);
-  if (isList) {
+  if (style === 'repeat') {
     const items = (isFirst ? (values[key] = []) : values[key]) as unknown[];
-    items.push(convertText(converter, text, [...toKeys(path), items.length], issues));
+    items.push(convertText(converter, text, path, issues, items.length));
   } else if (isFirst) {
     values[key] = convertText(converter, text, path, issues);
   } else {
@@ -116,16 +114,18 @@ function setValue(
  * Converts a text to the type of its schema.
  * @param text `undefined` if it is not valid UTF-8
  * @param issues receives the problem, if any
+ * @param index the index of an item of an array
  */
 export function convertText(
   converter: Converter,
   text: string | undefined,
   path: FieldPath,
   issues: InputIssue[],
+  index?: number,
 ): unknown {
   if (text === undefined) {
     const message = 'is not valid percent-encoded UTF-8';
-    issues.push({ code: 'invalid_format', format: 'utf-8', path: toKeys(path), message });
+    issues.push({ code: 'invalid_format', format: 'utf-8', path: toKeys(path, index), message });
     return undefined;
   }
   const value = converter.convert(text);
@@ -134,7 +134,7 @@ export function convertText(
     converter.isInteger && integerPattern.test(text)
       ? 'must be within ±(2^53−1); larger integers cannot be represented exactly'
       : `must be ${converter.expects}`;
-  issues.push({ ...converter.issue, path: toKeys(path), message });
+  issues.push({ ...converter.issue, path: toKeys(path, index), message });
   return undefined;
 }
 
@@ -150,7 +150,7 @@ export function convertRest(
 ): unknown {
   const segments = received.split('/').map(percentDecode);
   if (converter.isRepeated) {
-    return segments.map((segment, index) => convertText(converter, segment, [field, index], issues));
+    return segments.map((segment, index) => convertText(converter, segment, field, issues, index));
   }
   const isValid = segments.every((segment) => segment !== undefined);
   return convertText(converter, isValid ? segments.join('/') : undefined, field, issues);

@@ -38,8 +38,7 @@ const emptyList: readonly never[] = [];
  * Runs the calls of a request and responds. Status and headers come from tRPC's rules (@trpc/server 11.25),
  * `responseMeta` and `ctx.response`. Each response format is a subclass, which receives the outcomes of the calls.
  */
-export abstract class RequestCalls extends RequestRun {
-  protected readonly settings: TrpcSettings;
+export abstract class RequestCalls extends RequestRun<TrpcSettings> {
   protected readonly request: TrpcRequest;
   /** The headers of the response's format. */
   protected format = noFormat;
@@ -55,7 +54,6 @@ export abstract class RequestCalls extends RequestRun {
 
   constructor(settings: TrpcSettings, scope: RequestScope, request: TrpcRequest) {
     super(settings, scope);
-    this.settings = settings;
     this.request = request;
     this.callScopes = request.hasOwnDeadlines ? [] : undefined;
   }
