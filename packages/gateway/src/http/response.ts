@@ -129,7 +129,8 @@ export function requireResponse(value: unknown, source: string): HttpResponse {
 const isIterable = (value: unknown) =>
   typeof value === 'object' && value !== null && Symbol.iterator in value;
 
-const isBody = (body: unknown) =>
+/** Whether a value can be a body, in case a service ignores the types. */
+export const isBody = (body: unknown): boolean =>
   body === undefined ||
   body === null ||
   typeof body === 'string' ||

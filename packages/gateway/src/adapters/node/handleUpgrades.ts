@@ -30,7 +30,7 @@ export interface Upgrades extends Pick<Listening, 'inFlight'> {
 export function handleUpgrades(server: Server, service: Service): Upgrades {
   requireService('handleUpgrades', service, 'server, ');
   const limits = requestLimits(service);
-  const sockets = new OpenSockets(service, {});
+  const sockets = new OpenSockets(service);
   const responder = new NodeResponder(service);
   const end = attachWebSockets(server, {
     service,

@@ -78,7 +78,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   server.maxHeadersCount = 0;
 
   const responder = new NodeResponder(service, maxUnsentBytes);
-  const sockets = new OpenSockets(service, options);
+  const sockets = new OpenSockets(service, maxUnsentBytes, maxConnections);
   const connections = new Connections(server, tls !== undefined, maxConnections);
   const receive = (message: Http.IncomingMessage, res: Http.ServerResponse) => {
     const { socket } = message;

@@ -7,7 +7,7 @@ it('close with deadlineMs: 0 cuts off calls at once, and stops the server only o
   let ends = 0;
   const close = closeOnce({
     responder: { inFlight: 2, drain() {} },
-    sockets: new OpenSockets({ handle: () => ok() }, {}),
+    sockets: new OpenSockets({ handle: () => ok() }),
     connections: () => 1,
     stopListening() {},
     end: () => (ends += 1),

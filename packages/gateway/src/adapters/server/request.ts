@@ -24,9 +24,9 @@ const headRejections = {
   host: badRequest(
     'The request must have exactly one Host header, with a host and an optional port (RFC 9112 §3.2).',
   ),
-  transferEncoding: badRequest('Transfer-Encoding must be sent at most once, as chunked (RFC 9112 §6.1).'),
-  both: badRequest('The request must not have both Content-Length and Transfer-Encoding (RFC 9112 §6.1).'),
-  contentLength: badRequest('Content-Length must be sent at most once, as 1 to 15 digits (RFC 9110 §8.6).'),
+  framing: badRequest(
+    'The request must have either one Content-Length, of 1 to 15 digits, or one Transfer-Encoding, which is chunked, or neither (RFC 9112 §6).',
+  ),
   controlCharacter: badRequest('A header value contains a control character (RFC 9110 §5.5).'),
   unmetExpectation: httpRejection(
     417,
@@ -50,7 +50,7 @@ const headRejections = {
 const invalidInTarget = /[^!-~]|#/;
 /** `uri-host [ ":" port ]` (RFC 9110 §7.2), not empty. Without the comma, by which parsers join several headers. */
 const authority = /^(?:\[[0-9A-Fa-f:.]+\]|(?:[0-9A-Za-z._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/;
-const contentLengthPattern = /^[0-9]{1,15}$/;
+const lengthPattern = /^[0-9]{1,15}$/;
 const chunkedCoding = /^chunked$/i;
 
 /** The last valid `Host`, as a cache: nearly all requests have the same. */
@@ -126,15 +126,14 @@ export class RequestHead {
       if (!authority.test(this.host)) return headRejections.host;
       validHost = this.host;
     }
-    if (this.transferEncodingCount !== 0) {
-      if (this.contentLengthCount !== 0) return headRejections.both;
-      if (this.transferEncodingCount !== 1 || !chunkedCoding.test(this.transferEncoding))
-        return headRejections.transferEncoding;
-    } else if (
-      this.contentLengthCount !== 0 &&
-      (this.contentLengthCount !== 1 || !contentLengthPattern.test(this.contentLength))
-    ) {
-      return headRejections.contentLength;
+    const framingCount = this.transferEncodingCount + this.contentLengthCount;
+    if (framingCount > 1) return headRejections.framing;
+    if (framingCount === 1) {
+      const isLength = this.contentLengthCount === 1;
+      const isValid = isLength
+        ? lengthPattern.test(this.contentLength)
+        : chunkedCoding.test(this.transferEncoding);
+      if (!isValid) return headRejections.framing;
     }
     return this.ownRejection;
   }

@@ -5,6 +5,7 @@ import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import {
   discardStream,
   hasNoContent,
+  isBody,
   isBodyStream,
   type BodyStream,
   type Header,
@@ -341,8 +342,7 @@ export function unlessAborted(request: ServerRequest): WaitUnlessAborted {
 /** Whether status and body can be sent, in case a service ignores the types. */
 function isValid({ status, body }: HttpResponse): boolean {
   // Statuses below 200 do not end a request (RFC 9110 §15.2).
-  if (!Number.isInteger(status) || status < 200 || status > 999) return false;
-  return typeof body === 'string' || body === undefined || body instanceof Uint8Array || isBodyStream(body);
+  return Number.isInteger(status) && status >= 200 && status <= 999 && isBody(body);
 }
 
 /** Header lines of shared headers, which are validated and joined once. */

@@ -34,7 +34,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   /** Number of open connections that are not WebSockets. */
   let connections = 0;
   const responder = new UwsResponder(service, maxUnsentBytes);
-  const sockets = new OpenSockets(service, options);
+  const sockets = new OpenSockets(service, maxUnsentBytes, maxConnections);
 
   function onConnection(res: NativeResponse, change: number): void {
     connections += change;
