@@ -127,7 +127,7 @@ const isPath = (url: string): boolean => url.charCodeAt(0) === 0x2f;
 function isTarget(method: string | undefined, url: string): boolean {
   if (url === '*' && method === 'OPTIONS') return true;
   const authority = absoluteForm.exec(url)?.[1]?.toLowerCase();
-  return authority !== undefined && (head.hostCount === 0 || authority === head.host.toLowerCase());
+  return authority !== undefined && (head.host === '' || authority === head.host.toLowerCase());
 }
 
 /**

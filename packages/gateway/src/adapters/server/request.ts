@@ -77,12 +77,10 @@ export class RequestHead {
   count = 0;
   /** Total length of the header lines with their separators, in bytes. */
   headerBytes = 0;
-  hostCount = 0;
+  /** The valid `Host`; `''` without one. */
   host = '';
-  contentLengthCount = 0;
-  contentLength = '';
-  transferEncodingCount = 0;
-  transferEncoding = '';
+  /** Length of the body in bytes: NaN for a chunked body, `undefined` without a header that frames a body. */
+  bodyLength: number | undefined;
   /** Whether the client waits for `100 Continue`. */
   awaitsContinue = false;
   /** Whether the request has `Connection: close`, so that it is the last of its connection (RFC 9112 §9.6). */
@@ -101,9 +99,8 @@ export class RequestHead {
     this.#hasNonPrintable = false;
     this.count = 0;
     this.headerBytes = 0;
-    this.hostCount = 0;
-    this.contentLengthCount = 0;
-    this.transferEncodingCount = 0;
+    this.host = '';
+    this.bodyLength = undefined;
     this.awaitsContinue = false;
     this.isLast = false;
     this.isUpgrade = false;
@@ -120,21 +117,7 @@ export class RequestHead {
     if (invalidInTarget.test(path) || (query !== '' && invalidInTarget.test(query)))
       return headRejections.target;
     if (this.headerBytes > limits.maxHeaderBytes) return headRejections.headerBytes(limits.maxHeaderBytes);
-    if (this.hostCount !== 1) {
-      if (this.hostCount !== 0 || !this.isHostOptional) return headRejections.host;
-    } else if (this.host !== validHost) {
-      if (!authority.test(this.host)) return headRejections.host;
-      validHost = this.host;
-    }
-    const framingCount = this.transferEncodingCount + this.contentLengthCount;
-    if (framingCount > 1) return headRejections.framing;
-    if (framingCount === 1) {
-      const isLength = this.contentLengthCount === 1;
-      const isValid = isLength
-        ? lengthPattern.test(this.contentLength)
-        : chunkedCoding.test(this.transferEncoding);
-      if (!isValid) return headRejections.framing;
-    }
+    if (this.host === '' && !this.isHostOptional) return headRejections.host;
     return this.ownRejection;
   }
 
@@ -156,8 +139,12 @@ export class RequestHead {
     switch (name.length) {
       case 4:
         if (name === 'host') {
-          this.hostCount += 1;
-          this.host = value;
+          if (this.host !== '' || (value !== validHost && !authority.test(value))) {
+            this.ownRejection = headRejections.host;
+          } else {
+            this.host = value;
+            validHost = value;
+          }
         }
         break;
       case 6:
@@ -173,19 +160,18 @@ export class RequestHead {
         }
         break;
       case 14:
-        if (name === 'content-length') {
-          this.contentLengthCount += 1;
-          this.contentLength = value;
-        }
+        if (name === 'content-length') this.#frame(Number(value), lengthPattern.test(value));
         break;
       case 17:
-        if (name === 'transfer-encoding') {
-          this.transferEncodingCount += 1;
-          this.transferEncoding = value;
-        }
+        if (name === 'transfer-encoding') this.#frame(Number.NaN, chunkedCoding.test(value));
         break;
     }
   };
+
+  #frame(bodyLength: number, isValid: boolean): void {
+    if (this.bodyLength !== undefined || !isValid) this.ownRejection = headRejections.framing;
+    this.bodyLength = bodyLength;
+  }
 
   #decode(name: string, value: string): string {
     this.#hasNonPrintable = true;
@@ -264,9 +250,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     this.#count = head.count;
     this.#hasExpectation = head.awaitsContinue;
     this.rejection = head.rejection(method, path, query, limits);
-    if (this.rejection !== undefined) this.bodyLength = 0;
-    else if (head.transferEncodingCount !== 0) this.bodyLength = Number.NaN;
-    else this.bodyLength = head.contentLengthCount === 0 ? 0 : Number(head.contentLength);
+    this.bodyLength = this.rejection === undefined ? (head.bodyLength ?? 0) : 0;
     this.isUpgrade =
       head.isUpgrade &&
       method === 'GET' &&
