@@ -147,10 +147,7 @@ export function reportedStream(source: BodyStream, onEnd: (error?: unknown) => v
 export function requireResponse(value: unknown, source: string): HttpResponse {
   const { status, headers, body } = isObject(value) ? value : {};
   const hasHeaders = isObject(headers) ? Symbol.iterator in headers : Array.isArray(headers);
-  const hasBody = body === undefined || body === null || typeof body === 'string' || isAsyncIterable(body);
-  if (typeof status === 'number' && hasHeaders && (hasBody || body instanceof Uint8Array)) {
-    return value as unknown as HttpResponse;
-  }
+  if (typeof status === 'number' && hasHeaders && isBody(body)) return value as unknown as HttpResponse;
   throw new TypeError(
     `${source} returned ${formatValue(value)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }, whose body is a string, bytes or a stream.`,
   );
@@ -170,3 +167,11 @@ export const utf8Bytes: (text: string) => Uint8Array<ArrayBuffer> = Buffer
 export const utf8Length: (text: string) => number = Buffer
   ? (text) => Buffer.byteLength(text)
   : (text) => textEncoder.encode(text).byteLength;
+
+/** Whether a value can be a body, in case a service ignores the types. */
+export const isBody = (body: unknown): boolean =>
+  body === undefined ||
+  body === null ||
+  typeof body === 'string' ||
+  body instanceof Uint8Array ||
+  isAsyncIterable(body);

@@ -1,6 +1,6 @@
 import type { Server } from 'node:net';
 import type { Service } from '../../http/service.ts';
-import { closeOnce } from '../server/closeOnce.ts';
+import { createListening } from '../server/createListening.ts';
 import { OpenSockets } from '../server/openSockets.ts';
 import { requestLimits, requireService, type Listening } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
@@ -30,7 +30,7 @@ export interface Upgrades extends Pick<Listening, 'inFlight'> {
 export function handleUpgrades(server: Server, service: Service): Upgrades {
   requireService('handleUpgrades', service, 'server, ');
   const limits = requestLimits(service);
-  const sockets = new OpenSockets(service, {});
+  const sockets = new OpenSockets(service);
   const responder = new NodeResponder(service);
   const end = attachWebSockets(server, {
     service,
@@ -40,15 +40,12 @@ export function handleUpgrades(server: Server, service: Service): Upgrades {
     serves: (url) => service.serves?.(url.split('?', 1)[0] ?? '') !== false,
   });
 
-  return {
-    inFlight: () => responder.inFlight + sockets.inFlight,
-    connections: () => sockets.size,
-    close: closeOnce({
-      responder,
-      sockets,
-      connections: () => 0,
-      stopListening: () => {},
-      end,
-    }),
-  };
+  const { inFlight, close } = createListening({
+    responder,
+    sockets,
+    connections: () => 0,
+    stopListening: () => {},
+    end,
+  });
+  return { inFlight, close, connections: () => sockets.size };
 }

@@ -4,6 +4,7 @@ import type { HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { HttpRejection, Service } from '../../http/service.ts';
 import { badRequest, defaultRejection, httpRejection, versionRejection } from '../server/rejections.ts';
+import { targetRejection } from './request.ts';
 import { bufferedBody, byteLength, headText } from '../server/responder.ts';
 
 /** Rejections by Node's parser, by error code. */
@@ -17,16 +18,6 @@ const parserRejections: Readonly<Record<string, HttpRejection>> = {
   ERR_HTTP_REQUEST_TIMEOUT: httpRejection(408, 'REQUEST_TIMEOUT', 'The request was not received in time.'),
 };
 const malformedRequest = badRequest('The request is not well-formed HTTP/1.1 (RFC 9112).');
-const connectRejection = badRequest(
-  'CONNECT is not supported: this server is not a proxy (RFC 9110 §9.3.6).',
-);
-
-/**
- * Returns the rejection for an error code of Node's parser, or `undefined` for a connection error, which gets no
- * response.
- */
-const parseRejection = (code = ''): HttpRejection | undefined =>
-  parserRejections[code] ?? (code.startsWith('HPE_') ? malformedRequest : undefined);
 
 const abortedSignal = AbortSignal.abort();
 
@@ -59,12 +50,14 @@ export function rejectInput(
     if (!rejection || !socket.writable || isResponding || socket.bytesRead === 0) socket.destroy();
     else writeLast(socket, rejectHttp(unreadRequest(socket.remoteAddress), rejection));
   }
-  server.on('clientError', (error: NodeJS.ErrnoException, stream) =>
-    reject(stream as Socket, parseRejection(error.code)),
-  );
+  server.on('clientError', ({ code = '' }: NodeJS.ErrnoException, stream) => {
+    // A connection error gets no response.
+    const parserRejection = code.startsWith('HPE_') ? malformedRequest : undefined;
+    reject(stream as Socket, parserRejections[code] ?? parserRejection);
+  });
   server.on('connect', (_message, stream) => {
     stream.on('error', () => {});
-    reject(stream as Socket, connectRejection);
+    reject(stream as Socket, targetRejection);
   });
 }
 

@@ -1,7 +1,6 @@
 // Hot path: one object per request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HttpRejection } from '../../http/service.ts';
 import type { Bytes } from '../../http/request.ts';
 import { noBytes, type BodyBuffer } from '../server/bodyBuffer.ts';
 import { badRequest, versionRejection } from '../server/rejections.ts';
@@ -10,11 +9,9 @@ import { RequestHead, ServerRequest, type RequestLimits } from '../server/reques
 /** The scheme and the authority of a target in absolute form (RFC 9112 §3.2.2). */
 const absoluteForm = /^https?:\/\/([^/?#]*)/i;
 
-const formRejection = badRequest(
-  'The request target must be a path; only OPTIONS accepts * (RFC 9112 §3.2).',
-);
-const authorityRejection = badRequest(
-  'The request target and the Host header name different hosts (RFC 9112 §3.2.2).',
+/** Rejection of a target, also of CONNECT, which names a host: this server is not a proxy. */
+export const targetRejection = badRequest(
+  'The request target must be a path, a URL with the host of the Host header, or * for OPTIONS (RFC 9112 §3.2).',
 );
 
 const head = new RequestHead();
@@ -37,7 +34,7 @@ function readHead(message: IncomingMessage, url: string): RequestHead {
   }
   // Node's parser accepts a request line without a version as HTTP/0.9, and HTTP/2.0 as if it were 1.1 (Node 22).
   if (httpVersionMajor !== 1) head.ownRejection = versionRejection;
-  else if (!isPath(url)) head.ownRejection = targetRejection(message.method, url);
+  else if (!isPath(url) && !isTarget(message.method, url)) head.ownRejection = targetRejection;
   return head;
 }
 
@@ -126,13 +123,11 @@ export abstract class NodeRequest extends ServerRequest {
 
 const isPath = (url: string): boolean => url.charCodeAt(0) === 0x2f;
 
-/** Returns why a target that is not a path is rejected, or `undefined` if it is valid. */
-function targetRejection(method: string | undefined, url: string): HttpRejection | undefined {
-  if (url === '*' && method === 'OPTIONS') return undefined;
-  const authority = absoluteForm.exec(url)?.[1];
-  if (authority === undefined) return formRejection;
-  const hasSameHost = head.hostCount === 0 || authority.toLowerCase() === head.host.toLowerCase();
-  return hasSameHost ? undefined : authorityRejection;
+/** Whether a target that is not a path is valid. */
+function isTarget(method: string | undefined, url: string): boolean {
+  if (url === '*' && method === 'OPTIONS') return true;
+  const authority = absoluteForm.exec(url)?.[1]?.toLowerCase();
+  return authority !== undefined && (head.host === '' || authority === head.host.toLowerCase());
 }
 
 /**

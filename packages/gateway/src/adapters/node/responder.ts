@@ -1,5 +1,6 @@
 // Hot path: called for every response.
 import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import {
@@ -67,11 +68,8 @@ export class NodeResponder extends Responder<NodeRequest, Fields> {
     return res.socket !== null && res.socket.writableLength === 0;
   }
 
-  protected sendRest(request: NodeRequest): Promise<void> {
-    return new Promise((resolve) => {
-      request.whenAborted(() => resolve());
-      request.res.on('finish', resolve);
-    });
+  protected async sendRest(request: NodeRequest): Promise<void> {
+    await unlessAborted(request)(once(request.res, 'finish'));
   }
 
   protected async sendWhole(request: NodeRequest, fields: Fields, response: HttpResponse): Promise<void> {

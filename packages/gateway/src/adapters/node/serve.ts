@@ -2,7 +2,7 @@ import type * as Http from 'node:http';
 import { once } from 'node:events';
 import { Server as NetServer, type AddressInfo, type ListenOptions } from 'node:net';
 import type { Service } from '../../http/service.ts';
-import { closeOnce } from '../server/closeOnce.ts';
+import { createListening } from '../server/createListening.ts';
 import { ListenError } from '../server/listenError.ts';
 import { OpenSockets } from '../server/openSockets.ts';
 import { serveSettings, type Listening, type ServeOptions } from '../server/serveOptions.ts';
@@ -78,7 +78,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   server.maxHeadersCount = 0;
 
   const responder = new NodeResponder(service, maxUnsentBytes);
-  const sockets = new OpenSockets(service, options);
+  const sockets = new OpenSockets(service, maxUnsentBytes, maxConnections);
   const connections = new Connections(server, tls !== undefined, maxConnections);
   const receive = (message: Http.IncomingMessage, res: Http.ServerResponse) => {
     const { socket } = message;
@@ -115,15 +115,10 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   return {
     host,
     port: address.port,
-    inFlight: () => responder.inFlight + sockets.inFlight,
-    connections: () => ({
-      http: connections.open - sockets.size - sockets.closingSockets,
-      webSockets: sockets.size,
-    }),
-    close: closeOnce({
+    ...createListening({
       responder,
       sockets,
-      connections: () => connections.open - sockets.closingSockets,
+      connections: () => connections.open - sockets.size - sockets.closingSockets,
       // Not `server.close()`, which closes idle connections: a request may already be in transit.
       stopListening: () => NetServer.prototype.close.call(server),
       end() {

@@ -74,7 +74,7 @@ it('reloadCertificate rejects a certificate that cannot be used, and the previou
   await writeFile(tls.certFile, 'x');
   const error = {
     name: 'CertificateError',
-    message: expect.stringMatching(/cert\.pem contains no certificate/),
+    message: expect.stringMatching(/cert\.pem cannot be read as PEM of a certificate/),
   };
   await expect(listening.reloadCertificate()).rejects.toMatchObject(error);
   expect((await dialTls(listening)).name).toBe('good');

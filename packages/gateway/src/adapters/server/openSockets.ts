@@ -34,10 +34,8 @@ export class OpenSockets extends Set<OpenSocket> {
   #unsentBytes = 0;
   #closingBytes = 0;
 
-  constructor(
-    service: Service,
-    { maxUnsentBytes = defaultUnsentBytes, maxConnections = Infinity }: SocketLimits,
-  ) {
+  /** The limits are those of `ServeOptions`. */
+  constructor(service: Service, maxUnsentBytes = defaultUnsentBytes, maxConnections = Infinity) {
     super();
     this.#service = service;
     this.#maxUnsentBytes = maxUnsentBytes / 10;
@@ -119,12 +117,6 @@ export class OpenSockets extends Set<OpenSocket> {
 
 /** The default of `ServeOptions.maxUnsentBytes`. WebSockets together have a tenth of it. */
 export const defaultUnsentBytes = 268_435_456;
-
-/** Members of `ServeOptions`. */
-interface SocketLimits {
-  readonly maxUnsentBytes?: number | undefined;
-  readonly maxConnections?: number | undefined;
-}
 
 /** Base of the WebSockets of all adapters: their handler, unsent bytes and pings. */
 export abstract class OpenSocket implements WebSocketPeer {

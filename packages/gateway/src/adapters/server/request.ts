@@ -24,9 +24,9 @@ const headRejections = {
   host: badRequest(
     'The request must have exactly one Host header, with a host and an optional port (RFC 9112 §3.2).',
   ),
-  transferEncoding: badRequest('Transfer-Encoding must be sent at most once, as chunked (RFC 9112 §6.1).'),
-  both: badRequest('The request must not have both Content-Length and Transfer-Encoding (RFC 9112 §6.1).'),
-  contentLength: badRequest('Content-Length must be sent at most once, as 1 to 15 digits (RFC 9110 §8.6).'),
+  framing: badRequest(
+    'The request must have either one Content-Length, of 1 to 15 digits, or one Transfer-Encoding, which is chunked, or neither (RFC 9112 §6).',
+  ),
   controlCharacter: badRequest('A header value contains a control character (RFC 9110 §5.5).'),
   unmetExpectation: httpRejection(
     417,
@@ -50,7 +50,7 @@ const headRejections = {
 const invalidInTarget = /[^!-~]|#/;
 /** `uri-host [ ":" port ]` (RFC 9110 §7.2), not empty. Without the comma, by which parsers join several headers. */
 const authority = /^(?:\[[0-9A-Fa-f:.]+\]|(?:[0-9A-Za-z._~!$&'()*+;=-]|%[0-9A-Fa-f]{2})+)(?::[0-9]{0,5})?$/;
-const contentLengthPattern = /^[0-9]{1,15}$/;
+const lengthPattern = /^[0-9]{1,15}$/;
 const chunkedCoding = /^chunked$/i;
 
 /** The last valid `Host`, as a cache: nearly all requests have the same. */
@@ -77,12 +77,10 @@ export class RequestHead {
   count = 0;
   /** Total length of the header lines with their separators, in bytes. */
   headerBytes = 0;
-  hostCount = 0;
+  /** The valid `Host`; `''` without one. */
   host = '';
-  contentLengthCount = 0;
-  contentLength = '';
-  transferEncodingCount = 0;
-  transferEncoding = '';
+  /** Length of the body in bytes: NaN for a chunked body, `undefined` without a header that frames a body. */
+  bodyLength: number | undefined;
   /** Whether the client waits for `100 Continue`. */
   awaitsContinue = false;
   /** Whether the request has `Connection: close`, so that it is the last of its connection (RFC 9112 §9.6). */
@@ -101,9 +99,8 @@ export class RequestHead {
     this.#hasNonPrintable = false;
     this.count = 0;
     this.headerBytes = 0;
-    this.hostCount = 0;
-    this.contentLengthCount = 0;
-    this.transferEncodingCount = 0;
+    this.host = '';
+    this.bodyLength = undefined;
     this.awaitsContinue = false;
     this.isLast = false;
     this.isUpgrade = false;
@@ -120,22 +117,7 @@ export class RequestHead {
     if (invalidInTarget.test(path) || (query !== '' && invalidInTarget.test(query)))
       return headRejections.target;
     if (this.headerBytes > limits.maxHeaderBytes) return headRejections.headerBytes(limits.maxHeaderBytes);
-    if (this.hostCount !== 1) {
-      if (this.hostCount !== 0 || !this.isHostOptional) return headRejections.host;
-    } else if (this.host !== validHost) {
-      if (!authority.test(this.host)) return headRejections.host;
-      validHost = this.host;
-    }
-    if (this.transferEncodingCount !== 0) {
-      if (this.contentLengthCount !== 0) return headRejections.both;
-      if (this.transferEncodingCount !== 1 || !chunkedCoding.test(this.transferEncoding))
-        return headRejections.transferEncoding;
-    } else if (
-      this.contentLengthCount !== 0 &&
-      (this.contentLengthCount !== 1 || !contentLengthPattern.test(this.contentLength))
-    ) {
-      return headRejections.contentLength;
-    }
+    if (this.host === '' && !this.isHostOptional) return headRejections.host;
     return this.ownRejection;
   }
 
@@ -157,8 +139,12 @@ export class RequestHead {
     switch (name.length) {
       case 4:
         if (name === 'host') {
-          this.hostCount += 1;
-          this.host = value;
+          if (this.host !== '' || (value !== validHost && !authority.test(value))) {
+            this.ownRejection = headRejections.host;
+          } else {
+            this.host = value;
+            validHost = value;
+          }
         }
         break;
       case 6:
@@ -174,19 +160,18 @@ export class RequestHead {
         }
         break;
       case 14:
-        if (name === 'content-length') {
-          this.contentLengthCount += 1;
-          this.contentLength = value;
-        }
+        if (name === 'content-length') this.#frame(Number(value), lengthPattern.test(value));
         break;
       case 17:
-        if (name === 'transfer-encoding') {
-          this.transferEncodingCount += 1;
-          this.transferEncoding = value;
-        }
+        if (name === 'transfer-encoding') this.#frame(Number.NaN, chunkedCoding.test(value));
         break;
     }
   };
+
+  #frame(bodyLength: number, isValid: boolean): void {
+    if (this.bodyLength !== undefined || !isValid) this.ownRejection = headRejections.framing;
+    this.bodyLength = bodyLength;
+  }
 
   #decode(name: string, value: string): string {
     this.#hasNonPrintable = true;
@@ -265,9 +250,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     this.#count = head.count;
     this.#hasExpectation = head.awaitsContinue;
     this.rejection = head.rejection(method, path, query, limits);
-    if (this.rejection !== undefined) this.bodyLength = 0;
-    else if (head.transferEncodingCount !== 0) this.bodyLength = Number.NaN;
-    else this.bodyLength = head.contentLengthCount === 0 ? 0 : Number(head.contentLength);
+    this.bodyLength = this.rejection === undefined ? (head.bodyLength ?? 0) : 0;
     this.isUpgrade =
       head.isUpgrade &&
       method === 'GET' &&

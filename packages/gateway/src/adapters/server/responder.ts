@@ -1,8 +1,8 @@
 // Hot path: called for every request.
 import { Buffer } from 'node:buffer';
-import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import {
   hasNoContent,
+  isBody,
   type BodyStream,
   discardStream,
   type Header,
@@ -128,8 +128,13 @@ export abstract class Responder<Request extends ServerRequest, Head> {
       if (!request.isAborted) this.#handle(request);
       this.inFlight -= 1;
     };
-    if (isDelayed) this.#runInNextTurn(request, handle);
-    else request.whenBodyReceived(handle);
+    if (!isDelayed) return request.whenBodyReceived(handle);
+    request.isDelayed = true;
+    request.keep();
+    setImmediate(() => {
+      request.isDelayed = false;
+      this.writeLater(request, handle);
+    });
   }
 
   /** Sends a response outside of the parser's callback. */
@@ -171,9 +176,8 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     const { status, body } = response;
     // A 205 has no body, but unlike a 204 it has a length, of 0 (RFC 9110 §15.3.6, RFC 9112 §6.3).
     if (status === 205 && body !== undefined) {
-      const empty = OutgoingResponse.of(response);
-      empty.removeBody();
-      return this.respond(request, empty);
+      if (isBodyStream(body)) void discardStream(body);
+      return this.respond(request, { ...response, body: undefined });
     }
     const isWhole = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
     const isLarge = isWhole && body !== undefined && body.length > largeBodyLength;
@@ -197,12 +201,9 @@ export abstract class Responder<Request extends ServerRequest, Head> {
       // Node or a middleware of the user's server threw, maybe after a part was written.
       return request.controlBody('close');
     }
-    if (isTaken) request.onResponseEnd();
-    else
-      this.track(
-        request,
-        this.whenSent(request, body ?? '', () => this.sendRest(request, body ?? '')),
-      );
+    if (isTaken) return request.onResponseEnd();
+    const sent = this.whenSent(request, body ?? '', () => this.sendRest(request, body ?? ''));
+    this.track(request, sent);
   }
 
   /** Counts a body as unsent until it is sent. Closes the connection if too many bytes wait already. */
@@ -237,15 +238,6 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     }
     if (response instanceof Promise) this.#respondWhenReady(request, response);
     else this.respond(request, response);
-  }
-
-  #runInNextTurn(request: Request, handle: () => void): void {
-    request.isDelayed = true;
-    request.keep();
-    setImmediate(() => {
-      request.isDelayed = false;
-      this.writeLater(request, handle);
-    });
   }
 
   #respondWhenReady(request: Request, response: Promise<HttpResponse>): void {
@@ -320,14 +312,11 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   }
 }
 
-/** Waits for a promise, or until the client disconnects. Only one promise can be pending at a time. */
-export type WaitUnlessAborted = <T>(pending: Promise<T>) => Promise<T | undefined>;
-
 /**
- * Creates a function that waits for promises of one response, with a single abort listener. `Promise.race` would add
- * reactions that live as long as the response.
+ * Creates a function that waits for a promise, or until the client disconnects. Only one promise can be pending at a time.
+ * `Promise.race` would add reactions that live as long as the response.
  */
-export function unlessAborted(request: ServerRequest): WaitUnlessAborted {
+export function unlessAborted(request: ServerRequest): <T>(pending: Promise<T>) => Promise<T | undefined> {
   let interrupt = () => {};
   request.whenAborted(() => interrupt());
   return (pending) =>
@@ -341,8 +330,7 @@ export function unlessAborted(request: ServerRequest): WaitUnlessAborted {
 /** Whether status and body can be sent, in case a service ignores the types. */
 function isValid({ status, body }: HttpResponse): boolean {
   // Statuses below 200 do not end a request (RFC 9110 §15.2).
-  if (!Number.isInteger(status) || status < 200 || status > 999) return false;
-  return typeof body === 'string' || body === undefined || body instanceof Uint8Array || isBodyStream(body);
+  return Number.isInteger(status) && status >= 200 && status <= 999 && isBody(body);
 }
 
 /** Header lines of shared headers, which are validated and joined once. */

@@ -382,7 +382,6 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       ['the interim status 199', { status: 199, headers: [] }],
       ['the value undefined', undefined],
       ['a header that frames the message', { status: 200, headers: [['Content-Length', '5']], body: 'x' }],
-      ['a body of null', { status: 200, headers: [], body: null }],
       ['a body that is an object', { status: 200, headers: [], body: { a: 1 } }],
     ])('an invalid response with %s is replaced by 500', async (_what, response) => {
       for (const handle of [() => response, async () => response] as Handle[]) {

@@ -61,22 +61,30 @@ describe.each(adapters)('on $adapter', ({ serve, listen }) => {
     it('serve rejects an unreadable file with its absolute path', async () => {
       const { keyFile } = await certificateFiles('good');
       await expect(serve({ handle: () => ok() }, { tls: { certFile: 'no.pem', keyFile } })).rejects.toThrow(
-        `${resolve('no.pem')} cannot be read: ENOENT.`,
+        `${resolve('no.pem')} cannot be read as PEM of a certificate: ENOENT`,
       );
     });
 
     it.each<[what: string, breakFiles: (tls: TlsFiles) => Promise<void>, message: RegExp]>([
-      ['is missing', ({ certFile }) => rm(certFile), /cert\.pem cannot be read: ENOENT\.$/],
+      [
+        'is missing',
+        ({ certFile }) => rm(certFile),
+        /cert\.pem cannot be read as PEM of a certificate: ENOENT/,
+      ],
       [
         'is not a certificate',
         ({ certFile }) => writeFile(certFile, 'x'),
-        /cert\.pem contains no certificate in PEM format\.$/,
+        /cert\.pem cannot be read as PEM of a certificate: /,
       ],
-      ['has an invalid key', ({ keyFile }) => writeFile(keyFile, 'x'), /key\.pem contains no private key/],
+      [
+        'has an invalid key',
+        ({ keyFile }) => writeFile(keyFile, 'x'),
+        /key\.pem cannot be read as PEM of the private key/,
+      ],
       [
         'has the key of another certificate',
         ({ keyFile }) => writeFile(keyFile, selfSigned('other').key),
-        /The private key in .*key\.pem does not match the certificate in .*cert\.pem\.$/,
+        /key\.pem cannot be read as PEM of the private key, without a passphrase, of .*cert\.pem: the certificate has another key\.$/,
       ],
     ])('serve rejects a certificate that %s', async (_what, breakFiles, message) => {
       const tls = await certificateFiles('good');

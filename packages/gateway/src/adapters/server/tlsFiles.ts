@@ -24,34 +24,17 @@ export async function withCertificate<T>(
   { certFile, keyFile }: TlsFiles,
   use: (pem: { readonly cert: Buffer; readonly key: Buffer }) => T,
 ): Promise<T> {
-  const cert = await readPem(certFile);
-  const certificate = parsePem(certFile, 'certificate', () => new X509Certificate(cert));
-  const key = await readPem(keyFile);
-  const privateKey = parsePem(keyFile, 'private key without a passphrase', () => createPrivateKey(key));
-  if (!certificate.checkPrivateKey(privateKey)) {
-    throw new CertificateError(
-      `The private key in ${resolve(keyFile)} does not match the certificate in ${resolve(certFile)}.`,
-    );
-  }
+  let [file, what] = [certFile, 'a certificate'];
   try {
+    const cert = await readFile(certFile);
+    const certificate = new X509Certificate(cert);
+    [file, what] = [keyFile, `the private key, without a passphrase, of ${resolve(certFile)}`];
+    const key = await readFile(keyFile);
+    if (!certificate.checkPrivateKey(createPrivateKey(key)))
+      throw new Error('the certificate has another key.');
     return use({ cert, key });
   } catch (cause) {
-    throw new CertificateError(`The certificate ${certFile} and the private key ${keyFile} cannot be used.`, {
-      cause,
-    });
-  }
-}
-
-async function readPem(file: string): Promise<Buffer> {
-  return readFile(file).catch((cause: NodeJS.ErrnoException) => {
-    throw new CertificateError(`${resolve(file)} cannot be read: ${cause.code}.`, { cause });
-  });
-}
-
-function parsePem<T>(file: string, what: string, parser: () => T): T {
-  try {
-    return parser();
-  } catch (cause) {
-    throw new CertificateError(`${resolve(file)} contains no ${what} in PEM format.`, { cause });
+    const { message } = cause as Error;
+    throw new CertificateError(`${resolve(file)} cannot be read as PEM of ${what}: ${message}`, { cause });
   }
 }

@@ -57,10 +57,10 @@ export class UwsRequest extends ServerRequest {
     this.isLast =
       this.rejection !== undefined ||
       head.isLast ||
-      head.transferEncodingCount !== 0 ||
+      Number.isNaN(this.bodyLength) ||
       // POST, PUT and PATCH have a length (RFC 9110 §8.6). If it is missing, there may be a Content-Length that the
       // parser hides after a header with an empty name: the next bytes are then the body, not a request.
-      (head.contentLengthCount === 0 && this.method.charCodeAt(0) === letterP);
+      (head.bodyLength === undefined && this.method.charCodeAt(0) === letterP);
     this.isClosedByUws = head.isLast && this.header('connection')?.length === 5;
   }
 

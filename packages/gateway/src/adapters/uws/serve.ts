@@ -1,6 +1,6 @@
 import type { HttpResponse as NativeResponse, us_listen_socket } from 'uWebSockets.js';
 import type { Service } from '../../http/service.ts';
-import { closeOnce } from '../server/closeOnce.ts';
+import { createListening } from '../server/createListening.ts';
 import { ListenError } from '../server/listenError.ts';
 import { OpenSockets } from '../server/openSockets.ts';
 import { reservePort } from '../server/reservePort.ts';
@@ -34,7 +34,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   /** Number of open connections that are not WebSockets. */
   let connections = 0;
   const responder = new UwsResponder(service, maxUnsentBytes);
-  const sockets = new OpenSockets(service, options);
+  const sockets = new OpenSockets(service, maxUnsentBytes, maxConnections);
 
   function onConnection(res: NativeResponse, change: number): void {
     connections += change;
@@ -68,13 +68,11 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   return {
     host,
     port: uws.us_socket_local_port(listenSocket),
-    inFlight: () => responder.inFlight + sockets.inFlight,
-    connections: () => ({ http: connections, webSockets: sockets.size }),
-    // Only once: closing a listen socket twice crashes the process with SIGSEGV (uWebSockets.js 20).
-    close: closeOnce({
+    ...createListening({
       responder,
       sockets,
-      connections: () => connections + sockets.size,
+      connections: () => connections,
+      // Only once: closing a listen socket twice crashes the process with SIGSEGV (uWebSockets.js 20).
       stopListening: () => uws.us_listen_socket_close(listenSocket),
       end: () => app.close(),
     }),

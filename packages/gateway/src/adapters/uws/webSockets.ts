@@ -36,71 +36,16 @@ interface WebSocketsOptions {
  * requires two patterns, and the handler of either pattern opens sockets with either behavior.
  */
 export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions): void {
-  const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } =
-    options.service;
+  const { service, sockets, responder, limits, onUpgrade } = options;
+  const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } = service;
   /** uWS's contexts of the two behaviors: first the one for authenticated clients. */
   const contexts: us_socket_context_t[] = [];
-  const serve = (pattern: string, index: number, maxBytes: number, maxPayloadBytes: number) =>
-    app.ws<SocketData>(pattern, {
-      ...behavior(options, maxBytes, maxPayloadBytes),
-      upgrade: (res, req, context) => {
-        contexts[index] = context;
-        const [admitted, unauthenticated] = contexts;
-        if (admitted && unauthenticated) upgradeOrHandle(options, res, req, admitted, unauthenticated);
-        // The first upgrade passes both handlers, since uWS reveals the context of a behavior only to its upgrade
-        // handler.
-        else req.setYield(true);
-      },
-    });
-  serve('/*', 0, maxMessageBytes, Math.max(maxMessageBytes, minPayloadBytes));
-  const smaller = Math.min(maxMessageBytes, maxUnauthenticatedBytes);
-  serve('/*unauthenticated', 1, smaller, maxUnauthenticatedBytes);
-}
 
-function upgradeOrHandle(
-  options: WebSocketsOptions,
-  res: NativeResponse,
-  req: NativeRequest,
-  admitted: us_socket_context_t,
-  unauthenticated: us_socket_context_t,
-): void {
-  const { limits, sockets, responder, onUpgrade } = options;
-  const request = new UwsRequest(res, req, limits);
-  const decision = request.isUpgrade ? sockets.decide(request) : undefined;
-  if (!decision) return responder.receive(request);
-  // Headers can be read only while the handler runs.
-  const key = req.getHeader('sec-websocket-key');
-  // uWS accepts the first of several, as the package ws does.
-  const protocol = req.getHeader('sec-websocket-protocol');
-  const extensions = req.getHeader('sec-websocket-extensions');
-  /*
-   * Never within `res.cork`, although upstream's example does this. When the cork callback returns, uWebSockets.js 20
-   * still treats the memory as the response that it was before. If the WebSocket is at the same address and looks like a
-   * response after which the connection should close, uWS closes it: this affected one in some hundreds of sockets.
-   * Without `cork` and outside of uWS's handler, uWS warns on stderr that writes should be corked, which is less harmful
-   * and happens only for asynchronous decisions.
-   */
-  const open = (accept: SocketAcceptor) => {
-    request.onUpgrade();
-    const context = accept.isUnauthenticated ? unauthenticated : admitted;
-    res.upgrade<SocketData>({ request, accept }, key, protocol, extensions, context);
-    onUpgrade();
-  };
-  if (typeof decision === 'function') return open(decision);
-  const openOrRespond = async () => {
-    const outcome = await sockets.settle(decision);
-    if (typeof outcome !== 'function') responder.respondLater(request, outcome);
-    else if (!request.isAborted) open(outcome);
-  };
-  responder.track(request, openOrRespond());
-}
-
-function behavior(
-  { sockets, responder }: WebSocketsOptions,
-  maxMessageBytes: number,
-  maxPayloadBytes: number,
-): Omit<WebSocketBehavior<SocketData>, 'upgrade'> {
-  return {
+  const behavior = (
+    index: number,
+    maxBytes: number,
+    maxPayloadBytes: number,
+  ): WebSocketBehavior<SocketData> => ({
     // Maximum number of bytes of a message, complete or not, that uWS buffers. A frame that announces more ends the
     // connection; uWebSockets.js 20 then sends no close frame.
     maxPayloadLength: maxPayloadBytes,
@@ -113,6 +58,14 @@ function behavior(
     // uWS.DISABLED: compression takes memory for each socket, and CPU time that any client can cause.
     compression: 0,
 
+    upgrade: (res, req, context) => {
+      contexts[index] = context;
+      const [admitted, unauthenticated] = contexts;
+      if (admitted && unauthenticated) upgradeOrHandle(res, req, admitted, unauthenticated);
+      // The first upgrade passes both handlers, since uWS reveals the context of a behavior only to its upgrade
+      // handler.
+      else req.setYield(true);
+    },
     open: (ws) => {
       const data = ws.getUserData();
       data.socket = new UwsSocket(ws, sockets);
@@ -120,9 +73,9 @@ function behavior(
     },
     message: (ws, message, isBinary) => {
       const { socket } = ws.getUserData();
-      if (message.byteLength > maxMessageBytes) {
+      if (message.byteLength > maxBytes) {
         socket?.handler?.limited('message-bytes');
-        socket?.close(1009, `The message is larger than ${maxMessageBytes} bytes.`);
+        socket?.close(1009, `The message is larger than ${maxBytes} bytes.`);
       } else {
         // Copied, since uWS detaches the memory when this handler returns. Node's pool saves a sixth of the time of a
         // call.
@@ -147,5 +100,45 @@ function behavior(
         socket?.handler?.limited('message-bytes');
       responder.count(Promise.resolve(socket?.handler?.closed(code !== 1006)));
     },
-  };
+  });
+
+  function upgradeOrHandle(
+    res: NativeResponse,
+    req: NativeRequest,
+    admitted: us_socket_context_t,
+    unauthenticated: us_socket_context_t,
+  ): void {
+    const request = new UwsRequest(res, req, limits);
+    const decision = request.isUpgrade ? sockets.decide(request) : undefined;
+    if (!decision) return responder.receive(request);
+    // Headers can be read only while the handler runs.
+    const key = req.getHeader('sec-websocket-key');
+    // uWS accepts the first of several, as the package ws does.
+    const protocol = req.getHeader('sec-websocket-protocol');
+    const extensions = req.getHeader('sec-websocket-extensions');
+    /*
+     * Never within `res.cork`, although upstream's example does this. When the cork callback returns, uWebSockets.js 20
+     * still treats the memory as the response that it was before. If the WebSocket is at the same address and looks like a
+     * response after which the connection should close, uWS closes it: this affected one in some hundreds of sockets.
+     * Without `cork` and outside of uWS's handler, uWS warns on stderr that writes should be corked, which is less harmful
+     * and happens only for asynchronous decisions.
+     */
+    const open = (accept: SocketAcceptor) => {
+      request.onUpgrade();
+      const context = accept.isUnauthenticated ? unauthenticated : admitted;
+      res.upgrade<SocketData>({ request, accept }, key, protocol, extensions, context);
+      onUpgrade();
+    };
+    if (typeof decision === 'function') return open(decision);
+    const openOrRespond = async () => {
+      const outcome = await sockets.settle(decision);
+      if (typeof outcome !== 'function') responder.respondLater(request, outcome);
+      else if (!request.isAborted) open(outcome);
+    };
+    responder.track(request, openOrRespond());
+  }
+
+  app.ws('/*', behavior(0, maxMessageBytes, Math.max(maxMessageBytes, minPayloadBytes)));
+  const smaller = Math.min(maxMessageBytes, maxUnauthenticatedBytes);
+  app.ws('/*unauthenticated', behavior(1, smaller, maxUnauthenticatedBytes));
 }

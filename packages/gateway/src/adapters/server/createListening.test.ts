@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { closeOnce } from './closeOnce.ts';
+import { createListening } from './createListening.ts';
 import { OpenSockets } from './openSockets.ts';
 import { ok } from './testing/dial.ts';
 
 it('close with deadlineMs: 0 cuts off calls at once, and stops the server only once', async () => {
   let ends = 0;
-  const close = closeOnce({
+  const { close } = createListening({
     responder: { inFlight: 2, drain() {} },
-    sockets: new OpenSockets({ handle: () => ok() }, {}),
+    sockets: new OpenSockets({ handle: () => ok() }),
     connections: () => 1,
     stopListening() {},
     end: () => (ends += 1),

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OpenSockets } from './openSockets.ts';
-import type { CloseOptions } from './serveOptions.ts';
+import type { CloseOptions, Listening } from './serveOptions.ts';
 
-/** The parts of a server that stop. */
-interface Stopping {
+/** The parts of a server. */
+interface Server {
   readonly responder: { readonly inFlight: number; drain(): void };
   readonly sockets: OpenSockets;
-  /** Returns the number of open connections, including WebSockets. */
+  /** Returns the number of open HTTP connections, without WebSockets. */
   connections(): number;
   /** Stops accepting connections. */
   stopListening(): void;
@@ -17,9 +17,10 @@ interface Stopping {
 /** Interval at which a stopping server checks whether its connections and calls have ended. */
 const checkMs = 5;
 
-/** Creates `close` of a server, which stops it once. */
-export function closeOnce(server: Stopping): (options?: CloseOptions) => Promise<number> {
+/** Creates what the servers of all adapters return. `close` stops a server once. */
+export function createListening(server: Server): Pick<Listening, 'inFlight' | 'connections' | 'close'> {
   const { responder, sockets } = server;
+  const inFlight = () => responder.inFlight + sockets.inFlight;
   const hasNoCalls = () => responder.inFlight + sockets.size === 0;
 
   async function stop({ deadlineMs = 10_000, graceMs = 1000 }: CloseOptions): Promise<number> {
@@ -33,19 +34,23 @@ export function closeOnce(server: Stopping): (options?: CloseOptions) => Promise
     responder.drain();
     sockets.drain(graceMs);
     // On an idle connection, a request may be in transit. Its response has `Connection: close`.
-    await waitUntil(() => server.connections() === 0, Math.min(graceMs, deadlineMs));
+    await waitUntil(() => server.connections() + sockets.size === 0, Math.min(graceMs, deadlineMs));
     do {
       await waitUntil(hasNoCalls, deadlineMs);
       // Continues right after the event loop has read from its sockets, so that requests that have arrived are served,
       // not reset.
       await new Promise(setImmediate);
     } while (!hasNoCalls() && isWithin(deadlineMs));
-    const cutOff = responder.inFlight + sockets.inFlight;
+    const cutOff = inFlight();
     sockets.closeAll();
     server.end();
     return cutOff;
   }
 
   let stopping: Promise<number> | undefined;
-  return (options = {}) => (stopping ??= stop(options));
+  return {
+    inFlight,
+    connections: () => ({ http: server.connections(), webSockets: sockets.size }),
+    close: (options = {}) => (stopping ??= stop(options)),
+  };
 }
