@@ -37,8 +37,8 @@ export type CallStep =
   | { readonly kind: 'call'; readonly call: (options: StepOptions) => unknown }
   | {
       readonly kind: 'convert';
-      /** @param options those of the middleware or resolver, if it was called */
-      readonly convert: (value: unknown, options: StepOptions | undefined) => unknown;
+      /** @param ctx the context of the middleware or resolver */
+      readonly convert: (value: unknown, ctx: unknown) => unknown;
     };
 
 export interface Executable {
@@ -97,11 +97,10 @@ function runSteps(run: StageRun, settled?: unknown): unknown {
           run.input = run.input === undefined ? value : mergeInputs(run.input, value);
           continue;
         case 'call':
-          run.options = new StepOptions(run);
-          value = step.call(run.options);
+          value = step.call(new StepOptions(run));
           break;
         default:
-          value = step.convert(value, run.options);
+          value = step.convert(value, run.ctx);
       }
       // `isThenable`, inline: it is asked after each step.
       const isPending =
@@ -256,8 +255,6 @@ class StageRun {
   input: unknown;
   /** The one that a middleware passed to `next()`; `undefined` for the client's input. */
   readonly getRawInput: GetRawInput | undefined;
-  /** The options of this stage's middleware or resolver, once it is called. */
-  options: StepOptions | undefined = undefined;
   /** The index of the next step. */
   at = 0;
 

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/request.ts';
 import { isObject } from '../../http/isObject.ts';
 import { isFunction, isText, required } from '../../http/optionRules.ts';
-import type { HeaderSource, Scheme } from '../../calls/scheme.ts';
+import type { HeaderSource, Scheme, SecurityScheme } from '../../calls/scheme.ts';
 import {
   commonMembers,
   credentialChallenge,
@@ -14,7 +14,9 @@ import {
 export interface CustomOptions<Identity>
   extends
     Pick<SchemeOptions<Identity>, 'verify' | 'scopes'>,
-    Required<Pick<SchemeOptions<Identity>, 'name' | 'document'>> {
+    Required<Pick<SchemeOptions<Identity>, 'name'>> {
+  /** The entry in the document's `securitySchemes`. */
+  readonly document: SecurityScheme;
   /**
    * Reads the credential. The string must contain everything that `verify` decides by: rejections are remembered by it,
    * and calls are counted by it.

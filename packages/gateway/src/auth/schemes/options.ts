@@ -1,8 +1,6 @@
-import { isObject } from '../../http/isObject.ts';
 import {
   callback,
   isFunction,
-  optional,
   optionProblems,
   type OptionRules,
   required,
@@ -34,8 +32,6 @@ export interface SchemeOptions<Identity> {
    * The name of the scheme in the document's `securitySchemes`. It must be unique. Default: the name of the function.
    */
   readonly name?: string;
-  /** The entry in the document's `securitySchemes`. Default: derived from the other options. */
-  readonly document?: SecurityScheme;
 }
 
 const commonRules: OptionRules<SchemeOptions<unknown>> = {
@@ -43,7 +39,6 @@ const commonRules: OptionRules<SchemeOptions<unknown>> = {
   scopes: callback,
   realm: text,
   name: text,
-  document: optional(isObject, "an object, such as document: { type: 'http', scheme: 'bearer' }"),
 };
 
 /**
@@ -62,12 +57,12 @@ export function requireSchemeOptions<Options extends object>(
 
 /** Returns the members of a scheme that are options of all schemes, with the defaults of this one. */
 export const commonMembers = <Identity>(
-  { scopes, ...options }: Pick<SchemeOptions<Identity>, 'scopes' | 'name' | 'document'>,
+  { scopes, ...options }: Pick<SchemeOptions<Identity>, 'scopes' | 'name'>,
   name: string,
   document: SecurityScheme,
 ): Pick<Scheme<Identity>, 'scopes' | 'name' | 'document'> => ({
   name: options.name ?? name,
-  document: options.document ?? document,
+  document,
   ...(scopes && { scopes }),
 });
 
