@@ -95,7 +95,7 @@ export function invalidOutput(cause: unknown): TRPCError {
 /** Converts the output of the resolver to the result of the innermost `next()`. */
 const toResult: CallStep = {
   kind: 'convert',
-  convert: (data, ctx): MiddlewareResult => ({ marker, ok: true, data, ctx }),
+  convert: (data, options): MiddlewareResult => ({ marker, ok: true, data, ctx: options?.ctx }),
 };
 
 /** Converts the result of the outermost middleware to the outcome of the call. */

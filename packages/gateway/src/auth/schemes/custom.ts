@@ -2,13 +2,7 @@ import type { HttpRequest } from '../../http/request.ts';
 import { isObject } from '../../http/isObject.ts';
 import { isFunction, isText, required } from '../../http/optionRules.ts';
 import type { HeaderSource, Scheme, SecurityScheme } from '../../calls/scheme.ts';
-import {
-  commonMembers,
-  credentialChallenge,
-  requireChallenge,
-  requireSchemeOptions,
-  type SchemeOptions,
-} from './options.ts';
+import { commonMembers, credentialChallenge, requireChallenge, type SchemeOptions } from './options.ts';
 
 /** Options of `custom()`. */
 export interface CustomOptions<Identity>
@@ -41,10 +35,11 @@ const rules = {
  * @throws {GatewayError} for a challenge that is not valid in a header
  */
 export function custom<Identity>(options: CustomOptions<Identity>): Scheme<Identity> {
-  requireSchemeOptions('custom', options, rules);
+  const common = commonMembers('custom', options, rules);
   const { name, document, read, verify, challenge } = options;
   return {
-    ...commonMembers(options, name, document),
+    ...common,
+    document,
     noun: 'credential',
     usage: `the credential "${name}"`,
     // Browsers may send it automatically, as a certificate that a proxy forwards.

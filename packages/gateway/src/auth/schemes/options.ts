@@ -7,7 +7,7 @@ import {
   text,
 } from '../../http/optionRules.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
-import type { Scheme, SecurityScheme, Verify } from '../../calls/scheme.ts';
+import type { Scheme, Verify } from '../../calls/scheme.ts';
 
 /** Options of every authentication scheme. */
 export interface SchemeOptions<Identity> {
@@ -42,29 +42,21 @@ const commonRules: OptionRules<SchemeOptions<unknown>> = {
 };
 
 /**
- * Checks the options of a scheme.
+ * Checks the options of a scheme, and returns the members that all schemes take from them.
+ * @param scheme the name of the function, and of the scheme without the option `name`
  * @param rules the rules of its own options, and of common ones that differ
  * @throws {GatewayError} with a line for each option that is unknown or invalid
  */
-export function requireSchemeOptions<Options extends object>(
+export function commonMembers<Identity, Options>(
   scheme: string,
-  options: Options,
+  options: Options & Pick<SchemeOptions<Identity>, 'name' | 'scopes'>,
   rules: OptionRules<Omit<Options, keyof SchemeOptions<unknown>>>,
-): void {
+): Pick<Scheme<Identity>, 'name' | 'scopes'> {
   const problems = optionProblems(scheme, options, { ...commonRules, ...rules }, `${scheme}.`);
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  const { name = scheme, scopes } = options;
+  return { name, ...(scopes && { scopes }) };
 }
-
-/** Returns the members of a scheme that are options of all schemes, with the defaults of this one. */
-export const commonMembers = <Identity>(
-  { scopes, ...options }: Pick<SchemeOptions<Identity>, 'scopes' | 'name'>,
-  name: string,
-  document: SecurityScheme,
-): Pick<Scheme<Identity>, 'scopes' | 'name' | 'document'> => ({
-  name: options.name ?? name,
-  document,
-  ...(scopes && { scopes }),
-});
 
 /**
  * Formats a challenge (RFC 9110 §11.3): `Bearer realm="api", error="invalid_token"`. Undefined parameters are omitted.
