@@ -5,10 +5,9 @@ import type { HeaderSource, Scheme, SecurityScheme } from '../../calls/scheme.ts
 import { commonMembers, credentialChallenge, requireChallenge, type SchemeOptions } from './options.ts';
 
 /** Options of `custom()`. */
-export interface CustomOptions<Identity>
-  extends
-    Pick<SchemeOptions<Identity>, 'verify' | 'scopes'>,
-    Required<Pick<SchemeOptions<Identity>, 'name'>> {
+export interface CustomOptions<Identity> extends Pick<SchemeOptions<Identity>, 'verify' | 'scopes'> {
+  /** The name of the scheme in the document's `securitySchemes`. It must be unique. */
+  readonly name: string;
   /** The entry in the document's `securitySchemes`. */
   readonly document: SecurityScheme;
   /**
