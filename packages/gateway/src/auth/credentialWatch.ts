@@ -19,38 +19,32 @@ const checkIntervalMs = 1000;
 const verifyTimeoutMs = 3000;
 
 interface WatchedCredential {
-  readonly scheme: Scheme;
-  readonly credential: string;
+  readonly timer: Timer;
   /** The current uses of the credential, by the function that ends each. */
   readonly uses: Map<() => void, CredentialUse>;
   /** When the running check started (`performance.now()`). */
-  checkedSince: number | undefined;
+  checkedSince: number;
 }
 
-/**
- * Creates a watch that checks each credential in use about once a second, however many streams use it. No timer runs
- * while no credential is in use.
- */
+/** Creates a watch that checks each credential in use about once a second, however many streams use it. */
 export function createCredentialWatch(): CredentialWatch {
   const watchedCredentials = new Map<string, WatchedCredential>();
-  let timer: Timer | undefined;
 
-  async function check(watched: WatchedCredential): Promise<void> {
-    const { request } = watched.uses.values().next().value ?? {};
+  async function check(watched: WatchedCredential, scheme: Scheme, credential: string): Promise<void> {
     const startedAt = performance.now();
+    const [use] = watched.uses.values();
     // Do not wait forever for a verification that hangs.
-    if (request === undefined || startedAt - (watched.checkedSince ?? -Infinity) < verifyTimeoutMs) return;
+    if (use === undefined || startedAt - watched.checkedSince < verifyTimeoutMs) return;
     watched.checkedSince = startedAt;
     try {
-      const { credential, scheme, uses } = watched;
-      const identity = await scheme.verify(credential, request);
-      for (const [onRevoked, use] of uses) {
-        if (!identity || hasLostScopes(scheme, use.identity, identity)) onRevoked();
+      const identity = await scheme.verify(credential, use.request);
+      for (const [onRevoked, { identity: before }] of watched.uses) {
+        if (!identity || hasLostScopes(scheme, before, identity)) onRevoked();
       }
     } catch {
       // The key store is unavailable, so the credential may still be valid. Keep its streams, and check again.
     } finally {
-      if (watched.checkedSince === startedAt) watched.checkedSince = undefined;
+      if (watched.checkedSince === startedAt) watched.checkedSince = -Infinity;
     }
   }
 
@@ -58,30 +52,19 @@ export function createCredentialWatch(): CredentialWatch {
     const { credential, scheme } = use;
     if (credential === undefined || scheme === undefined) return () => {};
     const key = `${scheme.name} ${credential}`;
-    const watched = watchedCredentials.get(key) ?? {
-      scheme,
-      credential,
+    const watched: WatchedCredential = watchedCredentials.get(key) ?? {
+      timer: unref(setInterval(() => void check(watched, scheme, credential), checkIntervalMs)),
       uses: new Map(),
-      checkedSince: undefined,
+      checkedSince: -Infinity,
     };
     watchedCredentials.set(key, watched);
     // A new function for each use: `onRevoked` may be passed twice.
     const end = () => onRevoked();
     watched.uses.set(end, use);
-    timer ??= startTimer();
     return () => {
-      watched.uses.delete(end);
-      if (watched.uses.size === 0 && watchedCredentials.get(key) === watched) watchedCredentials.delete(key);
-      if (watchedCredentials.size > 0) return;
-      clearInterval(timer);
-      timer = undefined;
+      if (!watched.uses.delete(end) || watched.uses.size > 0) return;
+      clearInterval(watched.timer);
+      watchedCredentials.delete(key);
     };
   };
-
-  function startTimer() {
-    const checkAll = () => {
-      for (const watched of watchedCredentials.values()) void check(watched);
-    };
-    return unref(setInterval(checkAll, checkIntervalMs));
-  }
 }

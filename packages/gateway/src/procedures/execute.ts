@@ -53,10 +53,6 @@ export interface Executable {
   readonly stages: readonly (readonly CallStep[])[] | undefined;
 }
 
-interface SignalScope {
-  readonly signal: AbortSignal;
-}
-
 /**
  * Runs a procedure: input parsers, user middlewares, resolver, output parser, in tRPC's order.
  * @param index the index of the call in its batch and in `inputs`
@@ -68,7 +64,7 @@ export function execute(
   ctx: unknown,
   inputs: RawInputs,
   index: number,
-  scope: SignalScope,
+  scope: { readonly signal: AbortSignal },
 ): unknown {
   return procedure.stages
     ? runSteps(new StageRun(procedure, 0, inputs, index, scope, ctx, undefined, undefined))
@@ -142,7 +138,7 @@ async function callProcedure(
   ctx: unknown,
   inputs: RawInputs,
   index: number,
-  { signal }: SignalScope,
+  { signal }: { readonly signal: AbortSignal },
 ): Promise<unknown> {
   try {
     const getRawInput = async () => inputs.read(index);
@@ -251,12 +247,12 @@ class StageRun {
   readonly stage: number;
   readonly inputs: RawInputs;
   readonly index: number;
-  readonly scope: SignalScope;
+  readonly scope: { readonly signal: AbortSignal };
   readonly ctx: unknown;
   input: unknown;
   /** The one that a middleware passed to `next()`; `undefined` for the client's input. */
   readonly getRawInput: GetRawInput | undefined;
-  /** The options of this stage's middleware or resolver, once it is called. */
+  /** The options of this stage's middleware or resolver, once it is called, which may change them. */
   options: StepOptions | undefined = undefined;
   /** The index of the next step. */
   at = 0;
@@ -266,7 +262,7 @@ class StageRun {
     stage: number,
     inputs: RawInputs,
     index: number,
-    scope: SignalScope,
+    scope: { readonly signal: AbortSignal },
     ctx: unknown,
     input: unknown,
     getRawInput: GetRawInput | undefined,

@@ -75,14 +75,15 @@ export function toIssue(issue: StandardIssue): InputIssue {
 
 /** Formats issues as a sentence with each field and its problem. */
 export function formatIssues(issues: readonly InputIssue[]): string {
-  const named = issues.slice(0, namedIssues).map((issue) => {
+  // All of an error that was cut, whose last issue says how many are missing.
+  const count = issues.length === namedIssues + 1 ? issues.length : namedIssues;
+  const named = issues.slice(0, count).map((issue) => {
     const field = issue.path.length === 0 ? 'input' : issue.path.map(String).join('.');
     const { place } = issue;
     const name = place && place.name !== issue.path[0] ? ` ${place.name}` : '';
     return `${field}${place ? ` (${place.in}${name})` : ''}: ${issueMessage(issue)}`;
   });
-  const omitted = omittedFrom(issues);
-  const rest = issues.length - named.length + (omitted === undefined ? 0 : omitted - 1);
+  const rest = issues.length - named.length;
   return `${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
 }
 
@@ -129,15 +130,6 @@ const namedIssues = 20;
 /** Longest text in a shortened issue, in characters. */
 const maxShortText = 200;
 
-/** A member of the last issue of a list that was cut: the number of the missing issues. */
-const omittedIssues = Symbol('omittedIssues');
-
-/** Returns how many issues are missing in a list, which its last issue says. `undefined` for a complete list. */
-export function omittedFrom(issues: readonly object[]): number | undefined {
-  const last: { readonly [omittedIssues]?: number } | undefined = issues.at(-1);
-  return last?.[omittedIssues];
-}
-
 /**
  * Cuts the issues of an error in place if they are too large, so that its `message` and functions such as
  * `z.flattenError` and `z.treeifyError` are cheap. Other errors stay as they are.
@@ -152,7 +144,7 @@ export function boundIssues(error: unknown): boolean {
   const omitted = issues.length - kept.length;
   if (omitted > 0) {
     const message = `${omitted} more issues are not listed`;
-    kept.push({ code: 'custom', path: [], message, [omittedIssues]: omitted });
+    kept.push({ code: 'custom', path: [], message });
   }
   issues.splice(0, issues.length, ...kept);
   return true;

@@ -37,8 +37,7 @@ function zodParseFunction(schema: z.core.$ZodType): Parse {
 function hasTransform(schema: z.core.$ZodType): boolean {
   for (const { def } of internalsIn(schema)) {
     // A `lazy` may return another schema each time. A codec is a pipe with its own functions.
-    if (def.type === 'transform' || def.type === 'lazy') return true;
-    if ((def as z.core.$ZodPipeDef).transform !== undefined) return true;
+    if (def.type === 'lazy' || (def as Partial<z.core.$ZodTransformDef>).transform !== undefined) return true;
   }
   return false;
 }

@@ -45,8 +45,8 @@ export async function readProcedures(
   sample = createSample(),
 ): Promise<readonly Procedure[]> {
   // Metadata of a lazy router is available only after loading it, and it may contain further lazy routers.
-  for (let loaders = lazyLoaders(router); loaders.length > 0; loaders = lazyLoaders(router)) {
-    await Promise.all(loaders.map((loader) => loader.load()));
+  while (Object.keys(router._def.lazy).length > 0) {
+    await Promise.all(Object.values(router._def.lazy).map((loader) => loader.load()));
   }
   const difference = await selfTest(sample);
   if (difference !== undefined) {
@@ -71,10 +71,6 @@ export async function readProcedures(
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
   return procedures;
-}
-
-function lazyLoaders(router: AnyTRPCRouter): readonly { load: () => Promise<void> }[] {
-  return Object.values(router._def.lazy);
 }
 
 async function readProcedure(

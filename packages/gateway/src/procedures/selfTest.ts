@@ -1,5 +1,5 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
-import { execute, Failure } from './execute.ts';
+import { execute, Failure, type Executable } from './execute.ts';
 import { compile } from './compile.ts';
 
 /** A procedure built with the installed @trpc/server. */
@@ -40,33 +40,28 @@ export function createSample(): SampleProcedure {
  * same steps with the same outcome as tRPC's own call.
  * @returns a description of the first difference; `undefined` if there is none
  */
-export async function selfTest(sample: SampleProcedure): Promise<string | undefined> {
-  const { procedure } = sample;
+export async function selfTest({ procedure, steps }: SampleProcedure): Promise<string | undefined> {
+  /** Runs a call and returns its steps and its outcome as JSON. */
+  async function transcript(stages: Executable['stages'], input: object): Promise<string> {
+    steps.length = 0;
+    const executable = { path: 'sample', type: 'mutation', meta: undefined, procedure, stages } as const;
+    const { signal } = new AbortController();
+    const outcome = await execute(executable, { user: 'sample' }, { read: () => input }, 0, { signal });
+    const shown = outcome instanceof Failure ? [outcome.error.code, outcome.error.message] : outcome;
+    return JSON.stringify([...steps, shown]);
+  }
+
   try {
     const stages = compile(procedure, procedure);
     if (stages === undefined) return 'a procedure is not recognised';
-    const compiled = { path: 'sample', type: 'mutation', meta: undefined, procedure, stages } as const;
     for (const failing of ['nothing', 'first input', 'second input', 'resolver', 'output']) {
       const input = { [failing]: true };
-      const expected = await transcript(sample, input, { ...compiled, stages: undefined });
-      const actual = await transcript(sample, input, compiled);
-      if (actual !== expected) return 'a compiled call behaves differently from a call by tRPC';
+      if ((await transcript(undefined, input)) !== (await transcript(stages, input))) {
+        return 'a compiled call behaves differently from a call by tRPC';
+      }
     }
     return undefined;
   } catch (error) {
     return `the test of a procedure failed: ${String(error)}`;
   }
-}
-
-/** Runs a call and returns its steps and its outcome as JSON. */
-async function transcript(
-  { steps }: SampleProcedure,
-  input: unknown,
-  procedure: Parameters<typeof execute>[0],
-): Promise<string> {
-  const { signal } = new AbortController();
-  steps.length = 0;
-  const outcome = await execute(procedure, { user: 'sample' }, { read: () => input }, 0, { signal });
-  const shown = outcome instanceof Failure ? [outcome.error.code, outcome.error.message] : outcome;
-  return JSON.stringify([...steps, shown]);
 }

@@ -1,13 +1,7 @@
 import { tokenPattern } from '../../http/response.ts';
 import { isText, optional } from '../../http/optionRules.ts';
 import type { Scheme } from '../../calls/scheme.ts';
-import {
-  challengeOf,
-  commonMembers,
-  credentialChallenge,
-  requireSchemeOptions,
-  type SchemeOptions,
-} from './options.ts';
+import { challengeOf, commonMembers, credentialChallenge, type SchemeOptions } from './options.ts';
 
 /** Options of `apiKey()`. */
 export interface ApiKeyOptions<Identity> extends SchemeOptions<Identity> {
@@ -31,11 +25,12 @@ const rules = {
  * @throws {GatewayError} for an invalid header name
  */
 export function apiKey<Identity>(options: ApiKeyOptions<Identity>): Scheme<Identity> {
-  requireSchemeOptions('apiKey', options, rules);
+  const common = commonMembers('apiKey', options, rules);
   const { verify, realm, header: name = 'X-API-Key' } = options;
   const header = name.toLowerCase();
   return {
-    ...commonMembers(options, 'apiKey', { type: 'apiKey', in: 'header', name, description: 'The API key.' }),
+    ...common,
+    document: { type: 'apiKey', in: 'header', name, description: 'The API key.' },
     noun: 'API key',
     usage: `"${name}: <API key>"`,
     reads: `"${header}"`,

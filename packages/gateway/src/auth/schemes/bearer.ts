@@ -1,7 +1,7 @@
 import { isObject } from '../../http/isObject.ts';
 import { isText, isTextList, optional, type OptionRules, required, text } from '../../http/optionRules.ts';
 import type { HeaderSource, ProtectedResource, Scheme } from '../../calls/scheme.ts';
-import { challengeOf, commonMembers, requireSchemeOptions, type SchemeOptions } from './options.ts';
+import { challengeOf, commonMembers, type SchemeOptions } from './options.ts';
 
 /** Options of `bearer()`. */
 export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
@@ -45,14 +45,15 @@ const rules = {
  * ```
  */
 export function bearer<Identity>(options: BearerOptions<Identity>): Scheme<Identity> {
-  requireSchemeOptions('bearer', options, rules);
+  const common = commonMembers('bearer', options, rules);
   const { verify, realm, noun = 'token' } = options;
   return {
-    ...commonMembers(options, 'bearer', {
+    ...common,
+    document: {
       type: 'http',
       scheme: 'bearer',
       description: options.noun === undefined ? 'A bearer token.' : `The ${noun}, as a bearer token.`,
-    }),
+    },
     ...bearerMembers(noun, realm, options.protectedResource),
     read: bearerToken,
     verify,

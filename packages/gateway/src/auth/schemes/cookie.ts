@@ -1,13 +1,7 @@
 import { tokenPattern } from '../../http/response.ts';
 import { flag, isText, required } from '../../http/optionRules.ts';
 import type { Scheme } from '../../calls/scheme.ts';
-import {
-  challengeOf,
-  commonMembers,
-  credentialChallenge,
-  requireSchemeOptions,
-  type SchemeOptions,
-} from './options.ts';
+import { challengeOf, commonMembers, credentialChallenge, type SchemeOptions } from './options.ts';
 
 /** Options of `cookie()`. */
 export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
@@ -43,10 +37,11 @@ const rules = {
  * @throws {GatewayError} for an invalid cookie name
  */
 export function cookie<Identity>(options: CookieOptions<Identity>): Scheme<Identity> {
-  requireSchemeOptions('cookie', options, rules);
+  const common = commonMembers('cookie', options, rules);
   const { verify, realm, cookie: name, proxyRejectsNonAscii = false } = options;
   return {
-    ...commonMembers(options, 'cookie', { type: 'apiKey', in: 'cookie', name, description: 'The session.' }),
+    ...common,
+    document: { type: 'apiKey', in: 'cookie', name, description: 'The session.' },
     noun: 'session',
     usage: `the cookie "${name}"`,
     reads: `the cookie "${name}"`,

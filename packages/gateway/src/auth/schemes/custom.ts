@@ -1,20 +1,15 @@
 import type { HttpRequest } from '../../http/request.ts';
 import { isObject } from '../../http/isObject.ts';
 import { isFunction, isText, required } from '../../http/optionRules.ts';
-import type { HeaderSource, Scheme } from '../../calls/scheme.ts';
-import {
-  commonMembers,
-  credentialChallenge,
-  requireChallenge,
-  requireSchemeOptions,
-  type SchemeOptions,
-} from './options.ts';
+import type { HeaderSource, Scheme, SecurityScheme } from '../../calls/scheme.ts';
+import { commonMembers, credentialChallenge, requireChallenge, type SchemeOptions } from './options.ts';
 
 /** Options of `custom()`. */
-export interface CustomOptions<Identity>
-  extends
-    Pick<SchemeOptions<Identity>, 'verify' | 'scopes'>,
-    Required<Pick<SchemeOptions<Identity>, 'name' | 'document'>> {
+export interface CustomOptions<Identity> extends Pick<SchemeOptions<Identity>, 'verify' | 'scopes'> {
+  /** The name of the scheme in the document's `securitySchemes`. It must be unique. */
+  readonly name: string;
+  /** The entry in the document's `securitySchemes`. */
+  readonly document: SecurityScheme;
   /**
    * Reads the credential. The string must contain everything that `verify` decides by: rejections are remembered by it,
    * and calls are counted by it.
@@ -39,10 +34,11 @@ const rules = {
  * @throws {GatewayError} for a challenge that is not valid in a header
  */
 export function custom<Identity>(options: CustomOptions<Identity>): Scheme<Identity> {
-  requireSchemeOptions('custom', options, rules);
+  const common = commonMembers('custom', options, rules);
   const { name, document, read, verify, challenge } = options;
   return {
-    ...commonMembers(options, name, document),
+    ...common,
+    document,
     noun: 'credential',
     usage: `the credential "${name}"`,
     // Browsers may send it automatically, as a certificate that a proxy forwards.

@@ -20,7 +20,7 @@ import {
   type ProtectedResourceOptions,
   protectedResourceRule,
 } from './bearer.ts';
-import { commonMembers, requireSchemeOptions, type SchemeOptions } from './options.ts';
+import { commonMembers, type SchemeOptions } from './options.ts';
 
 /** The claims of a verified token (RFC 7519 §4). */
 export type JwtClaims = Readonly<JWTPayload>;
@@ -124,7 +124,7 @@ export function jwt<Identity = AccessTokenClaims>(
 ): Scheme<Identity>;
 export function jwt<Identity = JwtClaims>(options: JwtOptions<Identity>): Scheme<Identity>;
 export function jwt<Identity>(options: JwtOptions<Identity, never>): Scheme<Identity> {
-  requireSchemeOptions('jwt', options, rules);
+  const common = commonMembers('jwt', options, rules);
   const {
     verify = (claims: JwtClaims) => claims as Identity,
     scopes = options.verify === undefined ? scopesOfClaims : undefined,
@@ -167,12 +167,9 @@ export function jwt<Identity>(options: JwtOptions<Identity, never>): Scheme<Iden
   }
 
   return {
-    ...commonMembers({ ...options, ...(scopes && { scopes }) }, 'jwt', {
-      type: 'http',
-      scheme: 'bearer',
-      bearerFormat: 'JWT',
-      description: 'An access token.',
-    }),
+    ...common,
+    ...(scopes && { scopes }),
+    document: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token.' },
     ...bearerMembers(
       'access token',
       realm,

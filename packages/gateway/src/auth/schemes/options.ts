@@ -1,15 +1,13 @@
-import { isObject } from '../../http/isObject.ts';
 import {
   callback,
   isFunction,
-  optional,
   optionProblems,
   type OptionRules,
   required,
   text,
 } from '../../http/optionRules.ts';
 import { GatewayError } from '../../procedures/gatewayError.ts';
-import type { Scheme, SecurityScheme, Verify } from '../../calls/scheme.ts';
+import type { Scheme, Verify } from '../../calls/scheme.ts';
 
 /** Options of every authentication scheme. */
 export interface SchemeOptions<Identity> {
@@ -34,8 +32,6 @@ export interface SchemeOptions<Identity> {
    * The name of the scheme in the document's `securitySchemes`. It must be unique. Default: the name of the function.
    */
   readonly name?: string;
-  /** The entry in the document's `securitySchemes`. Default: derived from the other options. */
-  readonly document?: SecurityScheme;
 }
 
 const commonRules: OptionRules<SchemeOptions<unknown>> = {
@@ -43,33 +39,24 @@ const commonRules: OptionRules<SchemeOptions<unknown>> = {
   scopes: callback,
   realm: text,
   name: text,
-  document: optional(isObject, "an object, such as document: { type: 'http', scheme: 'bearer' }"),
 };
 
 /**
- * Checks the options of a scheme.
+ * Checks the options of a scheme, and returns the members that all schemes take from them.
+ * @param scheme the name of the function, and of the scheme without the option `name`
  * @param rules the rules of its own options, and of common ones that differ
  * @throws {GatewayError} with a line for each option that is unknown or invalid
  */
-export function requireSchemeOptions<Options extends object>(
+export function commonMembers<Identity, Options>(
   scheme: string,
-  options: Options,
+  options: Options & Pick<SchemeOptions<Identity>, 'name' | 'scopes'>,
   rules: OptionRules<Omit<Options, keyof SchemeOptions<unknown>>>,
-): void {
+): Pick<Scheme<Identity>, 'name' | 'scopes'> {
   const problems = optionProblems(scheme, options, { ...commonRules, ...rules }, `${scheme}.`);
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  const { name = scheme, scopes } = options;
+  return { name, ...(scopes && { scopes }) };
 }
-
-/** Returns the members of a scheme that are options of all schemes, with the defaults of this one. */
-export const commonMembers = <Identity>(
-  { scopes, ...options }: Pick<SchemeOptions<Identity>, 'scopes' | 'name' | 'document'>,
-  name: string,
-  document: SecurityScheme,
-): Pick<Scheme<Identity>, 'scopes' | 'name' | 'document'> => ({
-  name: options.name ?? name,
-  document: options.document ?? document,
-  ...(scopes && { scopes }),
-});
 
 /**
  * Formats a challenge (RFC 9110 §11.3): `Bearer realm="api", error="invalid_token"`. Undefined parameters are omitted.
