@@ -68,7 +68,7 @@ export class ServerSentEvents extends TextStream {
   }
 
   protected override onPull(): void {
-    if (!this.#isPending && !this.isLast) void this.#addEvents();
+    if (!this.#isPending) void this.#addEvents();
   }
 
   protected override onRevoked(): void {

@@ -39,7 +39,7 @@ export abstract class TextStream implements BodyStream {
     this.#options = options;
   }
 
-  /** Called when the network has taken the sent text, to produce more. */
+  /** Called when the network has taken the sent text, to produce more; not after the last text. */
   protected abstract onPull(): void;
 
   /**
@@ -67,7 +67,7 @@ export abstract class TextStream implements BodyStream {
       next: () => {
         this.pull = Promise.withResolvers();
         const { promise } = this.pull;
-        this.onPull();
+        if (!this.isLast) this.onPull();
         this.sendSoon();
         return promise;
       },

@@ -69,7 +69,7 @@ export class EventsResponse extends RequestCalls {
       const message = `Subscription ${this.request.paths[0]} did not return an observable or a AsyncGenerator`;
       throw new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message });
     } catch (cause) {
-      return { next: () => Promise.reject(cause as Error) };
+      return { next: () => Promise.reject(cause) };
     }
   }
 }

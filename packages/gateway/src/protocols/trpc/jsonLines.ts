@@ -131,7 +131,6 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   }
 
   protected override onPull(): void {
-    if (this.isLast) return;
     if (this.text === '') for (const source of this.#sourcesInText.splice(0)) this.#requestNext(source);
     while (this.#queue.length > 0 && this.text.length < maxTextLength) this.#queue.shift()?.();
     this.#endIfComplete();

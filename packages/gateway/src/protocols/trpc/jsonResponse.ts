@@ -14,7 +14,7 @@ import { blobError, type EncodedError } from './trpcErrors.ts';
 export class JsonResponse extends RequestCalls {
   readonly #outcomes: unknown[] = [];
   #pending = this.request.paths.length;
-  /** Size of the results of a batch so far, in bytes; `Infinity` if one of them exceeds the limit alone. */
+  /** Size of the results of a batch so far, in bytes; `Infinity` after one that exceeds the limit. */
   #bytes = 0;
 
   settle(index: number, outcome: unknown): void {
@@ -48,12 +48,13 @@ export class JsonResponse extends RequestCalls {
         text += written;
         if (responseMeta) items.push({ result: { data: outcome } });
       } else {
-        const { replacement = written, shape, text: json } = this.#encodeError(written, index);
+        const { replacement, shape, text: json } = this.#encodeError(written, index);
+        const error = replacement ?? written;
         text += json;
-        if (isBatchCall) this.#bytes += utf8Length(json);
+        if (isBatchCall) this.#bytes += replacement ? Infinity : utf8Length(json);
         items.push({ error: shape });
-        errors.push(replacement);
-        ownStatus = getHTTPStatusCode({ error: shape } as never, [replacement]);
+        errors.push(error);
+        ownStatus = getHTTPStatusCode({ error: shape } as never, [error]);
       }
       status = status === 0 || status === ownStatus ? ownStatus : 207;
     }

@@ -8,15 +8,8 @@ import { discardStream, isAsyncIterable } from '../../http/response.ts';
 import { performance } from '../../http/eventLoop.ts';
 import type { OutcomeReceiver } from '../../calls/calls.ts';
 import { CallScope } from '../../calls/callScope.ts';
-import {
-  admit,
-  complete,
-  policyError,
-  rejectionError,
-  type Policy,
-  type PolicyContext,
-  type Rejection,
-} from '../../calls/policy.ts';
+import { admit, complete, policyError, rejectionError } from '../../calls/policy.ts';
+import type { Policy, PolicyContext, Rejection } from '../../calls/policy.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallTelemetry } from '../../calls/telemetry.ts';
 import { keyRequired } from '../../calls/idempotencyKey.ts';
@@ -51,8 +44,6 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** What the policies of the service see; `undefined` without any, and when they have completed the response. */
   #policyContext: PolicyContext | undefined = undefined;
   #completing: readonly Policy[] = [];
-  /** Ends a subscription's wait for its next event. */
-  #stopWaiting: (() => void) | undefined = undefined;
 
   /**
    * @param rejection the error of a policy that rejects the call
@@ -99,11 +90,6 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   /** Does nothing, since the socket aborts its calls: a listener on its request would stay until the socket closes. */
   override follow(): void {}
 
-  override abort(reason?: unknown): void {
-    super.abort(reason);
-    this.#stopWaiting?.();
-  }
-
   /** Runs the call. If all its steps are synchronous, the result is sent before this returns. It never throws. */
   start(): void {
     const rejection = this.#rejection;
@@ -128,10 +114,10 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     const policies = sets?.of ? sets.of([procedure]) : sets?.always;
     if (policies) {
       this.#completing = policies.completing;
-      const { scope } = this.#socket;
-      const called = procedure ? [procedure] : [];
+      const { data, identity, protocol, request, requestId } = this.#socket.scope;
+      const about = { identity, protocol, request, requestId, procedures: procedure ? [procedure] : [] };
       // A copy of `data`, since the calls of a socket run concurrently.
-      this.#policyContext = { ...scope, kind: 'call', procedures: called, data: { ...scope.data } };
+      this.#policyContext = { ...about, kind: 'call', data: { ...data } };
     }
     if (contextError) return this.settle(0, new Failure(contextError));
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
@@ -176,7 +162,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
   }
 
   settle(_index: number, outcome: unknown): void {
-    if (this.#policyContext) return this.#complete(this.#policyContext, outcome);
+    if (this.#policyContext) return void this.#complete(this.#policyContext, outcome);
     if (outcome instanceof Failure) return this.#endWithError(outcome.error);
     const isStream = isAsyncIterable(outcome) || isObservable(outcome);
     if (isStream !== (this.type === 'subscription')) {
@@ -194,23 +180,19 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     }
   }
 
-  /** Runs the policies of the service that complete a response, then sends the outcome. */
-  #complete(context: PolicyContext, outcome: unknown): void {
+  /** Runs the policies of the service that complete a response, then sends the outcome. It never rejects. */
+  async #complete(context: PolicyContext, outcome: unknown): Promise<void> {
     this.#policyContext = undefined;
-    const send = () => this.settle(0, outcome);
-    const fail = (cause: unknown) => {
-      if (isAsyncIterable(outcome)) void discardStream(outcome);
-      this.settle(0, new Failure(policyError(cause)));
-    };
-    const response = new OutgoingResponse(outcome instanceof Failure ? errorStatusOf(outcome.error) : 200);
+    let completed = outcome;
     try {
-      const pending = complete(this.#completing, context, response);
-      const { calls } = this.#socket.settings;
-      if (pending instanceof Promise) void calls.waitForPolicy(pending, this).then(send, fail);
-      else send();
+      const status = outcome instanceof Failure ? errorStatusOf(outcome.error) : 200;
+      const pending = complete(this.#completing, context, new OutgoingResponse(status));
+      if (pending instanceof Promise) await this.#socket.settings.calls.waitForPolicy(pending, this);
     } catch (cause) {
-      fail(cause);
+      if (isAsyncIterable(outcome)) void discardStream(outcome);
+      completed = new Failure(policyError(cause));
     }
+    this.settle(0, completed);
   }
 
   /**
@@ -220,13 +202,11 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     const { error } = failureOf(cause);
     if (error.code === 'INTERNAL_SERVER_ERROR' && isAbort(error) && this.signal.aborted)
       return this.#endStopped();
-    this.#end(error);
-    this.#release();
+    this.#release(error);
     this.#socket.reportAndSendError(this, error);
   }
 
   #endStopped(): void {
-    this.#end();
     this.#release();
     this.#socket.sendState(this, 'stopped');
   }
@@ -238,8 +218,9 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     this.#ended?.resolve();
   }
 
-  /** Frees the id for another subscription. */
-  #release(): void {
+  /** Ends the call, and frees its id for another subscription. */
+  #release(error?: TRPCError): void {
+    this.#end(error);
     if (this.type === 'subscription') this.#socket.subscriptions.delete(this.id);
   }
 
@@ -303,7 +284,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       }
     };
     return new Promise((resolve, reject) => {
-      this.#stopWaiting = resolve;
+      this.signal.addEventListener('abort', () => resolve(), { once: true });
       send().then(resolve, (cause: unknown) => {
         if (!this.signal.aborted) reject(cause);
         else if (!isAbort(failureOf(cause).error)) this.#socket.reportError(this, cause);

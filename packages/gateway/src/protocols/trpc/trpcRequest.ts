@@ -214,18 +214,16 @@ export class TrpcRequest implements Target, RawInputs {
     const connectionParams = text === null ? null : parseConnectionParamsFromString(text);
     this.type = type;
     this.info = new RequestInfo(this, accept, connectionParams);
-    if (connectionParams !== null) this.#allowCredentials(connectionParams);
-  }
-
-  /**
-   * Lets the connection parameters carry the credential of an `EventSource`, which cannot send a header: tRPC's
-   * `httpSubscriptionLink` puts them into the query. No other request may have one there (RFC 6750 §2.3).
-   */
-  #allowCredentials(connectionParams: TRPCRequestInfo['connectionParams']): void {
-    const { http, procedures, type } = this;
-    if (type !== 'subscription' || http.method !== 'GET' || procedures.includes(undefined)) return;
-    if (!http.header('accept')?.includes('text/event-stream')) return;
-    this.credentials = withParameters(http, connectionParams);
+    const { http } = this;
+    // An `EventSource` cannot send a header, so tRPC's `httpSubscriptionLink` puts the credential into the query. No
+    // other request may have one there (RFC 6750 §2.3).
+    const hasCredentials =
+      connectionParams !== null &&
+      type === 'subscription' &&
+      http.method === 'GET' &&
+      !called.includes(undefined) &&
+      http.header('accept')?.includes('text/event-stream');
+    if (hasCredentials) this.credentials = withParameters(http, connectionParams);
   }
 
   /** Reads the inputs of all calls. */
