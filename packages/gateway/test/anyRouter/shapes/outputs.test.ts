@@ -175,7 +175,11 @@ it('the document describes dates, codecs and piped transforms as their JSON, in 
 });
 
 it.each<[what: string, rest: Partial<RestMeta>, sentence: RegExp]>([
-  ['produces without a media type', { produces: {} }, /its produces is empty; list a media type/],
+  [
+    'produces without a media type',
+    { produces: {} },
+    /openapi\.produces is \{\}; it must be a media type or an object of them/,
+  ],
   [
     'true for a type that is not JSON',
     { produces: { 'text/csv': true } },
