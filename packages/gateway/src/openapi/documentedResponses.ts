@@ -33,7 +33,7 @@ interface DocumentedResponse {
   readonly content?: oas31.ContentObject | undefined;
 }
 
-export type Responses = Record<string, DocumentedResponse>;
+type Responses = Record<string, DocumentedResponse>;
 
 /** Returns the successful responses of an operation, by status. */
 export function successResponses(
