@@ -68,7 +68,7 @@ function documentedParameter(
         : undefined;
   return {
     ...described,
-    schema: described.required ? ({ ...least, ...described.schema } as SchemaObject) : described.schema,
+    schema: described.required ? { ...least, ...described.schema } : described.schema,
     // OpenAPI 3.1 defines deepObject for the scalar properties of one object (§4.8.12.4).
     ...(style === 'tree' && { style: 'deepObject', explode: true }),
     description: [described.description, note].filter((text) => text !== undefined).join(' ') || undefined,

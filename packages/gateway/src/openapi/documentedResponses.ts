@@ -33,7 +33,7 @@ interface DocumentedResponse {
   readonly content?: oas31.ContentObject | undefined;
 }
 
-export type Responses = Record<string, DocumentedResponse>;
+type Responses = Record<string, DocumentedResponse>;
 
 /** Returns the successful responses of an operation, by status. */
 export function successResponses(
@@ -102,14 +102,15 @@ function successHeaders(operation: Operation, service: DocumentedService): Heade
     Vary: output.kind === 'media' ? header('`Accept` chooses the media type.', true) : undefined,
     ...(service.isRateLimited && rateLimitHeaders),
     ...deprecationHeaders(operation, rest.pagination !== undefined),
-    'Accept-Query': operation.successHeaders.some(([name]) => name === 'accept-query')
-      ? header('The media types that QUERY accepts at this path (RFC 10008).')
-      : undefined,
-    'Idempotent-Replayed':
-      rest.idempotencyKey || procedure.idempotencyKey
-        ? header('`true` if this request was already executed with the same Idempotency-Key.')
-        : undefined,
     ...Object.fromEntries(described.map(([name, { description }]) => [name, header(description ?? name)])),
+    ...(operation.successHeaders.some(([name]) => name === 'accept-query') && {
+      'Accept-Query': header('The media types that QUERY accepts at this path (RFC 10008).'),
+    }),
+    ...((rest.idempotencyKey || procedure.idempotencyKey) && {
+      'Idempotent-Replayed': header(
+        '`true` if this request was already executed with the same Idempotency-Key.',
+      ),
+    }),
   };
 }
 

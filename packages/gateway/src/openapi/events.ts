@@ -1,13 +1,15 @@
 import type { oas31 } from 'zod-openapi';
-import type { Responses } from './documentedResponses.ts';
 
 export const eventStream = 'text/event-stream';
+
+/** Responses by status. */
+type Contents = Record<string, { readonly content?: oas31.ContentObject | undefined }>;
 
 /**
  * Describes the events of an operation as OpenAPI 3.2 does (§4.14): `itemSchema` instead of the schema of their data,
  * which is the convention for OpenAPI 3.1.
  */
-export function withItemSchema(responses: Responses): Record<string, object> {
+export function withItemSchema(responses: Contents): Record<string, object> {
   const errors = Object.entries(responses).flatMap(([status, { content = {} }]) =>
     Number(status) < 400 ? [] : Object.entries(content),
   );

@@ -45,7 +45,9 @@ export const dateOf = (value: string): Date | undefined =>
 
 const exactNumber = (form: RegExp) => (text: string) => {
   const value = Number(text);
-  return form.test(text) && isExactNumber(text, value) ? value : notConvertible;
+  // Hot path: most numbers are sent as JavaScript writes them.
+  const isExact = String(value) === text || isExactNumber(text, value);
+  return isExact && form.test(text) ? value : notConvertible;
 };
 
 /** Whether a decimal literal was parsed to a double without loss. */

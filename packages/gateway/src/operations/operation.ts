@@ -108,8 +108,7 @@ export function createOperations(
       }
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      const end = /[.?]$/.test(error.message) ? '' : '.';
-      problems.push(`Procedure "${name}" cannot be served over REST: ${error.message}${end}`);
+      problems.push(`Procedure "${name}" cannot be served over REST: ${error.message}.`);
     }
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));

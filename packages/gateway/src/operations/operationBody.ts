@@ -106,6 +106,7 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   const { maxBytes, maxFileBytes = Infinity, maxFiles = 100, spool } = rest.upload ?? {};
   const isSpooled = spool && fields.some(({ converter }) => converter.isFile);
   const kind = bytes ? bytesKind(bytes.schema) : files ? 'files' : isSpooled ? 'spool' : undefined;
+  // Of a union, only the schema knows whether all properties may be absent.
   const isRequired =
     !isOptional && ((isUnion && !bytes) || !parts.every(({ schema }) => acceptsUndefined(schema)));
   return {
@@ -157,8 +158,8 @@ function acceptHeaders(method: RestMeta['method'], contentTypes: readonly string
 }
 
 /** Returns the binary type that a schema accepts; `undefined` for a schema that accepts something else, or anything. */
-export function bytesKind(schema: Schema | undefined): BytesKind | undefined {
-  const def = schema && innermost(schema)?.[details]?.custom;
+function bytesKind(schema: Schema): BytesKind | undefined {
+  const def = innermost(schema)?.[details]?.custom;
   if (def === undefined || isFileStream(def)) return undefined;
   // In zod 4.6, `.meta()` drops the class of `z.instanceof`, so try a sample of each class.
   const [other, stream, bytes, blob] = samples().map((sample) => acceptsSample(def, sample));

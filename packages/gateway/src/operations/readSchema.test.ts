@@ -48,13 +48,13 @@ it('readSchema reads the Standard JSON Schema of a schema, for input or output, 
 });
 
 it.each([
-  ['has no Standard JSON Schema', undefined, 'GatewayError: It provides no JSON Schema.'],
+  ['has no Standard JSON Schema', undefined, 'it has no ~standard.jsonSchema'],
   [
     'throws',
     () => {
       throw new Error('A Temporal.Instant has no JSON Schema.');
     },
-    'Error: A Temporal.Instant has no JSON Schema.',
+    'A Temporal.Instant has no JSON Schema.',
   ],
 ])('readSchema rejects the input and leaves out the output of a library that %s', (_, json, reason) => {
   const { jsonSchema, ...standard } = schemaOf(json ?? (() => ({})))['~standard'];
@@ -62,8 +62,8 @@ it.each([
   const { result, warnings } = read(schema, 'output');
   expect(result).toBeUndefined();
   const sentence = (side: string) =>
-    `its ${side} is a schema of other without a JSON Schema; use types that JSON Schema can express, and for Valibot toStandardJsonSchema(schema) of @valibot/to-json-schema: ${reason}`;
-  expect(warnings).toEqual([sentence('output')]);
+    `its ${side} is a schema of other without a JSON Schema (${reason}); use types that JSON Schema can express, and for Valibot toStandardJsonSchema(schema) of @valibot/to-json-schema`;
+  expect(warnings).toEqual([`${sentence('output')}.`]);
   expect(() => read(schema, 'input')).toThrow(sentence('input'));
 });
 

@@ -23,14 +23,15 @@ export function createReadSchema(warn: (sentence: string) => void): ReadSchema {
     if (!isStandardSchema(parser)) return undefined;
     const { jsonSchema, vendor } = parser['~standard'];
     try {
-      if (jsonSchema === undefined) reject('It provides no JSON Schema.');
+      if (jsonSchema === undefined) throw new Error('it has no ~standard.jsonSchema');
       const { $defs, $schema: _dialect, ...root } = jsonSchema[side]({ target: 'draft-2020-12' });
       const schema = readJson(root, $defs as Json);
       return acceptsNothing(parser, side) ? optionalOf(schema) : schema;
     } catch (cause) {
-      const sentence = `its ${what} is a schema of ${vendor} without a JSON Schema; use types that JSON Schema can express, and for Valibot toStandardJsonSchema(schema) of @valibot/to-json-schema: ${String(cause)}`;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const sentence = `its ${what} is a schema of ${vendor} without a JSON Schema (${reason}); use types that JSON Schema can express, and for Valibot toStandardJsonSchema(schema) of @valibot/to-json-schema`;
       if (side === 'input') reject(sentence);
-      warn(sentence);
+      warn(`${sentence}.`);
       return undefined;
     }
   };
