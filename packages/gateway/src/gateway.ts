@@ -27,15 +27,8 @@ import { createSameSite, createSocketOrigins } from './auth/origins.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
-import {
-  createProtocolOf,
-  createRouteOf,
-  isBelow,
-  createLinkBase,
-  readPaths,
-  requireFreePaths,
-} from './protocols/paths.ts';
-import { RequestHandler } from './protocols/requestHandler.ts';
+import { createRouteOf, isBelow, createLinkBase, readPaths, requireFreePaths } from './protocols/paths.ts';
+import { createProtocolOf, RequestHandler } from './protocols/requestHandler.ts';
 import { createErrorResponse, rejectionResponse } from './protocols/rest/errorResponse.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteProtocol } from './protocols/rest/serveRoutes.ts';

@@ -1,3 +1,4 @@
+import { TRPCError } from '@trpc/server';
 import { expect, it, test } from 'vitest';
 import { apiErrors, problemDetails, trpcToOpenApiErrors, type RestError } from './errorFormat.ts';
 
@@ -8,7 +9,7 @@ const invalid: RestError = {
   isDeclared: false,
   data: undefined,
   issues: [{ code: 'invalid_type', expected: 'string', path: ['a'], message: 'is required' }],
-  error: undefined,
+  error: new TRPCError({ code: 'BAD_REQUEST' }),
 };
 const missing: RestError = { ...invalid, code: 'NOT_FOUND', message: 'Gone.', status: 404, issues: [] };
 

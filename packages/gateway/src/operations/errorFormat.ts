@@ -19,9 +19,9 @@ export interface RestError {
   readonly issues: readonly InputIssue[];
   /**
    * The error itself with its `cause`, for custom formats. A cause may contain messages of a driver or file paths: copy
-   * only what clients may see. `undefined` if the request's head was malformed or too long (400, 414, 431).
+   * only what clients may see.
    */
-  readonly error: TRPCError | undefined;
+  readonly error: TRPCError;
 }
 
 /** A format of REST errors, for responses and for the OpenAPI document. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RouteTable } from '../calls/routes.ts';
-import { createProtocolOf, isBelow, createLinkBase, readPaths, requireFreePaths } from './paths.ts';
+import { isBelow, createLinkBase, readPaths, requireFreePaths } from './paths.ts';
+import { createProtocolOf } from './requestHandler.ts';
 
 const handler = () => ({ status: 200, headers: [] });
 

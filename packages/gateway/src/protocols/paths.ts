@@ -90,29 +90,6 @@ export function createLinkBase(publicUrl: string | undefined = '/', restBasePath
   return { origin, rest: `${origin}${restBasePath}` };
 }
 
-/** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */
-export function createProtocolOf(
-  { restBasePath, trpcBasePath }: Paths,
-  routes: Pick<RouteTable<never>, 'has' | 'paths'>,
-): (path: string) => ProtocolName {
-  const hasRouteBelow = (base: string) => routes.paths.some((path) => isBelow(path, base));
-  const hasRpcRoutes = hasRouteBelow(trpcBasePath);
-  const hasRestRoutes = hasRouteBelow(restBasePath);
-  // The look-up of a route hashes the path, so it is skipped unless a route is below a base path, which is rare.
-  // `isBelow`, but written out: every request runs it.
-  return (path) => {
-    const afterTrpc = path[trpcBasePath.length];
-    if ((afterTrpc === '/' || afterTrpc === undefined) && path.startsWith(trpcBasePath)) {
-      return hasRpcRoutes && routes.has(path) ? 'other' : 'trpc';
-    }
-    const afterRest = path[restBasePath.length];
-    if ((afterRest === '/' || afterRest === undefined) && path.startsWith(restBasePath)) {
-      return hasRestRoutes && routes.has(path) ? 'other' : 'rest';
-    }
-    return 'other';
-  };
-}
-
 /**
  * Creates the function that maps a path to its route pattern, a label of low cardinality for metrics:
  * `/v1/pets/{petId}`, `/trpc/{path}`, or the path of a route.

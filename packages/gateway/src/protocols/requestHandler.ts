@@ -11,7 +11,9 @@ import type { Calls } from '../calls/calls.ts';
 import { admit, arrive, complete, type PolicySets, type Rejection, type Target } from '../calls/policy.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { RequestScope, type ProtocolName, type RequestPolicy } from '../calls/requestScope.ts';
+import type { RouteTable } from '../calls/routes.ts';
 import { LimitError } from '../procedures/limitError.ts';
+import { isBelow, type Paths } from './paths.ts';
 import type { Protocol } from './protocol.ts';
 
 type Protocols<Identity> = Readonly<Record<ProtocolName, Protocol<Identity, Target>>>;
@@ -212,3 +214,26 @@ export class RequestHandler<Identity> {
 }
 
 const socketTarget: Target = { procedures: [], callCount: 1, isPublic: false, isSocket: true };
+
+/** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */
+export function createProtocolOf(
+  { restBasePath, trpcBasePath }: Paths,
+  routes: Pick<RouteTable<never>, 'has' | 'paths'>,
+): (path: string) => ProtocolName {
+  const hasRouteBelow = (base: string) => routes.paths.some((path) => isBelow(path, base));
+  const hasRpcRoutes = hasRouteBelow(trpcBasePath);
+  const hasRestRoutes = hasRouteBelow(restBasePath);
+  // The look-up of a route hashes the path, so it is skipped unless a route is below a base path, which is rare.
+  // `isBelow`, but written out: every request runs it.
+  return (path) => {
+    const afterTrpc = path[trpcBasePath.length];
+    if ((afterTrpc === '/' || afterTrpc === undefined) && path.startsWith(trpcBasePath)) {
+      return hasRpcRoutes && routes.has(path) ? 'other' : 'trpc';
+    }
+    const afterRest = path[restBasePath.length];
+    if ((afterRest === '/' || afterRest === undefined) && path.startsWith(restBasePath)) {
+      return hasRestRoutes && routes.has(path) ? 'other' : 'rest';
+    }
+    return 'other';
+  };
+}

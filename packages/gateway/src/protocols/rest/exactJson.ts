@@ -93,5 +93,5 @@ function membersWithInexactNumbers(text: string): ReadonlySet<string | undefined
   return members;
 }
 
-/** Escapes, the marks of strings, objects and arrays, and numbers. */
-const tokens = /\\.|["{}[\]:]|-?\d[\d.eE+-]*/g;
+/** Escapes, the marks of strings, objects and arrays, and numbers that may be rounded: others would take most of the time. */
+const tokens = /\\.|["{}[\]:]|-?\d[\d.]*[eE][+-]?\d{3,}|-?\d[\d.eE+-]{15,}/g;

@@ -168,5 +168,5 @@ export function percentDecode(text: string): string | undefined {
 }
 
 /** Decodes a text of `application/x-www-form-urlencoded`. `undefined` if it is not valid percent-encoded UTF-8. */
-export const formDecode = (text: string): string | undefined =>
+const formDecode = (text: string): string | undefined =>
   percentDecode(text.includes('+') ? text.replaceAll('+', ' ') : text);
