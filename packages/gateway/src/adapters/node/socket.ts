@@ -23,12 +23,10 @@ export class NativeSocket extends WebSocket {
   override close(code?: number, reason?: Buffer): void {
     this.owner?.closedByClient(code, reason);
   }
-
-  /** Closes the socket with a close frame (ws's own `close`). */
-  closeInOrder(code?: number, reason?: string | Buffer): void {
-    super.close(code, reason);
-  }
 }
+
+/** ws's own `close`, which sends a close frame. */
+const { close: closeInOrder } = WebSocket.prototype;
 
 /**
  * A WebSocket of ws on a connection of node:http. Its handler is notified as soon as either end closes the socket; ws
@@ -105,7 +103,8 @@ export class NodeSocket extends OpenSocket {
     // Limits the unsent bytes, no matter which end closes.
     if (this.unsentBytes > 0) this.#onEnd = this.openSockets.reserveClosing(this.unsentBytes);
     if (this.unsentBytes > 0 && !this.#onEnd) return this.terminate();
-    this.#closeInOrder(true, code, reason);
+    this.#end(true);
+    closeInOrder.call(this.#ws, code, reason);
     // Both ends have closed, so the server ends the connection (RFC 6455 §7.1.1). ws would wait for the client to do
     // it.
     this.#connection.destroySoon();
@@ -113,7 +112,8 @@ export class NodeSocket extends OpenSocket {
 
   protected sendClose(onEnd: () => void, code?: number, reason?: string): void {
     this.#onEnd = onEnd;
-    this.#closeInOrder(false, code, reason);
+    this.#end(false);
+    closeInOrder.call(this.#ws, code, reason);
   }
 
   protected waitingBytes(): number {
@@ -146,11 +146,6 @@ export class NodeSocket extends OpenSocket {
       this.#ws.ping();
     }
     this.#bytesRead = bytesRead;
-  }
-
-  #closeInOrder(isByClient: boolean, code?: number, reason?: string | Buffer): void {
-    this.#end(isByClient);
-    this.#ws.closeInOrder(code, reason);
   }
 
   #end(isByClient: boolean): void {

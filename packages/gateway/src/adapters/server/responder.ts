@@ -61,9 +61,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   readonly #maxUnsentBytes: number;
   /** Number of requests received in this turn of the event loop, and up to 63 of earlier turns. */
   #receivedInTurn = 0;
-  readonly #endTurn = () => {
-    this.#receivedInTurn = 0;
-  };
+  readonly #endTurn = () => (this.#receivedInTurn = 0);
   /** Bytes of responses that wait for clients to read them, without streams. */
   #unsentBytes = 0;
 
@@ -155,9 +153,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   /** Counts work as in flight until its promise settles. */
   count(work: Promise<void>): void {
     this.inFlight += 1;
-    const onEnd = () => {
-      this.inFlight -= 1;
-    };
+    const onEnd = () => (this.inFlight -= 1);
     work.then(onEnd, onEnd);
   }
 
