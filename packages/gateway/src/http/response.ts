@@ -27,7 +27,7 @@ export const headersOf = ({ sharedHeaders = [], headers }: HttpResponse): readon
 export const hasNoContent = (status: number): boolean => status === 204 || status === 304;
 
 /** Whether a response of a status has no body (RFC 9110 §6.4.1). */
-export const hasNoBody = (status: number): boolean => status === 205 || hasNoContent(status);
+export const hasNoBody = (status: number): boolean => status === 204 || status === 205 || status === 304;
 
 /**
  * A body that is produced while it is sent. The adapter requests the next chunk after the socket has taken the previous

@@ -23,10 +23,12 @@ export class NativeSocket extends WebSocket {
   override close(code?: number, reason?: Buffer): void {
     this.owner?.closedByClient(code, reason);
   }
-}
 
-/** ws's own `close`, which sends a close frame. */
-const { close: closeInOrder } = WebSocket.prototype;
+  /** Closes the socket with a close frame (ws's own `close`). */
+  closeInOrder(code?: number, reason?: string | Buffer): void {
+    super.close(code, reason);
+  }
+}
 
 /**
  * A WebSocket of ws on a connection of node:http. Its handler is notified as soon as either end closes the socket; ws
@@ -104,7 +106,7 @@ export class NodeSocket extends OpenSocket {
     if (this.unsentBytes > 0) this.#onEnd = this.openSockets.reserveClosing(this.unsentBytes);
     if (this.unsentBytes > 0 && !this.#onEnd) return this.terminate();
     this.#end(true);
-    closeInOrder.call(this.#ws, code, reason);
+    this.#ws.closeInOrder(code, reason);
     // Both ends have closed, so the server ends the connection (RFC 6455 §7.1.1). ws would wait for the client to do
     // it.
     this.#connection.destroySoon();
@@ -113,7 +115,7 @@ export class NodeSocket extends OpenSocket {
   protected sendClose(onEnd: () => void, code?: number, reason?: string): void {
     this.#onEnd = onEnd;
     this.#end(false);
-    closeInOrder.call(this.#ws, code, reason);
+    this.#ws.closeInOrder(code, reason);
   }
 
   protected waitingBytes(): number {

@@ -164,7 +164,10 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   respond(request: Request, response: HttpResponse): void {
     let head: Head | undefined;
     try {
-      if (isValid(response)) head = this.headOf(response);
+      const { status, body } = response;
+      // Statuses below 200 do not end a request (RFC 9110 §15.2).
+      const isFinal = Number.isInteger(status) && status >= 200 && status <= 999;
+      if (isFinal && (typeof body === 'string' || isBody(body))) head = this.headOf(response);
     } catch {
       // The service ignored the types: the response is not an object, for example.
     }
@@ -321,12 +324,6 @@ export function unlessAborted(request: ServerRequest): <T>(pending: Promise<T>) 
       if (request.isAborted) interrupt();
       pending.then(resolve, reject);
     });
-}
-
-/** Whether status and body can be sent, in case a service ignores the types. */
-function isValid({ status, body }: HttpResponse): boolean {
-  // Statuses below 200 do not end a request (RFC 9110 §15.2).
-  return Number.isInteger(status) && status >= 200 && status <= 999 && isBody(body);
 }
 
 /** Header lines of shared headers, which are validated and joined once. */

@@ -151,7 +151,7 @@ function write(
     res.writeStatus(head + length + (ending === 'keep-alive' ? '' : connectionClose)).endWithoutBody();
     return true;
   }
-  const whole = bufferedBody(body);
+  const whole = typeof body === 'string' || body instanceof Uint8Array ? body : '';
   if (ending === 'close' || ending === 'force-close') {
     res.writeStatus(head).end(whole, true);
     return true;
