@@ -33,6 +33,7 @@ export const hasNoContent = (status: number): boolean => status === 204 || statu
 
 /** Whether a response of a status has no body (RFC 9110 §6.4.1). */
 export const hasNoBody = (status: number): boolean => status === 205 || hasNoContent(status);
+
 /** A token: the syntax of methods and header names (RFC 9110 §5.6.2). */
 export const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 // oxlint-disable-next-line no-control-regex -- these bytes must not occur in a header

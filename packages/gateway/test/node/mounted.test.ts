@@ -53,7 +53,7 @@ const router = t.router({
 
 const express = await loadExpress();
 
-const createTexts = (base = '') =>
+const createTexts = (base: '' | '/api' = '') =>
   createGateway({
     router,
     createContext: () => ({}),

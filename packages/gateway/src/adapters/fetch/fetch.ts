@@ -55,13 +55,17 @@ export function createFetch({
       );
     }
     const received = new FetchRequest(request, maxBodyBytes, remoteAddress, maxStreamBytes);
-    let response: HttpResponse;
+    let response: HttpResponse | undefined;
     try {
       response = await handle(received);
+      return createResponse(received, response);
     } catch {
-      response = internalErrorResponse;
+      // The service threw, or ignored the types: the response is not an object, or its status, a header or the body is
+      // invalid.
+      const body = response?.body;
+      if (isBodyStream(body)) void discardStream(body);
+      return createResponse(received, internalErrorResponse);
     }
-    return toResponse(received, response);
   }
 
   /** Handles a call in the style of the global `fetch`, with a URL or with an `init` that changes the request. */
@@ -87,19 +91,10 @@ export function createFetch({
 const changesRequest = ({ method, headers, body, signal }: FetchInit) =>
   method !== undefined || headers !== undefined || body !== undefined || signal !== undefined;
 
-/** Converts a response to a WHATWG `Response`: to a 500 if the response is invalid. */
-function toResponse(request: FetchRequest, response: HttpResponse): Response {
-  try {
-    return createResponse(request, response);
-  } catch {
-    // The service ignored the types: the response is not an object, or its status, a header or the body is invalid.
-    const body = (response as HttpResponse | undefined)?.body;
-    if (isBodyStream(body)) void discardStream(body);
-    return createResponse(request, internalErrorResponse);
-  }
-}
-
-/** @throws {TypeError | RangeError} for an invalid response */
+/**
+ * Converts a response to a WHATWG `Response`.
+ * @throws {TypeError | RangeError} for an invalid response
+ */
 function createResponse(request: FetchRequest, response: HttpResponse): Response {
   const { status } = response;
   // `Response` would accept a string as the status, and any object as the body.

@@ -46,9 +46,12 @@ export class FetchRequest implements HttpRequest {
 
   header(name: string): string | undefined {
     const value = this.#headers.get(name);
+    if (value !== null || name !== 'host') return value || undefined;
     // A request that was not received over a network has no Host header.
-    if (value === null && name === 'host') return this.#host;
-    return value || undefined;
+    const { url } = this.#request;
+    const start = url.indexOf('://') + 3;
+    const host = url.slice(start, url.indexOf('/', start));
+    return host.slice(host.lastIndexOf('@') + 1);
   }
 
   headers(): Iterable<readonly [name: string, value: string]> {
@@ -105,13 +108,6 @@ export class FetchRequest implements HttpRequest {
   get signal(): AbortSignal {
     return this.#request.signal;
   }
-
-  get #host(): string {
-    const { url } = this.#request;
-    const start = url.indexOf('://') + 3;
-    const host = url.slice(start, url.indexOf('/', start));
-    return host.slice(host.lastIndexOf('@') + 1);
-  }
 }
 
 /**
@@ -120,9 +116,7 @@ export class FetchRequest implements HttpRequest {
  */
 function requireBytes(chunk: unknown): Bytes {
   if (!ArrayBuffer.isView(chunk)) {
-    throw new TypeError(
-      `The body of the Request yielded a value of the type ${typeof chunk}; it must yield Uint8Array chunks.`,
-    );
+    throw new TypeError('The body of the Request must yield Uint8Array chunks.');
   }
   const { buffer, byteLength, byteOffset } = chunk;
   const bytes = new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);

@@ -42,23 +42,12 @@ export class Connection {
   check(): void {
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
     const bytesSent = bytesWritten - writableLength;
-    const isHandling = writableLength === 0 && this.#hasReceivedRequest();
+    const isHandling = writableLength === 0 && [...this.requests].some(({ isReceived }) => isReceived);
     const isIdle = bytesRead === this.#bytesRead && bytesSent === this.#bytesSent && !isHandling;
     this.#bytesRead = bytesRead;
     this.#bytesSent = bytesSent;
     this.#idleChecks = isIdle ? this.#idleChecks + 1 : 0;
     if (this.#idleChecks >= maxIdleChecks) this.#socket.destroy();
-  }
-
-  #hasReceivedRequest(): boolean {
-    for (const request of this.requests) if (request.isReceived) return true;
-    return false;
-  }
-
-  /** Called when the connection has closed. */
-  onClose(): void {
-    for (const request of this.requests) request.onDisconnect();
-    this.requests.clear();
   }
 }
 
@@ -100,9 +89,8 @@ export class ServedRequest extends NodeRequest {
     requests.add(this);
     if (requests.size <= maxPipelined) return;
     // Responses that are ready wait for those before them, within the bound of `maxUnsentBytes`.
-    let unanswered = 0;
-    for (const { res } of requests) unanswered += res.writableEnded ? 0 : 1;
-    if (unanswered > maxPipelined) this.controlBody('close');
+    const unanswered = [...requests].filter(({ res }) => !res.writableEnded);
+    if (unanswered.length > maxPipelined) this.controlBody('close');
   }
 }
 
@@ -116,12 +104,11 @@ export class Connections extends Map<Socket, Connection> {
     server.on('connection', (socket: Socket) => {
       this.open += 1;
       socket.once('close', () => (this.open -= 1));
-      if (this.open <= maxConnections) {
-        if (!isTls) this.#track(socket);
-      } else if (isTls) {
-        // Before the TLS handshake, no response can be sent.
-        socket.destroy();
-      } else writeLast(socket, busyResponse);
+      const isOver = this.open > maxConnections;
+      // Before the TLS handshake, no response can be sent.
+      if (isOver && isTls) socket.destroy();
+      else if (isOver) writeLast(socket, busyResponse);
+      else if (!isTls) this.#track(socket);
     });
     if (isTls) server.on('secureConnection', (socket: Socket) => this.#track(socket));
     server.once('listening', () => {
@@ -137,7 +124,7 @@ export class Connections extends Map<Socket, Connection> {
     this.set(socket, connection);
     socket.once('close', () => {
       this.delete(socket);
-      connection.onClose();
+      for (const request of connection.requests) request.onDisconnect();
     });
   }
 }

@@ -104,7 +104,7 @@ describe('handleUpgrades', () => {
   it('handleUpgrades rejects the promise of a gateway', async () => {
     const server = await serverOf(() => {});
     expect(() => handleUpgrades(server, Promise.resolve(service) as never)).toThrow(
-      'handleUpgrades takes a gateway, not a promise: handleUpgrades(server, await createGateway({ … })).',
+      'handleUpgrades takes a gateway, not a promise: await createGateway({ … }).',
     );
     expect(server.listenerCount('upgrade')).toBe(0);
   });

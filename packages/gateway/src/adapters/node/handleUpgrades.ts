@@ -28,7 +28,7 @@ export interface Upgrades extends Pick<Listening, 'inFlight'> {
  * @throws {TypeError} if `service` is not a gateway, such as the promise of one
  */
 export function handleUpgrades(server: Server, service: Service): Upgrades {
-  requireService('handleUpgrades', service, 'server, ');
+  requireService('handleUpgrades', service);
   const limits = requestLimits(service);
   const sockets = new OpenSockets(service);
   const responder = new NodeResponder(service);

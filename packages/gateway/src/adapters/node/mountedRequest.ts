@@ -40,12 +40,8 @@ export class MountedRequest extends NodeRequest {
   }
 }
 
-/** Properties that body parsers set on a request. */
-interface ParserResult {
-  readonly body?: unknown;
-  /** Raw bytes, set by Google Cloud Functions and Firebase. */
-  readonly rawBody?: unknown;
-}
+/** Properties that body parsers set on a request; Google Cloud Functions and Firebase set `rawBody`, the raw bytes. */
+type ParserResult = Partial<Record<'body' | 'rawBody', unknown>>;
 
 /**
  * Restores the body of a request that a body parser has read: bytes and text as they are, JSON values serialized again.

@@ -3,17 +3,19 @@ import type { Socket } from 'node:net';
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpResponse } from '../../http/response.ts';
 import type { HttpRejection, Service } from '../../http/service.ts';
-import { badRequest, defaultRejection, httpRejection, versionRejection } from '../server/rejections.ts';
+import {
+  badRequest,
+  defaultRejection,
+  headersTooLarge,
+  httpRejection,
+  versionRejection,
+} from '../server/rejections.ts';
 import { targetRejection } from './request.ts';
 import { bufferedBody, byteLength, headText } from '../server/responder.ts';
 
 /** Rejections by Node's parser, by error code. */
 const parserRejections: Readonly<Record<string, HttpRejection>> = {
-  HPE_HEADER_OVERFLOW: httpRejection(
-    431,
-    'REQUEST_HEADER_FIELDS_TOO_LARGE',
-    'The request target and headers are too long.',
-  ),
+  HPE_HEADER_OVERFLOW: headersTooLarge('The request target and headers are too long.'),
   HPE_INVALID_VERSION: versionRejection,
   ERR_HTTP_REQUEST_TIMEOUT: httpRejection(408, 'REQUEST_TIMEOUT', 'The request was not received in time.'),
 };

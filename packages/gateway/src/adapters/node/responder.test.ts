@@ -27,6 +27,6 @@ it('a response whose write throws no longer counts as unsent, so the next large 
   });
   await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await expect(fetch(origin)).rejects.toThrow();
+  await expect(fetch(origin)).rejects.toThrow('fetch failed');
   expect((await fetch(origin)).status).toBe(200);
 });

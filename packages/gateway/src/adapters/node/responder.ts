@@ -84,8 +84,11 @@ export class NodeResponder extends Responder<NodeRequest, Fields> {
     this.#writeHead(request, fields, response.status);
     await this.whenSent(request, body, async () => {
       await sendBody(request, isHead ? '' : body);
-      if (request.exceedsDiscardLimit && !request.awaitsContinue) linger(request);
-      else await end(request);
+      if (!request.exceedsDiscardLimit || request.awaitsContinue) return end(request);
+      // Not ended, so that the client closes the connection. Otherwise Node would close it, and a client that is still
+      // sending would get a reset instead of the response.
+      res.flushHeaders();
+      setTimeout(() => request.controlBody('close'), lingerMs).unref();
     });
   }
 
@@ -154,12 +157,3 @@ async function end(request: NodeRequest): Promise<void> {
 }
 
 const untilDrained = (res: ServerResponse) => new Promise<void>((resolve) => res.once('drain', resolve));
-
-/**
- * Leaves a fully written response unended, so that the client closes the connection. If the response ended, Node would
- * close the connection, and a client that is still sending would get a reset instead of the response.
- */
-function linger(request: NodeRequest): void {
-  request.res.flushHeaders();
-  setTimeout(() => request.controlBody('close'), lingerMs).unref();
-}

@@ -32,19 +32,6 @@ class Message extends http.IncomingMessage {
   }
 }
 
-/**
- * Timeouts for clients that send slowly. A connection without any activity is closed after 11 to 12 s (`Connection`).
- */
-const timeLimits = {
-  /** Maximum time until the whole head has arrived. */
-  headersTimeout: 20_000,
-  /** Maximum time until the whole request has arrived: Node's default. */
-  requestTimeout: 300_000,
-  connectionsCheckingInterval: connectionCheckMs,
-  // Disabled: Node would set a timer for each request. `Connection` checks for idle clients.
-  keepAliveTimeout: 0,
-};
-
 const tlsOptions = {
   minVersion: 'TLSv1.2',
   /** Maximum time for a TLS handshake, in milliseconds. */
@@ -62,7 +49,14 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const settings = serveSettings(service, options);
   const { host, port, reusePort, tls, maxConnections, maxUnsentBytes, limits } = settings;
   const serverOptions: Http.ServerOptions = {
-    ...timeLimits,
+    // Timeouts for clients that send slowly. A connection without any activity is closed after 11 to 12 s (`Connection`).
+    // Maximum time until the whole head has arrived.
+    headersTimeout: 20_000,
+    // Maximum time until the whole request has arrived: Node's default.
+    requestTimeout: 300_000,
+    connectionsCheckingInterval: connectionCheckMs,
+    // Disabled: Node would set a timer for each request. `Connection` checks for idle clients.
+    keepAliveTimeout: 0,
     IncomingMessage: Message,
     // `RequestHead` checks the exact limits. This one only limits how much the parser buffers before that.
     maxHeaderSize: 2 * limits.maxHeaderBytes + 16_384,

@@ -105,7 +105,8 @@ export class NodeSocket extends OpenSocket {
     // Limits the unsent bytes, no matter which end closes.
     if (this.unsentBytes > 0) this.#onEnd = this.openSockets.reserveClosing(this.unsentBytes);
     if (this.unsentBytes > 0 && !this.#onEnd) return this.terminate();
-    this.#closeInOrder(true, code, reason);
+    this.#end(true);
+    this.#ws.closeInOrder(code, reason);
     // Both ends have closed, so the server ends the connection (RFC 6455 §7.1.1). ws would wait for the client to do
     // it.
     this.#connection.destroySoon();
@@ -113,7 +114,8 @@ export class NodeSocket extends OpenSocket {
 
   protected sendClose(onEnd: () => void, code?: number, reason?: string): void {
     this.#onEnd = onEnd;
-    this.#closeInOrder(false, code, reason);
+    this.#end(false);
+    this.#ws.closeInOrder(code, reason);
   }
 
   protected waitingBytes(): number {
@@ -146,11 +148,6 @@ export class NodeSocket extends OpenSocket {
       this.#ws.ping();
     }
     this.#bytesRead = bytesRead;
-  }
-
-  #closeInOrder(isByClient: boolean, code?: number, reason?: string | Buffer): void {
-    this.#end(isByClient);
-    this.#ws.closeInOrder(code, reason);
   }
 
   #end(isByClient: boolean): void {

@@ -130,13 +130,15 @@ export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptio
     server.once('upgrade', upgrade);
     return true;
   };
-  return () => {
-    for (const connection of connections) {
-      connection.destroySoon();
-      // In case the client does not read.
-      setTimeout(() => connection.destroy(), unsentBytesGraceMs).unref();
-    }
-  };
+  return () => endAll(connections);
+}
+
+function endAll(connections: ReadonlySet<Socket>): void {
+  for (const connection of connections) {
+    connection.destroySoon();
+    // In case the client does not read.
+    setTimeout(() => connection.destroy(), unsentBytesGraceMs).unref();
+  }
 }
 
 type UpgradeListener = (message: Http.IncomingMessage, connection: Socket, head: Buffer) => void;

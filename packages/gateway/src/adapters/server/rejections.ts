@@ -15,6 +15,8 @@ export function httpRejection(status: number, code: string, message: string): Ht
   return { status, code, message };
 }
 export const badRequest = (message: string) => httpRejection(400, 'BAD_REQUEST', message);
+export const headersTooLarge = (message: string) =>
+  httpRejection(431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', message);
 
 /** Rejection of another version of HTTP. */
 export const versionRejection = httpRejection(

@@ -3,7 +3,7 @@ import { tokenPattern } from '../../http/response.ts';
 import type { HttpRequest, Bytes } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import { BodyBuffer, maxDiscardedBytes, type BodySource } from './bodyBuffer.ts';
-import { badRequest, httpRejection } from './rejections.ts';
+import { badRequest, headersTooLarge, httpRejection } from './rejections.ts';
 
 /** Limits of requests, in bytes. */
 export interface RequestLimits {
@@ -33,14 +33,6 @@ const headRejections = {
     'EXPECTATION_FAILED',
     'The only supported value of Expect is 100-continue.',
   ),
-  urlBytes: (max: number) =>
-    httpRejection(414, 'URI_TOO_LONG', `The request target is longer than ${max} bytes.`),
-  headerBytes: (max: number) =>
-    httpRejection(
-      431,
-      'REQUEST_HEADER_FIELDS_TOO_LARGE',
-      `The request headers are larger than ${max} bytes in total.`,
-    ),
 };
 
 /**
@@ -108,15 +100,17 @@ export class RequestHead {
   }
 
   /** Returns why the request is malformed, or `undefined` if it is valid. */
-  rejection(method: string, path: string, query: string, limits: RequestLimits): HttpRejection | undefined {
+  rejection(method: string, path: string, query: string, maxBytes: number): HttpRejection | undefined {
     // RFC 9112 §3 suggests 501 for a method that is too long. 400 is not counted as an error of the server.
     if (method !== 'GET' && (method.length > 64 || !tokenPattern.test(method))) return headRejections.method;
-    if (path.length + (query === '' ? 0 : query.length + 1) > limits.maxHeaderBytes) {
-      return headRejections.urlBytes(limits.maxHeaderBytes);
+    if (path.length + (query === '' ? 0 : query.length + 1) > maxBytes) {
+      return httpRejection(414, 'URI_TOO_LONG', `The request target is longer than ${maxBytes} bytes.`);
     }
     if (invalidInTarget.test(path) || (query !== '' && invalidInTarget.test(query)))
       return headRejections.target;
-    if (this.headerBytes > limits.maxHeaderBytes) return headRejections.headerBytes(limits.maxHeaderBytes);
+    if (this.headerBytes > maxBytes) {
+      return headersTooLarge(`The request headers are larger than ${maxBytes} bytes in total.`);
+    }
     if (this.host === '' && !this.isHostOptional) return headRejections.host;
     return this.ownRejection;
   }
@@ -249,7 +243,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     this.#values = head.values;
     this.#count = head.count;
     this.#hasExpectation = head.awaitsContinue;
-    this.rejection = head.rejection(method, path, query, limits);
+    this.rejection = head.rejection(method, path, query, limits.maxHeaderBytes);
     this.bodyLength = this.rejection === undefined ? (head.bodyLength ?? 0) : 0;
     this.isUpgrade =
       head.isUpgrade &&

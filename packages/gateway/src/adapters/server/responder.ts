@@ -61,9 +61,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   readonly #maxUnsentBytes: number;
   /** Number of requests received in this turn of the event loop, and up to 63 of earlier turns. */
   #receivedInTurn = 0;
-  readonly #endTurn = () => {
-    this.#receivedInTurn = 0;
-  };
+  readonly #endTurn = () => (this.#receivedInTurn = 0);
   /** Bytes of responses that wait for clients to read them, without streams. */
   #unsentBytes = 0;
 
@@ -155,9 +153,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   /** Counts work as in flight until its promise settles. */
   count(work: Promise<void>): void {
     this.inFlight += 1;
-    const onEnd = () => {
-      this.inFlight -= 1;
-    };
+    const onEnd = () => (this.inFlight -= 1);
     work.then(onEnd, onEnd);
   }
 
@@ -168,7 +164,10 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   respond(request: Request, response: HttpResponse): void {
     let head: Head | undefined;
     try {
-      if (isValid(response)) head = this.headOf(response);
+      const { status, body } = response;
+      // Statuses below 200 do not end a request (RFC 9110 §15.2).
+      const isFinal = Number.isInteger(status) && status >= 200 && status <= 999;
+      if (isFinal && (typeof body === 'string' || isBody(body))) head = this.headOf(response);
     } catch {
       // The service ignored the types: the response is not an object, for example.
     }
@@ -325,12 +324,6 @@ export function unlessAborted(request: ServerRequest): <T>(pending: Promise<T>) 
       if (request.isAborted) interrupt();
       pending.then(resolve, reject);
     });
-}
-
-/** Whether status and body can be sent, in case a service ignores the types. */
-function isValid({ status, body }: HttpResponse): boolean {
-  // Statuses below 200 do not end a request (RFC 9110 §15.2).
-  return Number.isInteger(status) && status >= 200 && status <= 999 && isBody(body);
 }
 
 /** Header lines of shared headers, which are validated and joined once. */

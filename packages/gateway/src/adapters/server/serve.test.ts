@@ -473,7 +473,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     it('serve rejects the promise of a gateway', async () => {
       const gateway = Promise.resolve({ handle: () => ok() }) as never;
       await expect(serve(gateway)).rejects.toThrow(
-        'serve takes a gateway, not a promise: serve(await createGateway({ … })).',
+        'serve takes a gateway, not a promise: await createGateway({ … }).',
       );
     });
 

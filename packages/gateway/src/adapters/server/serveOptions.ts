@@ -81,14 +81,11 @@ export const serveRules: OptionRules<ServeOptions> = {
 /**
  * Checks that a value is a service.
  * @param caller the function that takes the service, for the message
- * @param before the arguments of `caller` before the service, for the message
  * @throws {TypeError} if it is not a service, such as the promise of a gateway
  */
-export function requireService(caller: string, service: Service, before = ''): void {
+export function requireService(caller: string, service: Service): void {
   if (typeof (service as Service | undefined)?.handle === 'function') return;
-  throw new TypeError(
-    `${caller} takes a gateway, not ${formatValue(service)}: ${caller}(${before}await createGateway({ … })).`,
-  );
+  throw new TypeError(`${caller} takes a gateway, not ${formatValue(service)}: await createGateway({ … }).`);
 }
 
 /**

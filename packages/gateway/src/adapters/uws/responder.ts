@@ -13,18 +13,15 @@ import {
 } from '../server/responder.ts';
 import type { UwsRequest } from './request.ts';
 
-/** How the connection continues after a response. */
-type Ending =
-  /** The connection serves the next request. */
-  | 'keep-alive'
-  /** The response has `Connection: close`. After a response with a body, uWS closes the connection. */
-  | 'close'
-  /** The server closes the connection, since the next bytes may not be the start of a request. */
-  | 'force-close'
-  /**
-   * The response has `Connection: close`. If the connection must not be read any more, the caller has paused it.
-   */
-  | 'request-close';
+/**
+ * How the connection continues after a response:
+ * - `keep-alive`: The connection serves the next request.
+ * - `close`: The response has `Connection: close`. After a response with a body, uWS closes the connection.
+ * - `force-close`: The server closes the connection, since the next bytes may not be the start of a request.
+ * - `request-close`: The response has `Connection: close`. If the connection must not be read any more, the caller has
+ *   paused it.
+ */
+type Ending = 'keep-alive' | 'close' | 'force-close' | 'request-close';
 
 const connectionClose = '\r\nconnection: close';
 
@@ -44,7 +41,7 @@ export class UwsResponder extends Responder<UwsRequest, string> {
 
   /** Responds to a connection over the limit, before it sends a request. */
   writeBusy(res: NativeResponse): void {
-    write(res, headText(busyResponse) ?? '', busyResponse, false, 'force-close');
+    res.writeStatus(headText(busyResponse) ?? '').end(bufferedBody(busyResponse.body), true);
   }
 
   protected override writeLater({ res, isAborted }: UwsRequest, task: () => void): void {
@@ -52,8 +49,8 @@ export class UwsResponder extends Responder<UwsRequest, string> {
     else res.cork(task);
   }
 
-  protected writeSmall({ res, method }: UwsRequest, head: string, response: HttpResponse): boolean {
-    return write(res, head, response, method === 'HEAD', this.isDraining ? 'close' : 'keep-alive');
+  protected writeSmall(request: UwsRequest, head: string, response: HttpResponse): boolean {
+    return write(request, head, response, this.isDraining ? 'close' : 'keep-alive');
   }
 
   /** @param isPaused whether the connection must not be read, see `pauseReading` */
@@ -82,8 +79,7 @@ export class UwsResponder extends Responder<UwsRequest, string> {
   protected async sendWhole(request: UwsRequest, head: string, response: HttpResponse): Promise<void> {
     const { res } = request;
     const body = bufferedBody(response.body);
-    const isHead = request.method === 'HEAD';
-    const isLarge = body.length > largeBodyLength && !isHead;
+    const isLarge = body.length > largeBodyLength && request.method !== 'HEAD';
     const ending = this.#ending(request);
     // A client that is still sending would get a reset instead of the response, and `end` takes a large body at once
     // and continues to read in the meantime. So the connection is paused, not closed; uWS closes it when it is idle.
@@ -92,7 +88,7 @@ export class UwsResponder extends Responder<UwsRequest, string> {
     const requestsClose = isPaused || (isLarge && ending !== 'keep-alive');
     let isSent = true;
     res.cork(() => {
-      isSent = write(res, head, response, isHead, requestsClose ? 'request-close' : ending);
+      isSent = write(request, head, response, requestsClose ? 'request-close' : ending);
     });
     if (isSent) request.onResponseEnd();
     else await this.whenSent(request, body, () => this.sendRest(request, body, isPaused));
@@ -136,14 +132,13 @@ export class UwsResponder extends Responder<UwsRequest, string> {
  * @returns whether the socket has taken all of it; otherwise the rest of the body must be sent
  */
 function write(
-  res: NativeResponse,
+  { res, method }: UwsRequest,
   head: string,
   { status, body }: HttpResponse,
-  isHead: boolean,
   ending: Ending,
 ): boolean {
   const hasNoLength = hasNoContent(status);
-  if (hasNoLength || isHead) {
+  if (hasNoLength || method === 'HEAD') {
     if (ending === 'force-close') {
       // Only `end` can close the connection. So this 204 has `Content-Length: 0`, which RFC 9110 §8.6 forbids, but all
       // clients accept. `endWithoutBody` with arguments leaves the response unfinished (uWebSockets.js 20).
@@ -156,7 +151,7 @@ function write(
     res.writeStatus(head + length + (ending === 'keep-alive' ? '' : connectionClose)).endWithoutBody();
     return true;
   }
-  const whole = bufferedBody(body);
+  const whole = typeof body === 'string' || body instanceof Uint8Array ? body : '';
   if (ending === 'close' || ending === 'force-close') {
     res.writeStatus(head).end(whole, true);
     return true;

@@ -36,7 +36,7 @@ interface WebSocketsOptions {
  * requires two patterns, and the handler of either pattern opens sockets with either behavior.
  */
 export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions): void {
-  const { service, sockets, responder, limits, onUpgrade } = options;
+  const { service, sockets, responder } = options;
   const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } = service;
   /** uWS's contexts of the two behaviors: first the one for authenticated clients. */
   const contexts: us_socket_context_t[] = [];
@@ -61,7 +61,7 @@ export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions):
     upgrade: (res, req, context) => {
       contexts[index] = context;
       const [admitted, unauthenticated] = contexts;
-      if (admitted && unauthenticated) upgradeOrHandle(res, req, admitted, unauthenticated);
+      if (admitted && unauthenticated) upgradeOrHandle(options, res, req, admitted, unauthenticated);
       // The first upgrade passes both handlers, since uWS reveals the context of a behavior only to its upgrade
       // handler.
       else req.setYield(true);
@@ -102,43 +102,44 @@ export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions):
     },
   });
 
-  function upgradeOrHandle(
-    res: NativeResponse,
-    req: NativeRequest,
-    admitted: us_socket_context_t,
-    unauthenticated: us_socket_context_t,
-  ): void {
-    const request = new UwsRequest(res, req, limits);
-    const decision = request.isUpgrade ? sockets.decide(request) : undefined;
-    if (!decision) return responder.receive(request);
-    // Headers can be read only while the handler runs.
-    const key = req.getHeader('sec-websocket-key');
-    // uWS accepts the first of several, as the package ws does.
-    const protocol = req.getHeader('sec-websocket-protocol');
-    const extensions = req.getHeader('sec-websocket-extensions');
-    /*
-     * Never within `res.cork`, although upstream's example does this. When the cork callback returns, uWebSockets.js 20
-     * still treats the memory as the response that it was before. If the WebSocket is at the same address and looks like a
-     * response after which the connection should close, uWS closes it: this affected one in some hundreds of sockets.
-     * Without `cork` and outside of uWS's handler, uWS warns on stderr that writes should be corked, which is less harmful
-     * and happens only for asynchronous decisions.
-     */
-    const open = (accept: SocketAcceptor) => {
-      request.onUpgrade();
-      const context = accept.isUnauthenticated ? unauthenticated : admitted;
-      res.upgrade<SocketData>({ request, accept }, key, protocol, extensions, context);
-      onUpgrade();
-    };
-    if (typeof decision === 'function') return open(decision);
-    const openOrRespond = async () => {
-      const outcome = await sockets.settle(decision);
-      if (typeof outcome !== 'function') responder.respondLater(request, outcome);
-      else if (!request.isAborted) open(outcome);
-    };
-    responder.track(request, openOrRespond());
-  }
-
   app.ws('/*', behavior(0, maxMessageBytes, Math.max(maxMessageBytes, minPayloadBytes)));
   const smaller = Math.min(maxMessageBytes, maxUnauthenticatedBytes);
   app.ws('/*unauthenticated', behavior(1, smaller, maxUnauthenticatedBytes));
+}
+
+function upgradeOrHandle(
+  { limits, sockets, responder, onUpgrade }: WebSocketsOptions,
+  res: NativeResponse,
+  req: NativeRequest,
+  admitted: us_socket_context_t,
+  unauthenticated: us_socket_context_t,
+): void {
+  const request = new UwsRequest(res, req, limits);
+  const decision = request.isUpgrade ? sockets.decide(request) : undefined;
+  if (!decision) return responder.receive(request);
+  // Headers can be read only while the handler runs.
+  const key = req.getHeader('sec-websocket-key');
+  // uWS accepts the first of several, as the package ws does.
+  const protocol = req.getHeader('sec-websocket-protocol');
+  const extensions = req.getHeader('sec-websocket-extensions');
+  /*
+   * Never within `res.cork`, although upstream's example does this. When the cork callback returns, uWebSockets.js 20
+   * still treats the memory as the response that it was before. If the WebSocket is at the same address and looks like a
+   * response after which the connection should close, uWS closes it: this affected one in some hundreds of sockets.
+   * Without `cork` and outside of uWS's handler, uWS warns on stderr that writes should be corked, which is less harmful
+   * and happens only for asynchronous decisions.
+   */
+  const open = (accept: SocketAcceptor) => {
+    request.onUpgrade();
+    const context = accept.isUnauthenticated ? unauthenticated : admitted;
+    res.upgrade<SocketData>({ request, accept }, key, protocol, extensions, context);
+    onUpgrade();
+  };
+  if (typeof decision === 'function') return open(decision);
+  const openOrRespond = async () => {
+    const outcome = await sockets.settle(decision);
+    if (typeof outcome !== 'function') responder.respondLater(request, outcome);
+    else if (!request.isAborted) open(outcome);
+  };
+  responder.track(request, openOrRespond());
 }
