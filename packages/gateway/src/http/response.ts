@@ -144,7 +144,7 @@ export function requireResponse(value: unknown, source: string): HttpResponse {
   const hasHeaders = isObject(headers) ? Symbol.iterator in headers : Array.isArray(headers);
   const hasBody = body === undefined || body === null || typeof body === 'string' || isAsyncIterable(body);
   if (typeof status === 'number' && hasHeaders && (hasBody || body instanceof Uint8Array)) {
-    return value as unknown as HttpResponse;
+    return value as HttpResponse;
   }
   throw new TypeError(
     `${source} returned ${formatValue(value)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }, whose body is a string, bytes or a stream.`,
