@@ -148,7 +148,7 @@ export function reportedStream(source: BodyStream, onEnd: (error?: unknown) => v
 export function requireResponse(value: unknown, source: string): HttpResponse {
   const { status, headers, body } = isObject(value) ? value : {};
   const hasHeaders = isObject(headers) ? Symbol.iterator in headers : Array.isArray(headers);
-  if (typeof status === 'number' && hasHeaders && isBody(body)) return value as unknown as HttpResponse;
+  if (typeof status === 'number' && hasHeaders && isBody(body)) return value as HttpResponse;
   throw new TypeError(
     `${source} returned ${formatValue(value)}; it must return a response, such as { status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }, whose body is a string, bytes or a stream.`,
   );

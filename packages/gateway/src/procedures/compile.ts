@@ -35,12 +35,12 @@ export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): 
   const middlewares = definition.middlewares.slice(0, -1);
   const lastOwn = middlewares.findLastIndex((_, at) => !parsers.has(at));
   const stages: (readonly CallStep[])[] = [];
-  let before: readonly CallStep[] = [];
+  let before: CallStep[] = [];
   let after: readonly CallStep[] = [];
 
   for (const [at, middleware] of middlewares.entries()) {
     const parser = parsers.get(at);
-    if (parser && middleware._type === 'input') before = [...before, ...inputSteps(parser)];
+    if (parser && middleware._type === 'input') before.push(...inputSteps(parser));
     else if (parser && at > lastOwn) after = [outputStep(parser)];
     else {
       // One of the router's own, or tRPC's for an output that is parsed before one of these.
