@@ -14,8 +14,10 @@ import { blobError, type EncodedError } from './trpcErrors.ts';
 export class JsonResponse extends RequestCalls {
   readonly #outcomes: unknown[] = [];
   #pending = this.request.paths.length;
-  /** Size of the results of a batch so far, in bytes; `Infinity` after one that exceeds the limit. */
-  #bytes = 0;
+  /** The results so far. */
+  #text = '';
+  /** Size of `#text` in a batch, in bytes: `undefined` until it is counted, `Infinity` if a result exceeded the limit. */
+  #bytes: number | undefined = undefined;
 
   settle(index: number, outcome: unknown): void {
     this.reservation?.settle(outcome);
@@ -34,32 +36,33 @@ export class JsonResponse extends RequestCalls {
     const { isBatchCall } = this.request;
     const { responseMeta } = this.settings.trpc;
     this.format = jsonHeaders;
-    this.#bytes = 0;
+    this.#bytes = undefined;
     const items: ResultItem[] = [];
     const errors: TRPCError[] = [];
     let status = 0;
-    let text = isBatchCall ? '[' : '';
+    this.#text = isBatchCall ? '[' : '';
     for (let index = 0; index < this.#outcomes.length; index += 1) {
-      if (index > 0) text += ',';
+      if (index > 0) this.#text += ',';
       const outcome = this.#outcomes[index];
       const written = outcome instanceof Failure ? outcome.error : this.#encodeOutput(outcome, index);
       let ownStatus = 200;
       if (typeof written === 'string') {
-        text += written;
+        this.#text += written;
         if (responseMeta) items.push({ result: { data: outcome } });
       } else {
-        const { replacement, shape, text: json } = this.#encodeError(written, index);
+        const sentBytes = isBatchCall ? (this.#bytes ??= utf8Length(this.#text)) : 0;
+        const { replacement, shape, text } = this.#encodeError(written, index, sentBytes);
         const error = replacement ?? written;
-        text += json;
-        if (isBatchCall) this.#bytes += replacement ? Infinity : utf8Length(json);
+        this.#text += text;
+        this.#bytes = sentBytes + (replacement ? Infinity : utf8Length(text));
         items.push({ error: shape });
         errors.push(error);
         ownStatus = getHTTPStatusCode({ error: shape } as never, [error]);
       }
       status = status === 0 || status === ownStatus ? ownStatus : 207;
     }
-    if (isBatchCall) text += ']';
-    return this.response(text, status, items, errors);
+    if (isBatchCall) this.#text += ']';
+    return this.response(this.#text, status, items, errors);
   }
 
   protected override discard(): void {
@@ -67,13 +70,13 @@ export class JsonResponse extends RequestCalls {
   }
 
   /** Encodes an error, which counts for the limit of a batch like an output. */
-  #encodeError(error: TRPCError, index: number): EncodedError {
+  #encodeError(error: TRPCError, index: number, sentBytes: number): EncodedError {
     const { isBatchCall, type } = this.request;
     const call = this.callOf(index);
     const isOutcome = this.#outcomes[index] instanceof Failure;
     if (error instanceof LimitError && !isOutcome) this.report(error, call);
     const shape = this.shapeOf(error, isBatchCall ? call : { ...call, type });
-    return this.settings.errors.encode(shape, this.scope, this.#bytes);
+    return this.settings.errors.encode(shape, this.scope, sentBytes);
   }
 
   /** Encodes an output with its envelope. Returns an error if it is too large, or a stream or a `Blob` in a batch. */
@@ -92,7 +95,7 @@ export class JsonResponse extends RequestCalls {
     const maxBytes = Math.min(limits.maxResponseBytes, maxStringLength);
     try {
       // Once the limit is exceeded, later outputs are not encoded.
-      if (this.#bytes > maxBytes) return batchTooLarge(maxBytes);
+      if (this.#bytes === Infinity) return batchTooLarge(maxBytes);
       const data: unknown = config.transformer.output.serialize(output);
       // `toJSON` receives the name of its member, so the envelope must be encoded with it.
       const hasName =
@@ -102,15 +105,23 @@ export class JsonResponse extends RequestCalls {
         bare === undefined
           ? (boundedJson({ result: { data } }, maxBytes) as string)
           : `{"result":{"data":${bare}}}`;
-      if (!isBatchCall) return text;
-      this.#bytes += utf8Length(text);
-      if (this.#bytes <= maxBytes) return text;
+      if (!isBatchCall || this.#fits(text, maxBytes)) return text;
     } catch (cause) {
       if (!(cause instanceof LimitError)) throw cause;
       if (!isBatchCall) return cause;
-      this.#bytes = Infinity;
     }
+    this.#bytes = Infinity;
     return batchTooLarge(maxBytes);
+  }
+
+  /**
+   * Whether a batch stays within the limit. A UTF-16 code unit is at most 3 bytes of UTF-8, so bytes are counted only
+   * if that estimate exceeds the limit: counting them always takes 8% of a batch.
+   */
+  #fits(text: string, maxBytes: number): boolean {
+    if (this.#bytes === undefined && (this.#text.length + text.length) * 3 <= maxBytes) return true;
+    this.#bytes = (this.#bytes ?? utf8Length(this.#text)) + utf8Length(text);
+    return this.#bytes <= maxBytes;
   }
 }
 

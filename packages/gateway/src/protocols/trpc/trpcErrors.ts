@@ -141,7 +141,7 @@ export function encodeError(
 }
 
 /** Returns tRPC's own shape of an error, without the router's `errorFormatter`. */
-export const defaultShape = (error: TRPCError): object =>
+const defaultShape = (error: TRPCError): object =>
   getErrorShape({
     config: { isDev: false, errorFormatter: ({ shape }) => shape } as Config,
     error,
