@@ -6,7 +6,7 @@ import { apiKey } from './auth/schemes/apiKey.ts';
 import { cookie } from './auth/schemes/cookie.ts';
 import { custom } from './auth/schemes/custom.ts';
 import { jwt } from './auth/schemes/jwt.ts';
-import { GatewayError } from './procedures/gatewayError.ts';
+import { GatewayError } from './http/gatewayError.ts';
 
 const validOptions = {
   router: initTRPC.create().router({}),

@@ -22,7 +22,7 @@ import type { GatewayOptions } from './options.ts';
 import type { CorsOptions } from './policies/cors.ts';
 import type { IdempotencyOptions } from './policies/idempotency.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
-import { GatewayError } from './procedures/gatewayError.ts';
+import { GatewayError } from './http/gatewayError.ts';
 import type { SocketOptions, TrpcOptions } from './protocols/trpc/options.ts';
 
 const object = (example?: string, members?: OptionRule['members']) =>

@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { formatValue } from '../http/formatValue.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { policyError } from '../calls/policy.ts';
 import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';

@@ -7,7 +7,7 @@ import { requireResponse, type HttpResponse } from '../http/response.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { trpcCodeOf } from '../procedures/errorCodes.ts';
 import { failureOf } from '../procedures/execute.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Procedure, ServedProcedure } from '../procedures/procedures.ts';
 import type { HeaderSource } from './scheme.ts';

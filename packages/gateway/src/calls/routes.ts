@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../http/request.ts';
 import { type Header, type HttpResponse, tokenPattern } from '../http/response.ts';
 import { flag, isFunction, type OptionRules, optionProblems, required } from '../http/optionRules.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { ProtectedResource } from './scheme.ts';
 
 /** The second argument of a route handler. */

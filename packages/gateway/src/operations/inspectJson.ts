@@ -1,4 +1,4 @@
-import { reject } from '../procedures/gatewayError.ts';
+import { reject } from '../http/gatewayError.ts';
 import { details, schemasIn, type Schema } from './schema.ts';
 
 /**

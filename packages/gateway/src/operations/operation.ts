@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
-import { GatewayError, reject } from '../procedures/gatewayError.ts';
+import { GatewayError, reject } from '../http/gatewayError.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { isZod } from '../procedures/standardSchema.ts';

@@ -1,4 +1,4 @@
-import { reject, withSubject } from '../procedures/gatewayError.ts';
+import { reject, withSubject } from '../http/gatewayError.ts';
 import { parameterConverter, type ParameterConverter } from './convert.ts';
 import type { PlacedProperty } from './propertyPlaces.ts';
 import { queryTree, type QueryNode } from './queryTree.ts';

@@ -1,7 +1,7 @@
 import { octetInputParser } from '@trpc/server/http';
 import { z } from 'zod';
 import { isObject } from '../http/isObject.ts';
-import { reject } from '../procedures/gatewayError.ts';
+import { reject } from '../http/gatewayError.ts';
 import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
 import { details, mapSchemas, optionalOf, type Details, type Schema } from './schema.ts';
 

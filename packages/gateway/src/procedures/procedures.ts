@@ -1,7 +1,7 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { compile, readDefinition } from './compile.ts';
 import type { Executable } from './execute.ts';
-import { GatewayError } from './gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
 import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { GatewayError } from './gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { GatewayMeta } from './meta.ts';
 import { readMeta } from './readMeta.ts';
 

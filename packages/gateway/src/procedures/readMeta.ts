@@ -11,7 +11,7 @@ import {
   required,
   text,
 } from '../http/optionRules.ts';
-import { GatewayError } from './gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { Deprecation, GatewayMeta, Pagination, RestMeta, UploadLimits } from './meta.ts';
 import { isStandardSchema } from './standardSchema.ts';
 import { isErrorStatus, isSuccessStatus } from './errorCodes.ts';

@@ -6,7 +6,7 @@ import {
   required,
   text,
 } from '../../http/optionRules.ts';
-import { GatewayError } from '../../procedures/gatewayError.ts';
+import { GatewayError } from '../../http/gatewayError.ts';
 import type { Scheme, Verify } from '../../calls/scheme.ts';
 
 /** Options of every authentication scheme. */
