@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { createGateway, type Gateway } from './gateway.ts';
-import { GatewayError } from './procedures/gatewayError.ts';
+import { GatewayError } from './http/gatewayError.ts';
 import { headersOf } from './http/response.ts';
 import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 import type { RequestRecord } from './calls/requestRecord.ts';

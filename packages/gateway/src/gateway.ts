@@ -16,9 +16,9 @@ import { createFailedAttempts } from './auth/failedAttempts.ts';
 import { ErrorReporter } from './calls/errorReporter.ts';
 import { Idempotency } from './policies/idempotency.ts';
 import { limitsOf } from './calls/limits.ts';
-import { loadSheddingPolicy } from './policies/loadShedding.ts';
+import { createLoadShedding } from './policies/loadShedding.ts';
 import { createObserve } from './calls/telemetry.ts';
-import { admit, createPolicySets, requirePolicies, type Policy } from './calls/policy.ts';
+import { admit, policySteps, requirePolicies, type Policy } from './calls/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
 import type { RequestPolicy, RequestScope } from './calls/requestScope.ts';
@@ -45,7 +45,8 @@ import { trpcOptions, withSocketLimits, type TrpcSettings } from './protocols/tr
 import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
-import { requireOptions } from './requireOptions.ts';
+import { gatewayRules } from './gatewayRules.ts';
+import { requireOptions } from './http/optionRules.ts';
 
 /** A gateway: pass it to `serve`, `nodeHandler` or `handleUpgrades`, or call its `fetch`. */
 export interface Gateway extends Service {
@@ -100,12 +101,13 @@ export interface Gateway extends Service {
 export async function createGateway<Router extends AnyTRPCRouter, Identity, Data extends object = object>(
   options: GatewayOptions<Router, Identity, Data>,
 ): Promise<Gateway> {
-  requireOptions(options);
+  requireOptions('createGateway', options, gatewayRules, '');
   const service = await readService(options);
   const policies = createPolicies(options, service);
   const { protocolOf, protocols, routeOf, sockets } = createProtocols(options, service, policies);
   const { definitions, document, errorFormat, limits, maxStreamBytes, ownOrigin, routes, schemes } = service;
-  const { calls, clientAddress, failedAttempts, isIdempotent, own, policiesOf, recorder } = policies;
+  const { calls, clientAddress, failedAttempts, idempotency, loadShedding, ofService, own, recorder, steps } =
+    policies;
   const observe =
     options.telemetry &&
     createObserve(options.telemetry, {
@@ -118,8 +120,9 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     protocolOf,
     openSocket: (scope) => sockets.upgrade(scope),
     own,
-    policies: policiesOf.ofRequest,
-    hasData: options.policies !== undefined,
+    policies: steps,
+    ofService,
+    loadShedding,
     recorder,
     calls,
     observe,
@@ -130,7 +133,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     allowInexactHeaders: () => allowInexactHeaders(schemes),
     serves: (path) => protocolOf(path) !== 'other' || routes.has(path),
     upgrade,
-    ...(policiesOf.ofRequest.always.arriving.length > 0 && { shed }),
+    ...(loadShedding && { shed }),
     rejectHttp,
     fetch: createFetch({ handle, maxBodyBytes: limits.maxBodyBytes, maxStreamBytes }),
     maxBodyBytes: limits.maxBodyBytes,
@@ -140,7 +143,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     rejectedTokens: () => failedAttempts?.known() ?? 0,
-    hasLocalIdempotencyKeys: isIdempotent && options.state === undefined,
+    hasLocalIdempotencyKeys: idempotency !== undefined && options.state === undefined,
     broadcastReconnect: () => sockets.broadcastReconnect(),
     document: document.value,
   };
@@ -218,12 +221,10 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
   if (options.rateLimit) requireCosts(definitions, options.rateLimit.calls);
-  const isIdempotent = definitions.some((definition) => definition.idempotencyKey);
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
 
   // After them, each call takes a place in `calls` and gets a deadline and a span.
   const own: readonly RequestPolicy<Identity>[] = [
-    ...(limits.maxQueueMs < Infinity ? [loadSheddingPolicy(limits.maxQueueMs)] : []),
     calls,
     ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
     ...(scopes.length > 0 ? [scopesPolicy] : []),
@@ -233,15 +234,19 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes, routeMethods))] : []),
   ];
   // Whatever the types of identity and data are: they are those of `authentication` and of the policies themselves.
-  const ofService = requirePolicies(options.policies ?? []) as readonly Policy[];
+  const ofService = (options.policies ?? []) as readonly Policy[];
+  requirePolicies(ofService);
   return {
     calls,
     clientAddress,
     failedAttempts,
-    idempotency: isIdempotent ? new Idempotency(options.idempotency ?? {}, limits, options.state) : undefined,
-    isIdempotent,
+    idempotency: definitions.some(({ idempotent }) => idempotent)
+      ? new Idempotency(options.idempotency ?? {}, limits, options.state)
+      : undefined,
+    loadShedding: limits.maxQueueMs < Infinity ? createLoadShedding(limits.maxQueueMs) : undefined,
+    ofService: options.policies && policySteps(ofService),
     own,
-    policiesOf: createPolicySets<RequestPolicy<Identity>, Policy>(own, ofService, definitions),
+    steps: policySteps<RequestPolicy<Identity>>([...own, ...ofService]),
     rateLimit,
     recorder: new Recorder(options),
   };
@@ -290,13 +295,13 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reporter }),
     createContext,
   };
-  const { admitting, early } = policies.policiesOf.ofRequest.always;
+  const { admitting, early } = policies.steps;
   // The others have run when the request arrived.
   const afterEarly = admitting.slice(early.length);
   const sockets = new WebSockets({
     ...trpcSettings,
     admit: (scope: RequestScope<Identity>) => admit(afterEarly, scope),
-    policies: policies.policiesOf.ofCall,
+    policies: policies.ofService,
     rateLimit,
     allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], service.ownOrigin),
     clientAddress,

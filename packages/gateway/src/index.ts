@@ -28,7 +28,7 @@ export type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 export { BodyTooLargeError, type HttpRequest } from './http/request.ts';
 export { headersOf, type Header, type HttpResponse } from './http/response.ts';
 export type { Service } from './http/service.ts';
-export { GatewayError } from './procedures/gatewayError.ts';
+export { GatewayError } from './http/gatewayError.ts';
 export type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 export type { ServedProcedure } from './procedures/procedures.ts';
 export type { JsonSchemaConverters } from './procedures/standardSchema.ts';

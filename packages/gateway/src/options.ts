@@ -92,7 +92,7 @@ export interface GatewayOptions<
    */
   readonly failedAttempts?: FailedAttemptsOptions;
   /**
-   * How long to store responses of procedures whose metadata has `idempotencyKey` next to `openapi`, and for whom.
+   * How long to store responses of procedures with `idempotent` in their metadata, and for whom.
    * Default: for 24 hours, by credential.
    */
   readonly idempotency?: IdempotencyOptions<Identity>;

@@ -6,7 +6,7 @@ import { someHeader, type HttpRequest } from '../http/request.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { Calls } from '../calls/calls.ts';
 import { CallScope } from '../calls/callScope.ts';
 import type { FailedAttempts } from './failedAttempts.ts';

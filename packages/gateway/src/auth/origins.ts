@@ -1,4 +1,4 @@
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { HttpRequest } from '../http/request.ts';
 
 /** Returns whether pages of an origin may call. It must be synchronous. It runs for each request of a page. */

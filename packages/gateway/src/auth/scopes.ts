@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { formatValue } from '../http/formatValue.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
 import type { Scheme } from '../calls/scheme.ts';

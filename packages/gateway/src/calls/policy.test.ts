@@ -124,33 +124,6 @@ it.each<[what: string, admit: () => unknown]>([
   expect((await send('/v1/read')).status).toBe(200);
 });
 
-describe('procedures', () => {
-  it('a policy sees only requests that call one of its procedures, in a batch also', async () => {
-    const seen: (readonly string[])[] = [];
-    const select = vi.fn(({ type }: { readonly type: string }) => type === 'mutation');
-    const { send } = await start({
-      procedures: select,
-      admit: ({ procedures }) => void seen.push(procedures.map(({ path }) => path)),
-      complete: (_context, response) => response.header('x-changed', '1'),
-    });
-    expect(select).toHaveBeenCalledTimes(2);
-    const init = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } };
-    for (const path of ['/v1/read', '/trpc/read', '/trpc/read,read?batch=1', '/v1/nowhere', '/page']) {
-      expect((await send(path)).headers.get('x-changed')).toBeNull();
-    }
-    expect(seen).toEqual([]);
-    for (const path of ['/v1/write', '/trpc/write', '/trpc/write,nowhere?batch=1']) {
-      expect((await send(path, init)).headers.get('x-changed')).toBe('1');
-    }
-    expect(seen).toEqual([['write'], ['write'], ['write']]);
-    expect(select).toHaveBeenCalledTimes(2);
-  });
-
-  it('a policy that selects no procedure ends the start', async () => {
-    await expect(start({ procedures: () => false, admit() {} })).rejects.toThrow('selects no procedure');
-  });
-});
-
 describe('complete', () => {
   it('complete changes status and headers of REST, tRPC, routes and errors, after the gateway', async () => {
     const { send } = await start({
@@ -248,25 +221,10 @@ describe('complete', () => {
   });
 });
 
-describe('arrive', () => {
-  it('arrive rejects a request before it is handled, except for OPTIONS', async () => {
-    const { gateway } = await start({ arrive: () => new TRPCError({ code: 'SERVICE_UNAVAILABLE' }) });
-    const request = (method: string) =>
-      ({ method, path: '/v1/read', query: '', header: () => undefined }) as never;
-    expect(gateway.shed?.(request('GET'))).toMatchObject({ status: 503 });
-    expect(gateway.shed?.(request('OPTIONS'))).toBeUndefined();
-  });
-});
-
 it.each<[policies: unknown, message: string]>([
   [{}, 'policies is {}; it must be a list'],
   [['cors'], 'policies[0] takes an object of options, not "cors".'],
-  [[{}], 'policies[0] does nothing; add admit, complete or arrive.'],
   [[{ admits() {} }], '"admits" is not an option of policies[0]; did you mean "admit"?'],
-  [
-    [{ procedures: () => true, arrive() {} }],
-    'policies[0] has procedures and arrive; arrive runs before the procedure is known. Remove one of them.',
-  ],
   [[{ admit: true }], 'policies[0].admit is true; it must be a function.'],
   [[{ admit() {}, before: 'cors' }], `policies[0].before is "cors"; it must be 'authentication'.`],
 ])('createGateway rejects policies: %j', async (policies, message) => {

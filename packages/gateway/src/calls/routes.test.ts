@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import { addMetadata, RouteTable, type Routes } from './routes.ts';
 
 const handler = () => ({ status: 200, headers: [] });

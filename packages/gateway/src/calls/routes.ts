@@ -2,7 +2,7 @@ import { tokenPattern } from '../http/headers.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Header, HttpResponse } from '../http/response.ts';
 import { flag, isFunction, type OptionRules, optionProblems, required } from '../http/optionRules.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { ProtectedResource } from './scheme.ts';
 
 /** The second argument of a route handler. */

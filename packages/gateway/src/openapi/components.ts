@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { oas31 } from 'zod-openapi';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import { details, mapSchemas, type Details, type Schema } from '../operations/schema.ts';
 
 /** A schema in the document. */

@@ -4,7 +4,7 @@ import type { HttpResponse } from '../http/response.ts';
 import { operationDescription } from '../operations/deprecation.ts';
 import type { Operation } from '../operations/operation.ts';
 import { documentPath } from '../operations/pathTemplate.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import { Components } from './components.ts';
 import { documentedRequest } from './documentedRequest.ts';
 import {

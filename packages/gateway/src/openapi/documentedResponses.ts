@@ -106,7 +106,7 @@ function documentedHeaders(
     ...(successHeaders.some(([name]) => name === 'accept-query') && {
       'Accept-Query': optionalHeader('The media types that QUERY accepts at this path (RFC 10008).'),
     }),
-    ...((rest.idempotencyKey || procedure.idempotencyKey) && {
+    ...((rest.idempotencyKey || procedure.idempotent) && {
       'Idempotent-Replayed': optionalHeader(
         '`true` if this request was already executed with the same Idempotency-Key.',
       ),
@@ -151,13 +151,7 @@ const eventsDescription =
 
 /** Returns the error statuses of an operation, with descriptions. */
 function errorDescriptions(
-  {
-    input,
-    isPublic,
-    output,
-    procedure: { deadlineMs, idempotencyKey, rateLimitCost, scopes },
-    rest,
-  }: Operation,
+  { input, isPublic, output, procedure: { deadlineMs, idempotent, rateLimitCost, scopes }, rest }: Operation,
   { isRateLimited, limits, limitsAttempts, schemes }: DocumentedService,
 ): Readonly<Record<string, string | undefined>> {
   const { body, headers, path, query } = input;
@@ -188,11 +182,11 @@ function errorDescriptions(
       413: 'The body is too large.',
       415: `The Content-Type of the body is not ${body.contentTypes.join(' or ')}.`,
     }),
-    ...(idempotencyKey && {
+    ...(idempotent && {
       400: 'The input or the Idempotency-Key is not valid; the message names each invalid field.',
       409: 'The first request with this Idempotency-Key is still running, or its response cannot be replayed.',
     }),
-    ...((rest.idempotencyKey || idempotencyKey) && {
+    ...((rest.idempotencyKey || idempotent) && {
       422: 'The Idempotency-Key was used with another input.',
     }),
     ...(tooMany.length > 0 && { 429: tooMany.join(' ') }),

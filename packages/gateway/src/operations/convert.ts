@@ -1,5 +1,5 @@
 import { regexes } from 'zod/v4/core';
-import { reject } from '../procedures/gatewayError.ts';
+import { reject } from '../http/gatewayError.ts';
 import { innermost, isNever, maxDepth, membersOf, typeOf, valuesOf, type Schema } from './schema.ts';
 
 /** The result of a converter for an invalid string. No valid string is converted to `undefined`. */

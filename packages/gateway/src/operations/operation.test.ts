@@ -2,7 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });

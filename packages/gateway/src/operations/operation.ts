@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
-import { GatewayError, reject } from '../procedures/gatewayError.ts';
+import { GatewayError, reject } from '../http/gatewayError.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { isZod, type JsonSchemaConverters } from '../procedures/standardSchema.ts';
@@ -84,9 +84,9 @@ export function createOperations(
           'its upload.spool requires the option spool of createGateway, such as temporaryFiles() of @petstore/gateway/node',
         );
       }
-      if (procedure.idempotencyKey && operation.input.body?.upload) {
+      if (procedure.idempotent && operation.input.body?.upload) {
         reject(
-          'it has idempotencyKey, but its body is a stream, which cannot be compared with the body of a retry; remove one of them',
+          'it is idempotent, but its body is a stream, which cannot be compared with the body of a retry; remove one of them',
         );
       }
       const id = rest.operationId ?? name;

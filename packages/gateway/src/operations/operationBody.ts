@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
 import { isFileStream } from '../procedures/fileStream.ts';
-import { reject } from '../procedures/gatewayError.ts';
+import { reject } from '../http/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { jsonProblem } from './inspectJson.ts';
 import { formParameter, type TextParameter } from './parameter.ts';

@@ -1,4 +1,4 @@
-import { reject } from '../procedures/gatewayError.ts';
+import { reject } from '../http/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
 import { hasDate } from './inspectJson.ts';

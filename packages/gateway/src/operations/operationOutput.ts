@@ -1,4 +1,4 @@
-import { reject } from '../procedures/gatewayError.ts';
+import { reject } from '../http/gatewayError.ts';
 import type { MediaWriter, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { parseFunction, type Parser } from '../procedures/parseFunction.ts';

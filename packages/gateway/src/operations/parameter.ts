@@ -1,5 +1,5 @@
 import type { QueryStyle, RestMeta } from '../procedures/meta.ts';
-import { reject, withSubject } from '../procedures/gatewayError.ts';
+import { reject, withSubject } from '../http/gatewayError.ts';
 import { itemsOf, parameterConverter, type ParameterConverter } from './convert.ts';
 import type { PropertyPlace } from './propertyPlaces.ts';
 import { queryTree, type QueryNode } from './queryTree.ts';

@@ -1,5 +1,5 @@
 import { tokenPattern } from '../http/headers.ts';
-import { reject } from '../procedures/gatewayError.ts';
+import { reject } from '../http/gatewayError.ts';
 import type { InputPlace, RestMeta } from '../procedures/meta.ts';
 import type { PathTemplate } from './pathTemplate.ts';
 import type { Shape } from './schema.ts';

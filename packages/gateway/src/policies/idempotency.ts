@@ -17,7 +17,7 @@ import type { Caller } from './rateLimit.ts';
 import type { RequestScope } from '../calls/requestScope.ts';
 import type { State } from '../state/state.ts';
 
-/** Options for storing and replaying the responses of procedures with `idempotencyKey` in their metadata. */
+/** Options for storing and replaying the responses of procedures with `idempotent` in their metadata. */
 export interface IdempotencyOptions<Identity> {
   /** How long a response is replayed, in milliseconds. Default: 86400000 (one day). */
   readonly ttlMs?: number;

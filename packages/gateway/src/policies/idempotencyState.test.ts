@@ -15,7 +15,7 @@ async function start(replaced: (state: State) => Partial<State>, callTimeoutMs =
   const state = memoryState();
   const router = t.router({
     pay: t.procedure
-      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/payments' } })
+      .meta({ idempotent: true, openapi: { method: 'POST', path: '/payments' } })
       .input(z.object({ amount: z.int() }))
       .output(z.int())
       .mutation(({ input: { amount } }) => {

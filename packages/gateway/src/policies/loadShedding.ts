@@ -1,7 +1,7 @@
 // Hot path: every request runs through it.
 import { performance } from '../http/eventLoop.ts';
+import type { HttpRequest } from '../http/request.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import type { RequestPolicy } from '../calls/requestScope.ts';
 
 /** The interval between two measurements while requests arrive, in milliseconds. A measurement costs 1 µs. */
 const probeIntervalMs = 10;
@@ -71,27 +71,28 @@ class QueueProbe {
   }
 }
 
+/** Returns the error of a request that has waited too long in its socket. */
+export type LoadShedding = (request: HttpRequest) => LimitError | undefined;
+
 /**
- * Creates the policy that rejects requests that have waited longer than `maxQueueMs`, after requests have done so for
- * half a second: it sheds a standing queue, not a single burst. It runs before all other policies, because at 120% of a
- * server's capacity, goodput stays at 90% only if a rejection costs less than a third of a response.
+ * Rejects requests that have waited longer than `maxQueueMs`, after requests have done so for half a second: it sheds a
+ * standing queue, not a single burst. It runs before all policies, because at 120% of a server's capacity, goodput
+ * stays at 90% only if a rejection costs less than a third of a response.
  * @param maxQueueMs a finite number
  */
-export function loadSheddingPolicy(maxQueueMs: number): RequestPolicy {
+export function createLoadShedding(maxQueueMs: number): LoadShedding {
   let probe: QueueProbe | undefined;
-  return {
-    arrive() {
-      const now = performance.now();
-      // Created lazily: in-process clients never call this.
-      probe ??= new QueueProbe(maxQueueMs);
-      if (!probe.isPending) {
-        if (now - probe.sentAt >= probeIntervalMs) probe.send(now);
-        return undefined;
-      }
-      return now - probe.sentAt > maxQueueMs && now - probe.tooLongSince > sheddingDelayMs
-        ? queueTimeExceeded
-        : undefined;
-    },
+  return ({ method }) => {
+    const now = performance.now();
+    // Created lazily: in-process clients never call this.
+    probe ??= new QueueProbe(maxQueueMs);
+    if (!probe.isPending) {
+      if (now - probe.sentAt >= probeIntervalMs) probe.send(now);
+      return undefined;
+    }
+    const isOverloaded = now - probe.sentAt > maxQueueMs && now - probe.tooLongSince > sheddingDelayMs;
+    // Serving a preflight costs as much as rejecting it, and a page cannot see why its preflight failed.
+    return isOverloaded && method !== 'OPTIONS' ? queueTimeExceeded : undefined;
   };
 }
 

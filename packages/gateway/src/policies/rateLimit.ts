@@ -5,7 +5,7 @@ import type { Header } from '../http/response.ts';
 import type { ClientAddress } from '../calls/clientAddress.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';

@@ -1,7 +1,7 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { compile, readDefinition } from './compile.ts';
 import type { Executable } from './execute.ts';
-import { GatewayError } from './gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
 import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
@@ -103,7 +103,7 @@ async function readProcedure(
     output,
     ...metadata,
     errors: metadata.rest && (await readErrors(path, definition, metadata.errors)),
-    takesKey: Boolean(metadata.idempotencyKey ?? metadata.rest?.idempotencyKey),
+    takesKey: Boolean(metadata.idempotent ?? metadata.rest?.idempotencyKey),
     isPublic: metadata.rest?.protect === false,
   };
 }

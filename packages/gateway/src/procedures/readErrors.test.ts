@@ -1,7 +1,7 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { expect, it, vi } from 'vitest';
 import { declareErrors } from './declareErrors.ts';
-import { GatewayError } from './gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
 import { readDefinition } from './compile.ts';

@@ -12,7 +12,7 @@ import {
   text,
 } from '../http/optionRules.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
-import { GatewayError } from './gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { Deprecation, GatewayMeta, Pagination, RestMeta, UploadLimits } from './meta.ts';
 import { isStandardSchema } from './standardSchema.ts';
 import { isErrorStatus, isSuccessStatus } from './errorCodes.ts';
@@ -27,16 +27,11 @@ export interface ProcedureMeta {
   readonly deadlineMs: number | undefined;
   /** How many calls one call counts as for the rate limit. */
   readonly rateLimitCost: number;
-  /** Whether the gateway replays its responses. */
-  readonly idempotencyKey: IdempotencyKeyUse;
+  /** Whether the gateway replays its responses by `Idempotency-Key`, and whether calls need a key. */
+  readonly idempotent: true | 'required' | undefined;
   /** The definitions that describe a custom formatter in `.errors()`. */
   readonly errors: ErrorDefinitions | undefined;
 }
-
-/**
- * Whether a procedure accepts (`true`) or requires an `Idempotency-Key`, by which the gateway replays its responses.
- */
-export type IdempotencyKeyUse = true | 'required' | undefined;
 
 const isDate = (value: unknown) => value instanceof Date;
 const schema = optional(isStandardSchema, 'a schema, such as z.object({ … })');
@@ -125,10 +120,7 @@ const rules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
     (value) => Number.isSafeInteger(value) && Number(value) >= 0,
     'an integer of 0 or more',
   ),
-  idempotencyKey: optional(
-    (value) => typeof value === 'boolean' || value === 'required',
-    "true or 'required'",
-  ),
+  idempotent: optional((value) => typeof value === 'boolean' || value === 'required', "true or 'required'"),
   errors: optional(isObject, 'an object of definitions, such as errors: { OUT_OF_STOCK: { status: 409 } }'),
 };
 
@@ -142,13 +134,13 @@ export function readMeta(path: string, type: string, value: unknown): ProcedureM
   if (problems.length > 0) {
     throw new GatewayError(problems.map((problem) => `Procedure "${path}": ${problem}`).join('\n'));
   }
-  const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotencyKey, errors } = meta;
+  const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotent, errors } = meta;
   return {
     rest: openapi?.enabled === false ? undefined : (openapi ?? undefined),
     scopes: scopes.length === 0 ? undefined : [...new Set(scopes)],
     deadlineMs,
     rateLimitCost,
-    idempotencyKey: idempotencyKey || undefined,
+    idempotent: idempotent || undefined,
     errors,
   };
 }
@@ -162,21 +154,21 @@ function metaProblems(type: string, meta: GatewayMeta): readonly string[] {
   });
   const problems = [...misspelt, ...invalidOptions(meta, rules)];
   if (problems.length > 0) return problems;
-  const { openapi, scopes = [], idempotencyKey } = meta;
+  const { openapi, scopes = [], idempotent } = meta;
   if (openapi) problems.push(...restProblems(openapi));
   if (scopes.length > 0 && openapi?.protect === false) {
     problems.push(
       'scopes are required, but protect: false serves it without a credential. Remove one of them.',
     );
   }
-  if (idempotencyKey && type !== 'mutation') {
+  if (idempotent && type !== 'mutation') {
     problems.push(
-      `idempotencyKey is for mutations, but this is a ${type}, which clients can repeat safely. Remove it.`,
+      `idempotent is for mutations, but this is a ${type}, which clients can repeat safely. Remove it.`,
     );
   }
-  if (idempotencyKey && openapi?.idempotencyKey) {
+  if (idempotent && openapi?.idempotencyKey) {
     problems.push(
-      'idempotencyKey is set twice. In meta, the gateway replays responses; in openapi, the procedure handles the key itself. Remove one of them.',
+      'idempotent and openapi.idempotencyKey are both set. With idempotent, the gateway replays responses; with openapi.idempotencyKey, the procedure handles the key itself. Remove one of them.',
     );
   }
   return problems;

@@ -2,7 +2,7 @@ import type { LinkBase } from '../operations/deprecation.ts';
 import type { ProtocolName } from '../calls/requestScope.ts';
 import type { RouteTable } from '../calls/routes.ts';
 import { formatValue } from '../http/formatValue.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 
 interface PathOptions {

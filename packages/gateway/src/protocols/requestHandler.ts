@@ -9,9 +9,10 @@ import { discardStream, isBodyStream, requireResponse, type HttpResponse } from 
 import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
 import type { SocketAcceptor } from '../http/webSocket.ts';
 import type { Calls } from '../calls/calls.ts';
-import { admit, arrive, complete, type PolicySets, type Rejection, type Target } from '../calls/policy.ts';
+import { admit, complete, type PolicySteps, type Rejection, type Target } from '../calls/policy.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { RequestScope, type ProtocolName, type RequestPolicy } from '../calls/requestScope.ts';
+import type { LoadShedding } from '../policies/loadShedding.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Protocol } from './protocol.ts';
 
@@ -23,11 +24,12 @@ export interface RequestHandlerOptions<Identity> {
   /** Accepts or rejects a WebSocket, after the policies that run before authentication. */
   readonly openSocket: (scope: RequestScope<Identity>) => MaybePromise<SocketAcceptor | OutgoingResponse>;
   /** The policies of requests: the gateway's and those of the service. */
-  readonly policies: PolicySets<RequestPolicy<Identity>>;
+  readonly policies: PolicySteps<RequestPolicy<Identity>>;
   /** The gateway's own policies. Their `complete` is synchronous and never throws. */
   readonly own: readonly RequestPolicy<Identity>[];
-  /** Whether the service has policies, which may write to `data`. */
-  readonly hasData: boolean;
+  /** Those of the service, which may write to `data`. */
+  readonly ofService: PolicySteps<RequestPolicy<Identity>> | undefined;
+  readonly loadShedding: LoadShedding | undefined;
   readonly recorder: Recorder;
   readonly calls: Calls;
   /** Starts the telemetry of a request. */
@@ -41,8 +43,10 @@ export class RequestHandler<Identity> {
   readonly #options: RequestHandlerOptions<Identity>;
   readonly #protocols: Protocols<Identity>;
   readonly #recorder: Recorder;
-  readonly #policies: PolicySets<RequestPolicy<Identity>>;
+  readonly #policies: PolicySteps<RequestPolicy<Identity>>;
   /** Those of the gateway's own policies that complete responses. */
+  readonly #completingOwn: readonly RequestPolicy<Identity>[];
+  /** Those of the service. */
   readonly #completing: readonly RequestPolicy<Identity>[];
 
   constructor(options: RequestHandlerOptions<Identity>) {
@@ -50,7 +54,8 @@ export class RequestHandler<Identity> {
     this.#protocols = options.protocols;
     this.#recorder = options.recorder;
     this.#policies = options.policies;
-    this.#completing = options.own.filter((policy) => policy.complete);
+    this.#completingOwn = options.own.filter((policy) => policy.complete);
+    this.#completing = options.ofService?.completing ?? [];
   }
 
   readonly handle: Handle = (request) => {
@@ -92,7 +97,7 @@ export class RequestHandler<Identity> {
 
   /** Rejects a request that has waited too long in its socket. Only the gateway's own policies complete the response. */
   readonly shed = (request: HttpRequest): HttpResponse | undefined => {
-    const error = arrive(this.#policies.always.arriving, request);
+    const error = this.#options.loadShedding?.(request);
     if (error === undefined) return undefined;
     const protocol = this.#options.protocolOf(request.path);
     if (protocol === 'other') return undefined;
@@ -107,11 +112,11 @@ export class RequestHandler<Identity> {
   };
 
   #scopeOf(request: HttpRequest, protocol: ProtocolName): RequestScope<Identity> {
-    const { hasData, observe } = this.#options;
+    const { observe, ofService } = this.#options;
     const startedAt = this.#recorder.isComplete ? performance.now() : 0;
     const id = requestId(request.header('x-request-id'));
     const scope = new RequestScope<Identity>(request, protocol, id, startedAt);
-    if (hasData) scope.data = {};
+    if (ofService) scope.data = {};
     observe?.(scope);
     return scope;
   }
@@ -121,10 +126,9 @@ export class RequestHandler<Identity> {
     const protocol = this.#protocols[scope.protocol];
     const target = protocol.target(scope);
     scope.target = target;
-    const { always, of } = this.#policies;
-    const policies = of ? of(target.procedures) : always;
+    const { admitting, early } = this.#policies;
     if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
-    const rejection = admit(target.isOpen ? policies.early : policies.admitting, scope);
+    const rejection = admit(target.isOpen ? early : admitting, scope);
     if (rejection === undefined) return protocol.respond(scope, target);
     if (!(rejection instanceof Promise)) return this.#reject(rejection, scope);
     return rejection.then((settled) =>
@@ -134,7 +138,7 @@ export class RequestHandler<Identity> {
 
   #open(scope: RequestScope<Identity>): MaybePromise<OutgoingResponse | SocketAcceptor> {
     const { openSocket } = this.#options;
-    const rejection = admit(this.#policies.always.early, scope);
+    const rejection = admit(this.#policies.early, scope);
     if (rejection === undefined) return openSocket(scope);
     if (!(rejection instanceof Promise)) return this.#reject(rejection, scope);
     return rejection.then((settled) =>
@@ -150,8 +154,7 @@ export class RequestHandler<Identity> {
 
   /** Runs the policies that complete a response: the gateway's, then those of the service. */
   #complete(scope: RequestScope<Identity>, written: OutgoingResponse): MaybePromise<HttpResponse> {
-    const { always, of } = this.#policies;
-    const { completing } = of ? of(scope.target.procedures) : always;
+    const completing = this.#completing;
     // A copy, since a procedure may still change its `ctx.response` while a policy waits.
     const response = completing.length === 0 ? written : OutgoingResponse.of(written);
     try {
@@ -206,7 +209,7 @@ export class RequestHandler<Identity> {
   #completeOwn(scope: RequestScope<Identity>, response: OutgoingResponse): OutgoingResponse {
     const { challenges, requestId: id } = scope;
     if (challenges) for (const challenge of challenges) response.append('www-authenticate', challenge);
-    for (const policy of this.#completing) void policy.complete?.(scope, response);
+    for (const policy of this.#completingOwn) void policy.complete?.(scope, response);
     response.headers.push(['x-request-id', id]);
     return response;
   }

@@ -1,5 +1,5 @@
 import { performance } from '../http/eventLoop.ts';
-import { GatewayError } from '../procedures/gatewayError.ts';
+import { GatewayError } from '../http/gatewayError.ts';
 import type { State } from './state.ts';
 import { createTokenBuckets, type TokenBuckets } from './tokenBuckets.ts';
 

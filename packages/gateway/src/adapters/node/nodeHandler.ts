@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { discardStream, isBodyStream, type HttpResponse } from '../../http/response.ts';
 import type { Service } from '../../http/service.ts';
 import { defaultRejection, internalErrorResponse } from '../server/rejections.ts';
+import { GatewayError } from '../../http/gatewayError.ts';
 import { requestLimits, requireService } from '../server/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import type { NodeRequest } from './request.ts';
@@ -27,7 +28,7 @@ const notFoundRejection = { status: 404, code: 'NOT_FOUND', message: 'There is n
 /**
  * Creates a handler of node:http from a gateway: `app.use('/api', nodeHandler(gateway))` in Express, or
  * `createServer(nodeHandler(gateway))`. Your server manages connections, TLS, limits of request heads and shutdown.
- * @throws {TypeError} if `service` is not a gateway, such as the promise of one
+ * @throws {GatewayError} if `service` is not a gateway, such as the promise of one
  */
 export function nodeHandler(service: Service, options: NodeHandlerOptions = {}): NodeHandler {
   requireService('nodeHandler', service);
@@ -64,13 +65,13 @@ class MountedResponder extends NodeResponder {
 
 /**
  * Creates a function that removes a prefix from a request target, and returns `undefined` for other targets.
- * @throws {RangeError} if the prefix does not begin with a slash
+ * @throws {GatewayError} if the prefix does not begin with a slash
  */
 export function prefixRemover(prefix = ''): (url: string) => string | undefined {
   const start = prefix.replace(/\/+$/, '');
   if (start === '') return (url) => url;
   if (!start.startsWith('/')) {
-    throw new RangeError(`The option prefix is "${prefix}"; it must begin with a slash, such as "/api".`);
+    throw new GatewayError(`The option prefix is "${prefix}"; it must begin with a slash, such as "/api".`);
   }
   return (url) => {
     if (!url.startsWith(start)) return undefined;

@@ -1,14 +1,15 @@
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
+import { GatewayError } from '../../http/gatewayError.ts';
 import { formatValue } from '../../http/formatValue.ts';
 import { isObject } from '../../http/isObject.ts';
 import {
   flag,
   isText,
   optional,
-  optionProblems,
   type OptionRules,
   positiveInteger,
   required,
+  requireOptions,
   text,
 } from '../../http/optionRules.ts';
 import { defaultUnsentBytes } from './openSockets.ts';
@@ -82,31 +83,22 @@ export const serveRules: OptionRules<ServeOptions> = {
  * Checks that a value is a service.
  * @param caller the function that takes the service, for the message
  * @param before the arguments of `caller` before the service, for the message
- * @throws {TypeError} if it is not a service, such as the promise of a gateway
+ * @throws {GatewayError} if it is not a service, such as the promise of a gateway
  */
 export function requireService(caller: string, service: Service, before = ''): void {
   if (typeof (service as Service | undefined)?.handle === 'function') return;
-  throw new TypeError(
+  throw new GatewayError(
     `${caller} takes a gateway, not ${formatValue(service)}: ${caller}(${before}await createGateway({ … })).`,
   );
 }
 
 /**
- * Checks the options of `serve`.
- * @throws {RangeError} with a line for each option that is unknown or invalid
- */
-function checkOptions(options: ServeOptions): void {
-  const problems = optionProblems('serve', options, serveRules);
-  if (problems.length > 0) throw new RangeError(problems.join('\n'));
-}
-
-/**
  * Checks the arguments of `serve`, and adds the defaults.
- * @throws {RangeError | TypeError} for an invalid option, and if `service` is not a service
+ * @throws {GatewayError} with a line for each option that is unknown or invalid, and if `service` is not a service
  */
 export function serveSettings(service: Service, options: ServeOptions) {
   requireService('serve', service);
-  checkOptions(options);
+  requireOptions('serve', options, serveRules, '');
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
   const { maxHeaderBytes = 16_384, maxUnsentBytes = defaultUnsentBytes } = options;
   const limits: RequestLimits = {

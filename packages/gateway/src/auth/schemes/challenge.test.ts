@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { GatewayError } from '../../procedures/gatewayError.ts';
+import { GatewayError } from '../../http/gatewayError.ts';
 import { apiKey } from './apiKey.ts';
 import { basic } from './basic.ts';
 import { bearer } from './bearer.ts';

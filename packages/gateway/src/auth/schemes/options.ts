@@ -3,13 +3,13 @@ import {
   callback,
   isFunction,
   optional,
-  optionProblems,
   type OptionRule,
   type OptionRules,
   required,
+  requireOptions,
   text,
 } from '../../http/optionRules.ts';
-import { GatewayError } from '../../procedures/gatewayError.ts';
+import { GatewayError } from '../../http/gatewayError.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { Scheme, SecurityScheme, Verify } from '../../calls/scheme.ts';
 
@@ -60,8 +60,7 @@ const commonRules: OptionRules<SchemeOptions<unknown>> = {
  * @throws {GatewayError} with a line for each option that is unknown or invalid
  */
 export function requireSchemeOptions(scheme: string, options: object, rules: OptionRule['members']): void {
-  const problems = optionProblems(scheme, options, { ...commonRules, ...rules }, `${scheme}.`);
-  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  requireOptions(scheme, options, { ...commonRules, ...rules });
 }
 
 /** Returns the members of a scheme that are options of all schemes, with the defaults of this one. */

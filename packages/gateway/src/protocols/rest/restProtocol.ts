@@ -163,7 +163,7 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
   }
 
   protected readKey(): string | undefined {
-    return idempotencyKey(this.request, this.#operation.procedure.idempotencyKey);
+    return idempotencyKey(this.request, this.#operation.procedure.idempotent);
   }
 
   protected start(context: unknown): void {
@@ -173,7 +173,7 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
     // A stream outlives its call: its signal must abort when the client disconnects.
     if (output.kind !== 'json') this.scope.follow();
     this.scope.context = context;
-    if (this.key !== undefined && procedure.idempotencyKey) this.#reserve(this.key);
+    if (this.key !== undefined && procedure.idempotent) this.#reserve(this.key);
     else this.#options.calls.start(procedure, context, this, 0, this.scope, this);
   }
 

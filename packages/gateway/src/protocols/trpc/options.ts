@@ -9,7 +9,7 @@ import type { Recorder } from '../../calls/recorder.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
 import type { ErrorReporter } from '../../calls/errorReporter.ts';
 import { type AllLimits, defaultBatchSize, type Limits } from '../../calls/limits.ts';
-import type { Policy, PolicySets, Rejection } from '../../calls/policy.ts';
+import type { Policy, PolicySteps, Rejection } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { SocketOrigins } from '../../auth/socketOrigins.ts';
@@ -78,7 +78,7 @@ export interface SocketSettings extends TrpcSettings {
   /** Runs the policies on a request or on the credential of a socket. Returns the error or the response that rejects it, if any. */
   admit(scope: RequestScope): MaybePromise<Rejection | undefined>;
   /** The policies of the service, which also see each call. `undefined` without any. */
-  readonly policies: PolicySets<Policy> | undefined;
+  readonly policies: PolicySteps<Policy> | undefined;
   /** Reports each call, and each malformed message. */
   readonly recorder: Pick<Recorder, 'call'>;
 }

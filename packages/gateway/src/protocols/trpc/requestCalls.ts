@@ -90,7 +90,7 @@ export abstract class RequestCalls extends RequestRun {
       const procedure = procedures[index];
       const error = this.#rejection(procedure, index) ?? contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
-      else if (this.key !== undefined && procedure.idempotencyKey) this.#reserve(procedure, this.key);
+      else if (this.key !== undefined && procedure.idempotent) this.#reserve(procedure, this.key);
       else {
         let scope: CallScope = this.scope;
         if (this.callScopes) this.callScopes.push((scope = this.scope.forOneCall()));
@@ -242,7 +242,7 @@ export abstract class RequestCalls extends RequestRun {
     }
     const rejection = procedure.scopes && scopeRejection(this.scope, procedure);
     if (rejection) return rejection;
-    return procedure.idempotencyKey === 'required' && this.key === undefined ? keyRequired() : undefined;
+    return procedure.idempotent === 'required' && this.key === undefined ? keyRequired() : undefined;
   }
 
   /** Responds with an error of the whole request. */

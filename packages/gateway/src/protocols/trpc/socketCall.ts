@@ -124,9 +124,8 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 
   #start(rejection: TRPCError | undefined): void {
     const { contextError, isOpen, settings } = this.#socket;
-    const { policies: sets } = settings;
+    const { policies } = settings;
     const { procedure } = this;
-    const policies = sets?.of ? sets.of([procedure]) : sets?.always;
     if (policies) {
       this.#completing = policies.completing;
       this.#policyContext = policyContext(this.#socket.scope, procedure);
@@ -143,7 +142,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       (rejection ??
         (procedure.scopes && scopeRejection(this.#socket.scope, procedure)) ??
         // A message has no headers.
-        (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection(this)));
+        (procedure.idempotent === 'required' ? keyRequired() : this.#socket.rejection(this)));
     if (error) return this.settle(0, new Failure(error));
     if (policies === undefined || this.#policyContext === undefined) return this.#run();
     const next = (rejected: Rejection | undefined) => {

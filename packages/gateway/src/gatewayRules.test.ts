@@ -7,7 +7,7 @@ import { basic } from './auth/schemes/basic.ts';
 import { cookie } from './auth/schemes/cookie.ts';
 import { custom } from './auth/schemes/custom.ts';
 import { jwt } from './auth/schemes/jwt.ts';
-import { GatewayError } from './procedures/gatewayError.ts';
+import { GatewayError } from './http/gatewayError.ts';
 
 const validOptions = {
   router: initTRPC.create().router({}),
@@ -21,10 +21,13 @@ it.each<[options: object, sentence: string]>([
     '"authenticate" is not an option of createGateway; did you mean "authentication"?',
   ],
   [
-    { realm: 'pets', rateLimits: {} },
-    '"realm" is not an option of createGateway; remove it.\n"rateLimits" is not an option of createGateway; did you mean "rateLimit"?',
+    { documents: {}, rateLimits: {} },
+    '"documents" is not an option of createGateway; did you mean "document"?\n"rateLimits" is not an option of createGateway; did you mean "rateLimit"?',
   ],
-  [{ trpc: { batching: false } }, '"batching" is not an option of trpc; did you mean "allowBatching"?'],
+  [
+    { trpc: { batching: false } },
+    '"batching" is not an option of trpc; its options are allowBatching, allowMethodOverride, maxBatchSize, responseMeta, onError.',
+  ],
   [
     { sockets: { maxMessageByte: 1 } },
     '"maxMessageByte" is not an option of sockets; did you mean "maxMessageBytes"?',
@@ -43,7 +46,7 @@ it.each<[options: object, sentence: string]>([
   ],
   [
     { failedAttempts: { attempts: 1, windowSeconds: 1, windowMs: 1 } },
-    '"windowMs" is not an option of failedAttempts; remove it.',
+    '"windowMs" is not an option of failedAttempts; its options are attempts, windowSeconds.',
   ],
   [
     { document: { title: 'a', version: '1', license: { name: 'MIT', identifer: 'MIT' } } },
@@ -150,7 +153,10 @@ const verify = () => undefined;
 
 it.each<[sentence: string, create: () => unknown]>([
   ['"relm" is not an option of bearer; did you mean "realm"?', () => bearer({ verify, relm: 'a' } as never)],
-  ['"header" is not an option of bearer; remove it.', () => bearer({ verify, header: 'X-Key' } as never)],
+  [
+    '"header" is not an option of bearer; its options are verify, scopes, realm, name, document, noun, protectedResource.',
+    () => bearer({ verify, header: 'X-Key' } as never),
+  ],
   [
     '"verfy" is not an option of bearer; did you mean "verify"?\nbearer.verify is undefined; it must be a function.',
     () => bearer({ verfy: verify } as never),
@@ -159,13 +165,16 @@ it.each<[sentence: string, create: () => unknown]>([
     '"headers" is not an option of apiKey; did you mean "header"?',
     () => apiKey({ verify, headers: 'X-Key' } as never),
   ],
-  ['"noun" is not an option of basic; remove it.', () => basic({ verify, noun: 'password' } as never)],
+  [
+    '"noun" is not an option of basic; its options are verify, scopes, realm, name, document.',
+    () => basic({ verify, noun: 'password' } as never),
+  ],
   [
     '"scope" is not an option of cookie; did you mean "scopes"?',
     () => cookie({ cookie: 'a', verify, scope: () => [] } as never),
   ],
   [
-    '"header" is not an option of custom; remove it.',
+    '"header" is not an option of custom; its options are verify, scopes, realm, name, document, read, challenge, isAmbient.',
     () =>
       custom({
         name: 'a',

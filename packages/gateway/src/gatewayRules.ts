@@ -8,7 +8,6 @@ import {
   isText,
   isTextList,
   optional,
-  optionProblems,
   type OptionRule,
   type OptionRules,
   positiveInteger,
@@ -22,7 +21,6 @@ import type { GatewayOptions } from './options.ts';
 import type { CorsOptions } from './policies/cors.ts';
 import type { IdempotencyOptions } from './policies/idempotency.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
-import { GatewayError } from './procedures/gatewayError.ts';
 import type { SocketOptions, TrpcOptions } from './protocols/trpc/options.ts';
 
 const object = (example?: string, members?: OptionRule['members']) =>
@@ -52,7 +50,8 @@ const documentRules: OptionRules<DocumentOptions> = {
   transform: callback,
 };
 
-const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
+/** The rules of the options of `createGateway`. */
+export const gatewayRules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
   router: required(isTrpcRouter, 'a router of tRPC, such as router: t.router({ … })'),
   // Checked by `schemesOf`.
   authentication: unchecked,
@@ -110,15 +109,6 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
   maxQueueMs: positiveNumber,
   callTimeoutMs: positiveNumber,
 };
-
-/**
- * Checks the options of `createGateway`.
- * @throws {GatewayError} with one line for each option that is unknown, missing or of the wrong type
- */
-export function requireOptions(options: unknown): void {
-  const problems = optionProblems('createGateway', options, rules);
-  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
-}
 
 function isTrpcRouter(value: unknown): boolean {
   return (
