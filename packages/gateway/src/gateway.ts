@@ -22,7 +22,7 @@ import { admit, policySteps, requirePolicies, type Policy } from './calls/policy
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
 import type { RequestPolicy, RequestScope } from './calls/requestScope.ts';
-import { addMetadata, RouteTable } from './calls/routes.ts';
+import { addRoute, metadataRoute, readRoutes } from './calls/routes.ts';
 import { createSameSite } from './auth/sameSite.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
@@ -160,17 +160,19 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   const links = createLinkBase(options.publicUrl, restBasePath);
   const limits = limitsOf(options);
   const socketOptions = withSocketLimits(options.sockets ?? {}, limits.maxBodyBytes);
-  const routes = new RouteTable<Identity>(options.routes ?? {});
+  const routes = readRoutes<Identity>(options.routes ?? {}, schemes.length > 0);
+  addRoute(routes, documentPath, { handler: () => document.response() });
 
   const definitions = await readProcedures(router);
   const scopes = allScopes(definitions, schemes);
-  if (schemes.length === 0) routes.requireAuthentication();
+  for (const { protectedResource } of schemes) {
+    if (protectedResource) addRoute(routes, protectedResource.path, metadataRoute(protectedResource, scopes));
+  }
   requireFreePaths(routes, paths, definitions);
-  const routeMethods = routes.methods;
   const operations = createOperations(definitions, {
     basePath: restBasePath,
     links,
-    isTaken: (path) => path === documentPath || routes.has(path) || isBelow(path, trpcBasePath),
+    isTaken: (path) => routes.has(path) || isBelow(path, trpcBasePath),
     jsonSchema: options.jsonSchema,
     canSpool: options.spool !== undefined,
   });
@@ -184,10 +186,6 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     limits,
     errorFormat,
   });
-  routes.add(documentPath, { handler: () => document.response() });
-  for (const { protectedResource } of schemes) {
-    if (protectedResource) addMetadata(routes, protectedResource, scopes);
-  }
   const uploadBytes = operations.map(({ input }) => input.body?.upload?.maxBytes ?? 0);
   return {
     definitions,
@@ -199,7 +197,6 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     operations,
     ownOrigin: URL.canParse(links.origin) ? new URL(links.origin).origin : undefined,
     paths,
-    routeMethods,
     routes,
     schemes,
     scopes,
@@ -212,7 +209,7 @@ type ServiceParts<Identity> = Awaited<ReturnType<typeof readService<AnyTRPCRoute
 /** Creates the policies, in the order in which they run, and the state that all requests share. */
 function createPolicies<Router extends AnyTRPCRouter, Identity>(
   options: Options<Router, Identity>,
-  { definitions, limits, operations, ownOrigin, routeMethods, schemes, scopes }: ServiceParts<Identity>,
+  { definitions, limits, operations, ownOrigin, schemes, scopes }: ServiceParts<Identity>,
 ) {
   const isProtected = schemes.length > 0;
   const calls = new Calls(limits, options.telemetry !== undefined);
@@ -231,7 +228,7 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     ...(rateLimit ? [rateLimit] : []),
     clientTimeoutPolicy,
     securityHeadersPolicy(isProtected),
-    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes, routeMethods))] : []),
+    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes))] : []),
   ];
   // Whatever the types of identity and data are: they are those of `authentication` and of the policies themselves.
   const ofService = (options.policies ?? []) as readonly Policy[];

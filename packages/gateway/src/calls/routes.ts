@@ -1,7 +1,7 @@
 import { tokenPattern } from '../http/headers.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Header, HttpResponse } from '../http/response.ts';
-import { flag, isFunction, type OptionRules, optionProblems, required } from '../http/optionRules.ts';
+import { flag, isFunction, type OptionRules, required, requireOptions } from '../http/optionRules.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import type { ProtectedResource } from './scheme.ts';
 
@@ -46,105 +46,67 @@ export type Routes<Identity> = Readonly<
 const reservedMethods: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'CONNECT', 'TRACE']);
 
 /** The routes beside the router, by path and method. Paths are compared exactly. */
-export class RouteTable<Identity> {
-  readonly #paths = new Map<string, Map<string, Route<Identity>>>();
+export type RouteTable<Identity> = Map<string, Map<string, Route<Identity>>>;
 
-  /**
-   * @throws {GatewayError} for an invalid key, a value that is not a route, or two routes with the same method and path
-   */
-  constructor(routes: Routes<Identity>) {
-    for (const [key, route] of Object.entries(routes)) {
-      const { method, path } = parseKey(key);
-      const definition = typeof route === 'function' ? { handler: route } : route;
-      const problems = optionProblems(`the route "${key}"`, definition, routeRules, `routes["${key}"].`);
-      if (problems.length > 0) throw new GatewayError(problems.join('\n'));
-      if (this.#paths.get(path)?.has(method)) {
-        throw new GatewayError(
-          `routes contains ${method} ${path} twice: "${path}" already serves GET and HEAD. Remove one of them.`,
-        );
-      }
-      this.add(path, definition, method);
+/**
+ * Reads the option `routes`.
+ * @throws {GatewayError} for an invalid key, a value that is not a route, two routes with the same method and path, and
+ *   a route with `protect` without authentication
+ */
+export function readRoutes<Identity>(
+  routes: Routes<Identity>,
+  hasAuthentication: boolean,
+): RouteTable<Identity> {
+  const table: RouteTable<Identity> = new Map();
+  for (const [key, value] of Object.entries(routes)) {
+    const [, method = 'GET', path] = /^(?:([^ ]*) )?(\/[^ ?#]*)$/.exec(key) ?? [];
+    if (
+      path === undefined ||
+      !tokenPattern.test(method) ||
+      method !== method.toUpperCase() ||
+      reservedMethods.has(method)
+    ) {
+      throw new GatewayError(
+        `The key "${key}" of routes is invalid; it must be a path without query and spaces, such as "/page", or a method in upper case and a path, such as "POST /page". GET also serves HEAD, and the gateway serves OPTIONS.`,
+      );
     }
-  }
-
-  get paths(): readonly string[] {
-    return [...this.#paths.keys()];
-  }
-
-  get methods(): readonly string[] {
-    const all = new Set<string>();
-    for (const methods of this.#paths.values()) for (const method of methods.keys()) all.add(method);
-    return [...all];
-  }
-
-  has(path: string): boolean {
-    return this.#paths.has(path);
-  }
-
-  /** Returns the routes of a path, by method. */
-  at(path: string): ReadonlyMap<string, Route<Identity>> | undefined {
-    return this.#paths.get(path);
-  }
-
-  add(path: string, route: Route<Identity>, method = 'GET'): void {
-    const methods = this.#paths.get(path) ?? new Map<string, Route<Identity>>();
-    methods.set(method, route);
-    this.#paths.set(path, methods);
-  }
-
-  /** @throws {GatewayError} if a route has `protect`; called for a gateway without authentication */
-  requireAuthentication(): void {
-    for (const [path, methods] of this.#paths) {
-      for (const [method, { protect }] of methods) {
-        if (!protect) continue;
-        throw new GatewayError(
-          `The route ${method} ${path} has protect: true, but createGateway has no authentication. Add authentication, or remove protect.`,
-        );
-      }
+    const route = typeof value === 'function' ? { handler: value } : value;
+    requireOptions(`the route "${key}"`, route, routeRules, `routes["${key}"].`);
+    if (route.protect && !hasAuthentication) {
+      throw new GatewayError(
+        `The route ${method} ${path} has protect: true, but createGateway has no authentication. Add authentication, or remove protect.`,
+      );
     }
+    addRoute(table, path, route, method);
   }
+  return table;
 }
 
-function parseKey(key: string): { readonly method: string; readonly path: string } {
-  const [first = '', second, ...others] = key.split(' ');
-  const path = second ?? first;
-  const method = second === undefined ? 'GET' : first;
-  if (!path.startsWith('/')) {
-    throw new GatewayError(`A path of routes is "${path}"; it must start with a slash, such as "/${path}".`);
-  }
-  if (others.length > 0 || /[?#]/.test(path)) {
+/** @throws {GatewayError} if another route has the same method and path */
+export function addRoute<Identity>(
+  table: RouteTable<Identity>,
+  path: string,
+  route: Route<Identity>,
+  method = 'GET',
+): void {
+  const methods = table.get(path) ?? new Map<string, Route<Identity>>();
+  if (methods.has(method)) {
     throw new GatewayError(
-      `The route "${key}" is not a path. Write it without query and spaces, such as "/page".`,
+      `${method} "${path}" is served twice: by routes, documentPath or the metadata of a protected resource. Give one of them another path.`,
     );
   }
-  if (!tokenPattern.test(method) || method !== method.toUpperCase() || reservedMethods.has(method)) {
-    throw new GatewayError(
-      `The route "${key}" has the method "${method}"; it must be a method in upper case, such as "POST ${path}". GET also serves HEAD, and the gateway serves OPTIONS.`,
-    );
-  }
-  return { method, path };
+  table.set(path, methods.set(method, route));
 }
 
 /**
- * Adds a route for the metadata of a protected resource. It is public and readable by pages of any origin, because
+ * Creates the route for the metadata of a protected resource. It is public and readable by pages of any origin, because
  * clients in browsers need it.
- * @throws {GatewayError} if its path is already taken
  */
-export function addMetadata<Identity>(
-  routes: RouteTable<Identity>,
-  resource: ProtectedResource,
-  scopes: readonly string[],
-): void {
-  const { path } = resource;
-  if (routes.has(path)) {
-    throw new GatewayError(
-      `The metadata of a protected resource and another response are both served at "${path}". Give each scheme its own resource, and each route another path.`,
-    );
-  }
+export function metadataRoute(resource: ProtectedResource, scopes: readonly string[]): Route<unknown> {
   const headers: readonly Header[] = [
     ['content-type', 'application/json'],
     ['access-control-allow-origin', '*'],
   ];
   const body = JSON.stringify(resource.document(scopes));
-  routes.add(path, { handler: () => ({ status: 200, headers, body }) });
+  return { handler: () => ({ status: 200, headers, body }) };
 }

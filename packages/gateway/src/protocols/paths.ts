@@ -1,6 +1,5 @@
 import type { LinkBase } from '../operations/deprecation.ts';
 import type { ProtocolName } from '../calls/requestScope.ts';
-import type { RouteTable } from '../calls/routes.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
@@ -10,6 +9,9 @@ interface PathOptions {
   readonly trpcBasePath?: string;
   readonly documentPath?: string;
 }
+
+/** The routes by path. */
+type RoutePaths = ReadonlyMap<string, unknown>;
 
 /** The paths at which the protocols and the document are served. Base paths have no trailing slash. */
 export interface Paths {
@@ -45,19 +47,14 @@ export function readPaths(options: PathOptions): Paths {
 }
 
 /**
- * Checks that no route hides the document or a procedure.
- * @throws {GatewayError} if the document or a procedure is served at the path of a route
+ * Checks that no route hides a procedure.
+ * @throws {GatewayError} if a procedure is served at the path of a route
  */
 export function requireFreePaths(
-  routes: Pick<RouteTable<never>, 'has'>,
-  { documentPath, trpcBasePath }: Paths,
+  routes: RoutePaths,
+  { trpcBasePath }: Paths,
   procedures: readonly Pick<Procedure, 'path'>[],
 ): void {
-  if (routes.has(documentPath)) {
-    throw new GatewayError(
-      `"${documentPath}" is the path of both the document and a route. Give one of them another path.`,
-    );
-  }
   const taken = procedures.filter(({ path }) => routes.has(`${trpcBasePath}/${path}`));
   if (taken.length === 0) return;
   throw new GatewayError(
@@ -111,9 +108,9 @@ function publicOrigin(publicUrl: string, restBasePath: string): string {
 /** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */
 export function createProtocolOf(
   { restBasePath, trpcBasePath }: Paths,
-  routes: Pick<RouteTable<never>, 'has' | 'paths'>,
+  routes: RoutePaths,
 ): (path: string) => ProtocolName {
-  const hasRouteBelow = (base: string) => routes.paths.some((path) => isBelow(path, base));
+  const hasRouteBelow = (base: string) => [...routes.keys()].some((path) => isBelow(path, base));
   const hasRpcRoutes = hasRouteBelow(trpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
   // The look-up of a route hashes the path, so it is skipped unless a route is below a base path, which is rare.
@@ -138,7 +135,7 @@ export function createProtocolOf(
  */
 export function createRouteOf(
   { restBasePath, trpcBasePath }: Paths,
-  routes: Pick<RouteTable<never>, 'has'>,
+  routes: RoutePaths,
   restRouteOf: (path: string) => string | undefined,
 ): (protocol: ProtocolName, path: string) => string | undefined {
   return (protocol, path) => {

@@ -44,7 +44,7 @@ export function createRouteProtocol<Identity>(
 
   return {
     target({ request: { method, path } }) {
-      const methods = routes.at(path);
+      const methods = routes.get(path);
       const route = methods?.get(method === 'HEAD' ? 'GET' : method);
       return { procedures: [], callCount: 1, isPublic: false, isOpen: !route?.protect, methods, route };
     },

@@ -92,17 +92,14 @@ describe('routes', () => {
 });
 
 it.each<[routes: object, message: string]>([
-  [{ '/x': () => textResponse(''), 'GET /x': () => textResponse('') }, 'routes contains GET /x twice'],
-  [
-    { 'POST /openapi.json': () => textResponse('') },
-    '"/openapi.json" is the path of both the document and a route',
-  ],
+  [{ '/x': () => textResponse(''), 'GET /x': () => textResponse('') }, 'GET "/x" is served twice'],
+  [{ '/openapi.json': () => textResponse('') }, 'GET "/openapi.json" is served twice'],
   [{ 'POST /v1/read': () => textResponse('') }, '/v1/read'],
   [
     { 'POST /trpc/read': () => textResponse('') },
     'Procedure "read" is served at "/trpc/read", which is also the path of a route',
   ],
-  [{ 'post /x': () => textResponse('') }, 'has the method "post"'],
+  [{ 'post /x': () => textResponse('') }, 'The key "post /x" of routes is invalid'],
   [{ 'OPTIONS /x': () => textResponse('') }, 'has the method "OPTIONS"'],
   [{ 'POST x': () => textResponse('') }, 'it must start with a slash'],
   [{ 'POST /x?y': () => textResponse('') }, 'Write it without query'],
