@@ -8,10 +8,9 @@ import { clientError } from '../procedures/clientError.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import type { Calls } from '../calls/calls.ts';
-import { CallScope } from '../calls/callScope.ts';
+import { CallScope, type RequestPolicy, type RequestScope } from '../calls/requestScope.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
 import { passesOriginCheck } from './origins.ts';
-import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
 import { safeMethods, type SameSite } from './sameSite.ts';
 import type { HeaderSource, Rejected, Scheme } from '../calls/scheme.ts';
 

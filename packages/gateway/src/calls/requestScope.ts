@@ -1,11 +1,98 @@
 // Hot path: one object per request.
+import { performance } from '../http/eventLoop.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Limit } from '../procedures/limitError.ts';
 import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import { CallScope } from './callScope.ts';
 import type { PolicyContext, PolicyFor, Target } from './policy.ts';
 import type { Scheme } from './scheme.ts';
+import type { RequestTelemetry } from './telemetry.ts';
+
+/** The timeout that the client set for its request. */
+export interface ClientTimeout {
+  readonly ms: number;
+  /** When it ends (`performance.now()`). */
+  readonly endsAt: number;
+}
+
+/** The abort signal and the deadline that the calls of one request share. */
+export class CallScope {
+  readonly request: HttpRequest;
+  /** The deadline of its calls (`performance.now()`); `undefined` until the first call is pending. */
+  deadline: number | undefined = undefined;
+  /** `undefined` if the client set no timeout. */
+  clientTimeout: ClientTimeout | undefined = undefined;
+  /** `undefined` without telemetry. */
+  telemetry: RequestTelemetry | undefined = undefined;
+  /** The timeout of its calls, in milliseconds; `undefined` for `callTimeoutMs`. */
+  readonly timeoutMs: number | undefined;
+  readonly #parent: AbortSignal | undefined = undefined;
+  #abort: AbortController | undefined = undefined;
+  #isFollowing = false;
+
+  /**
+   * @param parent the scope that aborts this one, besides its deadline. Default: only the client's disconnect does
+   * @param timeoutMs the deadline of one call (`deadlineMs`)
+   */
+  constructor(request: HttpRequest, parent?: CallScope, timeoutMs?: number) {
+    this.request = request;
+    this.timeoutMs = timeoutMs;
+    if (parent === undefined) return;
+    // The parent must notice a disconnect. Otherwise it starts to follow only when one of its own calls is pending.
+    parent.follow();
+    this.#parent = parent.signal;
+    this.clientTimeout = parent.clientTimeout;
+    this.telemetry = parent.telemetry;
+    this.follow();
+  }
+
+  /** Sets the deadline, if it is not set: the earlier of the calls' own deadline and the client's. */
+  begin(defaultTimeoutMs: number): void {
+    if (this.deadline !== undefined) return;
+    const ownDeadline = performance.now() + (this.timeoutMs ?? defaultTimeoutMs);
+    this.deadline = Math.min(ownDeadline, this.clientTimeout?.endsAt ?? Infinity);
+  }
+
+  /** Creates a scope for one call of the same request, with its own deadline. */
+  forOneCall(): CallScope {
+    const scope = new CallScope(this.request);
+    scope.clientTimeout = this.clientTimeout;
+    scope.telemetry = this.telemetry;
+    return scope;
+  }
+
+  /**
+   * Aborts with its parent and at the deadline. It is created on first use, because it costs as much as a small call.
+   */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (!this.#isFollowing && (this.#parent?.aborted ?? this.request.isAborted)) this.#follow();
+    }
+    return this.#abort.signal;
+  }
+
+  /** Starts to follow the parent. Call it before anything is pending: before that, a disconnect cannot be noticed. */
+  follow(): void {
+    if (!this.#isFollowing) this.#follow();
+  }
+
+  abort(reason?: unknown): void {
+    (this.#abort ??= new AbortController()).abort(reason);
+  }
+
+  #follow(): void {
+    this.#isFollowing = true;
+    const { request } = this;
+    if (this.#parent === undefined && !request.isAborted && request.whenAborted) {
+      return request.whenAborted((reason) => this.abort(reason));
+    }
+    const parent = this.#parent ?? this.request.signal;
+    // AbortSignal.any takes 13 µs, this 0.2 µs. The listener is not removed, because the output may be an open stream.
+    if (parent.aborted) this.abort(parent.reason);
+    else parent.addEventListener('abort', () => this.abort(parent.reason), { once: true });
+  }
+}
 
 /** The protocol of a request; `other` is the OpenAPI document and `routes`. */
 export type ProtocolName = 'rest' | 'trpc' | 'other';

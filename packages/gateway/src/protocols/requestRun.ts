@@ -2,7 +2,8 @@
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { OutgoingResponse } from '../http/outgoingResponse.ts';
-import type { Calls, OutcomeReceiver } from '../calls/calls.ts';
+import type { Calls } from '../calls/calls.ts';
+import type { OutcomeReceiver } from '../calls/deadlines.ts';
 import type { Idempotency, IdempotencyReservation, KeyedCall } from '../policies/idempotency.ts';
 import type { RequestScope } from '../calls/requestScope.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';

@@ -5,8 +5,7 @@ import { isObject } from '../../http/isObject.ts';
 import { utf8Length } from '../../http/utf8.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
-import type { CallScope } from '../../calls/callScope.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { CallScope, RequestScope } from '../../calls/requestScope.ts';
 import {
   batchTooLarge,
   boundedJson,

@@ -6,8 +6,8 @@ import type { MaybePromise } from '../../http/maybePromise.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { discardStream, isAsyncIterable } from '../../http/response.ts';
 import { performance } from '../../http/eventLoop.ts';
-import type { OutcomeReceiver } from '../../calls/calls.ts';
-import { CallScope } from '../../calls/callScope.ts';
+import type { OutcomeReceiver } from '../../calls/deadlines.ts';
+import { CallScope, type RequestScope } from '../../calls/requestScope.ts';
 import {
   admit,
   complete,
@@ -17,7 +17,6 @@ import {
   type PolicyContext,
   type Rejection,
 } from '../../calls/policy.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallTelemetry } from '../../calls/telemetry.ts';
 import { keyRequired } from '../../calls/idempotencyKey.ts';
