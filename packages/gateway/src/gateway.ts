@@ -17,7 +17,6 @@ import { ErrorReporter } from './calls/errorReporter.ts';
 import { Idempotency } from './policies/idempotency.ts';
 import { limitsOf } from './calls/limits.ts';
 import { createLoadShedding } from './policies/loadShedding.ts';
-import { createObserve } from './calls/telemetry.ts';
 import { admit, policySteps, requirePolicies, type Policy } from './calls/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
@@ -103,29 +102,82 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
 ): Promise<Gateway> {
   requireOptions('createGateway', options, gatewayRules, '');
   const service = await readService(options);
-  const policies = createPolicies(options, service);
-  const { protocolOf, protocols, routeOf, sockets } = createProtocols(options, service, policies);
-  const { definitions, document, errorFormat, limits, maxStreamBytes, ownOrigin, routes, schemes } = service;
-  const { calls, clientAddress, failedAttempts, idempotency, loadShedding, ofService, own, recorder, steps } =
-    policies;
-  const observe =
-    options.telemetry &&
-    createObserve(options.telemetry, {
-      routeOf,
-      publicScheme: ownOrigin === undefined ? undefined : ownOrigin.startsWith('https:') ? 'https' : 'http',
-      clientAddress,
-    });
+  const { definitions, document, errorFormat, limits, links, maxStreamBytes, operations } = service;
+  const { ownOrigin, paths, routes, schemes } = service;
+  const { calls, clientAddress, failedAttempts, idempotency, own, ofService, rateLimit } = createPolicies(
+    options,
+    service,
+  );
+  const { createContext, onError, telemetry } = options;
+  const router: AnyTRPCRouter = options.router;
+  const { _config: config } = router._def;
+  const { maxBodyBytes, maxQueueMs, maxResponseBytes } = limits;
+  const policies = policySteps<RequestPolicy<Identity>>([...own, ...ofService]);
+  const servicePolicies = ofService.length > 0 ? policySteps(ofService) : undefined;
+  const recorder = new Recorder(options);
+  const reporter = onError && new ErrorReporter(onError);
+  const errorResponse = createErrorResponse(errorFormat, reporter, definitions, maxResponseBytes);
+  const runSettings = { calls, createContext, idempotency, limits, watch: createCredentialWatch() };
+
+  const rest = createRestProtocol({
+    ...runSettings,
+    operations,
+    links,
+    basePathLength: paths.restBasePath.length,
+    spool: options.spool,
+    errorResponse,
+    ...eventTimes(config),
+  });
+  const isMasked = options.maskUnexpectedErrors ?? false;
+  const trpcSettings: TrpcSettings = {
+    ...runSettings,
+    config,
+    basePath: paths.trpcBasePath,
+    trpc: trpcOptions(options.trpc, limits, reporter),
+    procedures: new Map(definitions.map((definition) => [definition.path, definition])),
+    errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reporter }),
+  };
+  // The others have run when the request arrived.
+  const afterEarly = policies.admitting.slice(policies.early.length);
+  const sockets = new WebSockets({
+    ...trpcSettings,
+    admit: (scope: RequestScope<Identity>) => admit(afterEarly, scope),
+    policies: servicePolicies,
+    rateLimit,
+    allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], ownOrigin),
+    clientAddress,
+    failedAttempts,
+    sockets: withSocketLimits(options.sockets ?? {}, maxBodyBytes),
+    awaitsParameters: (request) => schemes.length > 0 && schemeIn(schemes, request, request) !== schemes[0],
+    recorder,
+  });
+  const protocolOf = createProtocolOf(paths, routes);
+  const routeOf = createRouteOf(paths, routes, rest.routeOf);
+  const publicScheme = ownOrigin && (ownOrigin.startsWith('https:') ? 'https' : 'http');
   const { handle, rejectHttp, shed, upgrade } = new RequestHandler<Identity>({
-    protocols,
+    protocols: {
+      rest,
+      trpc: new TrpcProtocol(trpcSettings),
+      other: createRouteProtocol(routes, errorResponse),
+    },
     protocolOf,
     openSocket: (scope) => sockets.upgrade(scope),
     own,
-    policies: steps,
-    ofService,
-    loadShedding,
+    policies,
+    ofService: servicePolicies,
+    loadShedding: maxQueueMs < Infinity ? createLoadShedding(maxQueueMs) : undefined,
     recorder,
     calls,
-    observe,
+    observe:
+      telemetry &&
+      (({ protocol, request }) =>
+        telemetry.begin({
+          request,
+          protocol,
+          route: routeOf(protocol, request.path),
+          scheme: publicScheme ?? request.scheme ?? 'http',
+          clientAddress: clientAddress(request),
+        })),
     rejectionResponse: (scope, rejection) => rejectionResponse(errorFormat, scope, rejection),
   });
   return {
@@ -133,10 +185,10 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     allowInexactHeaders: () => allowInexactHeaders(schemes),
     serves: (path) => protocolOf(path) !== 'other' || routes.has(path),
     upgrade,
-    ...(loadShedding && { shed }),
+    ...(maxQueueMs < Infinity && { shed }),
     rejectHttp,
-    fetch: createFetch({ handle, maxBodyBytes: limits.maxBodyBytes, maxStreamBytes }),
-    maxBodyBytes: limits.maxBodyBytes,
+    fetch: createFetch({ handle, maxBodyBytes, maxStreamBytes }),
+    maxBodyBytes,
     maxStreamBytes,
     maxMessageBytes: sockets.maxMessageBytes,
     maxUnauthenticatedBytes: sockets.maxUnauthenticatedBytes,
@@ -159,7 +211,6 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   const { documentPath, restBasePath, trpcBasePath } = paths;
   const links = createLinkBase(options.publicUrl, restBasePath);
   const limits = limitsOf(options);
-  const socketOptions = withSocketLimits(options.sockets ?? {}, limits.maxBodyBytes);
   const routes = readRoutes<Identity>(options.routes ?? {}, schemes.length > 0);
   addRoute(routes, documentPath, { handler: () => document.response() });
 
@@ -200,7 +251,6 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     routes,
     schemes,
     scopes,
-    socketOptions,
   };
 }
 
@@ -233,88 +283,8 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
   // Whatever the types of identity and data are: they are those of `authentication` and of the policies themselves.
   const ofService = (options.policies ?? []) as readonly Policy[];
   requirePolicies(ofService);
-  return {
-    calls,
-    clientAddress,
-    failedAttempts,
-    idempotency: definitions.some(({ idempotent }) => idempotent)
-      ? new Idempotency(options.idempotency ?? {}, limits, options.state)
-      : undefined,
-    loadShedding: limits.maxQueueMs < Infinity ? createLoadShedding(limits.maxQueueMs) : undefined,
-    ofService: options.policies && policySteps(ofService),
-    own,
-    steps: policySteps<RequestPolicy<Identity>>([...own, ...ofService]),
-    rateLimit,
-    recorder: new Recorder(options),
-  };
-}
-
-type PolicyParts<Identity> = ReturnType<typeof createPolicies<AnyTRPCRouter, Identity>>;
-
-/** Creates the protocols, which read requests into calls and encode their outcomes. */
-function createProtocols<Router extends AnyTRPCRouter, Identity>(
-  options: Options<Router, Identity>,
-  service: ServiceParts<Identity>,
-  policies: PolicyParts<Identity>,
-) {
-  const { createContext, onError, router } = options;
-  const { definitions, errorFormat, limits, links, operations, paths, routes, schemes, socketOptions } =
-    service;
-  const { calls, clientAddress, failedAttempts, idempotency, rateLimit, recorder } = policies;
-  const { _config: config } = router._def;
-  const { maxResponseBytes } = limits;
-  const watch = createCredentialWatch();
-  const reporter = onError && new ErrorReporter(onError);
-  const isMasked = options.maskUnexpectedErrors ?? false;
-  const errorResponse = createErrorResponse(errorFormat, reporter, definitions, maxResponseBytes);
-  const rest = createRestProtocol({
-    operations,
-    links,
-    basePathLength: paths.restBasePath.length,
-    limits,
-    calls,
-    watch,
-    idempotency,
-    createContext,
-    spool: options.spool,
-    errorResponse,
-    ...eventTimes(config),
-  });
-  const trpcSettings: TrpcSettings = {
-    config,
-    basePath: paths.trpcBasePath,
-    trpc: trpcOptions(options.trpc, limits, reporter),
-    limits,
-    calls,
-    procedures: new Map(definitions.map((definition) => [definition.path, definition])),
-    watch,
-    idempotency,
-    errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reporter }),
-    createContext,
-  };
-  const { admitting, early } = policies.steps;
-  // The others have run when the request arrived.
-  const afterEarly = admitting.slice(early.length);
-  const sockets = new WebSockets({
-    ...trpcSettings,
-    admit: (scope: RequestScope<Identity>) => admit(afterEarly, scope),
-    policies: policies.ofService,
-    rateLimit,
-    allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], service.ownOrigin),
-    clientAddress,
-    failedAttempts,
-    sockets: socketOptions,
-    awaitsParameters: (request) => schemes.length > 0 && schemeIn(schemes, request, request) !== schemes[0],
-    recorder,
-  });
-  return {
-    protocolOf: createProtocolOf(paths, routes),
-    protocols: {
-      rest,
-      trpc: new TrpcProtocol(trpcSettings),
-      other: createRouteProtocol(routes, errorResponse),
-    },
-    routeOf: createRouteOf(paths, routes, rest.routeOf),
-    sockets,
-  };
+  const idempotency = definitions.some(({ idempotent }) => idempotent)
+    ? new Idempotency(options.idempotency ?? {}, limits, options.state)
+    : undefined;
+  return { calls, clientAddress, failedAttempts, idempotency, ofService, own, rateLimit };
 }

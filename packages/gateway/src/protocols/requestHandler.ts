@@ -13,6 +13,7 @@ import { admit, complete, type PolicySteps, type Rejection, type Target } from '
 import type { Recorder } from '../calls/recorder.ts';
 import { RequestScope, type ProtocolName, type RequestPolicy } from '../calls/requestScope.ts';
 import type { LoadShedding } from '../policies/loadShedding.ts';
+import { ignoreErrors, type RequestTelemetry } from '../calls/telemetry.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Protocol } from './protocol.ts';
 
@@ -33,7 +34,7 @@ export interface RequestHandlerOptions<Identity> {
   readonly recorder: Recorder;
   readonly calls: Calls;
   /** Starts the telemetry of a request. */
-  readonly observe: ((scope: RequestScope<Identity>) => void) | undefined;
+  readonly observe: ((scope: RequestScope<Identity>) => RequestTelemetry) | undefined;
   /** Formats the rejection of malformed HTTP. */
   readonly rejectionResponse: (scope: RequestScope<Identity>, rejection: HttpRejection) => OutgoingResponse;
 }
@@ -117,7 +118,7 @@ export class RequestHandler<Identity> {
     const id = requestId(request.header('x-request-id'));
     const scope = new RequestScope<Identity>(request, protocol, id, startedAt);
     if (ofService) scope.data = {};
-    observe?.(scope);
+    if (observe) scope.telemetry = ignoreErrors(() => observe(scope));
     return scope;
   }
 
