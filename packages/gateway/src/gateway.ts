@@ -13,7 +13,7 @@ import { clientTimeoutPolicy } from './calls/deadlines.ts';
 import { corsPolicy } from './policies/cors.ts';
 import { createCredentialWatch } from './auth/credentialWatch.ts';
 import { createFailedAttempts } from './auth/failedAttempts.ts';
-import { ErrorReporter } from './calls/errorReporter.ts';
+import { createReportError } from './calls/reportError.ts';
 import { Idempotency } from './policies/idempotency.ts';
 import { limitsOf } from './calls/limits.ts';
 import { createLoadShedding } from './policies/loadShedding.ts';
@@ -104,19 +104,15 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
   const service = await readService(options);
   const { definitions, document, errorFormat, limits, links, maxStreamBytes, operations } = service;
   const { ownOrigin, paths, routes, schemes } = service;
-  const { calls, clientAddress, failedAttempts, idempotency, own, ofService, rateLimit } = createPolicies(
-    options,
-    service,
-  );
+  const { own, ofService, policies, ...shared } = createPolicies(options, service);
+  const { calls, clientAddress, failedAttempts, idempotency, rateLimit } = shared;
   const { createContext, onError, telemetry } = options;
   const router: AnyTRPCRouter = options.router;
   const { _config: config } = router._def;
   const { maxBodyBytes, maxQueueMs, maxResponseBytes } = limits;
-  const policies = policySteps<RequestPolicy<Identity>>([...own, ...ofService]);
-  const servicePolicies = ofService.length > 0 ? policySteps(ofService) : undefined;
   const recorder = new Recorder(options);
-  const reporter = onError && new ErrorReporter(onError);
-  const errorResponse = createErrorResponse(errorFormat, reporter, definitions, maxResponseBytes);
+  const reportError = onError && createReportError(onError);
+  const errorResponse = createErrorResponse(errorFormat, reportError, definitions, maxResponseBytes);
   const runSettings = { calls, createContext, idempotency, limits, watch: createCredentialWatch() };
 
   const rest = createRestProtocol({
@@ -133,16 +129,16 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     ...runSettings,
     config,
     basePath: paths.trpcBasePath,
-    trpc: trpcOptions(options.trpc, limits, reporter),
+    trpc: trpcOptions(options.trpc, limits, reportError),
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
-    errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reporter }),
+    errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reportError }),
   };
   // The others have run when the request arrived.
   const afterEarly = policies.admitting.slice(policies.early.length);
   const sockets = new WebSockets({
     ...trpcSettings,
     admit: (scope: RequestScope<Identity>) => admit(afterEarly, scope),
-    policies: servicePolicies,
+    policies: ofService,
     rateLimit,
     allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], ownOrigin),
     clientAddress,
@@ -153,7 +149,8 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
   });
   const protocolOf = createProtocolOf(paths, routes);
   const routeOf = createRouteOf(paths, routes, rest.routeOf);
-  const publicScheme = ownOrigin && (ownOrigin.startsWith('https:') ? 'https' : 'http');
+  const publicScheme =
+    ownOrigin === undefined ? undefined : ownOrigin.startsWith('https:') ? 'https' : 'http';
   const { handle, rejectHttp, shed, upgrade } = new RequestHandler<Identity>({
     protocols: {
       rest,
@@ -164,7 +161,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     openSocket: (scope) => sockets.upgrade(scope),
     own,
     policies,
-    ofService: servicePolicies,
+    ofService,
     loadShedding: maxQueueMs < Infinity ? createLoadShedding(maxQueueMs) : undefined,
     recorder,
     calls,
@@ -281,10 +278,12 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes))] : []),
   ];
   // Whatever the types of identity and data are: they are those of `authentication` and of the policies themselves.
-  const ofService = (options.policies ?? []) as readonly Policy[];
-  requirePolicies(ofService);
+  const added = (options.policies ?? []) as readonly Policy[];
+  requirePolicies(added);
   const idempotency = definitions.some(({ idempotent }) => idempotent)
     ? new Idempotency(options.idempotency ?? {}, limits, options.state)
     : undefined;
-  return { calls, clientAddress, failedAttempts, idempotency, ofService, own, rateLimit };
+  const ofService = added.length > 0 ? policySteps(added) : undefined;
+  const policies = policySteps<RequestPolicy<Identity>>([...own, ...added]);
+  return { calls, clientAddress, failedAttempts, idempotency, ofService, own, policies, rateLimit };
 }

@@ -5,7 +5,7 @@ import type { ErrorFormat } from './operations/errorFormat.ts';
 import type { CorsOptions } from './policies/cors.ts';
 import type { RequestRecord } from './calls/requestRecord.ts';
 import type { FailedAttemptsOptions } from './auth/failedAttempts.ts';
-import type { ReportedError } from './calls/errorReporter.ts';
+import type { ReportedError } from './calls/reportError.ts';
 import type { Policy } from './calls/policy.ts';
 import type { IdempotencyOptions } from './policies/idempotency.ts';
 import type { Limits } from './calls/limits.ts';

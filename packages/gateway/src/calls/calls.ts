@@ -1,4 +1,5 @@
 // Hot path: every call of every protocol is started here.
+import { mapMaybePromise } from '../http/maybePromise.ts';
 import { discardStream, isBodyStream } from '../http/response.ts';
 import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
@@ -6,7 +7,7 @@ import type { Procedure } from '../procedures/procedures.ts';
 import { CallScope, type RequestPolicy, type RequestScope } from './requestScope.ts';
 import { Deadlines, type OutcomeReceiver, PendingCall } from './deadlines.ts';
 import type { Limits } from './limits.ts';
-import { ignoreErrors, type CallTelemetry } from './telemetry.ts';
+import { ignoreErrors } from './telemetry.ts';
 
 /**
  * Runs the calls of all protocols. It limits how many run at once, and applies deadlines and telemetry. As a policy, it
@@ -15,7 +16,7 @@ import { ignoreErrors, type CallTelemetry } from './telemetry.ts';
 export class Calls implements RequestPolicy {
   readonly #maxInFlight: number;
   readonly #deadlines: Deadlines;
-  readonly #run: typeof execute;
+  readonly #run: typeof executeObserved;
 
   constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false) {
     this.#maxInFlight = maxInFlight;
@@ -105,26 +106,22 @@ export class Calls implements RequestPolicy {
 
 /** Runs a call within its span. */
 function executeObserved(
-  procedure: Parameters<typeof execute>[0],
+  procedure: Procedure,
   ctx: unknown,
   inputs: RawInputs,
   index: number,
-  scope: Parameters<typeof execute>[4] & Partial<Pick<CallScope, 'telemetry'>>,
+  scope: CallScope,
 ): unknown {
   const call = ignoreErrors(() => scope.telemetry?.call(procedure.path));
   if (call === undefined) return execute(procedure, ctx, inputs, index, scope);
-  let outcome: unknown;
   try {
-    outcome = call.run(() => execute(procedure, ctx, inputs, index, scope));
+    const outcome = call.run(() => execute(procedure, ctx, inputs, index, scope));
+    return mapMaybePromise(outcome, (settled) => {
+      ignoreErrors(() => call.end(settled instanceof Failure ? settled.error : undefined));
+      return settled;
+    });
   } catch (cause) {
     // `execute` never throws, but the telemetry may.
     return failureOf(cause);
   }
-  if (!(outcome instanceof Promise)) return endTelemetry(call, outcome);
-  return outcome.then((settled) => endTelemetry(call, settled));
-}
-
-function endTelemetry(call: CallTelemetry, outcome: unknown): unknown {
-  ignoreErrors(() => call.end(outcome instanceof Failure ? outcome.error : undefined));
-  return outcome;
 }

@@ -5,7 +5,7 @@ import { isBodyStream, reportedStream, type HttpResponse } from '../http/respons
 import { utf8Length } from '../http/utf8.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';
-import type { ProtocolName, RequestScope } from './requestScope.ts';
+import type { FailedCalls, ProtocolName, RequestScope } from './requestScope.ts';
 import { ignoreErrors } from './telemetry.ts';
 
 /** The options of a gateway that decide where records and errors are reported. */
@@ -62,7 +62,7 @@ export class Recorder {
   /** Reports a call on a WebSocket, or a malformed message. */
   call(socket: RequestScope, call: Recorded, status: number, isStream: boolean, trace?: TraceIds): void {
     if (!this.isComplete && call.error === undefined) return;
-    this.#emit({ ...toRequestRecord(socket, call, 'WS', 1, status, isStream), trace }, []);
+    this.#emit({ ...toRequestRecord(socket, call, 'WS', 1, status, isStream), trace });
   }
 
   /** @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2) */
@@ -84,7 +84,7 @@ export class Recorder {
     if (this.isComplete || error !== undefined) this.#emit({ ...record, trace }, failedCalls);
   }
 
-  #emit(record: RequestRecord, failedCalls: RequestScope['failedCalls']): void {
+  #emit(record: RequestRecord, failedCalls: FailedCalls = new Map()): void {
     try {
       if (this.#listener) this.#listener(record);
       else if (record.error !== undefined && this.#logged.includes(record.protocol)) {

@@ -97,12 +97,8 @@ export class CallScope {
 /** The protocol of a request; `other` is the OpenAPI document and `routes`. */
 export type ProtocolName = 'rest' | 'trpc' | 'other';
 
-/** An unexpected error (5xx) and the procedure that it ended. */
-export interface FailedCall {
-  readonly error: unknown;
-  /** The procedure's path; `undefined` if the error does not belong to one call. */
-  readonly path: string | undefined;
-}
+/** Unexpected errors (5xx), with the paths of the procedures that each has ended, joined by commas. */
+export type FailedCalls = ReadonlyMap<unknown, string>;
 
 /**
  * The state of one request: the findings of the policies, the data that protocols need, and the fields of its record.
@@ -150,7 +146,7 @@ export class RequestScope<Identity = unknown> extends CallScope implements Polic
   /** The last unexpected error (5xx). */
   error: unknown = undefined;
   /** All calls that failed unexpectedly. */
-  failedCalls: readonly FailedCall[] = noFailedCalls;
+  failedCalls: FailedCalls = noFailedCalls;
   /** The limit that rejected the request or one of its calls. */
   limit: Limit | undefined = undefined;
 
@@ -174,4 +170,4 @@ const noParameters: readonly never[] = [];
 const noTarget: Target = { procedures: [], callCount: 1, isPublic: false };
 /** Shared, since only the policies of the service write data. */
 const noData: object = Object.freeze({});
-const noFailedCalls: readonly FailedCall[] = [];
+const noFailedCalls: FailedCalls = new Map();

@@ -33,7 +33,8 @@ export function corsPolicy(
   { origins, credentials = false }: CorsOptions,
   describedHeaders: readonly string[],
 ): RequestPolicy {
-  const exposed: Header = ['access-control-expose-headers', uniqueNames(alwaysExposed, describedHeaders)];
+  const exposedNames = new Set([...alwaysExposed.split(', '), ...describedHeaders]);
+  const exposed: Header = ['access-control-expose-headers', [...exposedNames].join(', ')];
   requireOrigins('cors.origins', origins);
   const matches = originMatcher(origins);
   return {
@@ -73,13 +74,4 @@ export function corsPolicy(
       headers.push(vary);
     },
   };
-}
-
-/** Joins header names with commas, each name once. Case does not matter. */
-function uniqueNames(always: string, others: readonly string[]): string {
-  const names = new Map<string, string>();
-  for (const name of [...always.split(', '), ...others]) {
-    if (!names.has(name.toLowerCase())) names.set(name.toLowerCase(), name);
-  }
-  return [...names.values()].join(', ');
 }

@@ -5,7 +5,7 @@ import type { Header } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
 import type { PropertyPlace } from '../../operations/propertyPlaces.ts';
-import type { ErrorReporter } from '../../calls/errorReporter.ts';
+import type { ReportError } from '../../calls/reportError.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { clientMessage } from '../../procedures/clientError.ts';
@@ -22,22 +22,22 @@ export type ErrorResponse = ReturnType<typeof errorResponseOf>;
 
 /**
  * Creates the function that converts errors to REST responses.
- * @param reporter receives each error before its response, with the type of the called procedure
+ * @param reportError receives each error before its response, with the type of the called procedure
  */
 export function createErrorResponse(
   format: ErrorFormat,
-  reporter: ErrorReporter | undefined,
+  reportError: ReportError | undefined,
   procedures: readonly Procedure[],
   maxResponseBytes: number,
 ): ErrorResponse {
   const errorResponse = errorResponseOf(format, maxResponseBytes);
-  if (reporter === undefined) return errorResponse;
+  if (reportError === undefined) return errorResponse;
   const types = new Map(procedures.map(({ path, type }) => [path, type]));
   return (error, scope, ...others) => {
     const { context: ctx, input, operation: path, request } = scope;
     const type = types.get(path ?? '') ?? 'unknown';
     // Not if the client disconnected: no response is sent then.
-    if (!request.isAborted) reporter.report({ error, path, type, input, ctx, request });
+    if (!request.isAborted) reportError({ error, path, type, input, ctx, request });
     return errorResponse(error, scope, ...others);
   };
 }

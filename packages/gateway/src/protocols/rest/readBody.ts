@@ -5,7 +5,7 @@ import type { HttpRequest } from '../../http/request.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { formType, jsonContentType, type OperationBody } from '../../operations/operationBody.ts';
 import type { AllLimits } from '../../calls/limits.ts';
-import { rejectLongForm } from '../../calls/queryParameters.ts';
+import { rejectManyParameters } from '../../calls/queryParameters.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import { parseExactJson } from './exactJson.ts';
@@ -124,7 +124,7 @@ export function readBody(
   if (raw instanceof FormData) return readMultipart(fields, raw, issues);
   const text = decodeText(raw.bytes);
   if (raw.isForm) {
-    rejectLongForm(text, maxQueryParameters);
+    rejectManyParameters(text, maxQueryParameters, 'form');
     const input = {};
     convertFields(fields, formFields(text, fields), input, issues, maxJsonDepth);
     return input;

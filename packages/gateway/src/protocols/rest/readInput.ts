@@ -6,7 +6,7 @@ import { readDates } from '../../operations/jsonDates.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
-import { rejectLongQuery } from '../../calls/queryParameters.ts';
+import { rejectManyParameters } from '../../calls/queryParameters.ts';
 import { inputError, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { convertRest, convertText } from './convertText.ts';
 import { convertFields, type FormFields } from './formFields.ts';
@@ -40,7 +40,7 @@ export function readInput(
   const issues: InputIssue[] = [];
   const input = body && raw.body ? readBody(body, raw.body, issues, limits) : {};
   if (query.size > 0) {
-    rejectLongQuery(raw.request.query, limits.maxQueryParameters);
+    rejectManyParameters(raw.request.query, limits.maxQueryParameters);
     convertFields(query, raw.queryFields, input, issues, limits.maxJsonDepth);
     const lastEventId = output.kind === 'events' ? raw.request.header('last-event-id') : undefined;
     const parameter = lastEventId === undefined ? undefined : query.get('lastEventId');

@@ -7,7 +7,7 @@ import type { ClientAddress } from '../../calls/clientAddress.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import type { Recorder } from '../../calls/recorder.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
-import type { ErrorReporter } from '../../calls/errorReporter.ts';
+import type { ReportError } from '../../calls/reportError.ts';
 import { type AllLimits, defaultBatchSize, type Limits } from '../../calls/limits.ts';
 import type { Policy, PolicySteps, Rejection } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
@@ -30,24 +30,24 @@ export type TrpcOptions<Router extends AnyTRPCRouter> = Pick<
 export function trpcOptions<Router extends AnyTRPCRouter>(
   options: TrpcOptions<Router> = {},
   { maxInFlight }: Limits,
-  reporter: ErrorReporter | undefined,
+  reportError: ReportError | undefined,
 ): TrpcSettings['trpc'] {
   const trpc = options as TrpcOptions<AnyTRPCRouter>;
   return {
     ...trpc,
-    ...((reporter ?? trpc.onError) && { onError: reportTo(reporter, trpc.onError) }),
+    ...((reportError ?? trpc.onError) && { onError: reportTo(reportError, trpc.onError) }),
     maxBatchSize: Math.min(trpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
   };
 }
 
 /** Calls the gateway's `onError`, then that of `trpc`. Errors that they throw or reject with are ignored. */
 function reportTo(
-  reporter: ErrorReporter | undefined,
+  reportError: ReportError | undefined,
   onError: TrpcOptions<AnyTRPCRouter>['onError'],
 ): NonNullable<TrpcOptions<AnyTRPCRouter>['onError']> {
   return (reported) => {
     const { ctx, error, input, path, req, type } = reported;
-    reporter?.report({ error, path, type, input, ctx, request: req });
+    reportError?.({ error, path, type, input, ctx, request: req });
     (async () => onError?.(reported))().catch(() => {});
   };
 }

@@ -105,7 +105,7 @@ export abstract class RequestCalls extends RequestRun {
     if (http.isAborted && (this.reservation === undefined || this.hasError)) {
       // Only the connection has failed.
       this.scope.error = undefined;
-      this.scope.failedCalls = emptyList;
+      this.scope.failedCalls = new Map();
       this.discard();
       return this.finish(new OutgoingResponse(499, []));
     }
@@ -173,7 +173,9 @@ export abstract class RequestCalls extends RequestRun {
     if (cause instanceof LimitError) scope.limit = cause.limit;
     else if (errorStatusOf(cause) >= 500) {
       scope.error = cause;
-      scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
+      const others = scope.failedCalls.get(cause);
+      const paths = [others, call.path].filter((path) => path).join(',');
+      scope.failedCalls = new Map(scope.failedCalls).set(cause, paths);
     }
     const ctx = this.#context as never;
     settings.trpc.onError?.({ error: cause, ctx, req: request.http, ...call });
@@ -256,7 +258,7 @@ export abstract class RequestCalls extends RequestRun {
       // As in tRPC, a broken `responseMeta` or `errorFormatter` is left to the adapter, which sets no content type.
       const broken = failureOf(cause).error;
       this.report(broken);
-      return this.settings.errors.response(broken, this.scope, emptyList);
+      return this.settings.errors.response(broken, this.scope, emptyList, true);
     }
   }
 
