@@ -14,7 +14,7 @@ import { corsPolicy } from './policies/cors.ts';
 import { createCredentialWatch } from './auth/credentialWatch.ts';
 import { createFailedAttempts } from './auth/failedAttempts.ts';
 import { createReportError } from './calls/reportError.ts';
-import { Idempotency } from './policies/idempotency.ts';
+import { createIdempotency } from './policies/idempotency.ts';
 import { limitsOf } from './calls/limits.ts';
 import { createLoadShedding } from './policies/loadShedding.ts';
 import { admit, policySteps, requirePolicies, type Policy } from './calls/policy.ts';
@@ -105,7 +105,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
   const { definitions, document, errorFormat, limits, links, maxStreamBytes, operations } = service;
   const { ownOrigin, paths, routes, schemes } = service;
   const { own, ofService, policies, ...shared } = createPolicies(options, service);
-  const { calls, clientAddress, failedAttempts, idempotency, rateLimit } = shared;
+  const { calls, clientAddress, failedAttempts, rateLimit, idempotency } = shared;
   const { createContext, onError, telemetry } = options;
   const router: AnyTRPCRouter = options.router;
   const { _config: config } = router._def;
@@ -113,7 +113,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
   const recorder = new Recorder(options);
   const reportError = onError && createReportError(onError);
   const errorResponse = createErrorResponse(errorFormat, reportError, definitions, maxResponseBytes);
-  const runSettings = { calls, createContext, idempotency, limits, watch: createCredentialWatch() };
+  const runSettings = { calls, createContext, limits, idempotency, watch: createCredentialWatch() };
 
   const rest = createRestProtocol({
     ...runSettings,
@@ -281,9 +281,9 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
   const added = (options.policies ?? []) as readonly Policy[];
   requirePolicies(added);
   const idempotency = definitions.some(({ idempotent }) => idempotent)
-    ? new Idempotency(options.idempotency ?? {}, limits, options.state)
+    ? createIdempotency(options.idempotency ?? {}, limits, calls, options.state)
     : undefined;
   const ofService = added.length > 0 ? policySteps(added) : undefined;
   const policies = policySteps<RequestPolicy<Identity>>([...own, ...added]);
-  return { calls, clientAddress, failedAttempts, idempotency, ofService, own, policies, rateLimit };
+  return { calls, clientAddress, failedAttempts, ofService, own, policies, rateLimit, idempotency };
 }

@@ -63,12 +63,11 @@ export function createFailedAttempts(
   clientAddress: ClientAddress,
   state?: State,
 ): FailedAttempts {
-  const take = state
-    ? createSharedTokenBuckets('failedAttempts', state, { size: attempts, windowMs: windowSeconds * 1000 })
-    : createTokenBuckets(attempts, windowSeconds * 1000);
+  const bucket = { size: attempts, windowMs: windowSeconds * 1000 };
+  const take = createSharedTokenBuckets('failedAttempts', state, bucket);
   // A separate bucket: a script that keeps sending a bad token must not block WebSockets of browsers at the same
   // address.
-  const takeSilent = createTokenBuckets(attempts, windowSeconds * 1000);
+  const takeSilent = createTokenBuckets(bucket);
   const shortRejectedUntil = new RecentMap<number>(maxShortTokens);
   const longRejectedUntil = new RecentMap<number>(maxLongTokens);
   const rejectedUntil = (token: string) =>

@@ -17,9 +17,8 @@ export type SharedTokenBuckets = (key: string, count: number) => MaybePromise<Ta
 const maxBuckets = 50_000;
 
 /** Creates token buckets, one per key, in the memory of this process. */
-export function createTokenBuckets(size: number, windowMs: number): TokenBuckets {
+export function createTokenBuckets(bucket: Bucket): TokenBuckets {
   const buckets = new RecentMap<number>(maxBuckets);
-  const bucket: Bucket = { size, windowMs };
   return (key, count) => {
     const { fullAt, taken } = takeTokens(buckets.get(key), count, bucket, performance.now());
     buckets.set(key, fullAt);
@@ -31,16 +30,17 @@ export function createTokenBuckets(size: number, windowMs: number): TokenBuckets
 const stateTimeoutMs = 1000;
 
 /**
- * Creates token buckets, one per key, in a shared state. While the state cannot be reached, each process counts
+ * Creates token buckets, one per key, in a shared state, or without one in the memory of this process. While the state cannot be reached, each process counts
  * separately and logs that once to stderr. The returned function never throws and never rejects.
  * @param name the option that has the state, and the prefix of its keys
  */
 export function createSharedTokenBuckets(
   name: 'failedAttempts' | 'rateLimit',
-  state: State,
+  state: State | undefined,
   bucket: Bucket,
 ): SharedTokenBuckets {
-  const takeLocally = createTokenBuckets(bucket.size, bucket.windowMs);
+  const takeLocally = createTokenBuckets(bucket);
+  if (state === undefined) return takeLocally;
   let isUnavailable = false;
   let retriesAt = 0;
 
