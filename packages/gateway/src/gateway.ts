@@ -208,8 +208,8 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   const { documentPath, restBasePath, trpcBasePath } = paths;
   const links = createLinkBase(options.publicUrl, restBasePath);
   const limits = limitsOf(options);
-  const routes = readRoutes<Identity>(options.routes ?? {}, schemes.length > 0);
-  addRoute(routes, documentPath, { handler: () => document.response() });
+  const routes = readRoutes(options.routes ?? {});
+  addRoute(routes, documentPath, () => document.response());
 
   const definitions = await readProcedures(router);
   const scopes = allScopes(definitions, schemes);

@@ -57,15 +57,6 @@ it.each<[options: object, sentence: string]>([
     '"pingMS" is not an option of sockets.keepAlive; did you mean "pingMs"?\n' +
       '"pongWait" is not an option of sockets.keepAlive; did you mean "pongWaitMs"?',
   ],
-  [
-    { routes: { '/healthz': { handler: () => ({ status: 200, headers: [] }), protected: true } } },
-    '"protected" is not an option of the route "/healthz"; did you mean "protect"?',
-  ],
-  [
-    { routes: { 'POST /a': { handle: () => ({ status: 200, headers: [] }) } } },
-    '"handle" is not an option of the route "POST /a"; did you mean "handler"?\n' +
-      'routes["POST /a"].handler is undefined; it must be a function.',
-  ],
 ])('createGateway rejects unknown options: %j', async (options, sentence) => {
   await expect(createGateway({ ...validOptions, ...options })).rejects.toThrow(new GatewayError(sentence));
 });

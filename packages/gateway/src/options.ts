@@ -147,17 +147,16 @@ export interface GatewayOptions<
    */
   readonly spool?: Spool;
   /**
-   * Further routes, such as health checks and webhooks. A key without a method serves GET and HEAD. A route with
-   * `protect: true` requires a credential. A route may be below a base path, except at the path of a procedure. `OPTIONS`,
+   * Further routes, such as health checks and webhooks. A key without a method serves GET and HEAD. They
+   * need no credential. A route may be below a base path, except at the path of a procedure. `OPTIONS`,
    * 405 and CORS are handled as for procedures. Default: none.
    * @example
    * routes: {
    *   '/healthz': () => ({ status: 200, headers: [], body: 'ok' }),
    *   'POST /webhooks/stripe': receiveWebhook,
-   *   'DELETE /cache': { handler: clearCache, protect: true },
    * }
    */
-  readonly routes?: Routes<Identity>;
+  readonly routes?: Routes;
   /**
    * Rules of your own for requests of every protocol: a limit per tenant, a maintenance mode, an audit log. They have the
    * interface of the gateway's own policies, and run in this order. Default: none.

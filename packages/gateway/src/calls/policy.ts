@@ -21,8 +21,6 @@ export interface Target {
   readonly cost?: number;
   /** Whether all its procedures are served without a credential (`protect: false`). */
   readonly isPublic: boolean;
-  /** Whether it calls nothing that is protected, such as a route without `protect`: authentication and limits are skipped. */
-  readonly isOpen?: boolean;
   /** Where credentials are read. Default: the request's headers. */
   readonly credentials?: HeaderSource | undefined;
   /** Whether it opens a WebSocket, which can change state despite the method `GET`. */
@@ -63,7 +61,7 @@ export interface PolicyContext<Identity = unknown, Data extends object = object>
 export interface PolicyFor<Context, Response> {
   /**
    * Runs `admit` before authentication, and also for `routes` and the document. Default: `admit` runs after
-   * authentication, `maxInFlight` and the rate limit, for calls and for routes with `protect`.
+   * authentication, `maxInFlight` and the rate limit, for calls only.
    */
   readonly before?: 'authentication';
   /**

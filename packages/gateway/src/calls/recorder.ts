@@ -16,13 +16,10 @@ interface Listeners {
 }
 
 /** What a record says of a request, or of one call on a WebSocket. */
-export interface Recorded {
-  readonly operation: RequestScope['operation'];
+interface Recorded extends Pick<RequestScope, 'operation' | 'limit' | 'error'> {
   readonly calledPaths?: RequestScope['calledPaths'];
   /** `performance.now()`; `undefined` for a message without a call. */
   readonly startedAt: number | undefined;
-  readonly limit: RequestScope['limit'];
-  readonly error: unknown;
 }
 
 /** Reports completed requests to `onResponse`. Without it, reports unexpected errors to stderr. */
@@ -48,15 +45,10 @@ export class Recorder {
     if (typeof body === 'object' && isBodyStream(body)) {
       response.body = reportedStream(body, (cause) => {
         scope.error ??= cause;
-        this.#report(scope, response, true);
+        this.request(scope, response, true);
       });
-    } else this.#report(scope, response, false);
+    } else this.request(scope, response);
     return response;
-  }
-
-  /** Reports that a WebSocket was opened. */
-  upgrade(scope: RequestScope): void {
-    this.#report(scope, undefined, false);
   }
 
   /** Reports a call on a WebSocket, or a malformed message. */
@@ -65,8 +57,11 @@ export class Recorder {
     this.#emit({ ...toRequestRecord(socket, call, 'WS', 1, status, isStream), trace });
   }
 
-  /** @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2) */
-  #report(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): void {
+  /**
+   * Reports a request.
+   * @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2)
+   */
+  request(scope: RequestScope, response?: HttpResponse, isStream = false): void {
     const { error, failedCalls, protocol, request, telemetry } = scope;
     if (!this.isComplete && error === undefined && telemetry === undefined) return;
     const { method, receivedBytes } = request;

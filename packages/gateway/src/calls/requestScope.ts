@@ -31,18 +31,19 @@ export class CallScope {
   #isFollowing = false;
 
   /**
-   * @param parent the scope that aborts this one, besides its deadline. Default: only the client's disconnect does
-   * @param timeoutMs the deadline of one call (`deadlineMs`)
+   * @param shared the scope of the request, for one call with a deadline of its own
+   * @param timeoutMs the deadline of the procedure (`deadlineMs`). The call then also ends with `shared`
    */
-  constructor(request: HttpRequest, parent?: CallScope, timeoutMs?: number) {
+  constructor(request: HttpRequest, shared?: CallScope, timeoutMs?: number) {
     this.request = request;
     this.timeoutMs = timeoutMs;
-    if (parent === undefined) return;
+    if (shared === undefined) return;
+    this.clientTimeout = shared.clientTimeout;
+    this.telemetry = shared.telemetry;
+    if (timeoutMs === undefined) return;
     // The parent must notice a disconnect. Otherwise it starts to follow only when one of its own calls is pending.
-    parent.follow();
-    this.#parent = parent.signal;
-    this.clientTimeout = parent.clientTimeout;
-    this.telemetry = parent.telemetry;
+    shared.follow();
+    this.#parent = shared.signal;
     this.follow();
   }
 
@@ -51,14 +52,6 @@ export class CallScope {
     if (this.deadline !== undefined) return;
     const ownDeadline = performance.now() + (this.timeoutMs ?? defaultTimeoutMs);
     this.deadline = Math.min(ownDeadline, this.clientTimeout?.endsAt ?? Infinity);
-  }
-
-  /** Creates a scope for one call of the same request, with its own deadline. */
-  forOneCall(): CallScope {
-    const scope = new CallScope(this.request);
-    scope.clientTimeout = this.clientTimeout;
-    scope.telemetry = this.telemetry;
-    return scope;
   }
 
   /**

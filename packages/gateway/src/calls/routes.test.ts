@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { GatewayError } from '../http/gatewayError.ts';
-import { metadataRoute, readRoutes, type Routes } from './routes.ts';
+import { metadataRoute, readRoutes } from './routes.ts';
 
 const handler = () => ({ status: 200, headers: [] });
 const table = (...keys: readonly string[]) =>
-  readRoutes(Object.fromEntries(keys.map((key) => [key, handler])), true);
+  readRoutes(Object.fromEntries(keys.map((key) => [key, handler])));
 
 it('readRoutes returns the routes by their exact path and their method, in order', () => {
   const routes = table('/a', 'POST /a', 'QUERY /b');
@@ -40,25 +40,18 @@ it('readRoutes rejects two routes with the same method and path', () => {
 });
 
 it.each([
-  [undefined, 'the route "/a" takes an object of options, not undefined.'],
-  [null, 'the route "/a" takes an object of options, not null.'],
-  ['page', 'the route "/a" takes an object of options, not "page".'],
-  [{}, 'routes["/a"].handler is undefined; it must be a function.'],
-  [{ handler: 'page' }, 'routes["/a"].handler is "page"; it must be a function.'],
-])('readRoutes rejects the route %j', (route, sentence) => {
-  expect(() => readRoutes({ '/a': route } as never, true)).toThrow(new GatewayError(sentence));
-});
-
-it('readRoutes rejects a route with protect: true without authentication', () => {
-  const routes: Routes<unknown> = { '/a': { handler }, 'POST /b': { handler, protect: true } };
-  expect(() => readRoutes(routes, false)).toThrow(
-    'The route POST /b has protect: true, but createGateway has no authentication. Add authentication, or remove protect.',
+  [undefined, 'undefined'],
+  ['page', '"page"'],
+  [{ handler }, 'an object'],
+])('readRoutes rejects the route %j', (route, shown) => {
+  expect(() => readRoutes({ '/a': route } as never)).toThrow(
+    new GatewayError(`routes["/a"] is ${shown}; it must be a function.`),
   );
 });
 
 it('metadataRoute serves the metadata of a protected resource to pages of any origin', async () => {
   const resource = { path: '/free', document: (scopes: readonly string[]) => ({ scopes }) } as const;
-  const served = await metadataRoute(resource, ['read']).handler({} as never, {} as never);
+  const served = await metadataRoute(resource, ['read'])({} as never, {} as never);
   expect(served).toEqual({
     status: 200,
     headers: [

@@ -28,7 +28,7 @@ describe('createProtocolOf', () => {
     ['/trpc/hook', 'other'],
     ['/page', 'other'],
   ])('the path %s belongs to the protocol %s', (path, protocol) => {
-    const routes = readRoutes({ '/page': handler, '/v1/page': handler, 'POST /trpc/hook': handler }, true);
+    const routes = readRoutes({ '/page': handler, '/v1/page': handler, 'POST /trpc/hook': handler });
     expect(createProtocolOf(readPaths({}), routes)(path)).toBe(protocol);
   });
 
@@ -54,7 +54,7 @@ it.each<[publicUrl: string | undefined, origin: string]>([
 });
 
 it('requireFreePaths names every procedure that is served at the path of a route', () => {
-  const routes = readRoutes({ '/trpc/a': handler, 'POST /trpc/c': handler, '/page': handler }, true);
+  const routes = readRoutes({ '/trpc/a': handler, 'POST /trpc/c': handler, '/page': handler });
   const procedures = ['a', 'b', 'c'].map((path) => ({ path }));
   expect(() => requireFreePaths(routes, readPaths({}), procedures)).toThrow(
     'Procedure "a" is served at "/trpc/a", which is also the path of a route. Give the route another path.\n' +

@@ -82,7 +82,7 @@ export class RequestHandler<Identity> {
     scope.target = socketTarget;
     const finish = (decision: OutgoingResponse | SocketAcceptor) => {
       if (typeof decision !== 'function') return this.#complete(scope, decision);
-      this.#recorder.upgrade(scope);
+      this.#recorder.request(scope);
       return decision;
     };
     try {
@@ -129,7 +129,7 @@ export class RequestHandler<Identity> {
     scope.target = target;
     const { admitting, early } = this.#policies;
     if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
-    const rejection = admit(target.isOpen ? early : admitting, scope);
+    const rejection = admit(scope.protocol === 'other' ? early : admitting, scope);
     if (rejection === undefined) return protocol.respond(scope, target);
     if (!(rejection instanceof Promise)) return this.#reject(rejection, scope);
     return rejection.then((settled) =>

@@ -5,26 +5,26 @@ import { requireResponse } from '../../http/response.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
-import type { Route, RouteTable } from '../../calls/routes.ts';
+import type { RouteHandler, RouteTable } from '../../calls/routes.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Protocol } from '../protocol.ts';
 import { allowOf, methodNotAllowed, type ErrorResponse } from './errorResponse.ts';
 
 /** The routes of a path, and the one that a request addresses. */
-interface RouteTarget<Identity> extends Target {
-  readonly methods: ReadonlyMap<string, Route<Identity>> | undefined;
-  readonly route: Route<Identity> | undefined;
+interface RouteTarget extends Target {
+  readonly methods: ReadonlyMap<string, RouteHandler> | undefined;
+  readonly route: RouteHandler | undefined;
 }
 
 /** Creates the protocol of routes, including the document. Errors, including 404, have the format of REST errors. */
 export function createRouteProtocol<Identity>(
-  routes: RouteTable<Identity>,
+  routes: RouteTable,
   errorResponse: ErrorResponse,
-): Protocol<Identity, RouteTarget<Identity>> {
+): Protocol<Identity, RouteTarget> {
   const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no route at this path.' });
 
-  function runRoute(route: Route<Identity>, scope: RequestScope<Identity>): MaybePromise<OutgoingResponse> {
-    const { identity, request, requestId } = scope;
+  function runRoute(route: RouteHandler, scope: RequestScope<Identity>): MaybePromise<OutgoingResponse> {
+    const { request, requestId } = scope;
     const handleError = (cause: unknown) => {
       const error = routeError(cause, request);
       if (error === undefined) throw cause;
@@ -33,7 +33,7 @@ export function createRouteProtocol<Identity>(
     const source = `The route ${request.method} ${request.path}`;
     const toOutgoing = (response: unknown) => OutgoingResponse.of(requireResponse(response, source));
     try {
-      const response = route.handler(request, { identity, requestId });
+      const response = route(request, { requestId });
       return response instanceof Promise
         ? response.then(toOutgoing).catch(handleError)
         : toOutgoing(response);
@@ -46,7 +46,7 @@ export function createRouteProtocol<Identity>(
     target({ request: { method, path } }) {
       const methods = routes.get(path);
       const route = methods?.get(method === 'HEAD' ? 'GET' : method);
-      return { procedures: [], callCount: 1, isPublic: false, isOpen: !route?.protect, methods, route };
+      return { procedures: [], callCount: 1, isPublic: true, methods, route };
     },
     options: (scope, { methods }) =>
       methods ? new OutgoingResponse(204, [['allow', allowOf(methods)]]) : errorResponse(notFound, scope),

@@ -3,7 +3,7 @@ import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
-import type { CallScope, RequestScope } from '../../calls/requestScope.ts';
+import { CallScope, type RequestScope } from '../../calls/requestScope.ts';
 import type { KeyedCall } from '../../policies/idempotency.ts';
 import { idempotencyKey, keyRequired } from '../../calls/idempotencyKey.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
@@ -92,7 +92,7 @@ export abstract class RequestCalls extends RequestRun {
       else if (this.key !== undefined && procedure.idempotent) this.#reserve(procedure, this.key);
       else {
         let scope: CallScope = this.scope;
-        if (this.callScopes) this.callScopes.push((scope = this.scope.forOneCall()));
+        if (this.callScopes) this.callScopes.push((scope = new CallScope(request.http, this.scope)));
         settings.calls.start(procedure, this.#context, request, index, scope, this);
       }
     }
