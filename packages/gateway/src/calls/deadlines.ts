@@ -135,7 +135,7 @@ export const clientTimeoutPolicy: RequestPolicy = {
   admit(scope) {
     const value = scope.request.header(timeoutHeader);
     // Calls on a WebSocket have no headers, and opening the socket takes no time.
-    if (value === undefined || scope.target.isSocket) return undefined;
+    if (value === undefined || scope.kind === 'socket') return undefined;
     const ms = parseTimeout(value);
     if (ms === undefined) {
       return new TRPCError({

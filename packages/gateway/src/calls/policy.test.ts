@@ -30,23 +30,43 @@ async function start(...policies: readonly Policy[]) {
 }
 
 describe('admit', () => {
-  it('admit ends a request with a response, returned or promised, which other policies still complete', async () => {
+  it('complete of every policy may replace the response of a request that admit has rejected', async () => {
     const { send } = await start(
       {
         before: 'authentication',
-        admit: ({ request: { path } }) => {
-          if (path.includes('now')) return { status: 410, headers: page, body: 'gone' };
-          return path.includes('later') ? Promise.resolve({ status: 418, headers: [] }) : undefined;
+        admit: ({ request: { path } }) =>
+          path.includes('gone') ? new TRPCError({ code: 'NOT_FOUND' }) : undefined,
+        complete({ request: { path } }, response) {
+          if (!path.includes('gone')) return;
+          response.status = 410;
+          response.header('content-type', 'text/plain');
+          response.body = 'gone';
         },
       },
       { complete: (_context, response) => response.header('X-Served-By', 'books-1') },
     );
-    const now = await send('/v1/now');
-    expect([now.status, await now.text(), now.headers.get('x-served-by')]).toEqual([410, 'gone', 'books-1']);
-    expect(now.headers.get('x-request-id')).toBeTruthy();
-    expect((await send('/trpc/later')).status).toBe(418);
+    for (const path of ['/v1/gone', '/trpc/gone', '/gone']) {
+      const gone = await send(path);
+      expect([gone.status, await gone.text(), gone.headers.get('x-served-by')]).toEqual([
+        410,
+        'gone',
+        'books-1',
+      ]);
+      expect(gone.headers.get('x-request-id')).toBeTruthy();
+    }
     expect((await send('/v1/read')).status).toBe(200);
-    expect(page).toHaveLength(1);
+  });
+
+  it('a value of admit other than a TRPCError is a 500, and is reported', async () => {
+    const { records, send } = await start({ admit: () => ({ status: 410, headers: [] }) as never });
+    expect((await send('/v1/read')).status).toBe(500);
+    expect(records).toMatchObject([
+      {
+        error: {
+          cause: { message: 'admit of a policy returned an object; it must return a TRPCError or nothing.' },
+        },
+      },
+    ]);
   });
 
   it.each([
@@ -199,11 +219,14 @@ describe('complete', () => {
     const stream = {
       [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}), return: closed }),
     };
-    const { send } = await start(
-      { before: 'authentication', admit: () => ({ status: 200, headers: [], body: stream as never }) },
-      { complete: (_context, response) => void (response.body = 'replaced') },
-    );
-    expect(await (await send('/v1/read')).text()).toBe('replaced');
+    const { fetch } = await createGateway({
+      router,
+      createContext: () => ({}),
+      document: { title: 'Policies', version: '0.0.0' },
+      policies: [{ complete: (_context, response) => void (response.body = 'replaced') }],
+      routes: { '/stream': () => ({ status: 200, headers: [], body: stream as never }) },
+    });
+    expect(await (await fetch('http://localhost/stream')).text()).toBe('replaced');
     expect(closed).toHaveBeenCalledOnce();
   });
 

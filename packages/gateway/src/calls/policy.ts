@@ -1,11 +1,10 @@
 import { TRPCError } from '@trpc/server';
+import { formatValue } from '../http/formatValue.ts';
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { callback, optional, type OptionRules, requireOptions } from '../http/optionRules.ts';
-import { OutgoingResponse, type PolicyResponse } from '../http/outgoingResponse.ts';
+import type { PolicyResponse } from '../http/outgoingResponse.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { requireResponse, type HttpResponse } from '../http/response.ts';
 import { clientError } from '../procedures/clientError.ts';
-import { trpcCodeOf } from '../procedures/errorCodes.ts';
 import { failureOf } from '../procedures/execute.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Procedure, ServedProcedure } from '../procedures/procedures.ts';
@@ -23,8 +22,6 @@ export interface Target {
   readonly isPublic: boolean;
   /** Where credentials are read. Default: the request's headers. */
   readonly credentials?: HeaderSource | undefined;
-  /** Whether it opens a WebSocket, which can change state despite the method `GET`. */
-  readonly isSocket?: boolean;
 }
 
 /** A procedure, as policies see it. */
@@ -65,10 +62,11 @@ export interface PolicyFor<Context, Response> {
    */
   readonly before?: 'authentication';
   /**
-   * Admits a request, by returning nothing, or ends it: with a `TRPCError`, which is sent in the format of the protocol, or
-   * with a response. It may throw the error instead; any other error is a 500. It is not called for `OPTIONS`.
+   * Admits a request, by returning nothing, or rejects it with a `TRPCError`, which is sent in the format of the protocol.
+   * It may throw the error instead; any other error is a 500. It is not called for `OPTIONS`. To send another response,
+   * change it in `complete`.
    */
-  readonly admit?: (context: Context) => MaybePromise<HttpResponse | TRPCError | undefined | void>;
+  readonly admit?: (context: Context) => MaybePromise<TRPCError | undefined | void>;
   /**
    * Changes or reports a response, of whatever status, before it is sent; for a stream, before its first byte: those of
    * JSON lines (`httpBatchStreamLink`) and events begin before their calls end. A batch has one response. For the outcome
@@ -98,9 +96,6 @@ export interface Policy<Identity = unknown, Data extends object = object> extend
   PolicyContext<Identity, Data>,
   PolicyResponse
 > {}
-
-/** The error or the response with which a policy ends a request. */
-export type Rejection = OutgoingResponse | TRPCError;
 
 /** Policies, split into their steps. */
 export interface PolicySteps<Each> {
@@ -147,7 +142,7 @@ export function admit<Context>(
   policies: readonly PolicyFor<Context, never>[],
   context: Context,
   from = 0,
-): MaybePromise<Rejection | undefined> {
+): MaybePromise<TRPCError | undefined> {
   try {
     for (let at = from; at < policies.length; at += 1) {
       const result = policies[at]?.admit?.(context) ?? undefined;
@@ -181,20 +176,14 @@ export function complete<Context, Response>(
   return undefined;
 }
 
-/** Returns a rejection as an error, for a WebSocket, which has no responses. */
-export const rejectionError = (rejection: Rejection): TRPCError =>
-  rejection instanceof TRPCError
-    ? rejection
-    : new TRPCError({ code: trpcCodeOf(rejection.status), message: 'A policy rejected the request.' });
-
-function rejectionOf(result: unknown): Rejection {
-  if (result instanceof TRPCError) return result;
-  try {
-    return OutgoingResponse.of(requireResponse(result, 'admit of a policy'));
-  } catch (cause) {
-    return policyError(cause);
-  }
-}
+const rejectionOf = (result: unknown): TRPCError =>
+  result instanceof TRPCError
+    ? result
+    : policyError(
+        new TypeError(
+          `admit of a policy returned ${formatValue(result)}; it must return a TRPCError or nothing.`,
+        ),
+      );
 
 /** Returns what a policy has thrown as an error for clients, without the message of an unexpected one. */
 export const policyError = (cause: unknown): TRPCError => clientError(failureOf(cause).error);

@@ -9,7 +9,7 @@ import { discardStream, isBodyStream, requireResponse, type HttpResponse } from 
 import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
 import type { SocketAcceptor } from '../http/webSocket.ts';
 import type { Calls } from '../calls/calls.ts';
-import { admit, complete, type PolicySteps, type Rejection, type Target } from '../calls/policy.ts';
+import { admit, complete, type PolicySteps, type Target } from '../calls/policy.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { RequestScope, type ProtocolName, type RequestPolicy } from '../calls/requestScope.ts';
 import type { LoadShedding } from '../policies/loadShedding.ts';
@@ -79,7 +79,6 @@ export class RequestHandler<Identity> {
     if (request.method !== 'GET' || this.#options.protocolOf(request.path) !== 'trpc') return undefined;
     const scope = this.#scopeOf(request, 'trpc');
     scope.kind = 'socket';
-    scope.target = socketTarget;
     const finish = (decision: OutgoingResponse | SocketAcceptor) => {
       if (typeof decision !== 'function') return this.#complete(scope, decision);
       this.#recorder.request(scope);
@@ -147,10 +146,8 @@ export class RequestHandler<Identity> {
     );
   }
 
-  #reject(rejection: Rejection, scope: RequestScope<Identity>): OutgoingResponse {
-    return rejection instanceof TRPCError
-      ? this.#protocols[scope.protocol].reject(rejection, scope)
-      : rejection;
+  #reject(error: TRPCError, scope: RequestScope<Identity>): OutgoingResponse {
+    return this.#protocols[scope.protocol].reject(error, scope);
   }
 
   /** Runs the policies that complete a response: the gateway's, then those of the service. */
@@ -215,5 +212,3 @@ export class RequestHandler<Identity> {
     return response;
   }
 }
-
-const socketTarget: Target = { procedures: [], callCount: 1, isPublic: false, isSocket: true };

@@ -41,43 +41,38 @@ export function createSharedTokenBuckets(
 ): SharedTokenBuckets {
   const takeLocally = createTokenBuckets(bucket);
   if (state === undefined) return takeLocally;
-  let isUnavailable = false;
-  let retriesAt = 0;
-
-  function takeAfterError(key: string, count: number, cause: unknown): TakeResult {
-    if (!isUnavailable) {
-      // oxlint-disable-next-line no-console -- the service runs, but its limit is higher than it should be
-      console.error(
-        `@petstore/gateway: the shared state of ${name} is unavailable; until it is available again, each process counts on its own.`,
-        cause,
-      );
-    }
-    isUnavailable = true;
-    retriesAt = performance.now() + stateTimeoutMs;
-    return takeLocally(key, count);
-  }
-
-  function takeSucceeded(result: TakeResult): TakeResult {
-    isUnavailable = false;
-    return result;
-  }
+  /** When an unavailable state is tried again (`performance.now()`); `undefined` while it is available. */
+  let retriesAt: number | undefined;
 
   return (key, count) => {
-    if (isUnavailable) {
+    if (retriesAt !== undefined) {
       const now = performance.now();
       if (now < retriesAt) return takeLocally(key, count);
       // One call tries the state again; until it succeeds, the others count in this process.
       retriesAt = now + stateTimeoutMs;
     }
+    const succeed = (result: TakeResult) => {
+      retriesAt = undefined;
+      return result;
+    };
+    const fail = (cause: unknown) => {
+      if (retriesAt === undefined) {
+        // oxlint-disable-next-line no-console -- the service runs, but its limit is higher than it should be
+        console.error(
+          `@petstore/gateway: the shared state of ${name} is unavailable; until it is available again, each process counts on its own.`,
+          cause,
+        );
+      }
+      retriesAt = performance.now() + stateTimeoutMs;
+      return takeLocally(key, count);
+    };
     try {
       const result = state.take(`${name} ${key}`, count, bucket);
       return isThenable(result)
-        ? withinStateTimeout(result, stateTimeoutMs).then(takeSucceeded, (cause: unknown) =>
-            takeAfterError(key, count, cause),
-          )
-        : takeSucceeded(result);
+        ? withinStateTimeout(result, stateTimeoutMs).then(succeed, fail)
+        : succeed(result);
     } catch (cause) {
-      return takeAfterError(key, count, cause);
+      return fail(cause);
     }
   };
 }

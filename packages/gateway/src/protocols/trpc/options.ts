@@ -1,4 +1,4 @@
-import type { AnyTRPCRouter } from '@trpc/server';
+import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
@@ -9,7 +9,7 @@ import type { Recorder } from '../../calls/recorder.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
 import type { ReportError } from '../../calls/reportError.ts';
 import { type AllLimits, defaultBatchSize, type Limits } from '../../calls/limits.ts';
-import type { Policy, PolicySteps, Rejection } from '../../calls/policy.ts';
+import type { Policy, PolicySteps } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { SocketOrigins } from '../../auth/socketOrigins.ts';
@@ -75,8 +75,8 @@ export interface SocketSettings extends TrpcSettings {
    * Whether the credential may come with the connection parameters, since the request that opens the socket has none.
    */
   awaitsParameters(request: HttpRequest): boolean;
-  /** Runs the policies on a request or on the credential of a socket. Returns the error or the response that rejects it, if any. */
-  admit(scope: RequestScope): MaybePromise<Rejection | undefined>;
+  /** Runs the policies on a request or on the credential of a socket. Returns the error that rejects it, if any. */
+  admit(scope: RequestScope): MaybePromise<TRPCError | undefined>;
   /** The policies of the service, which also see each call. `undefined` without any. */
   readonly policies: PolicySteps<Policy> | undefined;
   /** Reports each call, and each malformed message. */

@@ -8,15 +8,7 @@ import { discardStream, isAsyncIterable } from '../../http/response.ts';
 import { performance } from '../../http/eventLoop.ts';
 import type { OutcomeReceiver } from '../../calls/deadlines.ts';
 import { CallScope, type RequestScope } from '../../calls/requestScope.ts';
-import {
-  admit,
-  complete,
-  policyError,
-  rejectionError,
-  type Policy,
-  type PolicyContext,
-  type Rejection,
-} from '../../calls/policy.ts';
+import { admit, complete, policyError, type Policy, type PolicyContext } from '../../calls/policy.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallTelemetry } from '../../calls/telemetry.ts';
 import { keyRequired } from '../../calls/idempotencyKey.ts';
@@ -144,8 +136,8 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
         (procedure.idempotent === 'required' ? keyRequired() : this.#socket.rejection(this)));
     if (error) return this.settle(0, new Failure(error));
     if (policies === undefined || this.#policyContext === undefined) return this.#run();
-    const next = (rejected: Rejection | undefined) => {
-      if (rejected) this.settle(0, new Failure(rejectionError(rejected)));
+    const next = (rejected: TRPCError | undefined) => {
+      if (rejected) this.settle(0, new Failure(rejected));
       else this.#run();
     };
     const admission = admit(policies.admitting, this.#policyContext);
