@@ -26,7 +26,7 @@ export const adoptionProcedures = {
   adoptAnimal: procedure
     .meta({
       scopes: ['adoptions:write'],
-      idempotencyKey: true,
+      idempotent: true,
       openapi: {
         method: 'POST',
         path: '/animals/{animalId}/adoption',

@@ -45,7 +45,7 @@ export const animalProcedures = {
 
   createAnimal: staff
     .meta({
-      idempotencyKey: true,
+      idempotent: true,
       openapi: {
         method: 'POST',
         path: '/animals',

@@ -43,7 +43,7 @@ export const categoryProcedures = {
 
   createCategory: staff
     .meta({
-      idempotencyKey: true,
+      idempotent: true,
       openapi: {
         method: 'POST',
         path: '/categories',

@@ -13,19 +13,18 @@ import { clientTimeoutPolicy } from './calls/deadlines.ts';
 import { corsPolicy } from './policies/cors.ts';
 import { createCredentialWatch } from './auth/credentialWatch.ts';
 import { createFailedAttempts } from './auth/failedAttempts.ts';
-import { ErrorReporter } from './calls/errorReporter.ts';
-import { Idempotency } from './policies/idempotency.ts';
+import { createReportError } from './calls/reportError.ts';
+import { createIdempotency } from './policies/idempotency.ts';
 import { limitsOf } from './calls/limits.ts';
-import { loadSheddingPolicy } from './policies/loadShedding.ts';
-import { createObserve } from './calls/telemetry.ts';
-import { admit, createPolicySets, requirePolicies, type Policy } from './calls/policy.ts';
+import { createLoadShedding } from './policies/loadShedding.ts';
+import { admit, policySteps, requirePolicies, type Policy } from './calls/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
 import type { RequestPolicy, RequestScope } from './calls/requestScope.ts';
-import { addMetadata, RouteTable } from './calls/routes.ts';
-import { createSameSite, createSocketOrigins } from './auth/origins.ts';
+import { addRoute, metadataRoute, readRoutes } from './calls/routes.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
+import { createSameSite, createSocketOrigins } from './auth/origins.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import { createRouteOf, isBelow, createLinkBase, readPaths, requireFreePaths } from './protocols/paths.ts';
 import { createProtocolOf, RequestHandler } from './protocols/requestHandler.ts';
@@ -37,7 +36,8 @@ import { trpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
 import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
-import { requireOptions } from './requireOptions.ts';
+import { gatewayRules } from './gatewayRules.ts';
+import { requireOptions } from './http/optionRules.ts';
 
 /** A gateway: pass it to `serve`, `nodeHandler` or `handleUpgrades`, or call its `fetch`. */
 export interface Gateway extends Service {
@@ -92,29 +92,84 @@ export interface Gateway extends Service {
 export async function createGateway<Router extends AnyTRPCRouter, Identity, Data extends object = object>(
   options: GatewayOptions<Router, Identity, Data>,
 ): Promise<Gateway> {
-  requireOptions(options);
+  requireOptions('createGateway', options, gatewayRules, '');
   const service = await readService(options);
-  const policies = createPolicies(options, service);
-  const { protocolOf, protocols, routeOf, sockets } = createProtocols(options, service, policies);
-  const { definitions, document, errorFormat, limits, maxStreamBytes, ownOrigin, routes, schemes } = service;
-  const { calls, clientAddress, failedAttempts, isIdempotent, own, policiesOf, recorder } = policies;
-  const observe =
-    options.telemetry &&
-    createObserve(options.telemetry, {
-      routeOf,
-      publicScheme: ownOrigin === undefined ? undefined : ownOrigin.startsWith('https:') ? 'https' : 'http',
-      clientAddress,
-    });
+  const { definitions, document, errorFormat, limits, links, maxStreamBytes, operations } = service;
+  const { ownOrigin, paths, routes, schemes } = service;
+  const { own, ofService, policies, ...shared } = createPolicies(options, service);
+  const { calls, clientAddress, failedAttempts, rateLimit, idempotency } = shared;
+  const { createContext, onError, telemetry } = options;
+  const router: AnyTRPCRouter = options.router;
+  const { _config: config } = router._def;
+  const { maxBodyBytes, maxQueueMs, maxResponseBytes } = limits;
+  const recorder = new Recorder(options);
+  const reportError = onError && createReportError(onError);
+  const errorResponse = createErrorResponse(errorFormat, reportError, maxResponseBytes);
+  const runSettings = { calls, createContext, limits, idempotency, watch: createCredentialWatch() };
+
+  const times = eventTimes(config);
+  const rest = createRestProtocol({
+    ...runSettings,
+    operations,
+    links,
+    basePathLength: paths.restBasePath.length,
+    spool: options.spool,
+    errorResponse,
+    ...times,
+  });
+  const isMasked = options.maskUnexpectedErrors ?? false;
+  const trpcSettings: TrpcSettings = {
+    ...runSettings,
+    config,
+    basePath: paths.trpcBasePath,
+    trpc: trpcOptions(options.trpc, limits, reportError),
+    procedures: new Map(definitions.map((definition) => [definition.path, definition])),
+    eventTimes: times,
+    errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reportError }),
+  };
+  // The others have run when the request arrived.
+  const afterEarly = policies.admitting.slice(policies.early.length);
+  const sockets = new WebSockets({
+    ...trpcSettings,
+    admit: (scope: RequestScope<Identity>) => admit(afterEarly, scope),
+    policies: ofService,
+    rateLimit,
+    allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], ownOrigin),
+    clientAddress,
+    failedAttempts,
+    keepAlive: options.sockets?.keepAlive,
+    // A credential of the first scheme decides. That of another one may be replaced by connection parameters.
+    awaitsParameters: (request) => schemes[0]?.read(request, request) === undefined && schemes.length > 0,
+    recorder,
+  });
+  const protocolOf = createProtocolOf(paths, routes);
+  const routeOf = createRouteOf(paths, routes, rest.routeOf);
+  const publicScheme =
+    ownOrigin === undefined ? undefined : ownOrigin.startsWith('https:') ? 'https' : 'http';
   const { handle, rejectHttp, shed, upgrade } = new RequestHandler<Identity>({
-    protocols,
+    protocols: {
+      rest,
+      trpc: new TrpcProtocol(trpcSettings),
+      other: createRouteProtocol(routes, errorResponse),
+    },
     protocolOf,
     openSocket: (scope) => sockets.upgrade(scope),
     own,
-    policies: policiesOf.ofRequest,
-    hasData: options.policies !== undefined,
+    policies,
+    ofService,
+    loadShedding: maxQueueMs < Infinity ? createLoadShedding(maxQueueMs) : undefined,
     recorder,
     calls,
-    observe,
+    observe:
+      telemetry &&
+      (({ protocol, request }) =>
+        telemetry.begin({
+          request,
+          protocol,
+          route: routeOf(protocol, request.path),
+          scheme: publicScheme ?? request.scheme ?? 'http',
+          clientAddress: clientAddress(request),
+        })),
     rejectionResponse: (scope, rejection) => rejectionResponse(errorFormat, scope, rejection),
   });
   return {
@@ -122,16 +177,16 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     allowInexactHeaders: () => allowInexactHeaders(schemes),
     serves: (path) => protocolOf(path) !== 'other' || routes.has(path),
     upgrade,
-    ...(policiesOf.ofRequest.always.arriving.length > 0 && { shed }),
+    ...(maxQueueMs < Infinity && { shed }),
     rejectHttp,
-    fetch: createFetch({ handle, maxBodyBytes: limits.maxBodyBytes, maxStreamBytes }),
-    maxBodyBytes: limits.maxBodyBytes,
+    fetch: createFetch({ handle, maxBodyBytes, maxStreamBytes }),
+    maxBodyBytes,
     maxStreamBytes,
-    maxMessageBytes: Math.ceil(Math.min(defaultMessageBytes, limits.maxBodyBytes)),
+    maxMessageBytes: Math.ceil(Math.min(defaultMessageBytes, maxBodyBytes)),
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     rejectedTokens: () => failedAttempts?.known() ?? 0,
-    hasLocalIdempotencyKeys: isIdempotent && options.state === undefined,
+    hasLocalIdempotencyKeys: idempotency !== undefined && options.state === undefined,
     broadcastReconnect: () => sockets.broadcastReconnect(),
     document: document.value,
   };
@@ -147,17 +202,19 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   const { documentPath, restBasePath, trpcBasePath } = paths;
   const links = createLinkBase(options.publicUrl, restBasePath);
   const limits = limitsOf(options);
-  const routes = new RouteTable<Identity>(options.routes ?? {});
+  const routes = readRoutes(options.routes ?? {});
+  addRoute(routes, documentPath, () => document.response());
 
   const definitions = await readProcedures(router);
   const scopes = allScopes(definitions, schemes);
-  if (schemes.length === 0) routes.requireAuthentication();
+  for (const { protectedResource } of schemes) {
+    if (protectedResource) addRoute(routes, protectedResource.path, metadataRoute(protectedResource, scopes));
+  }
   requireFreePaths(routes, paths, definitions);
-  const routeMethods = routes.methods;
   const operations = createOperations(definitions, {
     basePath: restBasePath,
     links,
-    isTaken: (path) => path === documentPath || routes.has(path) || isBelow(path, trpcBasePath),
+    isTaken: (path) => routes.has(path) || isBelow(path, trpcBasePath),
     canSpool: options.spool !== undefined,
   });
   const document = lazyDocument({
@@ -170,10 +227,6 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     limits,
     errorFormat,
   });
-  routes.add(documentPath, { handler: () => document.response() });
-  for (const { protectedResource } of schemes) {
-    if (protectedResource) addMetadata(routes, protectedResource, scopes);
-  }
   const uploadBytes = operations.map(({ input }) => input.body?.upload?.maxBytes ?? 0);
   return {
     definitions,
@@ -185,7 +238,6 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     operations,
     ownOrigin: URL.canParse(links.origin) ? new URL(links.origin).origin : undefined,
     paths,
-    routeMethods,
     routes,
     schemes,
     scopes,
@@ -197,7 +249,7 @@ type ServiceParts<Identity> = Awaited<ReturnType<typeof readService<AnyTRPCRoute
 /** Creates the policies, in the order in which they run, and the state that all requests share. */
 function createPolicies<Router extends AnyTRPCRouter, Identity>(
   options: Options<Router, Identity>,
-  { definitions, limits, operations, ownOrigin, routeMethods, schemes, scopes }: ServiceParts<Identity>,
+  { definitions, limits, operations, ownOrigin, schemes, scopes }: ServiceParts<Identity>,
 ) {
   const isProtected = schemes.length > 0;
   const calls = new Calls(limits, options.telemetry !== undefined);
@@ -206,103 +258,25 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
   if (options.rateLimit) requireCosts(definitions, options.rateLimit.calls);
-  const isIdempotent = definitions.some((definition) => definition.idempotencyKey);
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
 
   // After them, each call takes a place in `calls` and gets a deadline and a span.
   const own: readonly RequestPolicy<Identity>[] = [
-    ...(limits.maxQueueMs < Infinity ? [loadSheddingPolicy(limits.maxQueueMs)] : []),
     calls,
     ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
     ...(scopes.length > 0 ? [scopesPolicy] : []),
     ...(rateLimit ? [rateLimit] : []),
     clientTimeoutPolicy,
     securityHeadersPolicy(isProtected),
-    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes, routeMethods))] : []),
+    ...(options.cors ? [corsPolicy(options.cors, describedHeaders(operations, schemes))] : []),
   ];
   // Whatever the types of identity and data are: they are those of `authentication` and of the policies themselves.
-  const ofService = requirePolicies(options.policies ?? []) as readonly Policy[];
-  return {
-    calls,
-    clientAddress,
-    failedAttempts,
-    idempotency: isIdempotent ? new Idempotency(options.idempotency ?? {}, limits, options.state) : undefined,
-    isIdempotent,
-    own,
-    policiesOf: createPolicySets<RequestPolicy<Identity>, Policy>(own, ofService, definitions),
-    rateLimit,
-    recorder: new Recorder(options),
-  };
-}
-
-type PolicyParts<Identity> = ReturnType<typeof createPolicies<AnyTRPCRouter, Identity>>;
-
-/** Creates the protocols, which read requests into calls and encode their outcomes. */
-function createProtocols<Router extends AnyTRPCRouter, Identity>(
-  options: Options<Router, Identity>,
-  service: ServiceParts<Identity>,
-  policies: PolicyParts<Identity>,
-) {
-  const { createContext, onError, router } = options;
-  const { definitions, errorFormat, limits, links, operations, paths, routes, schemes } = service;
-  const { calls, clientAddress, failedAttempts, idempotency, rateLimit, recorder } = policies;
-  const { _config: config } = router._def;
-  const { maxResponseBytes } = limits;
-  const watch = createCredentialWatch();
-  const times = eventTimes(config);
-  const reporter = onError && new ErrorReporter(onError);
-  const isMasked = options.maskUnexpectedErrors ?? false;
-  const errorResponse = createErrorResponse(errorFormat, reporter, maxResponseBytes);
-  const rest = createRestProtocol({
-    operations,
-    links,
-    basePathLength: paths.restBasePath.length,
-    limits,
-    calls,
-    watch,
-    idempotency,
-    createContext,
-    spool: options.spool,
-    errorResponse,
-    ...times,
-  });
-  const trpcSettings: TrpcSettings = {
-    config,
-    basePath: paths.trpcBasePath,
-    trpc: trpcOptions(options.trpc, limits, reporter),
-    limits,
-    calls,
-    procedures: new Map(definitions.map((definition) => [definition.path, definition])),
-    watch,
-    idempotency,
-    eventTimes: times,
-    errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reporter }),
-    createContext,
-  };
-  const { admitting, early } = policies.policiesOf.ofRequest.always;
-  // The others have run when the request arrived.
-  const afterEarly = admitting.slice(early.length);
-  const sockets = new WebSockets({
-    ...trpcSettings,
-    admit: (scope: RequestScope<Identity>) => admit(afterEarly, scope),
-    policies: policies.policiesOf.ofCall,
-    rateLimit,
-    allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], service.ownOrigin),
-    clientAddress,
-    failedAttempts,
-    keepAlive: options.sockets?.keepAlive,
-    // A credential of the first scheme decides. That of another one may be replaced by connection parameters.
-    awaitsParameters: (request) => schemes[0]?.read(request, request) === undefined && schemes.length > 0,
-    recorder,
-  });
-  return {
-    protocolOf: createProtocolOf(paths, routes),
-    protocols: {
-      rest,
-      trpc: new TrpcProtocol(trpcSettings),
-      other: createRouteProtocol(routes, errorResponse),
-    },
-    routeOf: createRouteOf(paths, routes, rest.routeOf),
-    sockets,
-  };
+  const added = (options.policies ?? []) as readonly Policy[];
+  requirePolicies(added);
+  const idempotency = definitions.some(({ idempotent }) => idempotent)
+    ? createIdempotency(options.idempotency ?? {}, limits, calls, options.state)
+    : undefined;
+  const ofService = added.length > 0 ? policySteps(added) : undefined;
+  const policies = policySteps<RequestPolicy<Identity>>([...own, ...added]);
+  return { calls, clientAddress, failedAttempts, ofService, own, policies, rateLimit, idempotency };
 }

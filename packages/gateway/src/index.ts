@@ -7,7 +7,7 @@ export { memoryState, type MemoryStateOptions } from './state/memoryState.ts';
 export type { Bucket, State, TakeResult } from './state/state.ts';
 export { takeTokens } from './state/takeTokens.ts';
 export type { RateLimitOptions } from './policies/rateLimit.ts';
-export type { ReportedError } from './calls/errorReporter.ts';
+export type { ReportedError } from './calls/reportError.ts';
 export type { Policy, PolicyContext } from './calls/policy.ts';
 export type { PolicyResponse } from './http/outgoingResponse.ts';
 export type { Limits } from './calls/limits.ts';

@@ -38,7 +38,7 @@ it.each([
   [
     'rateLimit.window',
     { rateLimit: { calls: 1, window: 60 } },
-    '"window" is not an option of rateLimit; did you mean "windowSeconds"?',
+    '"window" is not an option of rateLimit; its options are calls, windowSeconds, key.',
   ],
   [
     'a number as text',
@@ -237,7 +237,7 @@ it('serve rejects an unknown option of tls', async () => {
   const gateway = await create({});
   // @ts-expect-error options that the types reject
   await expect(serve(gateway, { tls: { cert: 'cert.pem', key: 'key.pem' } })).rejects.toThrow(
-    '"cert" is not an option of tls; did you mean "certFile"?',
+    '"cert" is not an option of tls; its options are certFile, keyFile.',
   );
 });
 

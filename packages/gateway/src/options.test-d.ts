@@ -96,9 +96,10 @@ test('createContext infers the type of identity from the schemes', async () => {
 });
 
 test('a policy sees the metadata of procedures with its type', () => {
-  const policy: Policy = { procedures: ({ meta }) => meta?.scopes?.includes('pets:write') ?? false };
-  expectTypeOf(policy.procedures)
-    .parameter(0)
-    .toHaveProperty('meta')
-    .toEqualTypeOf<GatewayMeta | undefined>();
+  const policy: Policy = {
+    admit({ procedures }) {
+      expectTypeOf(procedures[0]?.meta).toEqualTypeOf<GatewayMeta | undefined>();
+    },
+  };
+  expectTypeOf(policy).toExtend<Policy>();
 });

@@ -5,7 +5,7 @@ import type { ErrorFormat } from './operations/errorFormat.ts';
 import type { CorsOptions } from './policies/cors.ts';
 import type { RequestRecord } from './calls/requestRecord.ts';
 import type { FailedAttemptsOptions } from './auth/failedAttempts.ts';
-import type { ReportedError } from './calls/errorReporter.ts';
+import type { ReportedError } from './calls/reportError.ts';
 import type { Policy } from './calls/policy.ts';
 import type { IdempotencyOptions } from './policies/idempotency.ts';
 import type { Limits } from './calls/limits.ts';
@@ -90,7 +90,7 @@ export interface GatewayOptions<
    */
   readonly failedAttempts?: FailedAttemptsOptions;
   /**
-   * How long to store responses of procedures whose metadata has `idempotencyKey` next to `openapi`, and for whom.
+   * How long to store responses of procedures with `idempotent` in their metadata, and for whom.
    * Default: for 24 hours, by credential.
    */
   readonly idempotency?: IdempotencyOptions<Identity>;
@@ -138,17 +138,16 @@ export interface GatewayOptions<
    */
   readonly spool?: Spool;
   /**
-   * Further routes, such as health checks and webhooks. A key without a method serves GET and HEAD. A route with
-   * `protect: true` requires a credential. A route may be below a base path, except at the path of a procedure. `OPTIONS`,
+   * Further routes, such as health checks and webhooks. A key without a method serves GET and HEAD. They
+   * need no credential. A route may be below a base path, except at the path of a procedure. `OPTIONS`,
    * 405 and CORS are handled as for procedures. Default: none.
    * @example
    * routes: {
    *   '/healthz': () => ({ status: 200, headers: [], body: 'ok' }),
    *   'POST /webhooks/stripe': receiveWebhook,
-   *   'DELETE /cache': { handler: clearCache, protect: true },
    * }
    */
-  readonly routes?: Routes<Identity>;
+  readonly routes?: Routes;
   /**
    * Rules of your own for requests of every protocol: a limit per tenant, a maintenance mode, an audit log. They have the
    * interface of the gateway's own policies, and run in this order. Default: none.

@@ -7,7 +7,7 @@ import type { LoggedRequest } from './parts.ts';
 import { startService } from './service.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const router = t.router({ pay: t.procedure.meta({ idempotencyKey: true }).mutation(() => 'paid') });
+const router = t.router({ pay: t.procedure.meta({ idempotent: true }).mutation(() => 'paid') });
 
 test.each<[what: string, state: State | undefined, warnings: unknown[]]>([
   [

@@ -109,7 +109,8 @@ export function authenticationPolicy<Identity>({
   ): MaybePromise<TRPCError | undefined> {
     const { request } = scope;
     const key = prefix + credential;
-    const canChange = scope.target.isSocket || !safeMethods.has(request.method);
+    // A WebSocket can change state despite its method `GET`.
+    const canChange = scope.kind === 'socket' || !safeMethods.has(request.method);
     if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, scope))
       return reject(scope, crossSite);
     if (failedAttempts?.isKnown(key)) return decide(undefined);

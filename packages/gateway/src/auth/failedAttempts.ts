@@ -36,12 +36,11 @@ export function createFailedAttempts(
   clientAddress: ClientAddress,
   state?: State,
 ) {
-  const take = state
-    ? createSharedTokenBuckets('failedAttempts', state, { size: attempts, windowMs: windowSeconds * 1000 })
-    : createTokenBuckets(attempts, windowSeconds * 1000);
+  const bucket = { size: attempts, windowMs: windowSeconds * 1000 };
+  const take = createSharedTokenBuckets('failedAttempts', state, bucket);
   // A separate bucket: a script that keeps sending a bad token must not block WebSockets of browsers at the same
   // address.
-  const takeSilent = createTokenBuckets(attempts, windowSeconds * 1000);
+  const takeSilent = createTokenBuckets(bucket);
   const rejectedUntil = new RecentMap<number>(maxRejections);
 
   const tooManyAttempts = (what: string, waitMs: number) =>

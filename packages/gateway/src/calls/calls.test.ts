@@ -8,7 +8,7 @@ import { readProcedures } from '../procedures/procedures.ts';
 import { limitsOf } from './limits.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { Calls } from './calls.ts';
-import { CallScope, OwnCallScope } from './callScope.ts';
+import { CallScope } from './requestScope.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { CallTelemetry } from './telemetry.ts';
 
@@ -37,7 +37,7 @@ it('of two calls that are left when a third expires, the one with the earlier de
   const wait = (timeoutMs: number) => {
     const shared = new CallScope(inProcessRequest('GET', '/'));
     return new Promise<number>((resolve) => {
-      const scope = new OwnCallScope(shared, timeoutMs);
+      const scope = new CallScope(shared.request, shared, timeoutMs);
       calls.wait(new Promise<never>(() => {}), scope, () => resolve(timeoutMs));
     });
   };

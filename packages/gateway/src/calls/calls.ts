@@ -1,20 +1,13 @@
 // Hot path: every call of every protocol is started here.
+import { mapMaybePromise } from '../http/maybePromise.ts';
 import { discardStream, isBodyStream } from '../http/response.ts';
 import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import { CallScope, OwnCallScope } from './callScope.ts';
-import { Deadlines, Expirable } from './deadlines.ts';
+import { CallScope, type RequestPolicy, type RequestScope } from './requestScope.ts';
+import { Deadlines, type OutcomeReceiver, PendingCall } from './deadlines.ts';
 import type { Limits } from './limits.ts';
-import type { RequestPolicy, RequestScope } from './requestScope.ts';
-import { ignoreErrors, type CallTelemetry } from './telemetry.ts';
-
-/** Receives the outcomes of calls: outputs or `Failure`s. `settle` may run synchronously inside `start`. */
-export interface OutcomeReceiver {
-  settle(index: number, outcome: unknown): void;
-  /** Receives the outcome of a call that ended after its deadline. Streams are discarded instead. */
-  settleLate?(index: number, outcome: unknown): void;
-}
+import { ignoreErrors } from './telemetry.ts';
 
 /**
  * Runs the calls of all protocols. It limits how many run at once, and applies deadlines and telemetry. As a policy, it
@@ -23,7 +16,7 @@ export interface OutcomeReceiver {
 export class Calls implements RequestPolicy {
   readonly #maxInFlight: number;
   readonly #deadlines: Deadlines;
-  readonly #run: typeof execute;
+  readonly #run: typeof executeObserved;
 
   constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false) {
     this.#maxInFlight = maxInFlight;
@@ -66,10 +59,10 @@ export class Calls implements RequestPolicy {
       return;
     }
     const { deadlineMs } = procedure;
-    const scope = deadlineMs === undefined ? shared : new OwnCallScope(shared, deadlineMs);
+    const scope = deadlineMs === undefined ? shared : new CallScope(shared.request, shared, deadlineMs);
     const outcome = this.#run(procedure, ctx, inputs, index, scope);
     if (outcome instanceof Promise) {
-      const pending = new PendingOutcome(scope, receiver, index);
+      const pending = new PendingCall(scope, receiver, index);
       this.#deadlines.add(pending);
       // It never rejects.
       void outcome.then((settled) => this.#settle(pending, settled));
@@ -82,7 +75,7 @@ export class Calls implements RequestPolicy {
    * Waits for something that calls need, such as a context, until the scope's deadline. It counts as a call meanwhile.
    */
   wait(promise: PromiseLike<unknown>, scope: CallScope, onOutcome: (outcome: unknown) => void): void {
-    const pending = new PendingOutcome(scope, { settle: (_index, outcome) => onOutcome(outcome) }, 0);
+    const pending = new PendingCall(scope, { settle: (_index, outcome) => onOutcome(outcome) }, 0);
     this.#deadlines.add(pending);
     promise.then(
       (value) => this.#settle(pending, value),
@@ -92,23 +85,18 @@ export class Calls implements RequestPolicy {
 
   /**
    * Waits for a policy, as `wait` does, with a deadline of its own.
-   * @returns a promise that rejects with the error of the promise, or with a `LimitError` at the deadline
+   * @returns a promise that rejects with a `TRPCError`: that of the promise, or a `LimitError` at the deadline
    */
   waitForPolicy<Result>(promise: Promise<Result>, { request }: CallScope): Promise<Result> {
     return new Promise((resolve, reject) => {
-      let error: { readonly cause: unknown } | undefined;
-      const settled = promise.catch((cause: unknown) => {
-        error = { cause };
-      });
-      this.wait(settled, new CallScope(request), (outcome) => {
-        if (error) reject(error.cause);
-        else if (outcome instanceof Failure) reject(outcome.error);
+      this.wait(promise, new CallScope(request), (outcome) => {
+        if (outcome instanceof Failure) reject(outcome.error);
         else resolve(outcome as Result);
       });
     });
   }
 
-  #settle(pending: PendingOutcome, outcome: unknown): void {
+  #settle(pending: PendingCall, outcome: unknown): void {
     if (this.#deadlines.delete(pending)) pending.receiver.settle(pending.index, outcome);
     // A stream that arrives after the deadline has no reader.
     else if (isBodyStream(outcome)) void discardStream(outcome);
@@ -118,42 +106,22 @@ export class Calls implements RequestPolicy {
 
 /** Runs a call within its span. */
 function executeObserved(
-  procedure: Parameters<typeof execute>[0],
+  procedure: Procedure,
   ctx: unknown,
   inputs: RawInputs,
   index: number,
-  scope: Parameters<typeof execute>[4] & Partial<Pick<CallScope, 'telemetry'>>,
+  scope: CallScope,
 ): unknown {
   const call = ignoreErrors(() => scope.telemetry?.call(procedure.path));
   if (call === undefined) return execute(procedure, ctx, inputs, index, scope);
-  let outcome: unknown;
   try {
-    outcome = call.run(() => execute(procedure, ctx, inputs, index, scope));
+    const outcome = call.run(() => execute(procedure, ctx, inputs, index, scope));
+    return mapMaybePromise(outcome, (settled) => {
+      ignoreErrors(() => call.end(settled instanceof Failure ? settled.error : undefined));
+      return settled;
+    });
   } catch (cause) {
     // `execute` never throws, but the telemetry may.
     return failureOf(cause);
-  }
-  if (!(outcome instanceof Promise)) return endTelemetry(call, outcome);
-  return outcome.then((settled) => endTelemetry(call, settled));
-}
-
-function endTelemetry(call: CallTelemetry, outcome: unknown): unknown {
-  ignoreErrors(() => call.end(outcome instanceof Failure ? outcome.error : undefined));
-  return outcome;
-}
-
-/** A pending call or context. */
-class PendingOutcome extends Expirable {
-  readonly receiver: OutcomeReceiver;
-  readonly index: number;
-
-  constructor(scope: CallScope, receiver: OutcomeReceiver, index: number) {
-    super(scope);
-    this.receiver = receiver;
-    this.index = index;
-  }
-
-  expire(error: LimitError): void {
-    this.receiver.settle(this.index, new Failure(error));
   }
 }

@@ -64,7 +64,7 @@ describe('createClientAddress', () => {
       ['2001:db8::1'],
       '2001:db8::2',
       ['203.0.113.9'],
-      '2001:db8:0:0::/64',
+      '2001:db8::/64',
     ],
     [
       'is the proxy if it reports text after a bracket',
@@ -73,9 +73,9 @@ describe('createClientAddress', () => {
       ['[2001:db8::1]x'],
       '10.0.0.1',
     ],
-    ['is read from brackets', ['::1'], '::1', ['[2001:db8::1]'], '2001:db8:0:0::/64'],
+    ['is read from brackets', ['::1'], '::1', ['[2001:db8::1]'], '2001:db8::/64'],
     ['is read without its port', ['10.0.0.1'], '10.0.0.1', ['203.0.113.9:4711'], '203.0.113.9'],
-    ['is read from brackets without its port', ['::1'], '::1', ['[2001:db8::1]:80'], '2001:db8:0:0::/64'],
+    ['is read from brackets without its port', ['::1'], '::1', ['[2001:db8::1]:80'], '2001:db8::/64'],
     [
       'is the /64 network of an IPv6 address in any notation',
       [],

@@ -80,9 +80,6 @@ function parseRange(text: string): [Address, number] {
 }
 
 const networkOf = (address: Address) =>
-  'parts' in address
-    ? `${address.parts
-        .slice(0, 4)
-        .map((part) => part.toString(16))
-        .join(':')}::/64`
-    : address.toString();
+  address.kind() === 'ipv4'
+    ? address.toString()
+    : `${IPv6.networkAddressFromCIDR(`${address.toString()}/64`).toString()}/64`;

@@ -1,15 +1,12 @@
 import { expect, it } from 'vitest';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { clientTimeoutPolicy } from './deadlines.ts';
-import type { Target } from './policy.ts';
 import { RequestScope } from './requestScope.ts';
 
-const call: Target = { procedures: [], callCount: 1, isPublic: false };
-
-async function admit(value: string, target = call) {
+async function admit(value: string, kind: RequestScope['kind'] = 'request') {
   const request = inProcessRequest('GET', '/v1/pets', { 'grpc-timeout': value });
   const scope = new RequestScope(request, 'rest', 'id', 0);
-  scope.target = target;
+  scope.kind = kind;
   const before = performance.now();
   const error = await clientTimeoutPolicy.admit?.(scope);
   return { error, timeout: scope.clientTimeout, before, after: performance.now() };
@@ -36,6 +33,6 @@ it.each(['soon', '5s', '-1S', '123456789m'])('Grpc-Timeout: %s is rejected with 
 });
 
 it.each(['soon', '1S'])('Grpc-Timeout: %s of a WebSocket upgrade is ignored', async (value) => {
-  const { error, timeout } = await admit(value, { ...call, isSocket: true });
+  const { error, timeout } = await admit(value, 'socket');
   expect([error, timeout]).toEqual([undefined, undefined]);
 });

@@ -1,23 +1,31 @@
 import { TRPCError } from '@trpc/server';
 import { performance, unref, type Timer } from '../http/eventLoop.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
+import { Failure } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import type { CallScope } from './callScope.ts';
-import type { RequestPolicy } from './requestScope.ts';
+import type { CallScope, RequestPolicy } from './requestScope.ts';
 
-/** Something pending, such as a call, that expires at the deadline of its scope. */
-export abstract class Expirable {
+/** Receives the outcomes of calls: outputs or `Failure`s. `settle` may run synchronously inside `start`. */
+export interface OutcomeReceiver {
+  settle(index: number, outcome: unknown): void;
+  /** Receives the outcome of a call that ended after its deadline. Streams are discarded instead. */
+  settleLate?(index: number, outcome: unknown): void;
+}
+
+/** A pending call, or something that calls wait for. */
+export class PendingCall {
   readonly scope: CallScope;
+  readonly receiver: OutcomeReceiver;
+  readonly index: number;
   /** Its neighbours in the linked list of `Deadlines`; `undefined` while it is not in the list. */
-  previous: Expirable | undefined = undefined;
-  next: Expirable | undefined = undefined;
+  previous: PendingCall | undefined = undefined;
+  next: PendingCall | undefined = undefined;
 
-  constructor(scope: CallScope) {
+  constructor(scope: CallScope, receiver: OutcomeReceiver, index: number) {
     this.scope = scope;
+    this.receiver = receiver;
+    this.index = index;
   }
-
-  /** Called once, at the deadline, after it was removed from the list. */
-  abstract expire(error: LimitError): void;
 }
 
 /**
@@ -32,8 +40,8 @@ export abstract class Expirable {
 export class Deadlines {
   readonly #timeoutMs: number;
   /** The oldest and the newest. */
-  #first: Expirable | undefined = undefined;
-  #last: Expirable | undefined = undefined;
+  #first: PendingCall | undefined = undefined;
+  #last: PendingCall | undefined = undefined;
   /** The number of pending calls. */
   size = 0;
   #timer: Timer | undefined;
@@ -45,7 +53,7 @@ export class Deadlines {
   }
 
   /** Adds a pending call. The first one in a scope sets the scope's deadline. */
-  add(waiting: Expirable): void {
+  add(waiting: PendingCall): void {
     waiting.scope.follow();
     const { scope } = waiting;
     scope.begin(this.#timeoutMs);
@@ -59,7 +67,7 @@ export class Deadlines {
   }
 
   /** Removes a pending call. @returns whether it was still pending */
-  delete(waiting: Expirable): boolean {
+  delete(waiting: PendingCall): boolean {
     const { previous, next } = waiting;
     if (previous === undefined && this.#first !== waiting) return false;
     if (previous) previous.next = next;
@@ -87,7 +95,7 @@ export class Deadlines {
     // A timer may fire slightly early.
     const now = performance.now() + 1;
     let next = Infinity;
-    const expired: Expirable[] = [];
+    const expired: PendingCall[] = [];
     for (let waiting = this.#first; waiting; waiting = waiting.next) {
       const { deadline = Infinity } = waiting.scope;
       if (deadline <= now) expired.push(waiting);
@@ -96,9 +104,9 @@ export class Deadlines {
     for (const waiting of expired) {
       // The expiry of another call may have ended it.
       if (!this.delete(waiting)) continue;
-      const { scope } = waiting;
+      const { index, receiver, scope } = waiting;
       const error = timedOut(scope, this.#timeoutMs);
-      waiting.expire(error);
+      receiver.settle(index, new Failure(error));
       scope.abort(error);
     }
     if (next < this.#sweepsAt) this.#sweepIn(next);
@@ -127,7 +135,7 @@ export const clientTimeoutPolicy: RequestPolicy = {
   admit(scope) {
     const value = scope.request.header(timeoutHeader);
     // Calls on a WebSocket have no headers, and opening the socket takes no time.
-    if (value === undefined || scope.target.isSocket) return undefined;
+    if (value === undefined || scope.kind === 'socket') return undefined;
     const ms = parseTimeout(value);
     if (ms === undefined) {
       return new TRPCError({

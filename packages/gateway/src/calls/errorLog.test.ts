@@ -1,3 +1,4 @@
+import { format } from 'node:util';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -46,7 +47,7 @@ async function printed(
   const request = inProcessRequest('GET', target, { 'x-request-id': 'request-7', ...headers });
   const { body } = await gateway.handle(request);
   if (isBodyStream(body)) for await (const _chunk of body);
-  const lines = print.mock.calls.map((values) => values.map(String).join(' '));
+  const lines = print.mock.calls.map((values) => format(...values));
   print.mockReset();
   return lines;
 }
@@ -94,7 +95,7 @@ describe('a gateway without onResponse, onError and trpc.onError', () => {
   it('the log of a TRPCError includes its cause', async () => {
     const [line = ''] = await printed('/v1/wrapped');
     expect(line).toMatch(
-      /: TRPCError: No animals\.\n[^]*errorLog\.test\.ts[^]*\nCause: Error: disk on fire\n/,
+      /: TRPCError: No animals\.\n[^]*errorLog\.test\.ts[^]* cause: Error: disk on fire\n/,
     );
   });
 

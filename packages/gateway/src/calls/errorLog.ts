@@ -1,25 +1,26 @@
+import { TRPCError } from '@trpc/server';
 import type { RequestRecord } from './requestRecord.ts';
-import type { FailedCall } from './requestScope.ts';
+import type { FailedCalls } from './requestScope.ts';
 
 /**
  * Writes each unexpected error to stderr, with the procedures that it ended. It is used without `onResponse`, so that
  * every 500 is logged somewhere. An error of the whole request, such as one of `createContext`, is written once.
  */
-export function logUnexpected(record: RequestRecord, failedCalls: readonly FailedCall[] = []): void {
-  const pathsByError = new Map<unknown, string[]>();
-  for (const { error, path } of failedCalls) {
-    const paths = pathsByError.get(error) ?? [];
-    if (path !== undefined) paths.push(path);
-    pathsByError.set(error, paths);
-  }
-  const { error, method, operation, path, requestId } = record;
-  if (error !== undefined && !pathsByError.has(error)) pathsByError.set(error, []);
-  for (const [each, paths] of pathsByError) {
-    const name = paths.length > 0 ? paths.join(',') : operation;
+export function logUnexpected(
+  { error, method, operation, path, requestId }: RequestRecord,
+  failedCalls: FailedCalls,
+): void {
+  for (const [each, called] of failedCalls.has(error)
+    ? failedCalls
+    : [...failedCalls, [error, ''] as const]) {
+    const name = called || operation;
     const procedure = name === undefined ? '' : `procedure ${oneLine(name)}, `;
+    // tRPC copies the stack of an error to the TRPCError that wraps it.
+    const isCopy = each instanceof TRPCError && each.cause?.stack === each.stack;
     // oxlint-disable-next-line no-console -- it is the log of a service that has named no other
     console.error(
-      `${oneLine(method)} ${oneLine(path)} failed unexpectedly (${procedure}request ${requestId}): ${withCauses(each)}`,
+      `${oneLine(method)} ${oneLine(path)} failed unexpectedly (${procedure}request ${requestId}):`,
+      isCopy ? each.cause : each,
     );
   }
 }
@@ -34,13 +35,3 @@ function oneLine(text: string): string {
 }
 
 const maxCharacters = 256;
-
-/** Returns the stack of an error, followed by those of its causes. */
-function withCauses(error: unknown, depth = 5): string {
-  if (!(error instanceof Error)) return String(error);
-  const text = error.stack ?? String(error);
-  const { cause } = error;
-  // tRPC copies the stack of an error to the TRPCError that wraps it.
-  if (cause === undefined || (cause instanceof Error && cause.stack === text) || depth === 0) return text;
-  return `${text}\nCause: ${withCauses(cause, depth - 1)}`;
-}

@@ -54,22 +54,21 @@ const fixedLimits = {
 /** All limits of a request or a call. */
 export type AllLimits = Limits & Readonly<typeof fixedLimits>;
 
-const defaults: Limits = {
-  maxBodyBytes: 1_048_576,
-  maxResponseBytes: 16_777_216,
-  maxInFlight: 1000,
-  maxQueueMs: Infinity,
-  callTimeoutMs: 30_000,
-};
-
 /** The default limit of calls in a batch: ten times the number that a page typically sends while it loads. */
 export const defaultBatchSize = 100;
 
 /** Returns all limits, with defaults for those that the options leave out. */
-export const limitsOf = (options: Partial<Limits>): AllLimits => {
-  const limits = Object.entries(defaults).map(([name, value]) => [
-    name,
-    options[name as keyof Limits] ?? value,
-  ]);
-  return { ...(Object.fromEntries(limits) as unknown as Limits), ...fixedLimits };
-};
+export const limitsOf = ({
+  maxBodyBytes = 1_048_576,
+  maxResponseBytes = 16_777_216,
+  maxInFlight = 1000,
+  maxQueueMs = Infinity,
+  callTimeoutMs = 30_000,
+}: Partial<Limits>): AllLimits => ({
+  maxBodyBytes,
+  maxResponseBytes,
+  maxInFlight,
+  maxQueueMs,
+  callTimeoutMs,
+  ...fixedLimits,
+});

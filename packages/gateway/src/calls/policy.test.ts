@@ -30,23 +30,43 @@ async function start(...policies: readonly Policy[]) {
 }
 
 describe('admit', () => {
-  it('admit ends a request with a response, returned or promised, which other policies still complete', async () => {
+  it('complete of every policy may replace the response of a request that admit has rejected', async () => {
     const { send } = await start(
       {
         before: 'authentication',
-        admit: ({ request: { path } }) => {
-          if (path.includes('now')) return { status: 410, headers: page, body: 'gone' };
-          return path.includes('later') ? Promise.resolve({ status: 418, headers: [] }) : undefined;
+        admit: ({ request: { path } }) =>
+          path.includes('gone') ? new TRPCError({ code: 'NOT_FOUND' }) : undefined,
+        complete({ request: { path } }, response) {
+          if (!path.includes('gone')) return;
+          response.status = 410;
+          response.header('content-type', 'text/plain');
+          response.body = 'gone';
         },
       },
       { complete: (_context, response) => response.header('X-Served-By', 'books-1') },
     );
-    const now = await send('/v1/now');
-    expect([now.status, await now.text(), now.headers.get('x-served-by')]).toEqual([410, 'gone', 'books-1']);
-    expect(now.headers.get('x-request-id')).toBeTruthy();
-    expect((await send('/trpc/later')).status).toBe(418);
+    for (const path of ['/v1/gone', '/trpc/gone', '/gone']) {
+      const gone = await send(path);
+      expect([gone.status, await gone.text(), gone.headers.get('x-served-by')]).toEqual([
+        410,
+        'gone',
+        'books-1',
+      ]);
+      expect(gone.headers.get('x-request-id')).toBeTruthy();
+    }
     expect((await send('/v1/read')).status).toBe(200);
-    expect(page).toHaveLength(1);
+  });
+
+  it('a value of admit other than a TRPCError is a 500, and is reported', async () => {
+    const { records, send } = await start({ admit: () => ({ status: 410, headers: [] }) as never });
+    expect((await send('/v1/read')).status).toBe(500);
+    expect(records).toMatchObject([
+      {
+        error: {
+          cause: { message: 'admit of a policy returned an object; it must return a TRPCError or nothing.' },
+        },
+      },
+    ]);
   });
 
   it.each([
@@ -124,33 +144,6 @@ it.each<[what: string, admit: () => unknown]>([
   expect((await send('/v1/read')).status).toBe(200);
 });
 
-describe('procedures', () => {
-  it('a policy sees only requests that call one of its procedures, in a batch also', async () => {
-    const seen: (readonly string[])[] = [];
-    const select = vi.fn(({ type }: { readonly type: string }) => type === 'mutation');
-    const { send } = await start({
-      procedures: select,
-      admit: ({ procedures }) => void seen.push(procedures.map(({ path }) => path)),
-      complete: (_context, response) => response.header('x-changed', '1'),
-    });
-    expect(select).toHaveBeenCalledTimes(2);
-    const init = { method: 'POST', body: '{}', headers: { 'content-type': 'application/json' } };
-    for (const path of ['/v1/read', '/trpc/read', '/trpc/read,read?batch=1', '/v1/nowhere', '/page']) {
-      expect((await send(path)).headers.get('x-changed')).toBeNull();
-    }
-    expect(seen).toEqual([]);
-    for (const path of ['/v1/write', '/trpc/write', '/trpc/write,nowhere?batch=1']) {
-      expect((await send(path, init)).headers.get('x-changed')).toBe('1');
-    }
-    expect(seen).toEqual([['write'], ['write'], ['write']]);
-    expect(select).toHaveBeenCalledTimes(2);
-  });
-
-  it('a policy that selects no procedure ends the start', async () => {
-    await expect(start({ procedures: () => false, admit() {} })).rejects.toThrow('selects no procedure');
-  });
-});
-
 describe('complete', () => {
   it('complete changes status and headers of REST, tRPC, routes and errors, after the gateway', async () => {
     const { send } = await start({
@@ -226,11 +219,14 @@ describe('complete', () => {
     const stream = {
       [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}), return: closed }),
     };
-    const { send } = await start(
-      { before: 'authentication', admit: () => ({ status: 200, headers: [], body: stream as never }) },
-      { complete: (_context, response) => void (response.body = 'replaced') },
-    );
-    expect(await (await send('/v1/read')).text()).toBe('replaced');
+    const { fetch } = await createGateway({
+      router,
+      createContext: () => ({}),
+      document: { title: 'Policies', version: '0.0.0' },
+      policies: [{ complete: (_context, response) => void (response.body = 'replaced') }],
+      routes: { '/stream': () => ({ status: 200, headers: [], body: stream as never }) },
+    });
+    expect(await (await fetch('http://localhost/stream')).text()).toBe('replaced');
     expect(closed).toHaveBeenCalledOnce();
   });
 
@@ -248,25 +244,10 @@ describe('complete', () => {
   });
 });
 
-describe('arrive', () => {
-  it('arrive rejects a request before it is handled, except for OPTIONS', async () => {
-    const { gateway } = await start({ arrive: () => new TRPCError({ code: 'SERVICE_UNAVAILABLE' }) });
-    const request = (method: string) =>
-      ({ method, path: '/v1/read', query: '', header: () => undefined }) as never;
-    expect(gateway.shed?.(request('GET'))).toMatchObject({ status: 503 });
-    expect(gateway.shed?.(request('OPTIONS'))).toBeUndefined();
-  });
-});
-
 it.each<[policies: unknown, message: string]>([
   [{}, 'policies is {}; it must be a list'],
   [['cors'], 'policies[0] takes an object of options, not "cors".'],
-  [[{}], 'policies[0] does nothing; add admit, complete or arrive.'],
   [[{ admits() {} }], '"admits" is not an option of policies[0]; did you mean "admit"?'],
-  [
-    [{ procedures: () => true, arrive() {} }],
-    'policies[0] has procedures and arrive; arrive runs before the procedure is known. Remove one of them.',
-  ],
   [[{ admit: true }], 'policies[0].admit is true; it must be a function.'],
   [[{ admit() {}, before: 'cors' }], `policies[0].before is "cors"; it must be 'authentication'.`],
 ])('createGateway rejects policies: %j', async (policies, message) => {

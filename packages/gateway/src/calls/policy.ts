@@ -1,11 +1,10 @@
 import { TRPCError } from '@trpc/server';
+import { formatValue } from '../http/formatValue.ts';
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
-import { callback, optional, optionProblems, type OptionRules } from '../http/optionRules.ts';
-import { OutgoingResponse, type PolicyResponse } from '../http/outgoingResponse.ts';
+import { callback, optional, type OptionRules, requireOptions } from '../http/optionRules.ts';
+import type { PolicyResponse } from '../http/outgoingResponse.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { requireResponse, type HttpResponse } from '../http/response.ts';
 import { clientError } from '../procedures/clientError.ts';
-import { trpcCodeOf } from '../procedures/errorCodes.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
@@ -22,12 +21,8 @@ export interface Target {
   readonly cost?: number;
   /** Whether all its procedures are served without a credential (`protect: false`). */
   readonly isPublic: boolean;
-  /** Whether it calls nothing that is protected, such as a route without `protect`: authentication and limits are skipped. */
-  readonly isOpen?: boolean;
   /** Where credentials are read. Default: the request's headers. */
   readonly credentials?: HeaderSource | undefined;
-  /** Whether it opens a WebSocket, which can change state despite the method `GET`. */
-  readonly isSocket?: boolean;
 }
 
 /** A procedure, as policies see it. */
@@ -63,27 +58,16 @@ export interface PolicyContext<Identity = unknown, Data extends object = object>
 /** The members of a policy, for the gateway's own policies and those of a service. */
 export interface PolicyFor<Context, Response> {
   /**
-   * Rejects a request before `admit`, and before anything else is done with it: for load shedding. A body of up to 16
-   * KiB has been received, a larger one has not. Only adapters with sockets call it. It is synchronous and must not throw.
-   */
-  readonly arrive?: (request: HttpRequest) => TRPCError | undefined;
-  /**
    * Runs `admit` before authentication, and also for `routes` and the document. Default: `admit` runs after
-   * authentication, `maxInFlight` and the rate limit, for calls and for routes with `protect`.
+   * authentication, `maxInFlight` and the rate limit, for calls only.
    */
   readonly before?: 'authentication';
   /**
-   * Limits the policy to requests that call one of these procedures. Called once per procedure when the gateway is
-   * created: other requests take no step for the policy. Default: every request.
-   * @example
-   * procedures: ({ type }) => type === 'mutation'
+   * Admits a request, by returning nothing, or rejects it with a `TRPCError`, which is sent in the format of the protocol.
+   * It may throw the error instead; any other error is a 500. It is not called for `OPTIONS`. To send another response,
+   * change it in `complete`.
    */
-  readonly procedures?: (procedure: PolicyProcedure) => boolean;
-  /**
-   * Admits a request, by returning nothing, or ends it: with a `TRPCError`, which is sent in the format of the protocol, or
-   * with a response. It may throw the error instead; any other error is a 500. It is not called for `OPTIONS`.
-   */
-  readonly admit?: (context: Context) => MaybePromise<HttpResponse | TRPCError | undefined | void>;
+  readonly admit?: (context: Context) => MaybePromise<TRPCError | undefined | void>;
   /**
    * Changes or reports a response, of whatever status, before it is sent; for a stream, before its first byte: those of
    * JSON lines (`httpBatchStreamLink`) and events begin before their calls end. A batch has one response. For the outcome
@@ -114,122 +98,41 @@ export interface Policy<Identity = unknown, Data extends object = object> extend
   PolicyResponse
 > {}
 
-/** The error or the response with which a policy ends a request. */
-export type Rejection = OutgoingResponse | TRPCError;
-
-/** The policies of a request, split into their steps. */
-interface PolicySet<Each> {
+/** Policies, split into their steps. */
+export interface PolicySteps<Each> {
   /** Those with `admit`, in the order in which they run: first those of `early`. */
   readonly admitting: readonly Each[];
   /** Those with `admit` that run before authentication. */
   readonly early: readonly Each[];
-  /** Those of the service with `complete`, in order. The gateway's own complete every response. */
+  /** Those with `complete`, in order. */
   readonly completing: readonly Each[];
-  /** Those with `arrive`. */
-  readonly arriving: readonly Each[];
 }
 
-type AnyPolicy = PolicyFor<never, never>;
-
-/** Splits policies into their steps, once for the gateway or per procedure. */
-function policySet<Each extends AnyPolicy>(
+/** Splits policies into their steps. */
+export function policySteps<Each extends PolicyFor<never, never>>(
   policies: readonly Each[],
-  ofService: ReadonlySet<AnyPolicy>,
-): PolicySet<Each> {
+): PolicySteps<Each> {
   const admitting = policies.filter((policy) => policy.admit);
   const early = admitting.filter(({ before }) => before);
   return {
     early,
     admitting: [...early, ...admitting.filter(({ before }) => !before)],
-    completing: policies.filter((policy) => policy.complete && ofService.has(policy)),
-    arriving: policies.filter((policy) => policy.arrive),
+    completing: policies.filter((policy) => policy.complete),
   };
 }
 
-/**
- * Checks the option `policies`.
- * @throws {GatewayError} with a line for each problem of a policy
- */
-export function requirePolicies<Each>(policies: readonly Each[]): readonly Each[] {
-  const problems = policies.flatMap((policy, index) => {
-    const name = `policies[${index}]`;
-    const found = optionProblems(name, policy, policyRules, `${name}.`);
-    if (found.length === 0 && has(policy, 'procedures') && has(policy, 'arrive')) {
-      return [
-        `${name} has procedures and arrive; arrive runs before the procedure is known. Remove one of them.`,
-      ];
-    }
-    const hasStep = found.length > 0 || steps.some((step) => has(policy, step));
-    return hasStep ? found : [`${name} does nothing; add admit, complete or arrive.`];
-  });
-  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
-  return policies;
-}
-
-const has = (policy: unknown, member: string) => Reflect.get(policy as object, member) !== undefined;
-const steps = ['arrive', 'admit', 'complete'];
 const policyRules: OptionRules<Policy> = {
-  arrive: callback,
   before: optional((value) => value === 'authentication', "'authentication'"),
-  procedures: callback,
   admit: callback,
   complete: callback,
 };
 
-/** Finds policies by the procedures that a request, or a call on a WebSocket, calls. */
-export interface PolicySets<Each> {
-  /** Those without `procedures`. */
-  readonly always: PolicySet<Each>;
-  /** Returns those of a request. `undefined` if no policy selects procedures: then they are `always` the same. */
-  readonly of: ((called: readonly (Procedure | undefined)[]) => PolicySet<Each>) | undefined;
-}
-
 /**
- * Splits the policies of requests, and of calls on a WebSocket, by the procedures that are called.
- * @param own the gateway's policies
- * @param ofService the policies of the service, which also see each call on a WebSocket
- * @throws {GatewayError} for a policy that selects no procedure
+ * Checks the option `policies`.
+ * @throws {GatewayError} with a line for each problem of the first policy that has one
  */
-export function createPolicySets<Own extends AnyPolicy, OfService extends Own & Policy>(
-  own: readonly Own[],
-  ofService: readonly OfService[],
-  procedures: readonly Procedure[],
-): { readonly ofRequest: PolicySets<Own>; readonly ofCall: PolicySets<OfService> | undefined } {
-  const selections = new Map<AnyPolicy, ReadonlySet<Procedure>>();
-  for (const policy of ofService) {
-    const { procedures: isSelected } = policy;
-    if (isSelected === undefined) continue;
-    const selected = procedures.filter(({ path, type, meta }) => isSelected({ path, type, meta }));
-    if (selected.length === 0) {
-      throw new GatewayError(
-        'A policy of policies selects no procedure, so it would never run. Correct its procedures, or remove it.',
-      );
-    }
-    selections.set(policy, new Set(selected));
-  }
-  const setsOf = <Each extends AnyPolicy>(policies: readonly Each[]): PolicySets<Each> => {
-    const setOf = (called: readonly (Procedure | undefined)[]) =>
-      policySet(
-        policies.filter((policy) => {
-          const selection = selections.get(policy);
-          return !selection || called.some((procedure) => procedure && selection.has(procedure));
-        }),
-        new Set(ofService),
-      );
-    const always = setOf([]);
-    if (selections.size === 0) return { always, of: undefined };
-    const sets = new Map(procedures.map((procedure) => [procedure, setOf([procedure])]));
-    const of: PolicySets<Each>['of'] = (called) => {
-      const [procedure] = called;
-      if (called.length > 1) return setOf(called);
-      return (procedure && sets.get(procedure)) ?? always;
-    };
-    return { always, of };
-  };
-  return {
-    ofRequest: setsOf<Own>([...own, ...ofService]),
-    ofCall: ofService.length > 0 ? setsOf(ofService) : undefined,
-  };
+export function requirePolicies(policies: readonly Policy<never, never>[]): void {
+  for (const [index, policy] of policies.entries()) requireOptions(`policies[${index}]`, policy, policyRules);
 }
 
 /**
@@ -240,7 +143,7 @@ export function admit<Context>(
   policies: readonly PolicyFor<Context, never>[],
   context: Context,
   from = 0,
-): MaybePromise<Rejection | undefined> {
+): MaybePromise<TRPCError | undefined> {
   try {
     for (let at = from; at < policies.length; at += 1) {
       const result = policies[at]?.admit?.(context) ?? undefined;
@@ -274,28 +177,14 @@ export function complete<Context, Response>(
   return undefined;
 }
 
-/** Runs `arrive` of all policies and returns the first error. `OPTIONS` is never rejected. */
-export function arrive(policies: readonly AnyPolicy[], request: HttpRequest): TRPCError | undefined {
-  let rejection: TRPCError | undefined;
-  for (const policy of policies) rejection ??= policy.arrive?.(request);
-  // Serving a preflight costs as much as rejecting it, and a page cannot see why its preflight failed.
-  return request.method === 'OPTIONS' ? undefined : rejection;
-}
-
-/** Returns a rejection as an error, for a WebSocket, which has no responses. */
-export const rejectionError = (rejection: Rejection): TRPCError =>
-  rejection instanceof TRPCError
-    ? rejection
-    : new TRPCError({ code: trpcCodeOf(rejection.status), message: 'A policy rejected the request.' });
-
-function rejectionOf(result: unknown): Rejection {
-  if (result instanceof TRPCError) return result;
-  try {
-    return OutgoingResponse.of(requireResponse(result, 'admit of a policy'));
-  } catch (cause) {
-    return policyError(cause);
-  }
-}
+const rejectionOf = (result: unknown): TRPCError =>
+  result instanceof TRPCError
+    ? result
+    : policyError(
+        new TypeError(
+          `admit of a policy returned ${formatValue(result)}; it must return a TRPCError or nothing.`,
+        ),
+      );
 
 /** Returns what a policy has thrown as an error for clients, without the message of an unexpected one. */
 export const policyError = (cause: unknown): TRPCError => clientError(failureOf(cause).error);

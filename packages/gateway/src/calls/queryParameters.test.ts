@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rejectLongForm, rejectLongQuery } from './queryParameters.ts';
+import { rejectManyParameters } from './queryParameters.ts';
 
 it.each<[text: string, limit: number, isLong: boolean]>([
   ['', 1, false],
@@ -12,21 +12,21 @@ it.each<[text: string, limit: number, isLong: boolean]>([
   ['a=1&b=2&c=3', 2, true],
   ['a=%26%26%26', 1, false],
 ])('the query or form %j has more than %i parameters: %s', (text, limit, isLong) => {
-  const messageOf = (check: typeof rejectLongQuery) => {
+  const messageOf = (where: 'query' | 'form') => {
     try {
-      check(text, limit);
+      rejectManyParameters(text, limit, where);
       return undefined;
     } catch (error) {
       return (error as Error).message;
     }
   };
   const message = (where: string) => (isLong ? `The ${where} has more than ${limit} parameters.` : undefined);
-  expect(messageOf(rejectLongQuery)).toBe(message('query'));
-  expect(messageOf(rejectLongForm)).toBe(message('form'));
+  expect(messageOf('query')).toBe(message('query'));
+  expect(messageOf('form')).toBe(message('form'));
 });
 
-it('rejectLongQuery throws a LimitError with BAD_REQUEST, which is not logged as an error of the service', () => {
-  expect(() => rejectLongQuery('a&b', 1)).toThrow(
+it('rejectManyParameters throws a LimitError with BAD_REQUEST, which is not logged as an error of the service', () => {
+  expect(() => rejectManyParameters('a&b', 1)).toThrow(
     expect.objectContaining({ limit: 'query-parameters', code: 'BAD_REQUEST' }),
   );
 });

@@ -1,13 +1,11 @@
 import { LimitError } from '../procedures/limitError.ts';
 
-/** @throws {LimitError} if a query string has more than `most` parameters */
-export const rejectLongQuery = (query: string, limit: number): void => rejectMore(query, limit, 'query');
-
-/** @throws {LimitError} if an `application/x-www-form-urlencoded` body has more than `most` parameters */
-export const rejectLongForm = (form: string, limit: number): void => rejectMore(form, limit, 'form');
-
-function rejectMore(text: string, limit: number, where: 'query' | 'form'): void {
-  // `most + 1` parameters need at least `most` separators. Common queries are shorter and need no scan.
+/**
+ * Checks the number of parameters in a query string, or in a body of `application/x-www-form-urlencoded`.
+ * @throws {LimitError} if there are more than `limit`
+ */
+export function rejectManyParameters(text: string, limit: number, where: 'query' | 'form' = 'query'): void {
+  // `limit + 1` parameters need at least `limit` separators. Common queries are shorter and need no scan.
   if (text.length < limit) return;
   let count = 1;
   for (let at = text.indexOf('&'); at !== -1; at = text.indexOf('&', at + 1)) count += 1;

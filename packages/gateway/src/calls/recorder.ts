@@ -4,7 +4,7 @@ import type { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { type HttpResponse, isBodyStream, reportedStream, utf8Length } from '../http/response.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';
-import type { ProtocolName, RequestScope } from './requestScope.ts';
+import type { FailedCalls, ProtocolName, RequestScope } from './requestScope.ts';
 import { ignoreErrors } from './telemetry.ts';
 
 /** The options of a gateway that decide where records and errors are reported. */
@@ -15,13 +15,10 @@ interface Listeners {
 }
 
 /** What a record says of a request, or of one call on a WebSocket. */
-export interface Recorded {
-  readonly operation: RequestScope['operation'];
+interface Recorded extends Pick<RequestScope, 'operation' | 'limit' | 'error'> {
   readonly calledPaths?: RequestScope['calledPaths'];
   /** `performance.now()`; `undefined` for a message without a call. */
   readonly startedAt: number | undefined;
-  readonly limit: RequestScope['limit'];
-  readonly error: unknown;
 }
 
 /** Reports completed requests to `onResponse`. Without it, reports unexpected errors to stderr. */
@@ -47,25 +44,23 @@ export class Recorder {
     if (typeof body === 'object' && isBodyStream(body)) {
       response.body = reportedStream(body, (cause) => {
         scope.error ??= cause;
-        this.#report(scope, response, true);
+        this.request(scope, response, true);
       });
-    } else this.#report(scope, response, false);
+    } else this.request(scope, response);
     return response;
-  }
-
-  /** Reports that a WebSocket was opened. */
-  upgrade(scope: RequestScope): void {
-    this.#report(scope, undefined, false);
   }
 
   /** Reports a call on a WebSocket, or a malformed message. */
   call(socket: RequestScope, call: Recorded, status: number, isStream: boolean, trace?: TraceIds): void {
     if (!this.isComplete && call.error === undefined) return;
-    this.#emit({ ...toRequestRecord(socket, call, 'WS', 1, status, isStream), trace }, []);
+    this.#emit({ ...toRequestRecord(socket, call, 'WS', 1, status, isStream), trace });
   }
 
-  /** @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2) */
-  #report(scope: RequestScope, response: HttpResponse | undefined, isStream: boolean): void {
+  /**
+   * Reports a request.
+   * @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2)
+   */
+  request(scope: RequestScope, response?: HttpResponse, isStream = false): void {
     const { error, failedCalls, protocol, request, telemetry } = scope;
     if (!this.isComplete && error === undefined && telemetry === undefined) return;
     const { method, receivedBytes } = request;
@@ -83,7 +78,7 @@ export class Recorder {
     if (this.isComplete || error !== undefined) this.#emit({ ...record, trace }, failedCalls);
   }
 
-  #emit(record: RequestRecord, failedCalls: RequestScope['failedCalls']): void {
+  #emit(record: RequestRecord, failedCalls: FailedCalls = new Map()): void {
     try {
       if (this.#listener) this.#listener(record);
       else if (record.error !== undefined && this.#logged.includes(record.protocol)) {

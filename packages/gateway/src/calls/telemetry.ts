@@ -1,6 +1,5 @@
 import type { TRPCError } from '@trpc/server';
 import type { HttpRequest } from '../http/request.ts';
-import type { ClientAddress } from './clientAddress.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';
 
 /**
@@ -54,34 +53,3 @@ export function ignoreErrors<Result>(run: () => Result): Result | undefined {
     return undefined;
   }
 }
-
-/** The part of a `RequestScope` that telemetry sets. */
-interface ObservedScope {
-  readonly protocol: ObservedRequest['protocol'];
-  readonly request: HttpRequest;
-  telemetry: RequestTelemetry | undefined;
-}
-
-interface ObserveOptions {
-  /** Returns the route that a path matches. */
-  readonly routeOf: (protocol: ObservedRequest['protocol'], path: string) => string | undefined;
-  /** The scheme of `publicUrl`, if it is set. */
-  readonly publicScheme: ObservedRequest['scheme'] | undefined;
-  readonly clientAddress: ClientAddress;
-}
-
-/** Creates the function that starts the telemetry of a request. */
-export const createObserve =
-  (telemetry: Telemetry, { clientAddress, publicScheme, routeOf }: ObserveOptions) =>
-  (scope: ObservedScope): void => {
-    const { protocol, request } = scope;
-    scope.telemetry = ignoreErrors(() =>
-      telemetry.begin({
-        request,
-        protocol,
-        route: routeOf(protocol, request.path),
-        scheme: publicScheme ?? request.scheme ?? 'http',
-        clientAddress: clientAddress(request),
-      }),
-    );
-  };

@@ -20,7 +20,7 @@ function createNames(gate: Promise<void>) {
     }),
     names: t.router({
       add: t.procedure
-        .meta({ idempotencyKey: true })
+        .meta({ idempotent: true })
         .input(z.string())
         .mutation(async ({ input }) => {
           if (names.includes(input)) throw new TRPCError({ code: 'CONFLICT' });

@@ -1,5 +1,5 @@
 /**
- * Thrown by `createGateway` for an invalid router or invalid options. The message has one line per problem, with the
+ * Thrown at start for an invalid router or invalid options, by `createGateway`, `serve` and others. The message has one line per problem, with the
  * fix.
  */
 export class GatewayError extends Error {

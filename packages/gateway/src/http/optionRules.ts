@@ -1,4 +1,5 @@
 import { formatValue } from './formatValue.ts';
+import { GatewayError } from './gatewayError.ts';
 import { isObject } from './isObject.ts';
 
 /** What an option must be. */
@@ -61,6 +62,20 @@ export function optionProblems(
   return [...unknownOptions(owner, options, Object.keys(rules)), ...invalidOptions(options, rules, prefix)];
 }
 
+/**
+ * Checks options as `optionProblems` does.
+ * @throws {GatewayError} with a line for each option that is unknown or invalid
+ */
+export function requireOptions(
+  owner: string,
+  options: unknown,
+  rules: Readonly<Record<string, OptionRule>>,
+  prefix = `${owner}.`,
+): void {
+  const problems = optionProblems(owner, options, rules, prefix);
+  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+}
+
 /** Returns a sentence for each option that is invalid, and ignores those without a rule. */
 export function invalidOptions(
   options: object,
@@ -87,37 +102,23 @@ function formatOption(value: unknown): string {
   }
 }
 
-/** Returns a sentence for each property that is not a known option, with the most similar known name. */
+/** Returns a sentence for each property that is not a known option, with the most similar known name, or with all. */
 function unknownOptions(owner: string, value: object, known: readonly string[]): readonly string[] {
   return Object.keys(value)
     .filter((name) => !known.includes(name))
     .map((name) => {
-      const suggestion = mostSimilar(name, known) ?? containedName(name, known);
-      const fix = suggestion === undefined ? 'remove it.' : `did you mean "${suggestion}"?`;
+      const suggestion = mostSimilar(name, known);
+      const fix =
+        suggestion === undefined ? `its options are ${known.join(', ')}.` : `did you mean "${suggestion}"?`;
       return `"${name}" is not an option of ${owner}; ${fix}`;
     });
 }
 
-/** Returns the only known name that contains the name or is contained in it: `windowSeconds` for `window`. */
-function containedName(name: string, known: readonly string[]): string | undefined {
-  const lowerCase = name.toLowerCase();
-  const candidates = known.filter(
-    (each) => each.toLowerCase().includes(lowerCase) || lowerCase.includes(each.toLowerCase()),
-  );
-  return name.length < 4 || candidates.length !== 1 ? undefined : candidates[0];
-}
-
 /** Returns the known name with the smallest edit distance, if at most a third of the letters differ. */
 function mostSimilar(name: string, known: readonly string[]): string | undefined {
-  let smallestDistance = Math.ceil(name.length / 3);
-  let similarName: string | undefined;
-  for (const candidate of known) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance > smallestDistance || (distance === smallestDistance && similarName !== undefined)) continue;
-    smallestDistance = distance;
-    similarName = candidate;
-  }
-  return similarName;
+  const edits = (candidate: string) => editDistance(name.toLowerCase(), candidate.toLowerCase());
+  const [similar] = known.toSorted((a, b) => edits(a) - edits(b));
+  return similar !== undefined && edits(similar) <= Math.ceil(name.length / 3) ? similar : undefined;
 }
 
 /** Returns the Levenshtein distance. */

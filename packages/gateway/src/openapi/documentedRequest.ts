@@ -106,12 +106,12 @@ function requestHeaders(
   const header = (name: string, schema: Schema) => schemaParameter('header', name, schema, components);
   const described = rest.requestHeaders && propertiesOf(readZod(rest.requestHeaders, 'input'))?.shape;
   const headers = [...Object.entries(described ?? {}).map(([name, schema]) => header(name, schema)), ...own];
-  if (rest.idempotencyKey || procedure.idempotencyKey) {
-    const description = procedure.idempotencyKey
+  if (rest.idempotencyKey || procedure.idempotent) {
+    const description = procedure.idempotent
       ? 'Retries with the same key return the response of the first request (IETF httpapi draft -07).'
       : 'Retries with the same key have no further effect (IETF httpapi draft -07).';
     const key = { description, type: 'string', pattern: idempotencyKeyPattern.source };
-    headers.push(header('Idempotency-Key', procedure.idempotencyKey === 'required' ? key : optionalOf(key)));
+    headers.push(header('Idempotency-Key', procedure.idempotent === 'required' ? key : optionalOf(key)));
   }
   if (output.kind === 'events' && input.query.get('lastEventId')) {
     const description = 'The id of the last event received. The stream continues after it.';

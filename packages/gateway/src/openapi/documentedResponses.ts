@@ -106,7 +106,7 @@ function successHeaders(operation: Operation, service: DocumentedService): Heade
     ...(operation.successHeaders.some(([name]) => name === 'accept-query') && {
       'Accept-Query': header('The media types that QUERY accepts at this path (RFC 10008).'),
     }),
-    ...((rest.idempotencyKey || procedure.idempotencyKey) && {
+    ...((rest.idempotencyKey || procedure.idempotent) && {
       'Idempotent-Replayed': header(
         '`true` if this request was already executed with the same Idempotency-Key.',
       ),
@@ -145,7 +145,7 @@ function errorDescriptions(
   { isRateLimited, limits, limitsAttempts, schemes }: DocumentedService,
 ): Readonly<Record<number, string | undefined>> {
   const { body, headers, path, query } = input;
-  const { deadlineMs, idempotencyKey, rateLimitCost, scopes } = procedure;
+  const { deadlineMs, idempotent, rateLimitCost, scopes } = procedure;
   const hasCredential = schemes.length > 0 && !isPublic;
   const isGuarded = !isPublic && !safeMethods.has(rest.method) && schemes.some(({ isAmbient }) => isAmbient);
   const hasInput = path.length + query.size + headers.length > 0 || body;
@@ -153,8 +153,8 @@ function errorDescriptions(
   const when = (condition: unknown, description: string) => (condition ? description : undefined);
   return {
     400: when(
-      hasInput || idempotencyKey,
-      `The ${idempotencyKey ? 'input or the Idempotency-Key' : 'input'} is not valid; the message names each invalid field.`,
+      hasInput || idempotent,
+      `The ${idempotent ? 'input or the Idempotency-Key' : 'input'} is not valid; the message names each invalid field.`,
     ),
     401: when(hasCredential, 'The credential is missing or not valid.'),
     403: sentences(
@@ -168,12 +168,12 @@ function errorDescriptions(
     406:
       output.kind === 'media' ? `Accept allows none of ${[...output.types.keys()].join(', ')}.` : undefined,
     409: when(
-      idempotencyKey,
+      idempotent,
       'The first request with this Idempotency-Key is still running, or its response cannot be replayed.',
     ),
     413: when(body, 'The body is too large.'),
     415: when(body, `The Content-Type of the body is not ${body?.contentTypes.join(' or ')}.`),
-    422: when(rest.idempotencyKey || idempotencyKey, 'The Idempotency-Key was used with another input.'),
+    422: when(rest.idempotencyKey || idempotent, 'The Idempotency-Key was used with another input.'),
     429: sentences(
       when(isRateLimited && rateLimitCost > 0, 'The rate limit was exceeded.'),
       when(isRateLimited && rateLimitCost > 1, `A call counts as ${rateLimitCost}.`),

@@ -88,9 +88,9 @@ export function createOperations(
           'its upload.spool requires the option spool of createGateway, such as temporaryFiles() of @petstore/gateway/node',
         );
       }
-      if (upload && procedure.idempotencyKey) {
+      if (upload && procedure.idempotent) {
         reject(
-          'it has idempotencyKey, but its body is a stream, which cannot be compared with the body of a retry; remove one of them',
+          'it is idempotent, but its body is a stream, which cannot be compared with the body of a retry; remove one of them',
         );
       }
       operations.set(route, operation);

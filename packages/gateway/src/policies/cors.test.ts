@@ -129,25 +129,3 @@ it('a preflight for an unknown path answers 204 with CORS headers and without th
   const { handle } = await open();
   expect((await handle(inProcessRequest('OPTIONS', '/v1/nowhere', headers))).body).toBeUndefined();
 });
-
-it('a preflight for an unknown path allows the methods of operations and routes besides the common ones, each once', async () => {
-  const text = z.object({ text: z.string() });
-  const find = t.procedure
-    .meta({ openapi: { method: 'QUERY', path: '/find' } })
-    .input(text)
-    .output(text)
-    .query(({ input }) => input);
-  const route = () => ({ status: 200, headers: [], body: '' });
-  const { fetch } = await createGateway({
-    router: t.router({ find }),
-    createContext: () => ({}),
-    cors: { origins: ['https://pets.example'] },
-    routes: { 'PURGE /page': route, 'POST /page': route },
-    document: { title: 'Pages', version: '0.0.0' },
-  });
-  const headers = { origin: 'https://pets.example', 'access-control-request-method': 'PURGE' };
-  const response = await fetch('http://localhost/v1/nowhere', { method: 'OPTIONS', headers });
-  expect(response.headers.get('access-control-allow-methods')).toBe(
-    'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, QUERY, PURGE',
-  );
-});

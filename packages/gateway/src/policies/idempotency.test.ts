@@ -21,7 +21,7 @@ function createOrders() {
   const gates = new Map<string, Promise<unknown>>();
   const router = t.router({
     order: t.procedure
-      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/orders', successStatus: 201 } })
+      .meta({ idempotent: true, openapi: { method: 'POST', path: '/orders', successStatus: 201 } })
       .input(z.object({ item: z.string().min(1) }))
       .output(z.object({ run: z.int(), key: z.string().optional() }))
       .mutation(async ({ ctx, input: { item } }) => {
@@ -35,7 +35,7 @@ function createOrders() {
       }),
     pay: t.procedure
       .meta({
-        idempotencyKey: 'required',
+        idempotent: 'required',
         openapi: {
           method: 'PUT',
           path: '/orders/{id}/payment',
@@ -55,21 +55,21 @@ function createOrders() {
       .mutation(() => ({ run: runs.push('pay') })),
     scan: t.procedure
       .meta({
-        idempotencyKey: true,
+        idempotent: true,
         openapi: { method: 'POST', path: '/scans', contentTypes: ['multipart/form-data'] },
       })
       .input(z.object({ title: z.string(), page: z.file() }))
       .output(z.object({ run: z.int() }))
       .mutation(() => ({ run: runs.push('scan') })),
     render: t.procedure
-      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/images', produces: 'image/png' } })
+      .meta({ idempotent: true, openapi: { method: 'POST', path: '/images', produces: 'image/png' } })
       .input(z.object({ bytes: z.array(z.int()) }))
       .mutation(({ input: { bytes } }) => {
         runs.push('render');
         return Uint8Array.from(bytes);
       }),
     stream: t.procedure
-      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/exports', produces: 'text/csv' } })
+      .meta({ idempotent: true, openapi: { method: 'POST', path: '/exports', produces: 'text/csv' } })
       .mutation(() => {
         runs.push('stream');
         return (async function* () {
@@ -78,19 +78,19 @@ function createOrders() {
       }),
     // Only over tRPC.
     note: t.procedure
-      .meta({ idempotencyKey: true })
+      .meta({ idempotent: true })
       .input(z.object({ text: z.string() }))
       .mutation(() => ({ run: runs.push('note') })),
     invalid: t.procedure
-      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/invalid' } })
+      .meta({ idempotent: true, openapi: { method: 'POST', path: '/invalid' } })
       .output(z.object({ run: z.string() }))
       .mutation(() => ({ run: runs.push('invalid') }) as never),
     huge: t.procedure
-      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/huge' } })
+      .meta({ idempotent: true, openapi: { method: 'POST', path: '/huge' } })
       .output(z.any())
       .mutation(() => ({ run: BigInt(runs.push('huge')) })),
     fax: t.procedure
-      .meta({ idempotencyKey: true })
+      .meta({ idempotent: true })
       .input(z.instanceof(FormData))
       .mutation(() => ({ run: runs.push('fax') })),
     log: t.procedure.input(z.object({ text: z.string() })).mutation(() => ({ run: runs.push('log') })),
@@ -149,7 +149,7 @@ async function start(options: Options = {}) {
 }
 
 describe('a mutation with idempotencyKey', () => {
-  it('a mutation with idempotencyKey runs once over REST, and repeats replay its status, headers and body', async () => {
+  it('an idempotent mutation runs once over REST, and repeats replay its status, headers and body', async () => {
     const { order, runs } = await start();
     const first = await order('book', 'key-1');
     expect([first.status, first.body, first.isReplayed]).toEqual([201, { run: 1, key: 'key-1' }, false]);
@@ -163,7 +163,7 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toEqual(['book']);
   });
 
-  it('a mutation with idempotencyKey runs each time without a key, and once per key', async () => {
+  it('an idempotent mutation runs each time without a key, and once per key', async () => {
     const { order, runs } = await start();
     await order('book');
     await order('book');
@@ -172,7 +172,7 @@ describe('a mutation with idempotencyKey', () => {
     expect(runs).toHaveLength(4);
   });
 
-  it('a mutation with idempotencyKey runs once over tRPC, with and without REST metadata', async () => {
+  it('an idempotent mutation runs once over tRPC, with and without REST metadata', async () => {
     const { send, runs } = await start();
     for (const target of ['/trpc/order', '/trpc/note']) {
       const input = { item: 'book', text: 'a' };
@@ -626,10 +626,10 @@ describe('the OpenAPI document', () => {
 describe('createGateway', () => {
   const procedure = t.procedure.output(z.string());
   it.each([
-    [{ idempotencyKey: 'yes' }, `Procedure "a": idempotencyKey is "yes"; it must be true or 'required'.`],
+    [{ idempotent: 'yes' }, `Procedure "a": idempotent is "yes"; it must be true or 'required'.`],
     [
-      { idempotencyKey: true, openapi: { idempotencyKey: true, method: 'POST', path: '/a' } },
-      'Procedure "a": idempotencyKey is set twice',
+      { idempotent: true, openapi: { idempotencyKey: true, method: 'POST', path: '/a' } },
+      'Procedure "a": idempotent and openapi.idempotencyKey are both set',
     ],
   ])('createGateway rejects the metadata %j', async (meta, message) => {
     const router = t.router({ a: procedure.meta(meta as GatewayMeta).mutation(() => 'a') });
@@ -642,11 +642,11 @@ describe('createGateway', () => {
     ).rejects.toThrow(message);
   });
 
-  it('createGateway rejects idempotencyKey on a query and on a procedure with a streamed body', async () => {
+  it('createGateway rejects idempotent on a query and on a procedure with a streamed body', async () => {
     const router = t.router({
-      a: procedure.meta({ idempotencyKey: true }).query(() => 'a'),
+      a: procedure.meta({ idempotent: true }).query(() => 'a'),
       b: procedure
-        .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/b' } })
+        .meta({ idempotent: true, openapi: { method: 'POST', path: '/b' } })
         .input(z.instanceof(ReadableStream))
         .mutation(() => 'b'),
     });
@@ -658,7 +658,7 @@ describe('createGateway', () => {
         ...options,
       });
     await expect(create({})).rejects.toThrow(
-      'Procedure "a": idempotencyKey is for mutations, but this is a query',
+      'Procedure "a": idempotent is for mutations, but this is a query',
     );
     await expect(create({ router: t.router({ b: router.b }) })).rejects.toThrow('its body is a stream');
   });

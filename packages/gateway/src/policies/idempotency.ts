@@ -5,18 +5,18 @@ import { type Header, headersOf, isBodyStream, utf8Length } from '../http/respon
 import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { outputErrorMessage } from '../procedures/compile.ts';
-import { Failure, failureOf } from '../procedures/execute.ts';
+import { Failure } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { Calls } from '../calls/calls.ts';
 import { IdempotencyState, type ReservedKey } from './idempotencyState.ts';
 import type { Limits } from '../calls/limits.ts';
 import { memoryState } from '../state/memoryState.ts';
-import type { Caller } from './rateLimit.ts';
+import { callerKey, type Caller } from './caller.ts';
 import type { RequestScope } from '../calls/requestScope.ts';
 import type { State } from '../state/state.ts';
 
-/** Options for storing and replaying the responses of procedures with `idempotencyKey` in their metadata. */
+/** Options for storing and replaying the responses of procedures with `idempotent` in their metadata. */
 export interface IdempotencyOptions<Identity> {
   /** How long a response is replayed, in milliseconds. Default: 86400000 (one day). */
   readonly ttlMs?: number;
@@ -67,80 +67,70 @@ const leaseMarginMs = 10_000;
 const unstoredStatuses: ReadonlySet<number> = new Set([400, 401, 403, 408, 425, 429, 499]);
 
 /** Stores the first response to an `Idempotency-Key`, and replays it (IETF httpapi-idempotency-key-header-07). */
-export class Idempotency<Identity> {
-  readonly #state: IdempotencyState;
-  readonly #ttlMs: number;
-  readonly #callTimeoutMs: number;
-  readonly #caller: IdempotencyOptions<Identity>['caller'];
-
-  constructor(
-    { ttlMs = 86_400_000, caller }: IdempotencyOptions<Identity>,
-    { callTimeoutMs }: Limits,
-    state: State = memoryState(),
-  ) {
-    this.#state = new IdempotencyState(state, ttlMs, callTimeoutMs);
-    this.#ttlMs = ttlMs;
-    this.#callTimeoutMs = callTimeoutMs;
-    this.#caller = caller;
-  }
-
+export interface Idempotency<Identity = unknown> {
   /**
-   * Reserves the key of a call. `onBegun` receives a `Reservation` if the call should run, the stored response if it is
-   * a repeat, or a `Failure`. This method never throws.
+   * Reserves the key of a call. `onReserved` receives a reservation if the call should run, the stored response if it is
+   * a repeat, or a `Failure`. It never throws.
    */
-  begin(
+  reserve(
     scope: RequestScope<Identity>,
     call: KeyedCall,
-    calls: Calls,
-    onBegun: (result: IdempotencyReservation | OutgoingResponse | Failure) => void,
-  ): void {
-    const reserving = this.#reserve(scope, call);
-    calls.wait(reserving, scope, (result) => {
-      onBegun(result as IdempotencyReservation | OutgoingResponse | Failure);
-      // The deadline passed before the state responded: nothing has run.
-      if (result instanceof Failure) void reserving.then(releaseReservation).catch(() => undefined);
-    });
-  }
+    onReserved: (result: IdempotencyReservation | OutgoingResponse | Failure) => void,
+  ): void;
+}
 
-  async #reserve(
+export function createIdempotency<Identity>(
+  { ttlMs = 86_400_000, caller }: IdempotencyOptions<Identity>,
+  { callTimeoutMs }: Limits,
+  calls: Calls,
+  state: State = memoryState(),
+): Idempotency<Identity> {
+  const idempotencyState = new IdempotencyState(state, ttlMs, callTimeoutMs);
+
+  async function reserve(
     scope: RequestScope<Identity>,
     { body, head, key, procedure }: KeyedCall,
   ): Promise<IdempotencyReservation | OutgoingResponse> {
-    const caller = this.#nameOf(scope);
+    const callerName = callerKey(scope, caller) ?? '';
     // Start before the first await: afterwards the buffer of the body may hold the bytes of another request.
     const digests = Promise.all([
       // Its name may be a credential, which the state need not know.
-      digestOf(caller),
-      digestOf(JSON.stringify([caller, procedure.path, key])),
+      digestOf(callerName),
+      digestOf(JSON.stringify([callerName, procedure.path, key])),
       bodyDigest(body).then((digest) => digestOf(JSON.stringify([scope.protocol, head, digest]))),
     ]);
     const [callerDigest, stateKey, fingerprint] = await digests;
-    const ownMs = (procedure.deadlineMs ?? this.#callTimeoutMs) + leaseMarginMs;
-    const leaseMs = ownMs < Infinity ? ownMs : this.#ttlMs;
+    const ownMs = (procedure.deadlineMs ?? callTimeoutMs) + leaseMarginMs;
+    const leaseMs = ownMs < Infinity ? ownMs : ttlMs;
     const runsUntil = Date.now() + leaseMs;
     const entry: IdempotencyEntry = { fingerprint, runsUntil, run: crypto.randomUUID() };
     const reserved: ReservedKey = { key: stateKey, value: JSON.stringify(entry), caller: callerDigest };
     let existingEntry: string | undefined;
     try {
       // The key must not expire while the call runs, or a repeat would run too.
-      existingEntry = await this.#state.reserve(reserved, Math.max(leaseMs, this.#ttlMs));
+      existingEntry = await idempotencyState.reserve(reserved, Math.max(leaseMs, ttlMs));
     } catch (cause) {
-      throw stateUnavailable(cause);
+      throw new TRPCError({
+        code: 'SERVICE_UNAVAILABLE',
+        message: 'Idempotency-Key: earlier requests are temporarily unavailable. Try again later.',
+        cause,
+      });
     }
-    if (existingEntry !== undefined)
-      return replayOf(JSON.parse(existingEntry) as IdempotencyEntry, fingerprint);
-    return new IdempotencyReservation(this.#state, reserved, fingerprint);
+    return existingEntry === undefined
+      ? new IdempotencyReservation(idempotencyState, reserved, fingerprint)
+      : replayOf(JSON.parse(existingEntry) as IdempotencyEntry, fingerprint);
   }
 
-  #nameOf({ credential, identity, request, scheme }: RequestScope<Identity>): string {
-    try {
-      const caller = this.#caller?.({ identity, request });
-      if (caller !== undefined) return caller;
-    } catch (cause) {
-      throw clientError(failureOf(cause).error);
-    }
-    return credential === undefined ? '' : `${scheme?.name} ${credential}`;
-  }
+  return {
+    reserve(scope, call, onReserved) {
+      const reserving = reserve(scope, call);
+      calls.wait(reserving, scope, (result) => {
+        onReserved(result as IdempotencyReservation | OutgoingResponse | Failure);
+        // The deadline passed before the state responded: nothing has run.
+        if (result instanceof Failure) void reserving.then(releaseReservation).catch(() => undefined);
+      });
+    },
+  };
 }
 
 /** A reserved key: the call with this key is running. */
@@ -162,24 +152,22 @@ export class IdempotencyReservation {
   }
 
   /**
-   * Stores the response of the call before it is sent, unless the state takes too long. It never rejects; an error of
-   * the state becomes `scope.error`.
+   * Stores the response of the call, unless the state takes too long. It never rejects; an error of the state becomes
+   * `scope.error`.
+   * @param response `undefined` if the call failed after its deadline
+   * @param isLate whether the call has ended after its deadline. Until then, the response to the deadline is not stored
    */
-  async complete(response: OutgoingResponse, scope: RequestScope): Promise<void> {
-    // The call may still be running; `completeLate` stores its response when it ends.
-    if (!isTimeout(this.#outcome)) await this.#store(response, scope);
-  }
-
-  /**
-   * Stores the response of a call that ended after its deadline. It never rejects.
-   * @param response `undefined` if the call failed
-   */
-  async completeLate(response: OutgoingResponse | undefined, scope: RequestScope): Promise<void> {
-    await this.#store(response, scope);
-  }
-
-  async #store(response: OutgoingResponse | undefined, scope: RequestScope): Promise<void> {
+  async complete(
+    response: OutgoingResponse | undefined,
+    scope: RequestScope,
+    isLate: boolean,
+  ): Promise<void> {
     const outcome = this.#outcome;
+    const isTimeout =
+      outcome instanceof Failure &&
+      outcome.error instanceof LimitError &&
+      outcome.error.limit === 'call-timeout';
+    if (isTimeout && !isLate) return;
     // An error that is too large is sent as 413, but whether a repeat may succeed depends on the error.
     const isReplaced = response?.status === 413 && outcome instanceof Failure;
     const status = isReplaced ? getHTTPStatusCodeFromError(outcome.error) : (response?.status ?? 500);
@@ -213,9 +201,6 @@ export class IdempotencyReservation {
   }
 }
 
-const isTimeout = (outcome: unknown) =>
-  outcome instanceof Failure && outcome.error instanceof LimitError && outcome.error.limit === 'call-timeout';
-
 /** Whether the procedure returned an output, valid or not. */
 const hasReturned = (outcome: unknown) =>
   !(outcome instanceof Failure) || outcome.error.message === outputErrorMessage;
@@ -244,32 +229,16 @@ function replayOf(entry: IdempotencyEntry, fingerprint: string): OutgoingRespons
       message: `Idempotency-Key: was used for a request that completed with ${entry.status}, but that response is too large to be replayed.`,
     });
   }
-  if (entry.runsUntil > Date.now()) throw new RunningError();
+  if (entry.runsUntil > Date.now()) {
+    const message = 'Idempotency-Key: was used for a request that is still running. Try again later.';
+    throw Object.assign(new TRPCError({ code: 'CONFLICT', message }), { retryAfterSeconds: 1 });
+  }
   throw new TRPCError({
     code: 'CONFLICT',
     message:
       'Idempotency-Key: was used for a request that was interrupted. Check whether it had an effect before you retry with a new key.',
   });
 }
-
-/** 409 because the first request with this key is still running. */
-class RunningError extends TRPCError {
-  readonly retryAfterSeconds = 1;
-
-  constructor() {
-    super({
-      code: 'CONFLICT',
-      message: 'Idempotency-Key: was used for a request that is still running. Try again later.',
-    });
-  }
-}
-
-const stateUnavailable = (cause: unknown) =>
-  new TRPCError({
-    code: 'SERVICE_UNAVAILABLE',
-    message: 'Idempotency-Key: earlier requests are temporarily unavailable. Try again later.',
-    cause,
-  });
 
 const digestEncoder = new TextEncoder();
 

@@ -27,7 +27,7 @@ async function start(
   let runs = 0;
   const run = () => (runs += 1);
   const post = (path: `/${string}`, meta: object = {}) =>
-    t.procedure.meta({ idempotencyKey: true, openapi: { method: 'POST', path, ...meta } });
+    t.procedure.meta({ idempotent: true, openapi: { method: 'POST', path, ...meta } });
   const router = t.router({
     respond: post('/respond')
       .errors(statusErrors)

@@ -15,7 +15,7 @@ async function start(replaced: (state: State) => Partial<State>, callTimeoutMs =
   const state = memoryState();
   const router = t.router({
     pay: t.procedure
-      .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/payments' } })
+      .meta({ idempotent: true, openapi: { method: 'POST', path: '/payments' } })
       .input(z.object({ amount: z.int() }))
       .output(z.int())
       .mutation(({ input: { amount } }) => {
@@ -97,7 +97,7 @@ describe('a state that does not respond', () => {
     expect(first.ms).toBeLessThan(2000);
     expect(errors).toEqual([
       new Error(
-        'Idempotency-Key: the state has not stored the response after 1500 ms. The response was sent, and the attempts go on in the background.',
+        'Idempotency-Key: the state did not store the response or release the key within 1500 ms. The response was sent, and the attempts go on in the background.',
       ),
     ]);
     expect(await pay('key-1')).toMatchObject({ status: 409 });

@@ -86,34 +86,23 @@ export class IdempotencyState {
 
   /** Stores a response under a reserved key. @throws if it is not stored in time; then storing goes on */
   async store({ key, caller }: ReservedKey, response: string): Promise<void> {
-    await this.#inTime('stored the response', response, () =>
-      this.#state.set(key, response, this.#ttlMs, caller),
-    );
+    await this.#inTime(response, () => this.#state.set(key, response, this.#ttlMs, caller));
   }
 
   /** Releases a reserved key. @throws if it is not released in time; then releasing goes on */
   async release({ key, value }: ReservedKey): Promise<void> {
-    await this.#inTime('released the key', value, () => this.#state.delete(key, value));
+    await this.#inTime(value, () => this.#state.delete(key, value));
   }
 
-  async #inTime(what: string, value: string, action: () => MaybePromise<void>): Promise<void> {
+  async #inTime(value: string, action: () => MaybePromise<void>): Promise<void> {
     let lastError: unknown;
-    const done = this.#repeat(async () => {
-      try {
-        await action();
-      } catch (cause) {
-        lastError = cause;
-        throw cause;
-      }
-    });
+    const done = this.#repeat(action, 0, (cause) => (lastError = cause));
     try {
       await withinStateTimeout(done, this.#waitMs);
     } catch {
       this.#countBytes(value, done);
-      throw new Error(
-        `Idempotency-Key: the state has not ${what} after ${this.#waitMs} ms. The response was sent, and the attempts go on in the background.`,
-        lastError === undefined ? undefined : { cause: lastError },
-      );
+      const message = `Idempotency-Key: the state did not store the response or release the key within ${this.#waitMs} ms. The response was sent, and the attempts go on in the background.`;
+      throw new Error(message, lastError === undefined ? undefined : { cause: lastError });
     }
   }
 
@@ -122,13 +111,18 @@ export class IdempotencyState {
    * @param notBefore it is repeated at least until then (milliseconds since the epoch)
    * @throws its last error if the key has expired
    */
-  async #repeat(action: () => MaybePromise<void>, notBefore = 0): Promise<void> {
+  async #repeat(
+    action: () => MaybePromise<void>,
+    notBefore: number,
+    onError?: (cause: unknown) => void,
+  ): Promise<void> {
     const expiresAt = Date.now() + this.#ttlMs;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
       try {
         await withinStateTimeout((async () => action())(), attemptTimeoutMs);
         if (Date.now() >= notBefore) return;
       } catch (cause) {
+        onError?.(cause);
         if (Date.now() >= expiresAt) throw cause;
       }
       await pause(pauseMs);

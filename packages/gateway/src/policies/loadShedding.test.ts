@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it, test, vi } from 'vitest';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
-import { loadSheddingPolicy } from './loadShedding.ts';
-import { arrive } from '../calls/policy.ts';
+import { createLoadShedding } from './loadShedding.ts';
 
 const clock = vi.hoisted(() => ({ ms: 1000 }));
 vi.mock('../http/eventLoop.ts', async (original) => ({
@@ -11,40 +10,41 @@ vi.mock('../http/eventLoop.ts', async (original) => ({
   performance: { now: () => clock.ms },
 }));
 
-test('loadSheddingPolicy does not load undici, which takes 6 MB', async () => {
+test('createLoadShedding does not load undici, which takes 6 MB', async () => {
   const from = JSON.stringify(new URL('loadShedding.ts', import.meta.url).href);
   const code = `
-    import { loadSheddingPolicy } from ${from};
-    const { arrive } = loadSheddingPolicy(50);
-    arrive();
+    import { createLoadShedding } from ${from};
+    const shed = createLoadShedding(50);
+    const request = { method: 'GET' };
+    shed(request);
     // After 50 ms, the message of the first probe has arrived.
-    setTimeout(() => console.log(arrive(), process.moduleLoadList.filter((name) => name.endsWith('undici/undici'))), 50);
+    setTimeout(() => console.log(shed(request), process.moduleLoadList.filter((name) => name.endsWith('undici/undici'))), 50);
   `;
   const flags = ['--conditions=@petstore/source', '--input-type=module', '--eval', code];
   const { stdout } = await promisify(execFile)(process.execPath, flags);
   expect(stdout).toBe('undefined []\n');
 });
 
-describe('loadSheddingPolicy', () => {
+describe('createLoadShedding', () => {
   const request = inProcessRequest('GET', '/v1/pets');
   /** Lets the message of a probe arrive. */
   const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-  /** Creates the policy, and a function that returns the last rejection after the queue has had a length for a while. */
+  /** Creates the load shedding, and a function that returns the last rejection after the queue has had a length for a while. */
   function start() {
-    const policy = loadSheddingPolicy(50);
+    const shed = createLoadShedding(50);
     const rejectedAfter = async (queueMs: number, turns: number) => {
-      let rejection: ReturnType<typeof arrive>;
+      let rejection: ReturnType<typeof shed>;
       for (let count = 0; count < turns; count += 1) {
-        arrive([policy], request);
+        shed(request);
         clock.ms += queueMs;
-        rejection = arrive([policy], request);
+        rejection = shed(request);
         // oxlint-disable-next-line no-await-in-loop -- one turn of the event loop after the other
         await turn();
       }
       return rejection;
     };
-    return { policy, rejectedAfter };
+    return { shed, rejectedAfter };
   }
 
   it('requests that have waited longer than maxQueueMs are rejected with 503 after half a second', async () => {
@@ -85,12 +85,12 @@ describe('loadSheddingPolicy', () => {
   });
 
   it('OPTIONS is served while other methods are rejected', async () => {
-    const { policy, rejectedAfter } = start();
+    const { shed, rejectedAfter } = start();
     await rejectedAfter(51, 20);
-    arrive([policy], request);
+    shed(request);
     clock.ms += 51;
-    expect(arrive([policy, {}], inProcessRequest('OPTIONS', '/v1/pets'))).toBeUndefined();
-    expect(arrive([policy, {}], request)).toBeDefined();
+    expect(shed(inProcessRequest('OPTIONS', '/v1/pets'))).toBeUndefined();
+    expect(shed(request)).toBeDefined();
   });
 
   it('an idle second ends a queue that was too long', async () => {

@@ -1,7 +1,7 @@
 // Hot path: every request runs through it.
 import { performance } from '../http/eventLoop.ts';
+import type { HttpRequest } from '../http/request.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import type { RequestPolicy } from '../calls/requestScope.ts';
 
 /** The interval between two measurements while requests arrive, in milliseconds. A measurement costs 1 µs. */
 const probeIntervalMs = 10;
@@ -21,78 +21,71 @@ interface NodePort {
   readonly unref?: () => void;
 }
 
+/** Returns the error of a request that has waited too long in its socket. */
+export type LoadShedding = (request: HttpRequest) => LimitError | undefined;
+
 /**
- * Measures how long a ready socket waits until this thread reads it. The thread sends a message to itself. The message
- * wakes the event loop through a file descriptor, which the kernel queues after the sockets that are already ready. So
- * the message waits as long as they do, and every request that is read before the message arrives was ready before it.
+ * Rejects requests that have waited longer than `maxQueueMs`, after requests have done so for half a second: it sheds a
+ * standing queue, not a single burst. It runs before all policies, because at 120% of a server's capacity, goodput
+ * stays at 90% only if a rejection costs less than a third of a response.
+ *
+ * It measures how long a ready socket waits until this thread reads it. The thread sends a message to itself. The
+ * message wakes the event loop through a file descriptor, which the kernel queues after the sockets that are already
+ * ready. So the message waits as long as they do, and every request that is read before the message arrives was ready
+ * before it.
  *
  * The duration of an event-loop turn is no substitute: libuv reads up to 48 × 1,024 sockets in one turn. With 4,000
  * connections and 20% overload, turns took 1.9 s without running any timer or `setImmediate`, but no request waited for
  * a tenth of that.
- */
-class QueueProbe {
-  /** Since when the queue has been too long. It is reset when the queue is half as long. */
-  tooLongSince = Infinity;
-  sentAt = 0;
-  isPending = false;
-  #arrivedAt = 0;
-  readonly #maxQueueMs: number;
-  readonly #port;
-
-  constructor(maxQueueMs: number) {
-    this.#maxQueueMs = maxQueueMs;
-    const { port1, port2 } = new MessageChannel();
-    this.#port = port1;
-    const { on, unref } = port2 as NodePort;
-    const onMessage = () => this.#arrived();
-    // In Node, `addEventListener` creates an event object, and that class loads undici (6 MB).
-    if (on) on.call(port2, 'message', onMessage);
-    else port2.addEventListener('message', onMessage);
-    port2.start();
-    // Do not keep the process alive.
-    unref?.call(port2);
-  }
-
-  send(now: number): void {
-    if (now - this.#arrivedAt > measurementTtlMs) this.tooLongSince = Infinity;
-    this.isPending = true;
-    this.sentAt = now;
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of Node's is no window
-    this.#port.postMessage(null);
-  }
-
-  // Do not send the next message from here: it would arrive immediately.
-  #arrived(): void {
-    this.isPending = false;
-    this.#arrivedAt = performance.now();
-    const ms = this.#arrivedAt - this.sentAt;
-    if (ms < this.#maxQueueMs / 2) this.tooLongSince = Infinity;
-    else if (ms > this.#maxQueueMs) this.tooLongSince = Math.min(this.tooLongSince, this.sentAt);
-  }
-}
-
-/**
- * Creates the policy that rejects requests that have waited longer than `maxQueueMs`, after requests have done so for
- * half a second: it sheds a standing queue, not a single burst. It runs before all other policies, because at 120% of a
- * server's capacity, goodput stays at 90% only if a rejection costs less than a third of a response.
  * @param maxQueueMs a finite number
  */
-export function loadSheddingPolicy(maxQueueMs: number): RequestPolicy {
-  let probe: QueueProbe | undefined;
-  return {
-    arrive() {
-      const now = performance.now();
-      // Created lazily: in-process clients never call this.
-      probe ??= new QueueProbe(maxQueueMs);
-      if (!probe.isPending) {
-        if (now - probe.sentAt >= probeIntervalMs) probe.send(now);
-        return undefined;
-      }
-      return now - probe.sentAt > maxQueueMs && now - probe.tooLongSince > sheddingDelayMs
-        ? queueTimeExceeded
-        : undefined;
-    },
+export function createLoadShedding(maxQueueMs: number): LoadShedding {
+  // Created lazily: in-process clients never call this.
+  let port: ReturnType<typeof openPort> | undefined;
+  /** Since when the queue has been too long. It is reset when the queue is half as long. */
+  let tooLongSince = Infinity;
+  let isPending = false;
+  let sentAt = 0;
+  let arrivedAt = 0;
+
+  // Do not send the next message from here: it would arrive immediately.
+  function onMessage(): void {
+    isPending = false;
+    arrivedAt = performance.now();
+    const ms = arrivedAt - sentAt;
+    if (ms < maxQueueMs / 2) tooLongSince = Infinity;
+    else if (ms > maxQueueMs) tooLongSince = Math.min(tooLongSince, sentAt);
+  }
+
+  return ({ method }) => {
+    const now = performance.now();
+    if (isPending) {
+      const isOverloaded = now - sentAt > maxQueueMs && now - tooLongSince > sheddingDelayMs;
+      // Serving a preflight costs as much as rejecting it, and a page cannot see why its preflight failed.
+      return isOverloaded && method !== 'OPTIONS' ? queueTimeExceeded : undefined;
+    }
+    if (now - sentAt < probeIntervalMs) return undefined;
+    if (now - arrivedAt > measurementTtlMs) tooLongSince = Infinity;
+    isPending = true;
+    sentAt = now;
+    port ??= openPort(onMessage);
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port of Node's is no window
+    port.postMessage(null);
+    return undefined;
   };
+}
+
+/** Opens a port whose messages arrive in this thread. */
+function openPort(onMessage: () => void) {
+  const { port1, port2 } = new MessageChannel();
+  const { on, unref } = port2 as NodePort;
+  // In Node, `addEventListener` creates an event object, and that class loads undici (6 MB).
+  if (on) on.call(port2, 'message', onMessage);
+  else port2.addEventListener('message', onMessage);
+  port2.start();
+  // Do not keep the process alive.
+  unref?.call(port2);
+  return port1;
 }
 
 const queueTimeExceeded = new LimitError('queue-time', {

@@ -1,23 +1,15 @@
 import type { TRPCError } from '@trpc/server';
 import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
-import type { HttpRequest } from '../http/request.ts';
 import type { Header } from '../http/response.ts';
 import type { ClientAddress } from '../calls/clientAddress.ts';
-import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
+import { callerKey, type Caller } from './caller.ts';
 import type { State, TakeResult } from '../state/state.ts';
-import { createSharedTokenBuckets, createTokenBuckets } from '../state/tokenBuckets.ts';
-
-/** The caller of a request, as `RateLimitOptions.key` and `IdempotencyOptions.caller` receive it. */
-export interface Caller<Identity> {
-  /** The identity that the scheme's `verify` returned; `undefined` without a valid credential. */
-  readonly identity: Identity | undefined;
-  readonly request: HttpRequest;
-}
+import { createSharedTokenBuckets } from '../state/tokenBuckets.ts';
 
 /** A token bucket per caller: it allows `calls` calls, and is full again after `windowSeconds` without calls. */
 export interface RateLimitOptions<Identity> {
@@ -40,7 +32,7 @@ export interface RateLimit<Identity> extends RequestPolicy<Identity> {
    * Takes the cost of calls from the caller's bucket, and sets the `RateLimit` header of the scope. Returns an error
    * if the bucket has too few tokens or `key` throws. It never throws and never rejects.
    */
-  count(scope: RequestScope<Identity>, cost: number, callCount?: number): MaybePromise<TRPCError | undefined>;
+  count(scope: RequestScope<Identity>, cost: number): MaybePromise<TRPCError | undefined>;
 }
 
 /** @throws {GatewayError} with a line for each procedure that costs more than the bucket holds */
@@ -63,37 +55,23 @@ export function createRateLimit<Identity>(
   clientAddress: ClientAddress,
   state?: State,
 ): RateLimit<Identity> {
-  const windowMs = windowSeconds * 1000;
-  const take = state
-    ? createSharedTokenBuckets('rateLimit', state, { size: calls, windowMs })
-    : createTokenBuckets(calls, windowMs);
+  const take = createSharedTokenBuckets('rateLimit', state, { size: calls, windowMs: windowSeconds * 1000 });
   const policyHeader: Header = ['ratelimit-policy', `"default";q=${calls};w=${windowSeconds}`];
-  const defaultKey = ({ credential, request, scheme }: RequestScope<Identity>) =>
-    credential === undefined
-      ? `address ${clientAddress(request)}`
-      : `credential ${scheme?.name} ${credential}`;
 
-  function count(
-    scope: RequestScope<Identity>,
-    cost: number,
-    callCount = cost,
-  ): MaybePromise<TRPCError | undefined> {
-    const { identity, request } = scope;
+  function count(scope: RequestScope<Identity>, cost: number): MaybePromise<TRPCError | undefined> {
     let caller: string;
     try {
-      const own = key?.({ identity, request });
-      caller = own === undefined ? defaultKey(scope) : `caller ${own}`;
+      caller = callerKey(scope, key) ?? `address ${clientAddress(scope.request)}`;
     } catch (cause) {
-      return clientError(failureOf(cause).error);
+      return failureOf(cause).error;
     }
-    return mapMaybePromise(take(caller, cost), (taken) => applyResult(scope, taken, cost, callCount));
+    return mapMaybePromise(take(caller, cost), (taken) => applyResult(scope, taken, cost));
   }
 
   function applyResult(
     scope: RequestScope<Identity>,
     { isTaken, left, waitMs, fullMs }: TakeResult,
     cost: number,
-    callCount: number,
   ): TRPCError | undefined {
     scope.rateLimit = `"default";r=${left};t=${Math.ceil(fullMs / 1000)}`;
     if (isTaken) return undefined;
@@ -101,7 +79,7 @@ export function createRateLimit<Identity>(
       code: 'TOO_MANY_REQUESTS',
       message:
         cost > calls
-          ? `A batch of ${callCount} calls${cost === callCount ? '' : ` that count as ${cost}`} exceeds the rate limit of ${calls} calls in ${windowSeconds} s. Send fewer calls in a batch.`
+          ? `A batch that counts as ${cost} calls exceeds the rate limit of ${calls} calls in ${windowSeconds} s. Send fewer calls in a batch.`
           : `The rate limit of ${calls} calls in ${windowSeconds} s is exceeded. Try again later.`,
       retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
     });
@@ -109,10 +87,7 @@ export function createRateLimit<Identity>(
 
   return {
     count,
-    admit(scope) {
-      const { callCount, cost = callCount } = scope.target;
-      return count(scope, cost, callCount);
-    },
+    admit: (scope) => count(scope, scope.target.cost ?? scope.target.callCount),
     complete({ rateLimit }, { headers }) {
       if (rateLimit !== undefined) headers.push(policyHeader, ['ratelimit', rateLimit]);
     },

@@ -32,7 +32,6 @@ it.each<[isProtected: boolean, protocol: ProtocolName, scope: object, expected: 
   [true, 'trpc', {}, [nosniff, noStore]],
   [true, 'trpc', anonymous, [nosniff]],
   [true, 'other', {}, [nosniff]],
-  [true, 'other', credential, [nosniff, noStore]],
   [false, 'rest', {}, [nosniff]],
   [false, 'trpc', {}, []],
   [false, 'other', {}, [nosniff]],

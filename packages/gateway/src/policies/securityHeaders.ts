@@ -12,8 +12,8 @@ export function securityHeadersPolicy(isProtected: boolean): RequestPolicy {
   const withNosniff = addedOnce(nosniff);
   const withNoStore = addedOnce(noStore);
   return {
-    complete({ credential, protocol, isAnonymous }, response) {
-      let isStored = !isProtected || isAnonymous || (protocol === 'other' && credential === undefined);
+    complete({ protocol, isAnonymous }, response) {
+      let isStored = !isProtected || isAnonymous || protocol === 'other';
       let isSniffed = protocol === 'trpc' && !isProtected;
       const { headers } = response;
       for (let at = 0; at < headers.length; at += 1) {

@@ -160,7 +160,7 @@ export interface RestMeta {
   /**
    * Accepts an `Idempotency-Key` (IETF httpapi draft -07) that the procedure itself handles: `createContext` receives
    * it, and the procedure stores it in the same transaction as its data. To let the gateway store and replay responses
-   * instead, set `idempotencyKey` next to `openapi`. Default: false.
+   * instead, set `idempotent` next to `openapi`. Default: false.
    */
   readonly idempotencyKey?: boolean;
   /**
@@ -188,11 +188,12 @@ export interface GatewayMeta {
    */
   readonly deadlineMs?: number;
   /**
-   * Accepts an `Idempotency-Key` (IETF httpapi draft -07) for a mutation, over REST or as a single tRPC call: the
-   * gateway stores the first response, and replays it if a client sends the same key again (option `idempotency`).
-   * `'required'` rejects calls without a key with 400. `createContext` receives the key too. Default: false.
+   * Makes a mutation idempotent for calls with an `Idempotency-Key` (IETF httpapi draft -07), over REST or as a single
+   * tRPC call: the gateway stores the first response, and replays it if a client sends the same key again (option
+   * `idempotency`). `'required'` rejects calls without a key with 400. `createContext` receives the key too. Default:
+   * false.
    */
-  readonly idempotencyKey?: boolean | 'required';
+  readonly idempotent?: boolean | 'required';
   /**
    * The number of tokens that a call takes from the caller's bucket of `rateLimit`, over REST, tRPC and WebSockets: an
    * integer, 0 or more. 0 exempts the procedure. Default: 1.

@@ -94,7 +94,7 @@ async function readProcedure(
     output,
     ...metadata,
     errors: metadata.rest && (await readErrors(path, definition)),
-    takesKey: Boolean(metadata.idempotencyKey ?? metadata.rest?.idempotencyKey),
+    takesKey: Boolean(metadata.idempotent ?? metadata.rest?.idempotencyKey),
     isPublic: metadata.rest?.protect === false,
   };
 }

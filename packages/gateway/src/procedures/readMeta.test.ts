@@ -8,7 +8,7 @@ const defaults = {
   scopes: undefined,
   deadlineMs: undefined,
   rateLimitCost: 1,
-  idempotencyKey: undefined,
+  idempotent: undefined,
   errors: undefined,
 };
 const openapi = { method: 'GET', path: '/a' } as const;
@@ -32,8 +32,8 @@ it.each<[meta: unknown, read: object]>([
   ],
   [{ scopes: [] }, {}],
   [{ scopes: ['a', 'b', 'a'] }, { scopes: ['a', 'b'] }],
-  [{ idempotencyKey: false }, {}],
-  [{ idempotencyKey: 'required' }, { idempotencyKey: 'required' }],
+  [{ idempotent: false }, {}],
+  [{ idempotent: 'required' }, { idempotent: 'required' }],
 ])('readMeta reads %j as %j, with defaults', (meta, read) => {
   expect(readMeta('a', 'mutation', meta)).toEqual({ ...defaults, ...read });
 });

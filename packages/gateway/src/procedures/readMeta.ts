@@ -26,14 +26,9 @@ export interface ProcedureMeta {
   readonly deadlineMs: number | undefined;
   /** How many calls one call counts as for the rate limit. */
   readonly rateLimitCost: number;
-  /** Whether the gateway replays its responses. */
-  readonly idempotencyKey: IdempotencyKeyUse;
+  /** Whether the gateway replays its responses by `Idempotency-Key`, and whether calls need a key. */
+  readonly idempotent: true | 'required' | undefined;
 }
-
-/**
- * Whether a procedure accepts (`true`) or requires an `Idempotency-Key`, by which the gateway replays its responses.
- */
-export type IdempotencyKeyUse = true | 'required' | undefined;
 
 const isPlace = (value: unknown): boolean => {
   const { in: place, name = '' } = isObject(value) ? value : { in: value };
@@ -130,10 +125,7 @@ const rules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
     (value) => Number.isSafeInteger(value) && Number(value) >= 0,
     'an integer of 0 or more',
   ),
-  idempotencyKey: optional(
-    (value) => typeof value === 'boolean' || value === 'required',
-    "true or 'required'",
-  ),
+  idempotent: optional((value) => typeof value === 'boolean' || value === 'required', "true or 'required'"),
 };
 
 /**
@@ -146,13 +138,13 @@ export function readMeta(path: string, type: string, value: unknown): ProcedureM
   if (problems.length > 0) {
     throw new GatewayError(problems.map((problem) => `Procedure "${path}": ${problem}`).join('\n'));
   }
-  const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotencyKey } = meta;
+  const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotent } = meta;
   return {
     rest: openapi?.enabled === false ? undefined : (openapi ?? undefined),
     scopes: scopes.length === 0 ? undefined : [...new Set(scopes)],
     deadlineMs,
     rateLimitCost,
-    idempotencyKey: idempotencyKey || undefined,
+    idempotent: idempotent || undefined,
   };
 }
 
@@ -165,21 +157,21 @@ function metaProblems(type: string, meta: GatewayMeta): readonly string[] {
   });
   const problems = [...misspelt, ...invalidOptions(meta, rules)];
   if (problems.length > 0) return problems;
-  const { openapi, scopes = [], idempotencyKey } = meta;
+  const { openapi, scopes = [], idempotent } = meta;
   if (openapi) problems.push(...restProblems(openapi));
   if (scopes.length > 0 && openapi?.protect === false) {
     problems.push(
       'scopes are required, but protect: false serves it without a credential. Remove one of them.',
     );
   }
-  if (idempotencyKey && type !== 'mutation') {
+  if (idempotent && type !== 'mutation') {
     problems.push(
-      `idempotencyKey is for mutations, but this is a ${type}, which clients can repeat safely. Remove it.`,
+      `idempotent is for mutations, but this is a ${type}, which clients can repeat safely. Remove it.`,
     );
   }
-  if (idempotencyKey && openapi?.idempotencyKey) {
+  if (idempotent && openapi?.idempotencyKey) {
     problems.push(
-      'idempotencyKey is set twice. In meta, the gateway replays responses; in openapi, the procedure handles the key itself. Remove one of them.',
+      'idempotent and openapi.idempotencyKey are both set. With idempotent, the gateway replays responses; with openapi.idempotencyKey, the procedure handles the key itself. Remove one of them.',
     );
   }
   return problems;

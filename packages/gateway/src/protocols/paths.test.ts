@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RouteTable } from '../calls/routes.ts';
+import { readRoutes } from '../calls/routes.ts';
 import { isBelow, createLinkBase, readPaths, requireFreePaths } from './paths.ts';
 import { createProtocolOf } from './requestHandler.ts';
 
@@ -29,7 +29,7 @@ describe('createProtocolOf', () => {
     ['/trpc/hook', 'other'],
     ['/page', 'other'],
   ])('the path %s belongs to the protocol %s', (path, protocol) => {
-    const routes = new RouteTable({ '/page': handler, '/v1/page': handler, 'POST /trpc/hook': handler });
+    const routes = readRoutes({ '/page': handler, '/v1/page': handler, 'POST /trpc/hook': handler });
     expect(createProtocolOf(readPaths({}), routes)(path)).toBe(protocol);
   });
 
@@ -40,7 +40,7 @@ describe('createProtocolOf', () => {
     [{ trpcBasePath: '/' }, '/v1/a', 'trpc'],
     [{ restBasePath: '/api/' }, '/api/a', 'rest'],
   ])('with the options %j, the path %s belongs to the protocol %s', (options, path, protocol) => {
-    expect(createProtocolOf(readPaths(options), new RouteTable({}))(path)).toBe(protocol);
+    expect(createProtocolOf(readPaths(options), new Map())(path)).toBe(protocol);
   });
 });
 
@@ -55,14 +55,11 @@ it.each<[publicUrl: string | undefined, origin: string]>([
 });
 
 it('requireFreePaths names every procedure that is served at the path of a route', () => {
-  const routes = new RouteTable({ '/trpc/a': handler, 'POST /trpc/c': handler, '/page': handler });
+  const routes = readRoutes({ '/trpc/a': handler, 'POST /trpc/c': handler, '/page': handler });
   const procedures = ['a', 'b', 'c'].map((path) => ({ path }));
   expect(() => requireFreePaths(routes, readPaths({}), procedures)).toThrow(
     'Procedure "a" is served at "/trpc/a", which is also the path of a route. Give the route another path.\n' +
       'Procedure "c" is served at "/trpc/c", which is also the path of a route. Give the route another path.',
-  );
-  expect(() => requireFreePaths(routes, readPaths({ documentPath: '/page' }), [])).toThrow(
-    '"/page" is the path of both the document and a route. Give one of them another path.',
   );
   expect(() => requireFreePaths(routes, readPaths({}), [{ path: 'b' }])).not.toThrow();
 });

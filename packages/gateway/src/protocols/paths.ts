@@ -1,9 +1,11 @@
 import type { LinkBase } from '../operations/deprecation.ts';
 import type { ProtocolName } from '../calls/requestScope.ts';
-import type { RouteTable } from '../calls/routes.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
+
+/** The routes by path. */
+export type RoutePaths = ReadonlyMap<string, unknown>;
 
 /** The paths at which the protocols and the document are served. Base paths have no trailing slash. */
 export interface Paths {
@@ -35,19 +37,14 @@ export function readPaths(options: Partial<Paths>): Paths {
 }
 
 /**
- * Checks that no route hides the document or a procedure.
- * @throws {GatewayError} if the document or a procedure is served at the path of a route
+ * Checks that no route hides a procedure.
+ * @throws {GatewayError} if a procedure is served at the path of a route
  */
 export function requireFreePaths(
-  routes: Pick<RouteTable<never>, 'has'>,
-  { documentPath, trpcBasePath }: Paths,
+  routes: RoutePaths,
+  { trpcBasePath }: Paths,
   procedures: readonly Pick<Procedure, 'path'>[],
 ): void {
-  if (routes.has(documentPath)) {
-    throw new GatewayError(
-      `"${documentPath}" is the path of both the document and a route. Give one of them another path.`,
-    );
-  }
   const taken = procedures.filter(({ path }) => routes.has(`${trpcBasePath}/${path}`));
   if (taken.length === 0) return;
   throw new GatewayError(
@@ -97,7 +94,7 @@ export function createLinkBase(publicUrl: string | undefined = '/', restBasePath
  */
 export function createRouteOf(
   { restBasePath, trpcBasePath }: Paths,
-  routes: Pick<RouteTable<never>, 'has'>,
+  routes: RoutePaths,
   restRouteOf: (path: string) => string | undefined,
 ): (protocol: ProtocolName, path: string) => string | undefined {
   return (protocol, path) => {

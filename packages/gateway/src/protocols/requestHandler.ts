@@ -8,12 +8,13 @@ import { discardStream, isBodyStream, requireResponse, type HttpResponse } from 
 import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
 import type { SocketAcceptor } from '../http/webSocket.ts';
 import type { Calls } from '../calls/calls.ts';
-import { admit, arrive, complete, type PolicySets, type Rejection, type Target } from '../calls/policy.ts';
+import { admit, complete, type PolicySteps, type Target } from '../calls/policy.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { RequestScope, type ProtocolName, type RequestPolicy } from '../calls/requestScope.ts';
-import type { RouteTable } from '../calls/routes.ts';
+import type { LoadShedding } from '../policies/loadShedding.ts';
+import { ignoreErrors, type RequestTelemetry } from '../calls/telemetry.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import { isBelow, type Paths } from './paths.ts';
+import { isBelow, type Paths, type RoutePaths } from './paths.ts';
 import type { Protocol } from './protocol.ts';
 
 type Protocols<Identity> = Readonly<Record<ProtocolName, Protocol<Identity, Target>>>;
@@ -24,15 +25,16 @@ export interface RequestHandlerOptions<Identity> {
   /** Accepts or rejects a WebSocket, after the policies that run before authentication. */
   readonly openSocket: (scope: RequestScope<Identity>) => MaybePromise<SocketAcceptor | OutgoingResponse>;
   /** The policies of requests: the gateway's and those of the service. */
-  readonly policies: PolicySets<RequestPolicy<Identity>>;
+  readonly policies: PolicySteps<RequestPolicy<Identity>>;
   /** The gateway's own policies. Their `complete` is synchronous and never throws. */
   readonly own: readonly RequestPolicy<Identity>[];
-  /** Whether the service has policies, which may write to `data`. */
-  readonly hasData: boolean;
+  /** Those of the service, which may write to `data`. */
+  readonly ofService: PolicySteps<RequestPolicy<Identity>> | undefined;
+  readonly loadShedding: LoadShedding | undefined;
   readonly recorder: Recorder;
   readonly calls: Calls;
   /** Starts the telemetry of a request. */
-  readonly observe: ((scope: RequestScope<Identity>) => void) | undefined;
+  readonly observe: ((scope: RequestScope<Identity>) => RequestTelemetry) | undefined;
   /** Formats the rejection of malformed HTTP. */
   readonly rejectionResponse: (scope: RequestScope<Identity>, rejection: HttpRejection) => OutgoingResponse;
 }
@@ -42,8 +44,10 @@ export class RequestHandler<Identity> {
   readonly #options: RequestHandlerOptions<Identity>;
   readonly #protocols: Protocols<Identity>;
   readonly #recorder: Recorder;
-  readonly #policies: PolicySets<RequestPolicy<Identity>>;
+  readonly #policies: PolicySteps<RequestPolicy<Identity>>;
   /** Those of the gateway's own policies that complete responses. */
+  readonly #completingOwn: readonly RequestPolicy<Identity>[];
+  /** Those of the service. */
   readonly #completing: readonly RequestPolicy<Identity>[];
 
   constructor(options: RequestHandlerOptions<Identity>) {
@@ -51,7 +55,8 @@ export class RequestHandler<Identity> {
     this.#protocols = options.protocols;
     this.#recorder = options.recorder;
     this.#policies = options.policies;
-    this.#completing = options.own.filter((policy) => policy.complete);
+    this.#completingOwn = options.own.filter((policy) => policy.complete);
+    this.#completing = options.ofService?.completing ?? [];
   }
 
   readonly handle: Handle = (request) => {
@@ -74,10 +79,9 @@ export class RequestHandler<Identity> {
     if (request.method !== 'GET' || this.#options.protocolOf(request.path) !== 'trpc') return undefined;
     const scope = this.#scopeOf(request, 'trpc');
     scope.kind = 'socket';
-    scope.target = socketTarget;
     const finish = (decision: OutgoingResponse | SocketAcceptor) => {
       if (typeof decision !== 'function') return this.#complete(scope, decision);
-      this.#recorder.upgrade(scope);
+      this.#recorder.request(scope);
       return decision;
     };
     try {
@@ -93,7 +97,7 @@ export class RequestHandler<Identity> {
 
   /** Rejects a request that has waited too long in its socket. Only the gateway's own policies complete the response. */
   readonly shed = (request: HttpRequest): HttpResponse | undefined => {
-    const error = arrive(this.#policies.always.arriving, request);
+    const error = this.#options.loadShedding?.(request);
     if (error === undefined) return undefined;
     const protocol = this.#options.protocolOf(request.path);
     if (protocol === 'other') return undefined;
@@ -108,12 +112,12 @@ export class RequestHandler<Identity> {
   };
 
   #scopeOf(request: HttpRequest, protocol: ProtocolName): RequestScope<Identity> {
-    const { hasData, observe } = this.#options;
+    const { observe, ofService } = this.#options;
     const startedAt = this.#recorder.isComplete ? performance.now() : 0;
     const id = requestId(request.header('x-request-id'));
     const scope = new RequestScope<Identity>(request, protocol, id, startedAt);
-    if (hasData) scope.data = {};
-    observe?.(scope);
+    if (ofService) scope.data = {};
+    if (observe) scope.telemetry = ignoreErrors(() => observe(scope));
     return scope;
   }
 
@@ -122,10 +126,9 @@ export class RequestHandler<Identity> {
     const protocol = this.#protocols[scope.protocol];
     const target = protocol.target(scope);
     scope.target = target;
-    const { always, of } = this.#policies;
-    const policies = of ? of(target.procedures) : always;
+    const { admitting, early } = this.#policies;
     if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
-    const rejection = admit(target.isOpen ? policies.early : policies.admitting, scope);
+    const rejection = admit(scope.protocol === 'other' ? early : admitting, scope);
     if (rejection === undefined) return protocol.respond(scope, target);
     if (!(rejection instanceof Promise)) return this.#reject(rejection, scope);
     return rejection.then((settled) =>
@@ -135,7 +138,7 @@ export class RequestHandler<Identity> {
 
   #open(scope: RequestScope<Identity>): MaybePromise<OutgoingResponse | SocketAcceptor> {
     const { openSocket } = this.#options;
-    const rejection = admit(this.#policies.always.early, scope);
+    const rejection = admit(this.#policies.early, scope);
     if (rejection === undefined) return openSocket(scope);
     if (!(rejection instanceof Promise)) return this.#reject(rejection, scope);
     return rejection.then((settled) =>
@@ -143,16 +146,13 @@ export class RequestHandler<Identity> {
     );
   }
 
-  #reject(rejection: Rejection, scope: RequestScope<Identity>): OutgoingResponse {
-    return rejection instanceof TRPCError
-      ? this.#protocols[scope.protocol].reject(rejection, scope)
-      : rejection;
+  #reject(error: TRPCError, scope: RequestScope<Identity>): OutgoingResponse {
+    return this.#protocols[scope.protocol].reject(error, scope);
   }
 
   /** Runs the policies that complete a response: the gateway's, then those of the service. */
   #complete(scope: RequestScope<Identity>, written: OutgoingResponse): MaybePromise<HttpResponse> {
-    const { always, of } = this.#policies;
-    const { completing } = of ? of(scope.target.procedures) : always;
+    const completing = this.#completing;
     // A copy, since a procedure may still change its `ctx.response` while a policy waits.
     const response = completing.length === 0 ? written : OutgoingResponse.of(written);
     try {
@@ -207,20 +207,18 @@ export class RequestHandler<Identity> {
   #completeOwn(scope: RequestScope<Identity>, response: OutgoingResponse): OutgoingResponse {
     const { challenges, requestId: id } = scope;
     if (challenges) for (const challenge of challenges) response.append('www-authenticate', challenge);
-    for (const policy of this.#completing) void policy.complete?.(scope, response);
+    for (const policy of this.#completingOwn) void policy.complete?.(scope, response);
     response.headers.push(['x-request-id', id]);
     return response;
   }
 }
 
-const socketTarget: Target = { procedures: [], callCount: 1, isPublic: false, isSocket: true };
-
 /** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */
 export function createProtocolOf(
   { restBasePath, trpcBasePath }: Paths,
-  routes: Pick<RouteTable<never>, 'has' | 'paths'>,
+  routes: RoutePaths,
 ): (path: string) => ProtocolName {
-  const hasRouteBelow = (base: string) => routes.paths.some((path) => isBelow(path, base));
+  const hasRouteBelow = (base: string) => [...routes.keys()].some((path) => isBelow(path, base));
   const hasRpcRoutes = hasRouteBelow(trpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
   // The look-up of a route hashes the path, so it is skipped unless a route is below a base path, which is rare.

@@ -2,7 +2,8 @@
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { OutgoingResponse } from '../http/outgoingResponse.ts';
-import type { Calls, OutcomeReceiver } from '../calls/calls.ts';
+import type { Calls } from '../calls/calls.ts';
+import type { OutcomeReceiver } from '../calls/deadlines.ts';
 import type { Idempotency, IdempotencyReservation, KeyedCall } from '../policies/idempotency.ts';
 import type { RequestScope } from '../calls/requestScope.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';
@@ -12,7 +13,7 @@ import { Failure, failureOf } from '../procedures/execute.ts';
 export interface RunSettings {
   readonly calls: Calls;
   /** `undefined` if no procedure takes a key. */
-  readonly idempotency: Pick<Idempotency<unknown>, 'begin'> | undefined;
+  readonly idempotency: Idempotency | undefined;
   // A method, since its parameter is bivariant: functions for any type of identity and data are assignable.
   createContext(options: ContextOptions<unknown>): unknown;
 }
@@ -88,7 +89,7 @@ export abstract class RequestRun<Settings extends RunSettings = RunSettings> imp
 
   /** Reserves the key of a single call, then starts the call, or ends with the response of an earlier one. */
   protected reserve(call: KeyedCall, start: () => void): void {
-    this.settings.idempotency?.begin(this.scope, call, this.settings.calls, (begun) => {
+    this.settings.idempotency?.reserve(this.scope, call, (begun) => {
       if (begun instanceof Failure) this.settle(0, begun);
       else if (begun instanceof OutgoingResponse) this.finish(begun);
       else {
@@ -104,7 +105,7 @@ export abstract class RequestRun<Settings extends RunSettings = RunSettings> imp
     this.#isPastDeadline = true;
     if (!(outcome instanceof Failure)) return this.settle(index, outcome);
     this.reservation.settle(outcome);
-    void this.reservation.completeLate(undefined, this.scope);
+    void this.reservation.complete(undefined, this.scope, true);
   }
 
   /** Ends the request with its response. That of a call with a key is stored before. */
@@ -117,7 +118,7 @@ export abstract class RequestRun<Settings extends RunSettings = RunSettings> imp
     }
     // A copy, so that what is stored is what is sent: a procedure may still change its `ctx.response`.
     const stored = OutgoingResponse.of(response);
-    if (this.#isPastDeadline) void reservation.completeLate(stored, scope);
-    else void reservation.complete(stored, scope).then(() => this.#resolve?.(stored));
+    const storing = reservation.complete(stored, scope, this.#isPastDeadline);
+    if (!this.#isPastDeadline) void storing.then(() => this.#resolve?.(stored));
   }
 }

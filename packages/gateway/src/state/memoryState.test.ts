@@ -130,7 +130,7 @@ describe('memoryState', () => {
     let payments = 0;
     const router = t.router({
       pay: t.procedure
-        .meta({ idempotencyKey: 'required' })
+        .meta({ idempotent: 'required' })
         .input(z.string())
         .mutation(async ({ input }) => {
           const payment = (payments += 1);
@@ -139,7 +139,7 @@ describe('memoryState', () => {
         }),
       echo: t.procedure
         .meta({
-          idempotencyKey: true,
+          idempotent: true,
           openapi: { method: 'POST', path: '/echo', protect: false },
         })
         .output(z.string())

@@ -86,7 +86,9 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
       remove(oldest, entry);
     }
     if (runningBytes + size > maxBytes) {
-      throw noRoom(size, maxBytes, runningBytes);
+      throw new Error(
+        `memoryState: a value of ${size} bytes does not fit into maxBytes (${maxBytes}): running calls take ${runningBytes} bytes.`,
+      );
     }
     while (runningBytes + sharedBytes + size > maxBytes) {
       const [share] = ranks.findLast((each) => each !== undefined && each.size > 0) ?? [];
@@ -126,21 +128,13 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
       const existing = entries.get(key);
       if (existing?.value === value) remove(key, existing);
     },
-    take(key, count, { size, windowMs }) {
-      const bucketKind = `${size} ${windowMs}`;
-      let take = buckets.get(bucketKind);
-      if (take === undefined) {
-        take = createTokenBuckets(size, windowMs);
-        buckets.set(bucketKind, take);
-      }
+    take(key, count, bucket) {
+      const kind = `${bucket.size} ${bucket.windowMs}`;
+      const take = buckets.get(kind) ?? createTokenBuckets(bucket);
+      buckets.set(kind, take);
       return take(key, count);
     },
   };
 }
-
-const noRoom = (size: number, maxBytes: number, runningBytes: number) =>
-  new Error(
-    `memoryState: a value of ${size} bytes does not fit into maxBytes (${maxBytes}): running calls take ${runningBytes} bytes.`,
-  );
 
 const rankOf = ({ bytes }: Share): number => Math.floor(Math.log2(bytes));

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 describe('createTokenBuckets', () => {
   it('a token bucket starts full, gives all requested tokens or none, and returns the time to wait', () => {
-    const take = createTokenBuckets(10, 10_000);
+    const take = createTokenBuckets({ size: 10, windowMs: 10_000 });
     expect(take('a', 7)).toEqual({ isTaken: true, left: 3, waitMs: 0, fullMs: 7000 });
     expect(take('a', 4)).toEqual({ isTaken: false, left: 3, waitMs: 1000, fullMs: 7000 });
     expect(take('b', 10)).toMatchObject({ isTaken: true, left: 0 });
@@ -18,7 +18,7 @@ describe('createTokenBuckets', () => {
   });
 
   it('a token bucket is kept while 24,999 other keys are used', () => {
-    const take = createTokenBuckets(1, 60_000);
+    const take = createTokenBuckets({ size: 1, windowMs: 60_000 });
     take('a', 1);
     for (let at = 0; at < 24_999; at += 1) take(`other ${at}`, 1);
     expect(take('a', 1)).toMatchObject({ isTaken: false });
@@ -30,7 +30,7 @@ describe('createTokenBuckets', () => {
     );
     fc.assert(
       fc.property(steps, (requests) => {
-        const take = createTokenBuckets(10, 10_000);
+        const take = createTokenBuckets({ size: 10, windowMs: 10_000 });
         let total = 0;
         let passed = 0;
         for (const { count, ms } of requests) {
@@ -48,7 +48,7 @@ describe('createTokenBuckets', () => {
     const counts = fc.array(fc.integer({ min: 1, max: 10 }), { minLength: 1 });
     fc.assert(
       fc.property(counts, (requests) => {
-        const take = createTokenBuckets(10, 10_000);
+        const take = createTokenBuckets({ size: 10, windowMs: 10_000 });
         for (const count of requests) {
           const { isTaken, waitMs } = take('a', count);
           vi.advanceTimersByTime(waitMs);

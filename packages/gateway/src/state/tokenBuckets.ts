@@ -17,9 +17,8 @@ export type SharedTokenBuckets = (key: string, count: number) => MaybePromise<Ta
 const maxBuckets = 50_000;
 
 /** Creates token buckets, one per key, in the memory of this process. */
-export function createTokenBuckets(size: number, windowMs: number): TokenBuckets {
+export function createTokenBuckets(bucket: Bucket): TokenBuckets {
   const buckets = new RecentMap<number>(maxBuckets);
-  const bucket: Bucket = { size, windowMs };
   return (key, count) => {
     const { fullAt, taken } = takeTokens(buckets.get(key), count, bucket, performance.now());
     buckets.set(key, fullAt);
@@ -31,53 +30,49 @@ export function createTokenBuckets(size: number, windowMs: number): TokenBuckets
 const stateTimeoutMs = 1000;
 
 /**
- * Creates token buckets, one per key, in a shared state. While the state cannot be reached, each process counts
+ * Creates token buckets, one per key, in a shared state, or without one in the memory of this process. While the state cannot be reached, each process counts
  * separately and logs that once to stderr. The returned function never throws and never rejects.
  * @param name the option that has the state, and the prefix of its keys
  */
 export function createSharedTokenBuckets(
   name: 'failedAttempts' | 'rateLimit',
-  state: State,
+  state: State | undefined,
   bucket: Bucket,
 ): SharedTokenBuckets {
-  const takeLocally = createTokenBuckets(bucket.size, bucket.windowMs);
-  let isUnavailable = false;
-  let retriesAt = 0;
-
-  function takeAfterError(key: string, count: number, cause: unknown): TakeResult {
-    if (!isUnavailable) {
-      // oxlint-disable-next-line no-console -- the service runs, but its limit is higher than it should be
-      console.error(
-        `@petstore/gateway: the shared state of ${name} is unavailable; until it is available again, each process counts on its own.`,
-        cause,
-      );
-    }
-    isUnavailable = true;
-    retriesAt = performance.now() + stateTimeoutMs;
-    return takeLocally(key, count);
-  }
-
-  function takeSucceeded(result: TakeResult): TakeResult {
-    isUnavailable = false;
-    return result;
-  }
+  const takeLocally = createTokenBuckets(bucket);
+  if (state === undefined) return takeLocally;
+  /** When an unavailable state is tried again (`performance.now()`); `undefined` while it is available. */
+  let retriesAt: number | undefined;
 
   return (key, count) => {
-    if (isUnavailable) {
+    if (retriesAt !== undefined) {
       const now = performance.now();
       if (now < retriesAt) return takeLocally(key, count);
       // One call tries the state again; until it succeeds, the others count in this process.
       retriesAt = now + stateTimeoutMs;
     }
+    const succeed = (result: TakeResult) => {
+      retriesAt = undefined;
+      return result;
+    };
+    const fail = (cause: unknown) => {
+      if (retriesAt === undefined) {
+        // oxlint-disable-next-line no-console -- the service runs, but its limit is higher than it should be
+        console.error(
+          `@petstore/gateway: the shared state of ${name} is unavailable; until it is available again, each process counts on its own.`,
+          cause,
+        );
+      }
+      retriesAt = performance.now() + stateTimeoutMs;
+      return takeLocally(key, count);
+    };
     try {
       const result = state.take(`${name} ${key}`, count, bucket);
       return isThenable(result)
-        ? withinStateTimeout(result, stateTimeoutMs).then(takeSucceeded, (cause: unknown) =>
-            takeAfterError(key, count, cause),
-          )
-        : takeSucceeded(result);
+        ? withinStateTimeout(result, stateTimeoutMs).then(succeed, fail)
+        : succeed(result);
     } catch (cause) {
-      return takeAfterError(key, count, cause);
+      return fail(cause);
     }
   };
 }

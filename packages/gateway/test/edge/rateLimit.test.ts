@@ -71,7 +71,9 @@ describe('rateLimit', () => {
     const { send } = await startLimited(5);
     const response = await send(batchTarget('list', 6));
     expect(response.status).toBe(429);
-    expect(await response.text()).toContain('A batch of 6 calls exceeds the rate limit of 5 calls in 60 s');
+    expect(await response.text()).toContain(
+      'A batch that counts as 6 calls exceeds the rate limit of 5 calls in 60 s',
+    );
   });
 
   it('a batch of rateLimit.calls calls that does not fit now is answered with 429 and "Try again later"', async () => {

@@ -25,7 +25,7 @@ export interface Upgrades extends Pick<Listening, 'inFlight'> {
  * `handleUpgrades(server, gateway)`. Upgrades of other paths are left to the other `upgrade` listeners of the server,
  * such as those of Vite, socket.io or another gateway.
  * @param server the server that `createServer` or `app.listen` returns
- * @throws {TypeError} if `service` is not a gateway, such as the promise of one
+ * @throws {GatewayError} if `service` is not a gateway, such as the promise of one
  */
 export function handleUpgrades(server: Server, service: Service): Upgrades {
   requireService('handleUpgrades', service);

@@ -17,7 +17,7 @@ export type NodeHandler = (
 /**
  * Creates a handler of node:http from a gateway: `app.use('/api', nodeHandler(gateway))` in Express, or
  * `createServer(nodeHandler(gateway))`. Your server manages connections, TLS, limits of request heads and shutdown.
- * @throws {TypeError} if `service` is not a gateway, such as the promise of one
+ * @throws {GatewayError} if `service` is not a gateway, such as the promise of one
  */
 export function nodeHandler(service: Service): NodeHandler {
   requireService('nodeHandler', service);

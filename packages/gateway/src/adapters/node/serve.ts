@@ -42,8 +42,8 @@ const tlsOptions = {
  * Serves a gateway, or your own `Service`, on node:http. Resolves when the server listens.
  * @throws {ListenError} if the address cannot be listened on
  * @throws {CertificateError} if the certificate cannot be used
- * @throws {RangeError} for an unknown option, an invalid port, or a limit that is not a positive integer
- * @throws {TypeError} if `service` is not a gateway, such as the promise of one
+ * @throws {GatewayError} for options that are unknown or invalid, and if `service` is not a gateway, such as the promise
+ *   of one
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Required<Listening>> {
   const settings = serveSettings(service, options);

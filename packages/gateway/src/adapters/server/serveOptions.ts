@@ -1,14 +1,15 @@
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
+import { GatewayError } from '../../http/gatewayError.ts';
 import { formatValue } from '../../http/formatValue.ts';
 import { isObject } from '../../http/isObject.ts';
 import {
   flag,
   isText,
   optional,
-  optionProblems,
   type OptionRules,
   positiveInteger,
   required,
+  requireOptions,
   text,
 } from '../../http/optionRules.ts';
 import { defaultUnsentBytes } from './openSockets.ts';
@@ -81,21 +82,22 @@ export const serveRules: OptionRules<ServeOptions> = {
 /**
  * Checks that a value is a service.
  * @param caller the function that takes the service, for the message
- * @throws {TypeError} if it is not a service, such as the promise of a gateway
+ * @throws {GatewayError} if it is not a service, such as the promise of a gateway
  */
 export function requireService(caller: string, service: Service): void {
   if (typeof (service as Service | undefined)?.handle === 'function') return;
-  throw new TypeError(`${caller} takes a gateway, not ${formatValue(service)}: await createGateway({ … }).`);
+  throw new GatewayError(
+    `${caller} takes a gateway, not ${formatValue(service)}: await createGateway({ … }).`,
+  );
 }
 
 /**
  * Checks the arguments of `serve`, and adds the defaults.
- * @throws {RangeError | TypeError} for an invalid option, and if `service` is not a service
+ * @throws {GatewayError} with a line for each option that is unknown or invalid, and if `service` is not a service
  */
 export function serveSettings(service: Service, options: ServeOptions) {
   requireService('serve', service);
-  const problems = optionProblems('serve', options, serveRules);
-  if (problems.length > 0) throw new RangeError(problems.join('\n'));
+  requireOptions('serve', options, serveRules, '');
   const { host = '127.0.0.1', port = 0, reusePort = false, tls, maxConnections = Infinity } = options;
   const { maxHeaderBytes = 16_384, maxUnsentBytes = defaultUnsentBytes } = options;
   const limits: RequestLimits = {

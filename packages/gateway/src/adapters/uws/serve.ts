@@ -20,8 +20,8 @@ export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
  * Serves a gateway, or your own `Service`, on uWebSockets.js. Resolves when the server listens.
  * @throws {ListenError} if the address cannot be listened on
  * @throws {CertificateError} if the certificate cannot be used
- * @throws {RangeError} for an unknown option, an invalid port, or a limit that is not a positive integer
- * @throws {TypeError} if `service` is not a gateway, such as the promise of one
+ * @throws {GatewayError} for options that are unknown or invalid, and if `service` is not a gateway, such as the promise
+ *   of one
  * @throws {GatewayError} for a gateway with `cookie()`, unless a proxy makes it safe (`proxyRejectsNonAscii`)
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {

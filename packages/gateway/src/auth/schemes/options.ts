@@ -1,9 +1,9 @@
 import {
   callback,
   isFunction,
-  optionProblems,
   type OptionRules,
   required,
+  requireOptions,
   text,
 } from '../../http/optionRules.ts';
 import { GatewayError } from '../../http/gatewayError.ts';
@@ -52,8 +52,7 @@ export function commonMembers<Identity, Options>(
   options: Options & Pick<SchemeOptions<Identity>, 'name' | 'scopes'>,
   rules: OptionRules<Omit<Options, keyof SchemeOptions<unknown>>>,
 ): Pick<Scheme<Identity>, 'name' | 'scopes'> {
-  const problems = optionProblems(scheme, options, { ...commonRules, ...rules }, `${scheme}.`);
-  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  requireOptions(scheme, options, { ...commonRules, ...rules });
   const { name = scheme, scopes } = options;
   return { name, ...(scopes && { scopes }) };
 }

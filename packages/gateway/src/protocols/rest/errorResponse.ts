@@ -6,7 +6,7 @@ import type { Header } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
 import type { PropertyPlace } from '../../operations/propertyPlaces.ts';
-import type { ErrorReporter } from '../../calls/errorReporter.ts';
+import type { ReportError } from '../../calls/reportError.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { clientMessage, formattedError } from '../../procedures/clientError.ts';
@@ -14,7 +14,6 @@ import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { codeMessage } from '../../procedures/errorCodes.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
-import type { Procedure } from '../../procedures/procedures.ts';
 
 type Places = ReadonlyMap<PropertyKey, PropertyPlace>;
 
@@ -23,11 +22,11 @@ export type ErrorResponse = ReturnType<typeof createErrorResponse>;
 /**
  * Creates the function that converts errors to REST responses. The status is that of the declared error or of tRPC's
  * code, the body that of the format. Unexpected errors (5xx) and limits are recorded in the scope.
- * @param reporter receives each error before its response
+ * @param reportError receives each error before its response
  */
 export function createErrorResponse(
   format: ErrorFormat,
-  reporter: ErrorReporter | undefined,
+  reportError: ReportError | undefined,
   maxResponseBytes: number,
 ) {
   const shared: readonly Header[] = [['content-type', format.contentType]];
@@ -75,9 +74,9 @@ export function createErrorResponse(
   ): OutgoingResponse => {
     const { context: ctx, input, operation: path, request, target } = scope;
     // Not if the client disconnected: no response is sent then.
-    if (reporter && !request.isAborted) {
+    if (reportError && !request.isAborted) {
       const type = (path === undefined ? undefined : target.procedures[0]?.type) ?? 'unknown';
-      reporter.report({ error, path, type, input, ctx, request });
+      reportError({ error, path, type, input, ctx, request });
     }
     return respond(error, scope, headers, declared, places);
   };

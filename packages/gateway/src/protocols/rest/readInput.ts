@@ -6,7 +6,7 @@ import type { Operation } from '../../operations/operation.ts';
 import type { OperationBody } from '../../operations/operationBody.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
-import { rejectLongForm, rejectLongQuery } from '../../calls/queryParameters.ts';
+import { rejectManyParameters } from '../../calls/queryParameters.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { inputError, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
@@ -36,7 +36,7 @@ export function readInput(
   const issues: InputIssue[] = [];
   const input = body && raw ? readBody(body, raw, issues, limits) : {};
   if (query.size > 0) {
-    rejectLongQuery(request.query, limits.maxQueryParameters);
+    rejectManyParameters(request.query, limits.maxQueryParameters);
     readFields(request.query, query, input, issues, limits.maxJsonDepth);
     const lastEventId = output.kind === 'events' ? request.header('last-event-id') : undefined;
     const parameter = lastEventId === undefined ? undefined : query.get('lastEventId');
@@ -91,7 +91,7 @@ function readBody(
   const { isForm, text } = raw;
   if (text === undefined) return readUpload(upload, raw, issues);
   if (isForm) {
-    rejectLongForm(text, maxQueryParameters);
+    rejectManyParameters(text, maxQueryParameters, 'form');
     const input = {};
     readFields(text, fields, input, issues, maxJsonDepth);
     return input;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
-import { CallScope } from '../../calls/callScope.ts';
+import { CallScope } from '../../calls/requestScope.ts';
 import { eventBody } from './restEvents.ts';
 
 function start(

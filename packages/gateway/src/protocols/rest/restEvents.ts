@@ -4,7 +4,7 @@ import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { unref } from '../../http/eventLoop.ts';
 import { isAsyncIterable, type BodyStream, type Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
-import type { CallScope } from '../../calls/callScope.ts';
+import type { CallScope } from '../../calls/requestScope.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 

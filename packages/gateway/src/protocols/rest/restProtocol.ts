@@ -150,7 +150,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
   }
 
   protected readKey(): string | undefined {
-    return idempotencyKey(this.scope.request, this.#operation.procedure.idempotencyKey);
+    return idempotencyKey(this.scope.request, this.#operation.procedure.idempotent);
   }
 
   protected start(context: unknown): void {
@@ -161,7 +161,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
     // A stream outlives its call: its signal must abort when the client disconnects.
     if (output.kind !== 'json') scope.follow();
     scope.context = context;
-    if (key === undefined || !procedure.idempotencyKey) {
+    if (key === undefined || !procedure.idempotent) {
       return this.settings.calls.start(procedure, context, this, 0, scope, this);
     }
     const { parameters, request } = scope;

@@ -4,30 +4,27 @@ import { requireResponse } from '../../http/response.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
-import type { Route, RouteTable } from '../../calls/routes.ts';
+import type { RouteHandler, RouteTable } from '../../calls/routes.ts';
 import type { Protocol } from '../protocol.ts';
 import { allowOf, methodNotAllowed, receiveError, type ErrorResponse } from './errorResponse.ts';
 
 /** The routes of a path, and the one that a request addresses. */
-interface RouteTarget<Identity> extends Target {
-  readonly methods: ReadonlyMap<string, Route<Identity>> | undefined;
-  readonly route: Route<Identity> | undefined;
+interface RouteTarget extends Target {
+  readonly methods: ReadonlyMap<string, RouteHandler> | undefined;
+  readonly route: RouteHandler | undefined;
 }
 
 /** Creates the protocol of routes, including the document. Errors, including 404, have the format of REST errors. */
 export function createRouteProtocol<Identity>(
-  routes: RouteTable<Identity>,
+  routes: RouteTable,
   errorResponse: ErrorResponse,
-): Protocol<Identity, RouteTarget<Identity>> {
+): Protocol<Identity, RouteTarget> {
   const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no route at this path.' });
 
-  async function runRoute(
-    { handler }: Route<Identity>,
-    scope: RequestScope<Identity>,
-  ): Promise<OutgoingResponse> {
-    const { identity, request, requestId } = scope;
+  async function runRoute(route: RouteHandler, scope: RequestScope): Promise<OutgoingResponse> {
+    const { request, requestId } = scope;
     try {
-      const response: unknown = await handler(request, { identity, requestId });
+      const response: unknown = await route(request, { requestId });
       return OutgoingResponse.of(requireResponse(response, `The route ${request.method} ${request.path}`));
     } catch (cause) {
       if (cause instanceof BodyTooLargeError || request.isAborted) {
@@ -40,9 +37,9 @@ export function createRouteProtocol<Identity>(
 
   return {
     target({ request: { method, path } }) {
-      const methods = routes.at(path);
+      const methods = routes.get(path);
       const route = methods?.get(method === 'HEAD' ? 'GET' : method);
-      return { procedures: [], callCount: 1, isPublic: false, isOpen: !route?.protect, methods, route };
+      return { procedures: [], callCount: 1, isPublic: true, methods, route };
     },
     options: (scope, { methods }) =>
       methods ? new OutgoingResponse(204, [['allow', allowOf(methods)]]) : errorResponse(notFound, scope),

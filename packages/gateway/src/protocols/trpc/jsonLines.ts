@@ -4,7 +4,7 @@ import { isObservable, observableToAsyncIterable } from '@trpc/server/observable
 import { afterPromises } from '../../http/eventLoop.ts';
 import { discardStream, isAsyncIterable, type BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
-import type { OutcomeReceiver } from '../../calls/calls.ts';
+import type { OutcomeReceiver } from '../../calls/deadlines.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';

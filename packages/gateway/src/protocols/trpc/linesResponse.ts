@@ -2,7 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { BodyStream } from '../../http/response.ts';
-import type { CallScope } from '../../calls/callScope.ts';
+import type { CallScope } from '../../calls/requestScope.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { JsonLines } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, varyByTrpcAccept } from './requestCalls.ts';

@@ -1,4 +1,4 @@
-import type { AnyTRPCRouter } from '@trpc/server';
+import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
@@ -7,9 +7,9 @@ import type { ClientAddress } from '../../calls/clientAddress.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import type { Recorder } from '../../calls/recorder.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
-import type { ErrorReporter } from '../../calls/errorReporter.ts';
+import type { ReportError } from '../../calls/reportError.ts';
 import { type AllLimits, defaultBatchSize, type Limits } from '../../calls/limits.ts';
-import type { Policy, PolicySets, Rejection } from '../../calls/policy.ts';
+import type { Policy, PolicySteps } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import type { OriginCheck } from '../../auth/origins.ts';
@@ -30,20 +30,25 @@ export type TrpcOptions<Router extends AnyTRPCRouter> = Pick<
 export function trpcOptions<Router extends AnyTRPCRouter>(
   options: TrpcOptions<Router> = {},
   { maxInFlight }: Limits,
-  reporter: ErrorReporter | undefined,
+  reportError: ReportError | undefined,
 ): TrpcSettings['trpc'] {
-  const { onError, ...others } = options as TrpcOptions<AnyTRPCRouter>;
+  const trpc = options as TrpcOptions<AnyTRPCRouter>;
   return {
-    ...others,
-    maxBatchSize: Math.min(others.maxBatchSize ?? defaultBatchSize, maxInFlight),
-    // Errors that they throw or reject with are ignored.
-    ...((reporter ?? onError) && {
-      onError(reported) {
-        const { ctx, error, input, path, req, type } = reported;
-        reporter?.report({ error, path, type, input, ctx, request: req });
-        (async () => onError?.(reported))().catch(() => {});
-      },
-    }),
+    ...trpc,
+    ...((reportError ?? trpc.onError) && { onError: reportTo(reportError, trpc.onError) }),
+    maxBatchSize: Math.min(trpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
+  };
+}
+
+/** Calls the gateway's `onError`, then that of `trpc`. Errors that they throw or reject with are ignored. */
+function reportTo(
+  reportError: ReportError | undefined,
+  onError: TrpcOptions<AnyTRPCRouter>['onError'],
+): NonNullable<TrpcOptions<AnyTRPCRouter>['onError']> {
+  return (reported) => {
+    const { ctx, error, input, path, req, type } = reported;
+    reportError?.({ error, path, type, input, ctx, request: req });
+    (async () => onError?.(reported))().catch(() => {});
   };
 }
 
@@ -71,10 +76,10 @@ export interface SocketSettings extends TrpcSettings {
    * Whether the credential may come with the connection parameters, since the request that opens the socket has none.
    */
   awaitsParameters(request: HttpRequest): boolean;
-  /** Runs the policies on a request or on the credential of a socket. Returns the error or the response that rejects it, if any. */
-  admit(scope: RequestScope): MaybePromise<Rejection | undefined>;
+  /** Runs the policies on a request or on the credential of a socket. Returns the error that rejects it, if any. */
+  admit(scope: RequestScope): MaybePromise<TRPCError | undefined>;
   /** The policies of the service, which also see each call. `undefined` without any. */
-  readonly policies: PolicySets<Policy> | undefined;
+  readonly policies: PolicySteps<Policy> | undefined;
   /** Reports each call, and each malformed message. */
   readonly recorder: Pick<Recorder, 'call'>;
 }

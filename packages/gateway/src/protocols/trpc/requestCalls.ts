@@ -3,10 +3,9 @@ import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { hasNoBody, type Header } from '../../http/response.ts';
-import type { CallScope } from '../../calls/callScope.ts';
+import { CallScope, type RequestScope } from '../../calls/requestScope.ts';
 import type { KeyedCall } from '../../policies/idempotency.ts';
 import { idempotencyKey, keyRequired } from '../../calls/idempotencyKey.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
@@ -88,10 +87,10 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
       const procedure = procedures[index];
       const error = this.#rejection(procedure, index) ?? contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
-      else if (this.key !== undefined && procedure.idempotencyKey) this.#reserve(procedure, this.key);
+      else if (this.key !== undefined && procedure.idempotent) this.#reserve(procedure, this.key);
       else {
         let scope: CallScope = this.scope;
-        if (this.callScopes) this.callScopes.push((scope = this.scope.forOneCall()));
+        if (this.callScopes) this.callScopes.push((scope = new CallScope(request.http, this.scope)));
         settings.calls.start(procedure, this.#context, request, index, scope, this);
       }
     }
@@ -104,7 +103,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     if (http.isAborted && (this.reservation === undefined || this.hasError)) {
       // Only the connection has failed.
       this.scope.error = undefined;
-      this.scope.failedCalls = emptyList;
+      this.scope.failedCalls = new Map();
       this.discard();
       return this.finish(new OutgoingResponse(499, []));
     }
@@ -172,7 +171,9 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     if (cause instanceof LimitError) scope.limit = cause.limit;
     else if (errorStatusOf(cause) >= 500) {
       scope.error = cause;
-      scope.failedCalls = [...scope.failedCalls, { error: cause, path: call.path }];
+      const others = scope.failedCalls.get(cause);
+      const paths = [others, call.path].filter((path) => path).join(',');
+      scope.failedCalls = new Map(scope.failedCalls).set(cause, paths);
     }
     const ctx = this.#context as never;
     settings.trpc.onError?.({ error: cause, ctx, req: request.http, ...call });
@@ -240,7 +241,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     }
     const rejection = procedure.scopes && scopeRejection(this.scope, procedure);
     if (rejection) return rejection;
-    return procedure.idempotencyKey === 'required' && this.key === undefined ? keyRequired() : undefined;
+    return procedure.idempotent === 'required' && this.key === undefined ? keyRequired() : undefined;
   }
 
   /** Responds with an error of the whole request. */
@@ -255,7 +256,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
       // As in tRPC, a broken `responseMeta` or `errorFormatter` is left to the adapter, which sets no content type.
       const broken = failureOf(cause).error;
       this.report(broken);
-      return this.settings.errors.response(broken, this.scope, emptyList);
+      return this.settings.errors.response(broken, this.scope, emptyList, true);
     }
   }
 

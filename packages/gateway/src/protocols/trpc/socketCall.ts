@@ -6,10 +6,9 @@ import type { MaybePromise } from '../../http/maybePromise.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { discardStream, isAsyncIterable } from '../../http/response.ts';
 import { performance } from '../../http/eventLoop.ts';
-import type { OutcomeReceiver } from '../../calls/calls.ts';
-import { CallScope } from '../../calls/callScope.ts';
-import { admit, complete, policyError, rejectionError } from '../../calls/policy.ts';
-import type { Policy, PolicyContext, Rejection } from '../../calls/policy.ts';
+import type { OutcomeReceiver } from '../../calls/deadlines.ts';
+import { CallScope, type RequestScope } from '../../calls/requestScope.ts';
+import { admit, complete, policyError, type Policy, type PolicyContext } from '../../calls/policy.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallTelemetry } from '../../calls/telemetry.ts';
 import { keyRequired } from '../../calls/idempotencyKey.ts';
@@ -18,7 +17,7 @@ import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts'
 import { errorStatusOf } from '../../procedures/clientError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import type { CallInfo, OpenCall, Socket } from './socket.ts';
+import { noCall, type CallInfo, type OpenCall, type Socket } from './socket.ts';
 import { blobError } from './trpcErrors.ts';
 import { withLastEventId } from './trpcRequest.ts';
 
@@ -109,9 +108,8 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 
   #start(rejection: TRPCError | undefined): void {
     const { contextError, isOpen, settings } = this.#socket;
-    const { policies: sets } = settings;
+    const { policies } = settings;
     const { procedure } = this;
-    const policies = sets?.of ? sets.of([procedure]) : sets?.always;
     if (policies) {
       this.#completing = policies.completing;
       const { data, identity, protocol, request, requestId } = this.#socket.scope;
@@ -131,11 +129,11 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       (rejection ??
         (procedure.scopes && scopeRejection(this.#socket.scope, procedure)) ??
         // A message has no headers.
-        (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection(this)));
+        (procedure.idempotent === 'required' ? keyRequired() : this.#socket.rejection(this)));
     if (error) return this.settle(0, new Failure(error));
     if (policies === undefined || this.#policyContext === undefined) return this.#run();
-    const next = (rejected: Rejection | undefined) => {
-      if (rejected) this.settle(0, new Failure(rejectionError(rejected)));
+    const next = (rejected: TRPCError | undefined) => {
+      if (rejected) this.settle(0, new Failure(rejected));
       else this.#run();
     };
     const admission = admit(policies.admitting, this.#policyContext);

@@ -7,9 +7,7 @@ import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { defaultMessageBytes } from '../../http/service.ts';
 import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
-import { CallScope } from '../../calls/callScope.ts';
-import { rejectionError } from '../../calls/policy.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import { CallScope, type RequestScope } from '../../calls/requestScope.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { ResponseControls } from '../../http/outgoingResponse.ts';
 import type { SocketSettings } from './options.ts';
@@ -179,10 +177,7 @@ export class SocketConnection extends Socket implements SocketHandler {
       this.scope.target = { ...this.scope.target, credentials };
       const rejection = await this.settings.admit(this.scope);
       this.#endWaiting();
-      if (rejection) {
-        const error = rejectionError(rejection);
-        return this.#end(error, ...closeReason(error));
-      }
+      if (rejection) return this.#end(rejection, ...closeReason(rejection));
       if (!this.isOpen) return;
     }
     // Not earlier: `watch` reads the credential that the policies have set.

@@ -2,7 +2,7 @@ import { getErrorShape, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
-import type { ErrorReporter } from '../../calls/errorReporter.ts';
+import type { ReportError } from '../../calls/reportError.ts';
 import type { RequestScope } from '../../calls/requestScope.ts';
 import { batchTooLarge, boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { clientMessage, errorStatusOf, isFormatted, unknownCall } from '../../procedures/clientError.ts';
@@ -24,8 +24,8 @@ export interface TrpcErrorOptions {
   readonly maxResponseBytes: number;
   /** Whether clients do not receive the messages of unexpected errors (`maskUnexpectedErrors`). */
   readonly isMasked: boolean;
-  /** Receives each error outside of a procedure before its response, unless it was reported already. */
-  readonly reporter: ErrorReporter | undefined;
+  /** Receives each error outside of a procedure before its response. */
+  readonly reportError: ReportError | undefined;
 }
 
 export const jsonType: Header = ['content-type', 'application/json'];
@@ -63,9 +63,15 @@ export class TrpcErrors {
   /**
    * Responds with an error outside of a procedure. It is not in the form of a batch: every link of the tRPC client
    * accepts it. Unexpected errors (5xx) and limits are recorded in the scope.
+   * @param isReported whether `onError` has received the error
    */
-  response(error: TRPCError, scope: RequestScope, headers: readonly Header[] = [jsonType]): OutgoingResponse {
-    this.#options.reporter?.reportOnce({ error, request: scope.request, ...unknownCall });
+  response(
+    error: TRPCError,
+    scope: RequestScope,
+    headers: readonly Header[] = [jsonType],
+    isReported = false,
+  ): OutgoingResponse {
+    if (!isReported) this.#options.reportError?.({ error, request: scope.request, ...unknownCall });
     let status = 500;
     let body: string;
     let shown = error;
@@ -81,7 +87,7 @@ export class TrpcErrors {
     if (shown instanceof LimitError) scope.limit = shown.limit;
     else if (status >= 500) {
       scope.error = error;
-      scope.failedCalls = [{ error, path: undefined }];
+      scope.failedCalls = new Map([[error, '']]);
     }
     return new OutgoingResponse(status, [...headers, ...retryAfterHeader([shown])], body);
   }

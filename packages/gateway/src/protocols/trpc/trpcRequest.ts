@@ -5,7 +5,7 @@ import { parseConnectionParamsFromString, type TRPCRequestInfo } from '@trpc/ser
 import { isObject } from '../../http/isObject.ts';
 import { BodyTooLargeError, byteStream, type HttpRequest } from '../../http/request.ts';
 import type { Target } from '../../calls/policy.ts';
-import { rejectLongQuery } from '../../calls/queryParameters.ts';
+import { rejectManyParameters } from '../../calls/queryParameters.ts';
 import type { HeaderSource } from '../../calls/scheme.ts';
 import type { RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
@@ -58,7 +58,7 @@ export class TrpcRequest implements Target, RawInputs {
     try {
       // A shorter query cannot have too many parameters.
       if (http.query.length >= limits.maxQueryParameters)
-        rejectLongQuery(http.query, limits.maxQueryParameters);
+        rejectManyParameters(http.query, limits.maxQueryParameters);
       let path = usualPath.test(http.path) ? http.path.slice(basePath.length + 1) : this.#readUnusualPath();
       if (config.pathSeparator !== '.') path = path.split(config.pathSeparator).join('.');
       // Set before anything can fail: `isPublic` needs it to serve errors of public procedures without a credential.

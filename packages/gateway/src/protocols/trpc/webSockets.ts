@@ -54,10 +54,9 @@ export class WebSockets {
       const rejection = failedAttempts?.silentRejection(request) ?? this.#waitingRejection(address);
       return rejection ? errors.response(rejection, scope) : this.#acceptor(scope, address);
     }
-    return mapMaybePromise(this.#settings.admit(scope), (rejection) => {
-      if (rejection === undefined) return this.#acceptor(scope);
-      return rejection instanceof TRPCError ? errors.response(rejection, scope) : rejection;
-    });
+    return mapMaybePromise(this.#settings.admit(scope), (rejection) =>
+      rejection ? errors.response(rejection, scope) : this.#acceptor(scope),
+    );
   }
 
   /** Sends all clients a request to reconnect. */

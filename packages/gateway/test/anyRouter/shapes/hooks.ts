@@ -112,7 +112,7 @@ export const textResponse = (body: string, status = 200) => ({
 });
 
 /** Served beside `besideRoutes`. */
-export const routes: Routes<string> = {
+export const routes: Routes = {
   '/healthz': () => textResponse('ok'),
   'POST /webhooks/stripe': async (request) => {
     const body = await request.body(64);
@@ -123,10 +123,6 @@ export const routes: Routes<string> = {
   },
   'PUT /v1/blobs': (request) => textResponse(request.method),
   'GET /v1/blobs': () => textResponse('blob'),
-  'PURGE /trpc/cache': {
-    handler: (_request, { identity }) => textResponse(`purged by ${identity}`),
-    protect: true,
-  },
   '/crash': () => {
     throw new Error('secret');
   },

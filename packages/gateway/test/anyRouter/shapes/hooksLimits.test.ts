@@ -117,10 +117,10 @@ it('two gateways with one state share a rate limit over REST, tRPC and WebSocket
 });
 
 const keyed = t.router({
-  pay: t.procedure.meta({ idempotencyKey: 'required' }).mutation(() => 'paid'),
-  note: t.procedure.meta({ idempotencyKey: true }).mutation(() => 'noted'),
+  pay: t.procedure.meta({ idempotent: 'required' }).mutation(() => 'paid'),
+  note: t.procedure.meta({ idempotent: true }).mutation(() => 'noted'),
   print: t.procedure
-    .meta({ idempotencyKey: true, openapi: { method: 'POST', path: '/prints', successStatus: 201 } })
+    .meta({ idempotent: true, openapi: { method: 'POST', path: '/prints', successStatus: 201 } })
     .input(z.object({ text: z.string() }))
     .output(z.object({ run: z.string(), length: z.int() }))
     .mutation(({ input }) => ({ run: randomUUID(), length: input.text.length })),

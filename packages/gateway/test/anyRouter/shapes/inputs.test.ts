@@ -560,7 +560,7 @@ describe('the QUERY method (RFC 10008; fastify #6807, orpc #1841)', () => {
       method: 'OPTIONS',
       headers: { origin: page, 'access-control-request-method': 'QUERY' },
     });
-    expect(nowhere.headers.get('access-control-allow-methods')).toMatch(/, QUERY$/);
+    expect(nowhere.headers.get('access-control-allow-methods')).toBe('QUERY');
   });
 
   it('a response to QUERY has no headers by which a cache could reuse it for another request', async () => {

@@ -79,11 +79,12 @@ export interface AuditEntry {
   readonly tenant: string | undefined;
 }
 
-/** Stores who has changed what before the client learns of it. Requests without a mutation take no step for it. */
+/** Stores who has changed what before the client learns of it. */
 export const auditPolicy = (
   store: (entry: AuditEntry) => Promise<void>,
 ): Policy<unknown, { tenant: Tenant }> => ({
-  procedures: ({ type }) => type === 'mutation',
-  complete: ({ data, procedures }, { status }) =>
-    store({ calls: procedures.map(({ path }) => path), status, tenant: data.tenant?.name }),
+  async complete({ data, procedures }, { status }) {
+    if (!procedures.some(({ type }) => type === 'mutation')) return;
+    await store({ calls: procedures.map(({ path }) => path), status, tenant: data.tenant?.name });
+  },
 });

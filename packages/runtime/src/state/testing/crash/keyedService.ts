@@ -41,7 +41,7 @@ const Ran = z.object({ text: z.string(), run: z.string() });
 const router = t.router({
   /** Has an external effect, and the gateway stores the response. */
   policy: t.procedure
-    .meta({ idempotencyKey: 'required', openapi: { method: 'POST', path: '/policy', successStatus: 201 } })
+    .meta({ idempotent: 'required', openapi: { method: 'POST', path: '/policy', successStatus: 201 } })
     .input(Text)
     .output(Ran)
     .mutation(async ({ input: { text } }) => {

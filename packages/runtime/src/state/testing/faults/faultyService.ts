@@ -13,7 +13,7 @@ const runs = new Map<string, number>();
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const router = t.router({
   order: t.procedure
-    .meta({ idempotencyKey: 'required', openapi: { method: 'POST', path: '/orders', successStatus: 201 } })
+    .meta({ idempotent: 'required', openapi: { method: 'POST', path: '/orders', successStatus: 201 } })
     .input(z.object({ text: z.string() }))
     .output(z.object({ run: z.int() }))
     .mutation(({ input: { text } }) => {

@@ -21,30 +21,17 @@ export interface ReportedError<Context> {
   readonly request: HttpRequest;
 }
 
-type OnError = (error: ReportedError<never>) => unknown;
+/** Reports an error to `onError`. It never throws. */
+export type ReportError = (reported: ReportedError<unknown>) => void;
 
-/** Reports errors to `onError`. Errors that `onError` throws or rejects with are ignored. */
-export class ErrorReporter {
-  readonly #onError: OnError;
-  /** The request of each error that was reported. */
-  readonly #reported = new WeakMap<TRPCError, HttpRequest>();
-
-  constructor(onError: OnError) {
-    this.#onError = onError;
-  }
-
-  report(reported: ReportedError<unknown>): void {
-    this.#reported.set(reported.error, reported.request);
+/** Creates the function that calls `onError`, and ignores the errors that it throws or rejects with. */
+export const createReportError =
+  (onError: (error: ReportedError<never>) => unknown): ReportError =>
+  (reported) => {
     try {
-      const returned: unknown = this.#onError(reported as ReportedError<never>);
+      const returned = onError(reported as ReportedError<never>);
       if (isThenable(returned)) void Promise.allSettled([returned]);
     } catch {
       // The hook itself failed. The client still gets its response.
     }
-  }
-
-  /** Reports an error unless it was already reported for this request. */
-  reportOnce(reported: ReportedError<unknown>): void {
-    if (this.#reported.get(reported.error) !== reported.request) this.report(reported);
-  }
-}
+  };

@@ -1,5 +1,4 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import type { FailedAttemptsOptions } from './auth/failedAttempts.ts';
 import { isObject } from './http/isObject.ts';
 import {
   callback,
@@ -8,7 +7,6 @@ import {
   isText,
   isTextList,
   optional,
-  optionProblems,
   type OptionRule,
   type OptionRules,
   positiveInteger,
@@ -17,29 +15,27 @@ import {
   text,
   unchecked,
 } from './http/optionRules.ts';
-import type { DocumentOptions } from './openapi/document.ts';
 import type { GatewayOptions } from './options.ts';
-import type { CorsOptions } from './policies/cors.ts';
-import type { IdempotencyOptions } from './policies/idempotency.ts';
-import type { RateLimitOptions } from './policies/rateLimit.ts';
-import { GatewayError } from './http/gatewayError.ts';
-import type { SocketOptions, TrpcOptions } from './protocols/trpc/options.ts';
+
+type Options = GatewayOptions<AnyTRPCRouter, unknown>;
+/** The rules of the members of an option. */
+type MemberRules<Name extends keyof Options> = OptionRules<NonNullable<Options[Name]>>;
 
 const object = (example?: string, members?: OptionRule['members']) =>
   optional(isObject, example === undefined ? 'an object' : `an object, such as ${example}`, members);
 
 const limit = required(positiveInteger.accepts, positiveInteger.expected);
 
-const socketRules: OptionRules<SocketOptions> = {
+const socketRules: MemberRules<'sockets'> = {
   keepAlive: object('keepAlive: { enabled: true }', {
     enabled: flag,
     pingMs: positiveInteger,
     pongWaitMs: positiveInteger,
-  } satisfies OptionRules<NonNullable<SocketOptions['keepAlive']>>),
+  } satisfies OptionRules<NonNullable<NonNullable<Options['sockets']>['keepAlive']>>),
 };
 
 const documentExample = "document: { title: 'Pets', version: '1.0.0' }";
-const documentRules: OptionRules<DocumentOptions> = {
+const documentRules: MemberRules<'document'> = {
   title: required(isText, `a string: ${documentExample}`),
   version: required(isText, `a string: ${documentExample}`),
   description: text,
@@ -49,7 +45,8 @@ const documentRules: OptionRules<DocumentOptions> = {
   transform: callback,
 };
 
-const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
+/** The rules of the options of `createGateway`. */
+export const gatewayRules: OptionRules<Options> = {
   router: required(isTrpcRouter, 'a router of tRPC, such as router: t.router({ … })'),
   // Checked by `schemesOf`.
   authentication: unchecked,
@@ -62,7 +59,7 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
     maxBatchSize: positiveNumber,
     responseMeta: callback,
     onError: callback,
-  } satisfies OptionRules<TrpcOptions<AnyTRPCRouter>>),
+  } satisfies MemberRules<'trpc'>),
   sockets: object(undefined, socketRules),
   documentPath: text,
   document: required(isObject, `an object, such as ${documentExample}`, documentRules),
@@ -71,15 +68,15 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
     calls: limit,
     windowSeconds: limit,
     key: callback,
-  } satisfies OptionRules<RateLimitOptions<unknown>>),
+  } satisfies MemberRules<'rateLimit'>),
   failedAttempts: object('failedAttempts: { attempts: 10, windowSeconds: 60 }', {
     attempts: limit,
     windowSeconds: limit,
-  } satisfies OptionRules<FailedAttemptsOptions>),
+  } satisfies MemberRules<'failedAttempts'>),
   idempotency: object('idempotency: { ttlMs: 3_600_000 }', {
     ttlMs: positiveInteger,
     caller: callback,
-  } satisfies OptionRules<IdempotencyOptions<unknown>>),
+  } satisfies MemberRules<'idempotency'>),
   state: object('state: folderState({ path }) of @petstore/runtime/state/folder'),
   trustProxy: optional(
     isTextList,
@@ -91,7 +88,7 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
       "an array of origins or a function, such as cors: { origins: ['https://pets.example'] }",
     ),
     credentials: flag,
-  } satisfies OptionRules<CorsOptions>),
+  } satisfies MemberRules<'cors'>),
   telemetry: object(),
   errorFormat: object('errorFormat: problemDetails, which @petstore/gateway exports'),
   maskUnexpectedErrors: flag,
@@ -106,15 +103,6 @@ const rules: OptionRules<GatewayOptions<AnyTRPCRouter, unknown>> = {
   maxQueueMs: positiveNumber,
   callTimeoutMs: positiveNumber,
 };
-
-/**
- * Checks the options of `createGateway`.
- * @throws {GatewayError} with one line for each option that is unknown, missing or of the wrong type
- */
-export function requireOptions(options: unknown): void {
-  const problems = optionProblems('createGateway', options, rules);
-  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
-}
 
 function isTrpcRouter(value: unknown): boolean {
   return (

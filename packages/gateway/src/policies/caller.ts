@@ -1,0 +1,29 @@
+import type { HttpRequest } from '../http/request.ts';
+import { policyError } from '../calls/policy.ts';
+import type { RequestScope } from '../calls/requestScope.ts';
+
+/** The caller of a request, as `RateLimitOptions.key` and `IdempotencyOptions.caller` receive it. */
+export interface Caller<Identity> {
+  /** The identity that the scheme's `verify` returned; `undefined` without a valid credential. */
+  readonly identity: Identity | undefined;
+  readonly request: HttpRequest;
+}
+
+/**
+ * Returns the key of a caller: that of the service's function, or else of the credential. They are never equal.
+ * @returns `undefined` without both
+ * @throws {TRPCError} the error of the function, for clients
+ */
+export function callerKey<Identity>(
+  { credential, identity, request, scheme }: RequestScope<Identity>,
+  ownKey: ((caller: Caller<Identity>) => string | undefined) | undefined,
+): string | undefined {
+  let key: string | undefined;
+  try {
+    key = ownKey?.({ identity, request });
+  } catch (cause) {
+    throw policyError(cause);
+  }
+  if (key !== undefined) return `caller ${key}`;
+  return credential === undefined ? undefined : `credential ${scheme?.name} ${credential}`;
+}
