@@ -132,18 +132,17 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
     } catch (cause) {
       return this.#respondWithoutCall(cause);
     }
-    const { takesKey } = procedure;
     if (body instanceof Promise) {
       body.then(
         (received) => {
           this.#body = received;
-          this.createContext(takesKey, undefined);
+          this.createContext(procedure.takesKey, undefined);
         },
         (cause: unknown) => this.#respondWithoutCall(cause),
       );
     } else {
       this.#body = body;
-      this.createContext(takesKey, undefined);
+      this.createContext(procedure.takesKey, undefined);
     }
   }
 
