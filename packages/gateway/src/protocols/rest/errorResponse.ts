@@ -91,8 +91,8 @@ export function rejectionResponse(
   const shown = restError(new RestStatusError(code, status, message));
   if (status === 414) scope.limit = 'url-bytes';
   if (status === 431) scope.limit = 'header-bytes';
-  const headers: Header[] = [['content-type', format.contentType]];
-  return new OutgoingResponse(status, headers, JSON.stringify(format.body(shown)));
+  const type: Header = ['content-type', format.contentType];
+  return new OutgoingResponse(status, [type], JSON.stringify(format.body(shown)));
 }
 
 /** An error of a REST request with a status that has no tRPC code. */

@@ -65,10 +65,8 @@ export function readInput(
   }
 
   if (issues.length > idIssues) {
-    throw inputError([
-      ...issues,
-      ...otherIssues(description, withDates(description, input) as object, issues),
-    ]);
+    const others = otherIssues(description, withDates(description, input) as object, issues);
+    throw inputError([...issues, ...others]);
   }
   if (isIdTooLarge) {
     throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no resource with this identifier.' });

@@ -139,13 +139,9 @@ async function receiveUpload(
   if (kind === 'blob') {
     return { content: new Blob([await readAllBytes(request, maxBytes)], { type }) };
   }
-  let chunks: AsyncIterable<Bytes>;
-  if (upload) chunks = request.bodyChunks(maxBytes);
-  else {
-    const bytes = await readAllBytes(request, maxBytes);
-    if (bytes.byteLength === 0 && !body.required) return undefined;
-    chunks = ReadableStream.from([bytes]);
-  }
+  const bytes = upload ? undefined : await readAllBytes(request, maxBytes);
+  if (bytes?.byteLength === 0 && !body.required) return undefined;
+  const chunks = bytes ? ReadableStream.from([bytes]) : request.bodyChunks(maxBytes);
   const reader = new MultipartReader(chunks, type, {
     maxFiles,
     maxFileBytes,

@@ -44,8 +44,6 @@ export interface RestProtocolOptions extends RunSettings, EventStreamTimes {
   readonly errorResponse: ErrorResponse;
 }
 
-const varyByAccept: Header = ['vary', 'Accept'];
-
 /** What a request addresses. Created at start, so that a request only looks it up. */
 export interface RestTarget extends Target {
   /** The operations of the path, by method; `undefined` for an unknown path. */
@@ -134,18 +132,17 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
     } catch (cause) {
       return this.#respondWithoutCall(cause);
     }
-    const { takesKey } = procedure;
     if (body instanceof Promise) {
       body.then(
         (received) => {
           this.#body = received;
-          this.createContext(takesKey, undefined);
+          this.createContext(procedure.takesKey, undefined);
         },
         (cause: unknown) => this.#respondWithoutCall(cause),
       );
     } else {
       this.#body = body;
-      this.createContext(takesKey, undefined);
+      this.createContext(procedure.takesKey, undefined);
     }
   }
 
@@ -242,7 +239,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
   }
 
   #respond(response: OutgoingResponse): void {
-    if (this.#operation.output.kind === 'media') response.headers.push(varyByAccept);
+    if (this.#operation.output.kind === 'media') response.headers.push(['vary', 'Accept']);
     const close = this.#body?.close;
     // The body of the response may still read from an upload.
     if (close && isBodyStream(response.body))
