@@ -7,7 +7,7 @@ import type { Calls } from '../calls/calls.ts';
 import { policyError } from '../calls/policy.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
 import { passesOriginCheck, safeMethods, type OriginCheck } from './origins.ts';
-import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
+import type { RequestPolicy, RequestContext } from '../calls/requestContext.ts';
 import type { Rejected, Scheme } from '../calls/scheme.ts';
 
 export interface AuthenticationOptions<Identity> {
@@ -93,67 +93,67 @@ export function authenticationPolicy<Identity>({
     invalid: unauthorized(`The ${scheme.noun} is not valid.`, schemes, scheme),
   }));
 
-  function reject(scope: RequestScope<Identity>, authFailure: AuthFailure): TRPCError | undefined {
-    if (scope.target.isPublic) {
-      scope.isAnonymous = true;
+  function reject(context: RequestContext<Identity>, authFailure: AuthFailure): TRPCError | undefined {
+    if (context.target.isPublic) {
+      context.isAnonymous = true;
       return undefined;
     }
-    scope.challenges = authFailure.challenges;
+    context.challenges = authFailure.challenges;
     return authFailure.error;
   }
 
   function verify(
-    scope: RequestScope<Identity>,
+    context: RequestContext<Identity>,
     { invalid, prefix, scheme }: (typeof checks)[number],
     credential: string,
   ): MaybePromise<TRPCError | undefined> {
-    const { request } = scope;
+    const { request } = context;
     const key = prefix + credential;
     // A WebSocket can change state despite its method `GET`.
-    const canChange = scope.kind === 'socket' || !safeMethods.has(request.method);
-    if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, scope))
-      return reject(scope, crossSite);
+    const canChange = context.kind === 'socket' || !safeMethods.has(request.method);
+    if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, context))
+      return reject(context, crossSite);
     if (failedAttempts?.isKnown(key)) return decide(undefined);
     try {
       const verified = scheme.verify(credential, request);
       if (!isThenable<Identity | Rejected>(verified)) return decide(verified);
       const lookedUpAt = performance.now();
-      return calls.waitForPolicy(Promise.resolve(verified), scope).then(
+      return calls.waitForPolicy(Promise.resolve(verified), context).then(
         (identity) => decide(identity, lookedUpAt),
-        (cause: unknown) => reject(scope, { error: policyError(cause) }),
+        (cause: unknown) => reject(context, { error: policyError(cause) }),
       );
     } catch (cause) {
-      return reject(scope, { error: policyError(cause) });
+      return reject(context, { error: policyError(cause) });
     }
 
     function decide(identity: Identity | Rejected, lookedUpAt?: number): MaybePromise<TRPCError | undefined> {
       // '' and 0 reject a credential too.
       if (!identity) {
         return mapMaybePromise(failedAttempts?.count(request, key, lookedUpAt, scheme.noun), (tooMany) =>
-          reject(scope, tooMany === undefined ? invalid : { error: tooMany }),
+          reject(context, tooMany === undefined ? invalid : { error: tooMany }),
         );
       }
-      scope.identity = identity;
-      scope.credential = credential;
-      scope.scheme = scheme;
+      context.identity = identity;
+      context.credential = credential;
+      context.scheme = scheme;
       return undefined;
     }
   }
 
   return {
-    admit(scope) {
-      const { request } = scope;
-      const source = scope.target.credentials ?? request;
+    admit(context) {
+      const { request } = context;
+      const source = context.target.credentials ?? request;
       for (const check of checks) {
         const credential = check.scheme.read(source, request);
         if (credential === undefined) continue;
         const { header } = check.scheme;
         // Adapters with sockets read the first header of a name, and a proxy may have checked another.
         return credential === null || (header !== undefined && request.isRepeated?.(header))
-          ? reject(scope, check.invalid)
-          : verify(scope, check, credential);
+          ? reject(context, check.invalid)
+          : verify(context, check, credential);
       }
-      return reject(scope, missing);
+      return reject(context, missing);
     },
   };
 }

@@ -1,10 +1,10 @@
 import { unref, type Timer } from '../http/eventLoop.ts';
-import type { RequestScope } from '../calls/requestScope.ts';
+import type { RequestContext } from '../calls/requestContext.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { hasLostScopes } from './scopes.ts';
 
 /** The credential of a request. Without one that was verified, nothing is watched. */
-type CredentialUse = Pick<RequestScope, 'credential' | 'identity' | 'request' | 'scheme'>;
+type CredentialUse = Pick<RequestContext, 'credential' | 'identity' | 'request' | 'scheme'>;
 
 /**
  * Watches the credential of a WebSocket or a stream, and calls `onRevoked` if it is revoked.

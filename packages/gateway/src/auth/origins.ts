@@ -24,12 +24,12 @@ export type OriginCheck = (request: HttpRequest) => boolean;
 /** Runs a check of a request's origin. If it throws, the request is rejected and the error is kept for the log. */
 export function passesOriginCheck(
   check: OriginCheck,
-  scope: { readonly request: HttpRequest; error: unknown },
+  context: { readonly request: HttpRequest; error: unknown },
 ): boolean {
   try {
-    return check(scope.request);
+    return check(context.request);
   } catch (cause) {
-    scope.error ??= cause;
+    context.error ??= cause;
     return false;
   }
 }

@@ -3,16 +3,16 @@ import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { policyError } from '../calls/policy.ts';
-import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
+import type { RequestPolicy, RequestContext } from '../calls/requestContext.ts';
 import type { Scheme } from '../calls/scheme.ts';
 
 /** Returns an error if the caller's credential lacks a scope of the procedure. It never throws. */
 export function scopeRejection(
-  scope: RequestScope,
+  context: RequestContext,
   { scopes }: Pick<Procedure, 'scopes'>,
 ): TRPCError | undefined {
   if (scopes === undefined) return undefined;
-  const { identity, scheme } = scope;
+  const { identity, scheme } = context;
   let missing: readonly string[];
   try {
     const granted = grantedScopes(scheme, identity);
@@ -21,7 +21,7 @@ export function scopeRejection(
     return policyError(cause);
   }
   if (missing.length === 0) return undefined;
-  scope.requiredScopes = new Set([...(scope.requiredScopes ?? []), ...scopes]);
+  context.requiredScopes = new Set([...(context.requiredScopes ?? []), ...scopes]);
   return new TRPCError({
     code: 'FORBIDDEN',
     message: `The ${scheme?.noun ?? 'credential'} does not have the required ${missing.length === 1 ? 'scope' : 'scopes'} ${missing.join(' ')}.`,

@@ -8,7 +8,7 @@ import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
 import type { PropertyPlace } from '../../operations/propertyPlaces.ts';
 import type { ReportError } from '../../calls/reportError.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { codeMessage } from '../../procedures/errorCodes.ts';
@@ -21,7 +21,7 @@ export type ErrorResponse = ReturnType<typeof createErrorResponse>;
 
 /**
  * Creates the function that converts errors to REST responses. The status is that of the declared error or of tRPC's
- * code, the body that of the format. Unexpected errors (5xx) and limits are recorded in the scope.
+ * code, the body that of the format. Unexpected errors (5xx) and limits are recorded in the context.
  * @param reportError receives each error before its response
  */
 export function createErrorResponse(
@@ -33,7 +33,7 @@ export function createErrorResponse(
 
   function respond(
     error: TRPCError,
-    scope: RequestScope,
+    context: RequestContext,
     headers: readonly Header[],
     declared: ErrorDefinitions | undefined,
     places: Places | undefined,
@@ -47,17 +47,17 @@ export function createErrorResponse(
     } catch (cause) {
       const isAboutSize = error instanceof LimitError && error.limit === 'response-bytes';
       if (cause instanceof LimitError && !isAboutSize) {
-        return respond(errorTooLarge(maxResponseBytes), scope, headers, undefined, undefined);
+        return respond(errorTooLarge(maxResponseBytes), context, headers, undefined, undefined);
       }
       // A custom format has thrown, or the data of an error does not match its declaration.
-      scope.error = cause;
+      context.error = cause;
       return new OutgoingResponse(500, headers.slice(), internalErrorBody, jsonType);
     }
     const response = new OutgoingResponse(shown.status, headers.slice(), body, shared);
     const retryAfterSeconds = retryAfterSecondsOf(error, shown.status);
     if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
-    if (error instanceof LimitError) scope.limit = error.limit;
-    else if (shown.status >= 500) scope.error = error;
+    if (error instanceof LimitError) context.limit = error.limit;
+    else if (shown.status >= 500) context.error = error;
     return response;
   }
 
@@ -67,30 +67,30 @@ export function createErrorResponse(
    */
   return (
     error: TRPCError,
-    scope: RequestScope,
+    context: RequestContext,
     headers: readonly Header[] = [],
     declared?: ErrorDefinitions,
     places?: Places,
   ): OutgoingResponse => {
-    const { context: ctx, input, operation: path, request, target } = scope;
+    const { ctx, input, operation: path, request, target } = context;
     // Not if the client disconnected: no response is sent then.
     if (reportError && !request.isAborted) {
       const type = (path === undefined ? undefined : target.procedures[0]?.type) ?? 'unknown';
       reportError({ error, path, type, input, ctx, request });
     }
-    return respond(error, scope, headers, declared, places);
+    return respond(error, context, headers, declared, places);
   };
 }
 
 /** Converts the rejection of malformed HTTP by an adapter to a response in the format of REST errors. */
 export function rejectionResponse(
   format: ErrorFormat,
-  scope: RequestScope,
+  context: RequestContext,
   { status, code, message }: HttpRejection,
 ): OutgoingResponse {
   const shown = restError(new RestStatusError(code, status, message));
-  if (status === 414) scope.limit = 'url-bytes';
-  if (status === 431) scope.limit = 'header-bytes';
+  if (status === 414) context.limit = 'url-bytes';
+  if (status === 431) context.limit = 'header-bytes';
   const type: Header = ['content-type', format.contentType];
   return new OutgoingResponse(status, [type], JSON.stringify(format.body(shown)));
 }
@@ -157,12 +157,12 @@ export function allowOf(methods: ReadonlyMap<string, unknown>): string {
 export function methodNotAllowed(
   methods: ReadonlyMap<string, unknown>,
   errorResponse: ErrorResponse,
-  scope: RequestScope,
+  context: RequestContext,
 ): OutgoingResponse {
   const allow = allowOf(methods);
   const error = new TRPCError({
     code: 'METHOD_NOT_SUPPORTED',
     message: `The method is not allowed at this path. Use one of ${allow}.`,
   });
-  return errorResponse(error, scope, [['allow', allow]]);
+  return errorResponse(error, context, [['allow', allow]]);
 }

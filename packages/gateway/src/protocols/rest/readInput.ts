@@ -7,7 +7,7 @@ import type { OperationBody } from '../../operations/operationBody.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import { rejectManyParameters } from '../../calls/queryParameters.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import { inputError, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
 import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
@@ -27,7 +27,7 @@ type InputLimits = Pick<AllLimits, 'maxJsonDepth' | 'maxQueryParameters'>;
  */
 export function readInput(
   { input: description, output }: Operation,
-  { parameters, request }: RequestScope,
+  { parameters, request }: RequestContext,
   raw: RawBody | undefined,
   limits: InputLimits,
 ): unknown {

@@ -4,7 +4,7 @@ import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { unref } from '../../http/eventLoop.ts';
 import { isAsyncIterable, type BodyStream, type Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
-import type { CallScope } from '../../calls/requestScope.ts';
+import type { CallContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 
@@ -12,7 +12,7 @@ interface EventBodyOptions extends Omit<EventStreamOptions, 'abort'> {
   /** Checks an event against the schema of the operation. */
   readonly parse: (event: unknown) => unknown;
   /** Aborted if the stream ends before its iterator. */
-  readonly scope: CallScope;
+  readonly context: CallContext;
   /** Maximum size of an event, in bytes. A larger one is replaced by an error, which ends the stream. */
   readonly maxEventBytes: number;
   /** Reports an error and returns the body of its response. */
@@ -38,10 +38,10 @@ export const eventStreamHeaders: readonly Header[] = [
  * @throws the error of the subscription, if it fails before its first event and within `firstEventWaitMs`
  */
 export async function eventBody(output: unknown, options: EventBodyOptions): Promise<BodyStream> {
-  const { maxEventBytes, parse, reportError, scope } = options;
+  const { maxEventBytes, parse, reportError, context } = options;
   const errorEvent = (error: TRPCError) => `event: error\ndata: ${reportError(error)}\n\n`;
   try {
-    const events = isObservable(output) ? observableToAsyncIterable(output, scope.signal) : output;
+    const events = isObservable(output) ? observableToAsyncIterable(output, context.signal) : output;
     if (!isAsyncIterable(events)) {
       throw new Error('The subscription returned neither an async iterable nor an observable.');
     }
@@ -76,10 +76,10 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
     };
     return new ServerSentEvents(all, format, {
       ...options,
-      abort: () => scope.abort(),
+      abort: () => context.abort(),
     });
   } catch (cause) {
-    scope.abort();
+    context.abort();
     throw cause;
   }
 }

@@ -12,7 +12,7 @@ import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import { idempotencyKey } from '../../calls/idempotencyKey.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import type { Target } from '../../calls/policy.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import type { Protocol } from '../protocol.ts';
@@ -81,11 +81,11 @@ export function createRestProtocol(
   const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no operation at this path.' });
 
   return {
-    target(scope) {
-      const { method, path } = scope.request;
+    target(context) {
+      const { method, path } = context.request;
       const match = matcher.match(path.slice(basePathLength));
       if (match === undefined) return unknownPath;
-      scope.parameters = match.parameters;
+      context.parameters = match.parameters;
       const resource = match.value;
       return resource.get(method === 'HEAD' ? 'GET' : method) ?? { ...noOperation, resource };
     },
@@ -94,15 +94,15 @@ export function createRestProtocol(
       const [target] = matcher.match(path.slice(basePathLength))?.value.values() ?? [];
       return target?.operation?.rest.path;
     },
-    options: (scope, { resource }) =>
-      resource ? new OutgoingResponse(204, optionsHeaders(resource)) : errorResponse(notFound, scope),
-    respond(scope, { operation, resource }) {
-      if (resource === undefined) return errorResponse(notFound, scope);
-      if (operation === undefined) return methodNotAllowed(resource, errorResponse, scope);
-      const rejection = operation.procedure.scopes && scopeRejection(scope, operation.procedure);
-      if (rejection === undefined) return new RestRun(options, operation, scope).respond();
-      scope.operation = operation.procedure.path;
-      return errorResponse(rejection, scope);
+    options: (context, { resource }) =>
+      resource ? new OutgoingResponse(204, optionsHeaders(resource)) : errorResponse(notFound, context),
+    respond(context, { operation, resource }) {
+      if (resource === undefined) return errorResponse(notFound, context);
+      if (operation === undefined) return methodNotAllowed(resource, errorResponse, context);
+      const rejection = operation.procedure.scopes && scopeRejection(context, operation.procedure);
+      if (rejection === undefined) return new RestRun(options, operation, context).respond();
+      context.operation = operation.procedure.path;
+      return errorResponse(rejection, context);
     },
     reject: errorResponse,
   };
@@ -115,14 +115,14 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
   /** The negotiated media type, if the operation has several. */
   #mediaType: string | undefined = undefined;
 
-  constructor(options: RestProtocolOptions, operation: Operation, scope: RequestScope) {
-    super(options, scope);
+  constructor(options: RestProtocolOptions, operation: Operation, context: RequestContext) {
+    super(options, context);
     this.#operation = operation;
   }
 
   protected receive(): void {
     const { input, output, procedure } = this.#operation;
-    const { request } = this.scope;
+    const { request } = this.context;
     let body: MaybePromise<RawBody | undefined>;
     try {
       if (output.kind === 'media') {
@@ -147,35 +147,35 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
   }
 
   protected readKey(): string | undefined {
-    return idempotencyKey(this.scope.request, this.#operation.procedure.idempotent);
+    return idempotencyKey(this.context.request, this.#operation.procedure.idempotent);
   }
 
-  protected start(context: unknown): void {
-    const { key, scope } = this;
+  protected start(ctx: unknown): void {
+    const { key, context } = this;
     const { input, output, procedure } = this.#operation;
-    scope.operation = procedure.path;
-    if (context instanceof Failure) return this.#respondWithError(context.error);
+    context.operation = procedure.path;
+    if (ctx instanceof Failure) return this.#respondWithError(ctx.error);
     // A stream outlives its call: its signal must abort when the client disconnects.
-    if (output.kind !== 'json') scope.follow();
-    scope.context = context;
+    if (output.kind !== 'json') context.follow();
+    context.ctx = ctx;
     if (key === undefined || !procedure.idempotent) {
-      return this.settings.calls.start(procedure, context, this, 0, scope, this);
+      return this.settings.calls.start(procedure, ctx, this, 0, context, this);
     }
-    const { parameters, request } = scope;
+    const { parameters, request } = context;
     const { fields, text } = this.#body ?? {};
     const query = queryPairs(request.query, (name) => input.query.get(name) !== undefined);
     const head = [parameters, query, headerTexts(input.headers, request), text];
     const form = fields && new FormData();
     for (const [{ field }, value] of fields ?? []) form?.append(field, value);
     this.reserve({ procedure, key, head, body: form }, () =>
-      this.settings.calls.start(procedure, context, this, 0, scope, this),
+      this.settings.calls.start(procedure, ctx, this, 0, context, this),
     );
   }
 
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
   read(): unknown {
-    const { scope } = this;
-    return (scope.input = readInput(this.#operation, scope, this.#body, this.settings.limits));
+    const { context } = this;
+    return (context.input = readInput(this.#operation, context, this.#body, this.settings.limits));
   }
 
   settle(_index: number, outcome: unknown): void {
@@ -190,16 +190,16 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
     const { errorResponse, limits, maxDurationMs, pingMs, watch } = this.settings;
     try {
-      this.scope.response.body = await eventBody(output, {
+      this.context.response.body = await eventBody(output, {
         parse,
-        scope: this.scope,
+        context: this.context,
         maxEventBytes: limits.maxResponseBytes,
         pingMs,
         maxDurationMs,
-        watch: (onRevoked) => watch(this.scope, onRevoked),
+        watch: (onRevoked) => watch(this.context, onRevoked),
         // The body of an error response is always a string of JSON.
         reportError: (cause) =>
-          errorResponse(cause, this.scope, undefined, this.#operation.procedure.errors).body as string,
+          errorResponse(cause, this.context, undefined, this.#operation.procedure.errors).body as string,
       });
     } catch (cause) {
       return this.#respondWithError(cause);
@@ -209,9 +209,9 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
 
   /** Responds with the output of the call; for events, with the stream that the response has as its body. */
   #respondWithOutput(value: unknown): void {
-    const { response } = this.scope;
+    const { response } = this.context;
     try {
-      writeSuccess(this.#operation, this.scope, value, this.#mediaType, this.settings);
+      writeSuccess(this.#operation, this.context, value, this.#mediaType, this.settings);
     } catch (cause) {
       response.removeBody();
       return this.#respondWithError(cause);
@@ -225,9 +225,9 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
   #respondWithError(cause: unknown): void {
     const { deprecation, input, procedure } = this.#operation;
     // If the client disconnected, the call's error is a consequence of that, not an error of the service.
-    const error = this.scope.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
+    const error = this.context.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
     const headers = error.code === 'NOT_FOUND' ? deprecation : [];
-    this.#respond(this.settings.errorResponse(error, this.scope, headers, procedure.errors, input.places));
+    this.#respond(this.settings.errorResponse(error, this.context, headers, procedure.errors, input.places));
   }
 
   /** Responds with the error of a request that did not become a call. */
@@ -235,7 +235,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
     const { error } = failureOf(cause);
     const isType = error.code === 'UNSUPPORTED_MEDIA_TYPE';
     const accepts = isType ? this.#operation.input.body?.accepts : undefined;
-    this.#respond(this.settings.errorResponse(error, this.scope, accepts));
+    this.#respond(this.settings.errorResponse(error, this.context, accepts));
   }
 
   #respond(response: OutgoingResponse): void {

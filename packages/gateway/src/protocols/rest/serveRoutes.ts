@@ -3,7 +3,7 @@ import { BodyTooLargeError } from '../../http/request.ts';
 import { requireResponse } from '../../http/response.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Target } from '../../calls/policy.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import type { RouteHandler, RouteTable } from '../../calls/routes.ts';
 import type { Protocol } from '../protocol.ts';
 import { allowOf, methodNotAllowed, receiveError, type ErrorResponse } from './errorResponse.ts';
@@ -21,16 +21,16 @@ export function createRouteProtocol<Identity>(
 ): Protocol<Identity, RouteTarget> {
   const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no route at this path.' });
 
-  async function runRoute(route: RouteHandler, scope: RequestScope): Promise<OutgoingResponse> {
-    const { request, requestId } = scope;
+  async function runRoute(route: RouteHandler, context: RequestContext): Promise<OutgoingResponse> {
+    const { request, requestId } = context;
     try {
       const response: unknown = await route(request, { requestId });
       return OutgoingResponse.of(requireResponse(response, `The route ${request.method} ${request.path}`));
     } catch (cause) {
       if (cause instanceof BodyTooLargeError || request.isAborted) {
-        return errorResponse(receiveError(cause), scope);
+        return errorResponse(receiveError(cause), context);
       }
-      if (cause instanceof TRPCError) return errorResponse(cause, scope);
+      if (cause instanceof TRPCError) return errorResponse(cause, context);
       throw cause;
     }
   }
@@ -41,11 +41,11 @@ export function createRouteProtocol<Identity>(
       const route = methods?.get(method === 'HEAD' ? 'GET' : method);
       return { procedures: [], callCount: 1, isPublic: true, methods, route };
     },
-    options: (scope, { methods }) =>
-      methods ? new OutgoingResponse(204, [['allow', allowOf(methods)]]) : errorResponse(notFound, scope),
-    respond(scope, { methods, route }) {
-      if (route) return runRoute(route, scope);
-      return methods ? methodNotAllowed(methods, errorResponse, scope) : errorResponse(notFound, scope);
+    options: (context, { methods }) =>
+      methods ? new OutgoingResponse(204, [['allow', allowOf(methods)]]) : errorResponse(notFound, context),
+    respond(context, { methods, route }) {
+      if (route) return runRoute(route, context);
+      return methods ? methodNotAllowed(methods, errorResponse, context) : errorResponse(notFound, context);
     },
     reject: errorResponse,
   };

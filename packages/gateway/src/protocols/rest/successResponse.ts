@@ -6,7 +6,7 @@ import type { LinkBase } from '../../operations/deprecation.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { statusHasBody } from '../../operations/operationOutput.ts';
 import type { Limits } from '../../calls/limits.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { eventStreamHeaders } from './restEvents.ts';
 import { queryPairs } from './textParameters.ts';
@@ -26,7 +26,7 @@ interface SuccessOptions {
  */
 export function writeSuccess(
   operation: Operation,
-  { request, response }: RequestScope,
+  { request, response }: RequestContext,
   value: unknown,
   mediaType: string | undefined,
   { basePathLength, links, limits }: SuccessOptions,

@@ -76,7 +76,7 @@ export class JsonResponse extends RequestCalls {
     const isOutcome = this.#outcomes[index] instanceof Failure;
     if (error instanceof LimitError && !isOutcome) this.report(error, call);
     const shape = this.shapeOf(error, isBatchCall ? call : { ...call, type });
-    return this.settings.errors.encode(shape, this.scope, sentBytes);
+    return this.settings.errors.encode(shape, this.context, sentBytes);
   }
 
   /** Encodes an output with its envelope. Returns an error if it is too large, or a stream or a `Blob` in a batch. */

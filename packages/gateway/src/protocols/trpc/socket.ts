@@ -3,7 +3,7 @@ import { TRPCError } from '@trpc/server';
 import { utf8Length } from '../../http/response.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
-import type { CallScope, RequestScope } from '../../calls/requestScope.ts';
+import type { CallContext, RequestContext } from '../../calls/requestContext.ts';
 import { batchTooLarge, boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
@@ -32,7 +32,7 @@ const stoppingError = new TRPCError({
 });
 
 /** A call that has started. */
-export interface OpenCall extends CallInfo, CallScope {
+export interface OpenCall extends CallInfo, CallContext {
   readonly procedure: Procedure | undefined;
   /** The start, by `performance.now()`. */
   readonly startedAt: number;
@@ -57,7 +57,7 @@ export class Socket {
   /** Whether the server is stopping. */
   protected isDraining = false;
   /** The result of `createContext`. */
-  context: unknown = undefined;
+  ctx: unknown = undefined;
   /** The error of `createContext`, which is the error of every call. */
   contextError: TRPCError | undefined = undefined;
   /**
@@ -67,7 +67,7 @@ export class Socket {
   readonly running: OpenCall[] = [];
   /** Subscriptions by id, from the message that starts them until their iterators are closed. */
   readonly subscriptions = new Map<string | number, OpenCall>();
-  readonly scope: RequestScope;
+  readonly context: RequestContext;
   readonly settings: SocketSettings;
   protected readonly peer: WebSocketPeer;
   /** Maximum number of unsent bytes now. */
@@ -75,8 +75,8 @@ export class Socket {
   /** Callbacks that resume paused subscriptions. */
   #resumeCallbacks: (() => void)[] = [];
 
-  constructor(peer: WebSocketPeer, settings: SocketSettings, scope: RequestScope) {
-    this.scope = scope;
+  constructor(peer: WebSocketPeer, settings: SocketSettings, context: RequestContext) {
+    this.context = context;
     this.settings = settings;
     this.peer = peer;
   }
@@ -132,15 +132,15 @@ export class Socket {
   /** Calls `onError`. */
   reportError({ path, type, input }: CallInfo, cause: unknown): TRPCError {
     const { error } = failureOf(cause);
-    const ctx = this.context as never;
-    this.settings.trpc.onError?.({ error, path, type, ctx, req: this.scope.request, input });
+    const ctx = this.ctx as never;
+    this.settings.trpc.onError?.({ error, path, type, ctx, req: this.context.request, input });
     return error;
   }
 
   /** Formats an error with the router's `errorFormatter`. It never throws. */
   protected shapeOf(call: CallInfo, error: TRPCError): object {
     const { path, type, input } = call;
-    const ctx = this.context as never;
+    const ctx = this.ctx as never;
     try {
       return this.settings.errors.shapeOf({ ctx, error, type, path, input });
     } catch (cause) {
@@ -204,7 +204,7 @@ export class Socket {
       limit,
       error: isUnexpected ? error : undefined,
     };
-    this.settings.recorder.call(this.scope, recorded, status, isStream, call?.trace);
+    this.settings.recorder.call(this.context, recorded, status, isStream, call?.trace);
   }
 
   /** Emits a record of a limit that the client exceeded. */

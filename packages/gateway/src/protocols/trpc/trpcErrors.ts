@@ -3,7 +3,7 @@ import { getHTTPStatusCode } from '@trpc/server/http';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
 import type { ReportError } from '../../calls/reportError.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import { batchTooLarge, boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { clientMessage, errorStatusOf, isFormatted, unknownCall } from '../../procedures/clientError.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
@@ -50,52 +50,52 @@ export class TrpcErrors {
     return this.#options.isMasked && isFormatted(options.error) ? maskedShape(shape, options.error) : shape;
   }
 
-  /** Encodes the shape of an error as JSON. One that is replaced, since it is too large, is recorded in the scope. */
-  encode(shape: object, scope: RequestScope, sentBytes?: number): EncodedError {
+  /** Encodes the shape of an error as JSON. One that is replaced, since it is too large, is recorded in the context. */
+  encode(shape: object, context: RequestContext, sentBytes?: number): EncodedError {
     const { output } = this.#config.transformer;
     // Same as `transformTRPCResponse`, which takes 0.6 µs more: 5% of a failed call.
     const envelope = (each: object) => ({ error: output.serialize(each) as unknown });
     const encoded = encodeError(shape, envelope, this.#options.maxResponseBytes, sentBytes);
-    if (encoded.replacement) scope.limit = encoded.replacement.limit;
+    if (encoded.replacement) context.limit = encoded.replacement.limit;
     return encoded;
   }
 
   /**
    * Responds with an error outside of a procedure. It is not in the form of a batch: every link of the tRPC client
-   * accepts it. Unexpected errors (5xx) and limits are recorded in the scope.
+   * accepts it. Unexpected errors (5xx) and limits are recorded in the context.
    * @param isReported whether `onError` has received the error
    */
   response(
     error: TRPCError,
-    scope: RequestScope,
+    context: RequestContext,
     headers: readonly Header[] = [jsonType],
     isReported = false,
   ): OutgoingResponse {
-    if (!isReported) this.#options.reportError?.({ error, request: scope.request, ...unknownCall });
+    if (!isReported) this.#options.reportError?.({ error, request: context.request, ...unknownCall });
     let status = 500;
     let body: string;
     let shown = error;
     try {
-      const encoded = this.encode(this.shapeOf({ error, ...unknownCall }, this.#outsideConfig), scope);
+      const encoded = this.encode(this.shapeOf({ error, ...unknownCall }, this.#outsideConfig), context);
       shown = encoded.replacement ?? error;
       body = encoded.text;
       status = getHTTPStatusCode({ error: encoded.shape } as never, [shown]);
     } catch {
       // The router's `errorFormatter` has thrown, or its result cannot be encoded.
-      body = this.#genericErrorBody(scope);
+      body = this.#genericErrorBody(context);
     }
-    if (shown instanceof LimitError) scope.limit = shown.limit;
+    if (shown instanceof LimitError) context.limit = shown.limit;
     else if (status >= 500) {
-      scope.error = error;
-      scope.failedCalls = new Map([[error, '']]);
+      context.error = error;
+      context.failedCalls = new Map([[error, '']]);
     }
     return new OutgoingResponse(status, [...headers, ...retryAfterHeader([shown])], body);
   }
 
   /** Encodes `genericErrorShape`, without the router's transformer if that throws. It never throws. */
-  #genericErrorBody(scope: RequestScope): string {
+  #genericErrorBody(context: RequestContext): string {
     try {
-      return this.encode(genericErrorShape, scope).text;
+      return this.encode(genericErrorShape, context).text;
     } catch {
       return JSON.stringify({ error: genericErrorShape });
     }
