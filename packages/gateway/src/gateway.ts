@@ -20,7 +20,7 @@ import { createLoadShedding } from './policies/loadShedding.ts';
 import { admit, policySteps, requirePolicies, type Policy } from './calls/policy.ts';
 import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
-import type { RequestPolicy, RequestScope } from './calls/requestScope.ts';
+import type { RequestPolicy, RequestContext } from './calls/requestContext.ts';
 import { addRoute, metadataRoute, readRoutes } from './calls/routes.ts';
 import { createSameSite } from './auth/sameSite.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
@@ -137,7 +137,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
   const afterEarly = policies.admitting.slice(policies.early.length);
   const sockets = new WebSockets({
     ...trpcSettings,
-    admit: (scope: RequestScope<Identity>) => admit(afterEarly, scope),
+    admit: (context: RequestContext<Identity>) => admit(afterEarly, context),
     policies: ofService,
     rateLimit,
     allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], ownOrigin),
@@ -158,7 +158,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
       other: createRouteProtocol(routes, errorResponse),
     },
     protocolOf,
-    openSocket: (scope) => sockets.upgrade(scope),
+    openSocket: (context) => sockets.upgrade(context),
     own,
     policies,
     ofService,
@@ -175,7 +175,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
           scheme: publicScheme ?? request.scheme ?? 'http',
           clientAddress: clientAddress(request),
         })),
-    rejectionResponse: (scope, rejection) => rejectionResponse(errorFormat, scope, rejection),
+    rejectionResponse: (context, rejection) => rejectionResponse(errorFormat, context, rejection),
   });
   return {
     handle,

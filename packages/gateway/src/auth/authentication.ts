@@ -8,7 +8,7 @@ import { clientError } from '../procedures/clientError.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import type { Calls } from '../calls/calls.ts';
-import { CallScope, type RequestPolicy, type RequestScope } from '../calls/requestScope.ts';
+import { CallContext, type RequestPolicy, type RequestContext } from '../calls/requestContext.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
 import { passesOriginCheck } from './origins.ts';
 import { safeMethods, type SameSite } from './sameSite.ts';
@@ -124,73 +124,73 @@ export function authenticationPolicy<Identity>({
   const checks = checksOf(schemes);
   type Check = (typeof checks)[number];
 
-  function reject(scope: RequestScope<Identity>, authFailure: AuthFailure): TRPCError | undefined {
-    if (scope.target.isPublic) {
-      scope.isAnonymous = true;
+  function reject(context: RequestContext<Identity>, authFailure: AuthFailure): TRPCError | undefined {
+    if (context.target.isPublic) {
+      context.isAnonymous = true;
       return undefined;
     }
-    scope.challenges = authFailure.challenges;
+    context.challenges = authFailure.challenges;
     return authFailure.error;
   }
 
   function rejectCredential(
-    scope: RequestScope<Identity>,
+    context: RequestContext<Identity>,
     { invalid, prefix, scheme }: Check,
     credential: string,
     lookedUpAt?: number,
   ): MaybePromise<TRPCError | undefined> {
-    const counted = failedAttempts?.count(scope.request, prefix + credential, lookedUpAt, scheme.noun);
+    const counted = failedAttempts?.count(context.request, prefix + credential, lookedUpAt, scheme.noun);
     return mapMaybePromise(counted, (tooMany) =>
-      reject(scope, tooMany === undefined ? invalid : { error: tooMany }),
+      reject(context, tooMany === undefined ? invalid : { error: tooMany }),
     );
   }
 
   function verify(
-    scope: RequestScope<Identity>,
+    context: RequestContext<Identity>,
     check: Check,
     credential: string,
   ): MaybePromise<TRPCError | undefined> {
-    const { request } = scope;
+    const { request } = context;
     const { prefix, scheme } = check;
     // A WebSocket can change state despite its method `GET`.
-    const canChange = scope.kind === 'socket' || !safeMethods.has(request.method);
-    if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, scope))
-      return reject(scope, crossSite);
+    const canChange = context.kind === 'socket' || !safeMethods.has(request.method);
+    if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, context))
+      return reject(context, crossSite);
     if (failedAttempts?.isKnown(prefix + credential)) {
-      return rejectCredential(scope, check, credential);
+      return rejectCredential(context, check, credential);
     }
     try {
       const verified = scheme.verify(credential, request);
       if (!isThenable<Identity | Rejected>(verified)) return decide(verified);
       const lookedUpAt = performance.now();
       return new Promise((resolve) => {
-        // A separate scope: the call has its full timeout afterwards.
-        calls.wait(verified, new CallScope(request), (outcome) => {
+        // A separate context: the call has its full timeout afterwards.
+        calls.wait(verified, new CallContext(request), (outcome) => {
           resolve(
             outcome instanceof Failure
-              ? reject(scope, { error: clientError(outcome.error) })
+              ? reject(context, { error: clientError(outcome.error) })
               : decide(outcome as Identity | Rejected, lookedUpAt),
           );
         });
       });
     } catch (cause) {
-      return reject(scope, { error: clientError(failureOf(cause).error) });
+      return reject(context, { error: clientError(failureOf(cause).error) });
     }
 
     function decide(identity: Identity | Rejected, lookedUpAt?: number): MaybePromise<TRPCError | undefined> {
       // '' and 0 reject a credential too.
-      if (!identity) return rejectCredential(scope, check, credential, lookedUpAt);
-      scope.identity = identity;
-      scope.credential = credential;
-      scope.scheme = scheme;
+      if (!identity) return rejectCredential(context, check, credential, lookedUpAt);
+      context.identity = identity;
+      context.credential = credential;
+      context.scheme = scheme;
       return undefined;
     }
   }
 
   return {
-    admit(scope) {
-      const { request } = scope;
-      const source = scope.target.credentials ?? request;
+    admit(context) {
+      const { request } = context;
+      const source = context.target.credentials ?? request;
       for (const check of checks) {
         const credential = check.scheme.read(source, request);
         if (credential === undefined) continue;
@@ -198,10 +198,10 @@ export function authenticationPolicy<Identity>({
         const isRepeated =
           header !== undefined && (request.isRepeated?.(header) ?? occursTwice(request, header));
         return credential === null || isRepeated
-          ? reject(scope, check.invalid)
-          : verify(scope, check, credential);
+          ? reject(context, check.invalid)
+          : verify(context, check, credential);
       }
-      return reject(scope, missing);
+      return reject(context, missing);
     },
   };
 }

@@ -34,14 +34,14 @@ it.each([
 });
 
 it('passesOriginCheck returns false if the check throws, and keeps the first error for the log', () => {
-  const scope: { request: HttpRequest; error: unknown } = { request, error: undefined };
+  const context: { request: HttpRequest; error: unknown } = { request, error: undefined };
   const failing = (message: string) => () => {
     throw new Error(message);
   };
-  expect(passesOriginCheck(failing('first'), scope)).toBe(false);
-  expect(passesOriginCheck(failing('second'), scope)).toBe(false);
-  expect(passesOriginCheck((checked) => checked === request, scope)).toBe(true);
-  expect(scope.error).toEqual(new Error('first'));
+  expect(passesOriginCheck(failing('first'), context)).toBe(false);
+  expect(passesOriginCheck(failing('second'), context)).toBe(false);
+  expect(passesOriginCheck((checked) => checked === request, context)).toBe(true);
+  expect(context.error).toEqual(new Error('first'));
 });
 
 it.each<[origins: Origins]>([

@@ -23,12 +23,12 @@ export function originMatcher(origins: Origins): AllowsOrigin {
 /** Runs a check of a request's origin. If it throws, the request is rejected and the error is kept for the log. */
 export function passesOriginCheck(
   check: (request: HttpRequest) => boolean,
-  scope: { readonly request: HttpRequest; error: unknown },
+  context: { readonly request: HttpRequest; error: unknown },
 ): boolean {
   try {
-    return check(scope.request);
+    return check(context.request);
   } catch (cause) {
-    scope.error ??= cause;
+    context.error ??= cause;
     return false;
   }
 }

@@ -4,16 +4,16 @@ import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
+import type { RequestPolicy, RequestContext } from '../calls/requestContext.ts';
 import type { Scheme } from '../calls/scheme.ts';
 
 /** Returns an error if the caller's credential lacks a scope of the procedure. It never throws. */
 export function scopeRejection(
-  scope: RequestScope,
+  context: RequestContext,
   { scopes }: Pick<Procedure, 'scopes'>,
 ): TRPCError | undefined {
   if (scopes === undefined) return undefined;
-  const { identity, scheme } = scope;
+  const { identity, scheme } = context;
   let missing: readonly string[];
   try {
     const granted = grantedScopes(scheme, identity);
@@ -22,7 +22,7 @@ export function scopeRejection(
     return clientError(failureOf(cause).error);
   }
   if (missing.length === 0) return undefined;
-  scope.requiredScopes = new Set([...(scope.requiredScopes ?? []), ...scopes]);
+  context.requiredScopes = new Set([...(context.requiredScopes ?? []), ...scopes]);
   return new TRPCError({
     code: 'FORBIDDEN',
     message: `The ${scheme?.noun ?? 'credential'} does not have the required ${missing.length === 1 ? 'scope' : 'scopes'} ${missing.join(' ')}.`,

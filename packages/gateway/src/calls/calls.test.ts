@@ -8,7 +8,7 @@ import { readProcedures } from '../procedures/procedures.ts';
 import { limitsOf } from './limits.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { Calls } from './calls.ts';
-import { CallScope } from './requestScope.ts';
+import { CallContext } from './requestContext.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { CallTelemetry } from './telemetry.ts';
 
@@ -17,7 +17,7 @@ it('each pending call expires at its own deadline, not at the next sweep after i
   const ended: string[] = [];
   const wait = (name: string) =>
     new Promise<void>((resolve) => {
-      calls.wait(new Promise<never>(() => {}), new CallScope(inProcessRequest('GET', '/')), () => {
+      calls.wait(new Promise<never>(() => {}), new CallContext(inProcessRequest('GET', '/')), () => {
         ended.push(name);
         resolve();
       });
@@ -35,10 +35,10 @@ it('each pending call expires at its own deadline, not at the next sweep after i
 it('of two calls that are left when a third expires, the one with the earlier deadline expires first', async () => {
   const calls = new Calls(limitsOf({ callTimeoutMs: 5000 }));
   const wait = (timeoutMs: number) => {
-    const shared = new CallScope(inProcessRequest('GET', '/'));
+    const shared = new CallContext(inProcessRequest('GET', '/'));
     return new Promise<number>((resolve) => {
-      const scope = new CallScope(shared.request, shared, timeoutMs);
-      calls.wait(new Promise<never>(() => {}), scope, () => resolve(timeoutMs));
+      const context = new CallContext(shared.request, shared, timeoutMs);
+      calls.wait(new Promise<never>(() => {}), context, () => resolve(timeoutMs));
     });
   };
   const [first, earlier, later] = [wait(20), wait(200), wait(2000)];
@@ -58,7 +58,7 @@ it.each([
     const calls = new Calls(limitsOf({ callTimeoutMs }));
     const timers = vi.spyOn(globalThis, 'setTimeout');
     const outcome = await new Promise((resolve) =>
-      calls.wait(sleep(50, 'done'), new CallScope(inProcessRequest('GET', '/')), resolve),
+      calls.wait(sleep(50, 'done'), new CallContext(inProcessRequest('GET', '/')), resolve),
     );
     expect(outcome).toBe('done');
     const delays = timers.mock.calls.map(([, ms]) => ms);
@@ -71,7 +71,7 @@ it('calls that become pending after all others have expired expire, too', async 
   const calls = new Calls(limitsOf({ callTimeoutMs: 20 }));
   const wait = () =>
     new Promise((resolve) => {
-      calls.wait(new Promise<never>(() => {}), new CallScope(inProcessRequest('GET', '/')), resolve);
+      calls.wait(new Promise<never>(() => {}), new CallContext(inProcessRequest('GET', '/')), resolve);
     });
   for (let count = 0; count < 3; count += 1) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other
@@ -87,7 +87,7 @@ it('a minor garbage collection frees completed calls, although other calls were 
   const heapAfter = async (count: number) => {
     for (let at = 0; at < count; at += 1) {
       const payload = Array.from({ length: 100 }, () => at + 0.5);
-      calls.wait(Promise.resolve(), new CallScope(inProcessRequest('GET', '/')), () => payload);
+      calls.wait(Promise.resolve(), new CallContext(inProcessRequest('GET', '/')), () => payload);
       // 32 calls overlap.
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       if (at % 32 === 0) await Promise.resolve();
@@ -128,14 +128,14 @@ describe('a call with failing telemetry', () => {
     const calls = new Calls(limitsOf({}), true);
     const outcomes: unknown[] = [];
     const receiver = { settle: (index: number, settled: unknown) => outcomes.push(index, settled) };
-    const scope = new CallScope(inProcessRequest('GET', '/'));
-    scope.telemetry = {
+    const context = new CallContext(inProcessRequest('GET', '/'));
+    context.telemetry = {
       trace: undefined,
       run: (run) => run(),
       call: () => (typeof call === 'function' ? call() : call),
       end: () => {},
     };
-    calls.start(procedure as Procedure, {}, { read: () => undefined }, 3, scope, receiver);
+    calls.start(procedure as Procedure, {}, { read: () => undefined }, 3, context, receiver);
     expect(outcomes).toEqual([3, outcome]);
     expect(calls.inFlight).toBe(0);
   });
@@ -146,7 +146,7 @@ describe('Calls.wait', () => {
     const calls = new Calls(limitsOf({}));
     const outcome = await new Promise((resolve) => {
       // oxlint-disable-next-line prefer-promise-reject-errors -- anything may be thrown
-      calls.wait(Promise.reject(unconvertible), new CallScope(inProcessRequest('GET', '/')), resolve);
+      calls.wait(Promise.reject(unconvertible), new CallContext(inProcessRequest('GET', '/')), resolve);
     });
     expect(outcome).toMatchObject({ error: { code: 'INTERNAL_SERVER_ERROR' } });
     expect(calls.inFlight).toBe(0);

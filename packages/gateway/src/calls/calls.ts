@@ -4,7 +4,7 @@ import { discardStream, isBodyStream } from '../http/response.ts';
 import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import { CallScope, type RequestPolicy, type RequestScope } from './requestScope.ts';
+import { CallContext, type RequestPolicy, type RequestContext } from './requestContext.ts';
 import { Deadlines, type OutcomeReceiver, PendingCall } from './deadlines.ts';
 import type { Limits } from './limits.ts';
 import { ignoreErrors } from './telemetry.ts';
@@ -29,7 +29,7 @@ export class Calls implements RequestPolicy {
     return this.#deadlines.size;
   }
 
-  admit({ target }: RequestScope): LimitError | undefined {
+  admit({ target }: RequestContext): LimitError | undefined {
     return this.#deadlines.size + target.callCount > this.#maxInFlight ? this.#overload() : undefined;
   }
 
@@ -50,7 +50,7 @@ export class Calls implements RequestPolicy {
     ctx: unknown,
     inputs: RawInputs,
     index: number,
-    shared: CallScope,
+    shared: CallContext,
     receiver: OutcomeReceiver,
   ): void {
     // Again, since others may have started while the body, the credential or the context was awaited.
@@ -59,10 +59,10 @@ export class Calls implements RequestPolicy {
       return;
     }
     const { deadlineMs } = procedure;
-    const scope = deadlineMs === undefined ? shared : new CallScope(shared.request, shared, deadlineMs);
-    const outcome = this.#run(procedure, ctx, inputs, index, scope);
+    const context = deadlineMs === undefined ? shared : new CallContext(shared.request, shared, deadlineMs);
+    const outcome = this.#run(procedure, ctx, inputs, index, context);
     if (outcome instanceof Promise) {
-      const pending = new PendingCall(scope, receiver, index);
+      const pending = new PendingCall(context, receiver, index);
       this.#deadlines.add(pending);
       // It never rejects.
       void outcome.then((settled) => this.#settle(pending, settled));
@@ -72,10 +72,10 @@ export class Calls implements RequestPolicy {
   }
 
   /**
-   * Waits for something that calls need, such as a context, until the scope's deadline. It counts as a call meanwhile.
+   * Waits for something that calls need, such as their `ctx`, until the deadline of the context. It counts as a call meanwhile.
    */
-  wait(promise: PromiseLike<unknown>, scope: CallScope, onOutcome: (outcome: unknown) => void): void {
-    const pending = new PendingCall(scope, { settle: (_index, outcome) => onOutcome(outcome) }, 0);
+  wait(promise: PromiseLike<unknown>, context: CallContext, onOutcome: (outcome: unknown) => void): void {
+    const pending = new PendingCall(context, { settle: (_index, outcome) => onOutcome(outcome) }, 0);
     this.#deadlines.add(pending);
     promise.then(
       (value) => this.#settle(pending, value),
@@ -87,9 +87,9 @@ export class Calls implements RequestPolicy {
    * Waits for a policy, as `wait` does, with a deadline of its own.
    * @returns a promise that rejects with a `TRPCError`: that of the promise, or a `LimitError` at the deadline
    */
-  waitForPolicy<Result>(promise: Promise<Result>, { request }: CallScope): Promise<Result> {
+  waitForPolicy<Result>(promise: Promise<Result>, { request }: CallContext): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.wait(promise, new CallScope(request), (outcome) => {
+      this.wait(promise, new CallContext(request), (outcome) => {
         if (outcome instanceof Failure) reject(outcome.error);
         else resolve(outcome as Result);
       });
@@ -110,12 +110,12 @@ function executeObserved(
   ctx: unknown,
   inputs: RawInputs,
   index: number,
-  scope: CallScope,
+  context: CallContext,
 ): unknown {
-  const call = ignoreErrors(() => scope.telemetry?.call(procedure.path));
-  if (call === undefined) return execute(procedure, ctx, inputs, index, scope);
+  const call = ignoreErrors(() => context.telemetry?.call(procedure.path));
+  if (call === undefined) return execute(procedure, ctx, inputs, index, context);
   try {
-    const outcome = call.run(() => execute(procedure, ctx, inputs, index, scope));
+    const outcome = call.run(() => execute(procedure, ctx, inputs, index, context));
     return mapMaybePromise(outcome, (settled) => {
       ignoreErrors(() => call.end(settled instanceof Failure ? settled.error : undefined));
       return settled;

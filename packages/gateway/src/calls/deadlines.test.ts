@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { clientTimeoutPolicy } from './deadlines.ts';
-import { RequestScope } from './requestScope.ts';
+import { RequestContext } from './requestContext.ts';
 
-async function admit(value: string, kind: RequestScope['kind'] = 'request') {
+async function admit(value: string, kind: RequestContext['kind'] = 'request') {
   const request = inProcessRequest('GET', '/v1/pets', { 'grpc-timeout': value });
-  const scope = new RequestScope(request, 'rest', 'id', 0);
-  scope.kind = kind;
+  const context = new RequestContext(request, 'rest', 'id', 0);
+  context.kind = kind;
   const before = performance.now();
-  const error = await clientTimeoutPolicy.admit?.(scope);
-  return { error, timeout: scope.clientTimeout, before, after: performance.now() };
+  const error = await clientTimeoutPolicy.admit?.(context);
+  return { error, timeout: context.clientTimeout, before, after: performance.now() };
 }
 
 it.each([

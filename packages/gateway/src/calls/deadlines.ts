@@ -3,7 +3,7 @@ import { performance, unref, type Timer } from '../http/eventLoop.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import { Failure } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import type { CallScope, RequestPolicy } from './requestScope.ts';
+import type { CallContext, RequestPolicy } from './requestContext.ts';
 
 /** Receives the outcomes of calls: outputs or `Failure`s. `settle` may run synchronously inside `start`. */
 export interface OutcomeReceiver {
@@ -14,22 +14,22 @@ export interface OutcomeReceiver {
 
 /** A pending call, or something that calls wait for. */
 export class PendingCall {
-  readonly scope: CallScope;
+  readonly context: CallContext;
   readonly receiver: OutcomeReceiver;
   readonly index: number;
   /** Its neighbours in the linked list of `Deadlines`; `undefined` while it is not in the list. */
   previous: PendingCall | undefined = undefined;
   next: PendingCall | undefined = undefined;
 
-  constructor(scope: CallScope, receiver: OutcomeReceiver, index: number) {
-    this.scope = scope;
+  constructor(context: CallContext, receiver: OutcomeReceiver, index: number) {
+    this.context = context;
     this.receiver = receiver;
     this.index = index;
   }
 }
 
 /**
- * Expires pending calls after `callTimeoutMs`, or after the timeout of their scope. All calls share one timer, because
+ * Expires pending calls after `callTimeoutMs`, or after the timeout of their context. All calls share one timer, because
  * nearly every call ends long before its deadline.
  *
  * Pending calls form a linked list. With a `Set`, every pending call stayed in memory until a full garbage collection,
@@ -52,17 +52,17 @@ export class Deadlines {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Adds a pending call. The first one in a scope sets the scope's deadline. */
+  /** Adds a pending call. The first one in a context sets the context's deadline. */
   add(waiting: PendingCall): void {
-    waiting.scope.follow();
-    const { scope } = waiting;
-    scope.begin(this.#timeoutMs);
+    waiting.context.follow();
+    const { context } = waiting;
+    context.begin(this.#timeoutMs);
     waiting.previous = this.#last;
     if (this.#last) this.#last.next = waiting;
     else this.#first = waiting;
     this.#last = waiting;
     this.size += 1;
-    const { deadline = Infinity } = scope;
+    const { deadline = Infinity } = context;
     if (deadline < this.#sweepsAt) this.#sweepIn(deadline);
   }
 
@@ -97,17 +97,17 @@ export class Deadlines {
     let next = Infinity;
     const expired: PendingCall[] = [];
     for (let waiting = this.#first; waiting; waiting = waiting.next) {
-      const { deadline = Infinity } = waiting.scope;
+      const { deadline = Infinity } = waiting.context;
       if (deadline <= now) expired.push(waiting);
       else next = Math.min(next, deadline);
     }
     for (const waiting of expired) {
       // The expiry of another call may have ended it.
       if (!this.delete(waiting)) continue;
-      const { index, receiver, scope } = waiting;
-      const error = timedOut(scope, this.#timeoutMs);
+      const { index, receiver, context } = waiting;
+      const error = timedOut(context, this.#timeoutMs);
       receiver.settle(index, new Failure(error));
-      scope.abort(error);
+      context.abort(error);
     }
     if (next < this.#sweepsAt) this.#sweepIn(next);
   }
@@ -116,7 +116,7 @@ export class Deadlines {
 /** The longest delay of `setTimeout`, in milliseconds. A longer one would fire immediately. */
 const longestTimer = 2 ** 31 - 1;
 
-function timedOut({ clientTimeout, deadline, timeoutMs }: CallScope, defaultTimeoutMs: number): LimitError {
+function timedOut({ clientTimeout, deadline, timeoutMs }: CallContext, defaultTimeoutMs: number): LimitError {
   const limit =
     clientTimeout !== undefined && clientTimeout.endsAt === deadline
       ? `${clientTimeout.ms} ms (the client’s timeout)`
@@ -132,10 +132,10 @@ function timedOut({ clientTimeout, deadline, timeoutMs }: CallScope, defaultTime
  * value is rejected with 400, because the client relies on its deadline.
  */
 export const clientTimeoutPolicy: RequestPolicy = {
-  admit(scope) {
-    const value = scope.request.header(timeoutHeader);
+  admit(context) {
+    const value = context.request.header(timeoutHeader);
     // Calls on a WebSocket have no headers, and opening the socket takes no time.
-    if (value === undefined || scope.kind === 'socket') return undefined;
+    if (value === undefined || context.kind === 'socket') return undefined;
     const ms = parseTimeout(value);
     if (ms === undefined) {
       return new TRPCError({
@@ -144,7 +144,7 @@ export const clientTimeoutPolicy: RequestPolicy = {
           'Grpc-Timeout: must be a positive integer of at most 8 digits and a unit (H, M, S, m, u or n), such as 1500m for 1.5 s.',
       });
     }
-    scope.clientTimeout = { ms, endsAt: performance.now() + ms };
+    context.clientTimeout = { ms, endsAt: performance.now() + ms };
     return undefined;
   },
 };

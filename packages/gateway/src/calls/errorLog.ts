@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import type { RequestRecord } from './requestRecord.ts';
-import type { FailedCalls } from './requestScope.ts';
+import type { FailedCalls } from './requestContext.ts';
 
 /**
  * Writes each unexpected error to stderr, with the procedures that it ended. It is used without `onResponse`, so that

@@ -5,7 +5,7 @@ import { isBodyStream, reportedStream, type HttpResponse } from '../http/respons
 import { utf8Length } from '../http/utf8.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';
-import type { FailedCalls, ProtocolName, RequestScope } from './requestScope.ts';
+import type { FailedCalls, ProtocolName, RequestContext } from './requestContext.ts';
 import { ignoreErrors } from './telemetry.ts';
 
 /** The options of a gateway that decide where records and errors are reported. */
@@ -16,8 +16,8 @@ interface Listeners {
 }
 
 /** What a record says of a request, or of one call on a WebSocket. */
-interface Recorded extends Pick<RequestScope, 'operation' | 'limit' | 'error'> {
-  readonly calledPaths?: RequestScope['calledPaths'];
+interface Recorded extends Pick<RequestContext, 'operation' | 'limit' | 'error'> {
+  readonly calledPaths?: RequestContext['calledPaths'];
   /** `performance.now()`; `undefined` for a message without a call. */
   readonly startedAt: number | undefined;
 }
@@ -40,19 +40,19 @@ export class Recorder {
    * Reports a response; for a stream, when it has ended. It replaces `response.body` of a stream with an observed one.
    * @returns the response
    */
-  response(scope: RequestScope, response: OutgoingResponse): OutgoingResponse {
+  response(context: RequestContext, response: OutgoingResponse): OutgoingResponse {
     const { body } = response;
     if (typeof body === 'object' && isBodyStream(body)) {
       response.body = reportedStream(body, (cause) => {
-        scope.error ??= cause;
-        this.request(scope, response, true);
+        context.error ??= cause;
+        this.request(context, response, true);
       });
-    } else this.request(scope, response);
+    } else this.request(context, response);
     return response;
   }
 
   /** Reports a call on a WebSocket, or a malformed message. */
-  call(socket: RequestScope, call: Recorded, status: number, isStream: boolean, trace?: TraceIds): void {
+  call(socket: RequestContext, call: Recorded, status: number, isStream: boolean, trace?: TraceIds): void {
     if (!this.isComplete && call.error === undefined) return;
     this.#emit({ ...toRequestRecord(socket, call, 'WS', 1, status, isStream), trace });
   }
@@ -61,18 +61,27 @@ export class Recorder {
    * Reports a request.
    * @param response `undefined` if a WebSocket was opened: status 101 (RFC 6455 §4.2.2)
    */
-  request(scope: RequestScope, response?: HttpResponse, isStream = false): void {
-    const { error, failedCalls, protocol, request, telemetry } = scope;
+  request(context: RequestContext, response?: HttpResponse, isStream = false): void {
+    const { error, failedCalls, protocol, request, telemetry } = context;
     if (!this.isComplete && error === undefined && telemetry === undefined) return;
     const { method, receivedBytes } = request;
-    const calls = response === undefined || protocol === 'other' || method === 'OPTIONS' ? 0 : scope.calls;
+    const calls = response === undefined || protocol === 'other' || method === 'OPTIONS' ? 0 : context.calls;
     const body = method === 'HEAD' ? undefined : response?.body;
     let bytesOut: number | undefined;
     if (body === undefined) bytesOut = 0;
     else if (typeof body === 'string') bytesOut = utf8Length(body);
     else if (body instanceof Uint8Array) bytesOut = body.byteLength;
     const status = response?.status ?? 101;
-    const record = toRequestRecord(scope, scope, method, calls, status, isStream, receivedBytes, bytesOut);
+    const record = toRequestRecord(
+      context,
+      context,
+      method,
+      calls,
+      status,
+      isStream,
+      receivedBytes,
+      bytesOut,
+    );
     if (telemetry === undefined) return this.#emit(record, failedCalls);
     const { trace } = telemetry;
     ignoreErrors(() => telemetry.end(record));
@@ -93,7 +102,7 @@ export class Recorder {
 
 /** Creates the record of a request, or of one call on the WebSocket that a request has opened. */
 function toRequestRecord(
-  { protocol, request, requestId }: RequestScope,
+  { protocol, request, requestId }: RequestContext,
   { calledPaths, error, limit, operation, startedAt }: Recorded,
   method: string,
   calls: number,

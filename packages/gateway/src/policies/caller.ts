@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../http/request.ts';
 import { policyError } from '../calls/policy.ts';
-import type { RequestScope } from '../calls/requestScope.ts';
+import type { RequestContext } from '../calls/requestContext.ts';
 
 /** The caller of a request, as `RateLimitOptions.key` and `IdempotencyOptions.caller` receive it. */
 export interface Caller<Identity> {
@@ -15,7 +15,7 @@ export interface Caller<Identity> {
  * @throws {TRPCError} the error of the function, for clients
  */
 export function callerKey<Identity>(
-  { credential, identity, request, scheme }: RequestScope<Identity>,
+  { credential, identity, request, scheme }: RequestContext<Identity>,
   ownKey: ((caller: Caller<Identity>) => string | undefined) | undefined,
 ): string | undefined {
   let key: string | undefined;

@@ -1,6 +1,6 @@
 import { originMatcher, passesOriginCheck, requireOrigins, type Origins } from '../auth/origins.ts';
 import type { Header } from '../http/response.ts';
-import type { RequestPolicy } from '../calls/requestScope.ts';
+import type { RequestPolicy } from '../calls/requestContext.ts';
 
 /** CORS: which pages of other origins may call (WHATWG Fetch, "HTTP CORS protocol"). */
 export interface CorsOptions {
@@ -38,12 +38,12 @@ export function corsPolicy(
   requireOrigins('cors.origins', origins);
   const matches = originMatcher(origins);
   return {
-    complete(scope, response) {
-      const { request } = scope;
+    complete(context, response) {
+      const { request } = context;
       const isOptions = request.method === 'OPTIONS';
       if (!isOptions && response.get('access-control-allow-origin') !== undefined) return;
       const origin = request.header('origin');
-      if (origin === undefined || !passesOriginCheck(() => matches(origin, request), scope)) {
+      if (origin === undefined || !passesOriginCheck(() => matches(origin, request), context)) {
         // A cache must not serve this response to a page.
         response.headers.push(vary);
         return;

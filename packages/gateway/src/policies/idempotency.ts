@@ -13,7 +13,7 @@ import { IdempotencyState, type ReservedKey } from './idempotencyState.ts';
 import type { Limits } from '../calls/limits.ts';
 import { memoryState } from '../state/memoryState.ts';
 import { callerKey, type Caller } from './caller.ts';
-import type { RequestScope } from '../calls/requestScope.ts';
+import type { RequestContext } from '../calls/requestContext.ts';
 import type { State } from '../state/state.ts';
 
 /** Options for storing and replaying the responses of procedures with `idempotent` in their metadata. */
@@ -73,7 +73,7 @@ export interface Idempotency<Identity = unknown> {
    * a repeat, or a `Failure`. It never throws.
    */
   reserve(
-    scope: RequestScope<Identity>,
+    context: RequestContext<Identity>,
     call: KeyedCall,
     onReserved: (result: IdempotencyReservation | OutgoingResponse | Failure) => void,
   ): void;
@@ -88,16 +88,16 @@ export function createIdempotency<Identity>(
   const idempotencyState = new IdempotencyState(state, ttlMs, callTimeoutMs);
 
   async function reserve(
-    scope: RequestScope<Identity>,
+    context: RequestContext<Identity>,
     { body, head, key, procedure }: KeyedCall,
   ): Promise<IdempotencyReservation | OutgoingResponse> {
-    const callerName = callerKey(scope, caller) ?? '';
+    const callerName = callerKey(context, caller) ?? '';
     // Start before the first await: afterwards the buffer of the body may hold the bytes of another request.
     const digests = Promise.all([
       // Its name may be a credential, which the state need not know.
       digestOf(callerName),
       digestOf(JSON.stringify([callerName, procedure.path, key])),
-      bodyDigest(body).then((digest) => digestOf(JSON.stringify([scope.protocol, head, digest]))),
+      bodyDigest(body).then((digest) => digestOf(JSON.stringify([context.protocol, head, digest]))),
     ]);
     const [callerDigest, stateKey, fingerprint] = await digests;
     const ownMs = (procedure.deadlineMs ?? callTimeoutMs) + leaseMarginMs;
@@ -122,9 +122,9 @@ export function createIdempotency<Identity>(
   }
 
   return {
-    reserve(scope, call, onReserved) {
-      const reserving = reserve(scope, call);
-      calls.wait(reserving, scope, (result) => {
+    reserve(context, call, onReserved) {
+      const reserving = reserve(context, call);
+      calls.wait(reserving, context, (result) => {
         onReserved(result as IdempotencyReservation | OutgoingResponse | Failure);
         // The deadline passed before the state responded: nothing has run.
         if (result instanceof Failure) void reserving.then(releaseReservation).catch(() => undefined);
@@ -153,13 +153,13 @@ export class IdempotencyReservation {
 
   /**
    * Stores the response of the call, unless the state takes too long. It never rejects; an error of the state becomes
-   * `scope.error`.
+   * `context.error`.
    * @param response `undefined` if the call failed after its deadline
    * @param isLate whether the call has ended after its deadline. Until then, the response to the deadline is not stored
    */
   async complete(
     response: OutgoingResponse | undefined,
-    scope: RequestScope,
+    context: RequestContext,
     isLate: boolean,
   ): Promise<void> {
     const outcome = this.#outcome;
@@ -177,7 +177,7 @@ export class IdempotencyReservation {
       if (!hasRun && (status >= 500 || unstoredStatuses.has(status))) await this.release();
       else if (response) await this.#state.store(this.#reserved, this.#entryOf(response));
     } catch (cause) {
-      scope.error ??= cause;
+      context.error ??= cause;
     }
   }
 

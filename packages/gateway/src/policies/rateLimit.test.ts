@@ -6,7 +6,7 @@ import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { memoryState } from '../state/memoryState.ts';
 import { createRateLimit, type RateLimitOptions } from './rateLimit.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { RequestScope } from '../calls/requestScope.ts';
+import { RequestContext } from '../calls/requestContext.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -18,18 +18,18 @@ const create = (options: Partial<RateLimitOptions<Identity>> = {}) =>
     request.remoteAddress(),
   );
 
-function scope(caller: { token?: string; identity?: Identity; address?: string } = {}) {
+function context(caller: { token?: string; identity?: Identity; address?: string } = {}) {
   const { token, identity, address = '192.0.2.1' } = caller;
   const request = new FetchRequest(new Request('http://localhost/v1/pets'), 0, address);
-  const requestScope = new RequestScope<Identity>(request, 'rest', 'id', 0);
-  requestScope.credential = token;
-  requestScope.identity = identity;
-  return requestScope;
+  const requestContext = new RequestContext<Identity>(request, 'rest', 'id', 0);
+  requestContext.credential = token;
+  requestContext.identity = identity;
+  return requestContext;
 }
 
 it('rateLimit admits calls within the limit, and adds RateLimit-Policy and RateLimit with the calls left', () => {
   const rateLimit = create();
-  const first = scope({ token: 'a' });
+  const first = context({ token: 'a' });
   expect(rateLimit.count(first, 3)).toBeUndefined();
   const response = new OutgoingResponse(200);
   void rateLimit.complete?.(first, response);
@@ -41,8 +41,8 @@ it('rateLimit admits calls within the limit, and adds RateLimit-Policy and RateL
 
 it('rateLimit rejects a batch over the limit as a whole, with the time to wait in whole seconds', () => {
   const rateLimit = create();
-  void rateLimit.count(scope({ token: 'a' }), 8);
-  const next = scope({ token: 'a' });
+  void rateLimit.count(context({ token: 'a' }), 8);
+  const next = context({ token: 'a' });
   expect(rateLimit.count(next, 5)).toMatchObject({
     code: 'TOO_MANY_REQUESTS',
     limit: 'rate',
@@ -51,31 +51,31 @@ it('rateLimit rejects a batch over the limit as a whole, with the time to wait i
   });
   expect(next.rateLimit).toBe('"default";r=2;t=4');
   vi.advanceTimersByTime(1500);
-  expect(rateLimit.count(scope({ token: 'a' }), 5)).toBeUndefined();
+  expect(rateLimit.count(context({ token: 'a' }), 5)).toBeUndefined();
 });
 
 it('rateLimit rounds a wait of less than a second up to one second', () => {
   const rateLimit = create({ calls: 100 });
-  void rateLimit.count(scope(), 100);
-  expect(rateLimit.count(scope(), 1)).toMatchObject({ retryAfterSeconds: 1 });
+  void rateLimit.count(context(), 100);
+  expect(rateLimit.count(context(), 1)).toMatchObject({ retryAfterSeconds: 1 });
 });
 
 it('rateLimit admits a batch as large as the limit, and says that a larger one is never allowed', async () => {
   const rateLimit = create();
-  expect(rateLimit.count(scope({ token: 'a' }), 10)).toBeUndefined();
+  expect(rateLimit.count(context({ token: 'a' }), 10)).toBeUndefined();
   const message = async (token: string, cost: number) =>
-    (await rateLimit.count(scope({ token }), cost))?.message;
+    (await rateLimit.count(context({ token }), cost))?.message;
   expect(await message('a', 10)).toBe('The rate limit of 10 calls in 5 s is exceeded. Try again later.');
   expect(await message('b', 11)).toBe(
     'A batch that counts as 11 calls exceeds the rate limit of 10 calls in 5 s. Send fewer calls in a batch.',
   );
   // The bucket is full, but Retry-After: 0 would ask the client to retry at once.
-  expect(await rateLimit.count(scope({ token: 'c' }), 11)).toMatchObject({ retryAfterSeconds: 1 });
+  expect(await rateLimit.count(context({ token: 'c' }), 11)).toMatchObject({ retryAfterSeconds: 1 });
 });
 
 it('rateLimit counts callers by credential, or by address without one', () => {
   const rateLimit = create({ calls: 1 });
-  const count = (caller: Parameters<typeof scope>[0]) => rateLimit.count(scope(caller), 1) === undefined;
+  const count = (caller: Parameters<typeof context>[0]) => rateLimit.count(context(caller), 1) === undefined;
   expect(count({ token: 'a', address: '192.0.2.1' })).toBe(true);
   expect(count({ token: 'a', address: '192.0.2.2' })).toBe(false);
   expect(count({ token: 'b', address: '192.0.2.1' })).toBe(true);
@@ -93,7 +93,8 @@ it('rateLimit counts callers by the result of rateLimit.key', () => {
     key: ({ identity, request }) => identity?.team ?? request.path,
   });
   const count = (identity?: Identity) =>
-    rateLimit.count(scope({ token: String(identity?.team), ...(identity && { identity }) }), 1) === undefined;
+    rateLimit.count(context({ token: String(identity?.team), ...(identity && { identity }) }), 1) ===
+    undefined;
   expect([count({ team: 'red' }), count({ team: 'red' }), count({ team: 'blue' }), count()]).toEqual([
     true,
     false,
@@ -105,7 +106,7 @@ it('rateLimit counts callers by the result of rateLimit.key', () => {
 it('rateLimit counts a caller for whom rateLimit.key returns undefined by default, apart from all own keys', () => {
   const key = ({ identity }: { identity: Identity | undefined }) => identity?.team;
   const rateLimit = create({ calls: 1, key });
-  const count = (caller: Parameters<typeof scope>[0]) => rateLimit.count(scope(caller), 1) === undefined;
+  const count = (caller: Parameters<typeof context>[0]) => rateLimit.count(context(caller), 1) === undefined;
   expect(count({ address: '192.0.2.1' })).toBe(true);
   expect(count({ address: '192.0.2.2' })).toBe(true);
   expect(count({ address: '192.0.2.2' })).toBe(false);
@@ -118,7 +119,7 @@ it('rateLimit counts a caller for whom rateLimit.key returns undefined by defaul
 
 it('rateLimit counts all callers together for which rateLimit.key returns the empty string', () => {
   const rateLimit = create({ calls: 1, key: ({ identity }) => identity?.team ?? '' });
-  const count = (caller: Parameters<typeof scope>[0]) => rateLimit.count(scope(caller), 1) === undefined;
+  const count = (caller: Parameters<typeof context>[0]) => rateLimit.count(context(caller), 1) === undefined;
   expect(count({ address: '192.0.2.1' })).toBe(true);
   expect(count({ address: '192.0.2.2' })).toBe(false);
   expect(count({ token: 'a', identity: { team: '' } })).toBe(false);
@@ -134,7 +135,7 @@ it.each([
       throw error;
     },
   });
-  expect(rateLimit.count(scope(), 1)).toMatchObject({ code });
+  expect(rateLimit.count(context(), 1)).toMatchObject({ code });
 });
 
 it('rateLimit and failedAttempts count separately in one state, also with equal keys', () => {
@@ -147,14 +148,14 @@ it('rateLimit and failedAttempts count separately in one state, also with equal 
     key: ({ request }: { request: HttpRequest }) => address(request),
   };
   const rateLimit = createRateLimit(options, address, state);
-  expect(attempts.count(scope().request, 'a', undefined, 'token')).toBeUndefined();
-  expect(rateLimit.count(scope(), 1)).toBeUndefined();
-  expect(rateLimit.count(scope(), 1)).toMatchObject({ limit: 'rate' });
+  expect(attempts.count(context().request, 'a', undefined, 'token')).toBeUndefined();
+  expect(rateLimit.count(context(), 1)).toBeUndefined();
+  expect(rateLimit.count(context(), 1)).toMatchObject({ limit: 'rate' });
 });
 
 it('the policy of rateLimit counts every call of a request', async () => {
   const rateLimit = create();
-  const admitted = scope({ token: 'a' });
+  const admitted = context({ token: 'a' });
   admitted.target = { procedures: [], callCount: 4, isPublic: false };
   expect(await rateLimit.admit?.(admitted)).toBeUndefined();
   expect(admitted.rateLimit).toBe('"default";r=6;t=2');

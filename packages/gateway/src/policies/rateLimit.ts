@@ -6,7 +6,7 @@ import { failureOf } from '../procedures/execute.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
-import type { RequestPolicy, RequestScope } from '../calls/requestScope.ts';
+import type { RequestPolicy, RequestContext } from '../calls/requestContext.ts';
 import { callerKey, type Caller } from './caller.ts';
 import type { State, TakeResult } from '../state/state.ts';
 import { createSharedTokenBuckets } from '../state/tokenBuckets.ts';
@@ -29,10 +29,10 @@ export interface RateLimitOptions<Identity> {
 /** A rate limit for the calls of each caller. */
 export interface RateLimit<Identity> extends RequestPolicy<Identity> {
   /**
-   * Takes the cost of calls from the caller's bucket, and sets the `RateLimit` header of the scope. Returns an error
+   * Takes the cost of calls from the caller's bucket, and sets the `RateLimit` header of the context. Returns an error
    * if the bucket has too few tokens or `key` throws. It never throws and never rejects.
    */
-  count(scope: RequestScope<Identity>, cost: number): MaybePromise<TRPCError | undefined>;
+  count(context: RequestContext<Identity>, cost: number): MaybePromise<TRPCError | undefined>;
 }
 
 /** @throws {GatewayError} with a line for each procedure that costs more than the bucket holds */
@@ -58,22 +58,22 @@ export function createRateLimit<Identity>(
   const take = createSharedTokenBuckets('rateLimit', state, { size: calls, windowMs: windowSeconds * 1000 });
   const policyHeader: Header = ['ratelimit-policy', `"default";q=${calls};w=${windowSeconds}`];
 
-  function count(scope: RequestScope<Identity>, cost: number): MaybePromise<TRPCError | undefined> {
+  function count(context: RequestContext<Identity>, cost: number): MaybePromise<TRPCError | undefined> {
     let caller: string;
     try {
-      caller = callerKey(scope, key) ?? `address ${clientAddress(scope.request)}`;
+      caller = callerKey(context, key) ?? `address ${clientAddress(context.request)}`;
     } catch (cause) {
       return failureOf(cause).error;
     }
-    return mapMaybePromise(take(caller, cost), (taken) => applyResult(scope, taken, cost));
+    return mapMaybePromise(take(caller, cost), (taken) => applyResult(context, taken, cost));
   }
 
   function applyResult(
-    scope: RequestScope<Identity>,
+    context: RequestContext<Identity>,
     { isTaken, left, waitMs, fullMs }: TakeResult,
     cost: number,
   ): TRPCError | undefined {
-    scope.rateLimit = `"default";r=${left};t=${Math.ceil(fullMs / 1000)}`;
+    context.rateLimit = `"default";r=${left};t=${Math.ceil(fullMs / 1000)}`;
     if (isTaken) return undefined;
     return new LimitError('rate', {
       code: 'TOO_MANY_REQUESTS',
@@ -87,7 +87,7 @@ export function createRateLimit<Identity>(
 
   return {
     count,
-    admit: (scope) => count(scope, scope.target.cost ?? scope.target.callCount),
+    admit: (context) => count(context, context.target.cost ?? context.target.callCount),
     complete({ rateLimit }, { headers }) {
       if (rateLimit !== undefined) headers.push(policyHeader, ['ratelimit', rateLimit]);
     },

@@ -2,18 +2,18 @@ import { expect, it } from 'vitest';
 import { type Header, headersOf } from '../http/response.ts';
 import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
-import { type ProtocolName, RequestScope } from '../calls/requestScope.ts';
+import { type ProtocolName, RequestContext } from '../calls/requestContext.ts';
 import { securityHeadersPolicy } from './securityHeaders.ts';
 
 /** Returns the security headers of a response. */
 function complete(
   isProtected: boolean,
   protocol: ProtocolName,
-  scope: object,
+  context: object,
   draft: OutgoingResponse,
 ): Header[] {
-  const requestScope = new RequestScope(inProcessRequest('GET', '/'), protocol, 'id', 0);
-  void securityHeadersPolicy(isProtected).complete?.(Object.assign(requestScope, scope), draft);
+  const requestContext = new RequestContext(inProcessRequest('GET', '/'), protocol, 'id', 0);
+  void securityHeadersPolicy(isProtected).complete?.(Object.assign(requestContext, context), draft);
   return headersOf(draft).filter(([name]) => /^(?:cache-control|x-content-type-options)$/i.test(name));
 }
 
@@ -24,7 +24,7 @@ const noStore: Header = ['cache-control', 'no-store'];
 const anonymous = { isAnonymous: true };
 const credential = { credential: 'a' };
 
-it.each<[isProtected: boolean, protocol: ProtocolName, scope: object, expected: readonly Header[]]>([
+it.each<[isProtected: boolean, protocol: ProtocolName, context: object, expected: readonly Header[]]>([
   [true, 'rest', credential, [nosniff, noStore]],
   [true, 'rest', {}, [nosniff, noStore]],
   [true, 'rest', anonymous, [nosniff]],
@@ -36,8 +36,8 @@ it.each<[isProtected: boolean, protocol: ProtocolName, scope: object, expected: 
   [false, 'trpc', {}, []],
   [false, 'other', {}, [nosniff]],
 ])('with authentication: %s, a response of %s to a request with %j has the headers %j', (...row) => {
-  const [isProtected, protocol, scope, expected] = row;
-  expect(complete(isProtected, protocol, scope, draftOf())).toEqual(expected);
+  const [isProtected, protocol, context, expected] = row;
+  expect(complete(isProtected, protocol, context, draftOf())).toEqual(expected);
 });
 
 it.each<[own: readonly Header[], shared: readonly Header[], expected: readonly Header[]]>([

@@ -1,6 +1,6 @@
 // Hot path: every response runs through it.
 import type { Header } from '../http/response.ts';
-import type { RequestPolicy } from '../calls/requestScope.ts';
+import type { RequestPolicy } from '../calls/requestContext.ts';
 
 /**
  * Creates the policy that adds the security headers of OWASP's REST Security Cheat Sheet that apply to JSON:

@@ -110,7 +110,7 @@ const t = initTRPC.context<object>().create({ isDev: false });
 
 type Loose = Parameters<Parameters<typeof t.procedure.query>[0]>[0];
 
-function run(procedure: unknown, input: unknown = {}, callScope: typeof scope = scope): unknown {
+function run(procedure: unknown, input: unknown = {}, callContext: typeof context = context): unknown {
   const stages = compile(procedure as AnyTRPCProcedure, sample);
   expect(stages).toBeDefined();
   const read = () => input;
@@ -120,10 +120,10 @@ function run(procedure: unknown, input: unknown = {}, callScope: typeof scope = 
     meta: { is: 'meta' },
     procedure: procedure as AnyTRPCProcedure,
   };
-  return execute({ ...own, type: 'query', stages }, { user: 'ann' }, { read }, 3, callScope);
+  return execute({ ...own, type: 'query', stages }, { user: 'ann' }, { read }, 3, callContext);
 }
 
-const scope = { signal: new AbortController().signal };
+const context = { signal: new AbortController().signal };
 
 describe('execute', () => {
   test('execute returns the output without a promise if all steps are synchronous', () => {
@@ -167,10 +167,10 @@ describe('execute', () => {
     const see = (options: Loose) => {
       const { signal } = options;
       const copy = { ...options };
-      seen.push([Object.keys(copy).toSorted(), signal === scope.signal, copy.signal, options.signal]);
+      seen.push([Object.keys(copy).toSorted(), signal === context.signal, copy.signal, options.signal]);
       return options;
     };
-    const expected = [members, true, scope.signal, scope.signal];
+    const expected = [members, true, context.signal, context.signal];
     const procedure = t.procedure.use((options) => see(options as never) && options.next()).query(see);
     await run(procedure);
     run(t.procedure.query(see));

@@ -53,14 +53,14 @@ export interface Executable {
   readonly stages: readonly (readonly CallStep[])[] | undefined;
 }
 
-interface SignalScope {
+interface SignalContext {
   readonly signal: AbortSignal;
 }
 
 /**
  * Runs a procedure: input parsers, user middlewares, resolver, output parser, in tRPC's order.
  * @param index the index of the call in its batch and in `inputs`
- * @param scope has the signal, which is read when a resolver or a middleware is called
+ * @param context has the signal, which is read when a resolver or a middleware is called
  * @returns the output or a `Failure`; a promise of either if a step is asynchronous. It never throws or rejects.
  */
 export function execute(
@@ -68,11 +68,11 @@ export function execute(
   ctx: unknown,
   inputs: RawInputs,
   index: number,
-  scope: SignalScope,
+  context: SignalContext,
 ): unknown {
   return procedure.stages
-    ? runSteps(new StageRun(procedure, 0, inputs, index, scope, ctx, undefined, undefined))
-    : callProcedure(procedure, ctx, inputs, index, scope);
+    ? runSteps(new StageRun(procedure, 0, inputs, index, context, ctx, undefined, undefined))
+    : callProcedure(procedure, ctx, inputs, index, context);
 }
 
 /**
@@ -142,7 +142,7 @@ async function callProcedure(
   ctx: unknown,
   inputs: RawInputs,
   index: number,
-  { signal }: SignalScope,
+  { signal }: SignalContext,
 ): Promise<unknown> {
   try {
     const getRawInput = async () => inputs.read(index);
@@ -204,7 +204,7 @@ class StepOptions {
     this.getRawInput = run.getRawInput ?? (async () => inputs.read(index));
     this.ctx = run.ctx;
     this.type = procedure.type;
-    this.signal = run.scope.signal;
+    this.signal = run.context.signal;
     this.batchIndex = index;
     this.input = run.input;
     this.meta = procedure.meta;
@@ -221,9 +221,9 @@ const createNext = (run: StageRun) => (options?: NextOptions) => {
   const ctx = options?.ctx ? { ...(run.ctx as object), ...options.ctx } : run.ctx;
   const input = options && 'input' in options ? options.input : run.input;
   const getRawInput = options?.getRawInput ?? run.getRawInput;
-  const { procedure, stage, inputs, index, scope } = run;
+  const { procedure, stage, inputs, index, context } = run;
   return Promise.resolve(
-    runSteps(new StageRun(procedure, stage + 1, inputs, index, scope, ctx, input, getRawInput)),
+    runSteps(new StageRun(procedure, stage + 1, inputs, index, context, ctx, input, getRawInput)),
   );
 };
 
@@ -251,7 +251,7 @@ class StageRun {
   readonly stage: number;
   readonly inputs: RawInputs;
   readonly index: number;
-  readonly scope: SignalScope;
+  readonly context: SignalContext;
   readonly ctx: unknown;
   input: unknown;
   /** The one that a middleware passed to `next()`; `undefined` for the client's input. */
@@ -266,7 +266,7 @@ class StageRun {
     stage: number,
     inputs: RawInputs,
     index: number,
-    scope: SignalScope,
+    context: SignalContext,
     ctx: unknown,
     input: unknown,
     getRawInput: GetRawInput | undefined,
@@ -275,7 +275,7 @@ class StageRun {
     this.stage = stage;
     this.inputs = inputs;
     this.index = index;
-    this.scope = scope;
+    this.context = context;
     this.ctx = ctx;
     this.input = input;
     this.getRawInput = getRawInput;

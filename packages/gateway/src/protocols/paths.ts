@@ -1,5 +1,5 @@
 import type { LinkBase } from '../operations/deprecation.ts';
-import type { ProtocolName } from '../calls/requestScope.ts';
+import type { ProtocolName } from '../calls/requestContext.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';

@@ -2,18 +2,18 @@ import type { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../http/maybePromise.ts';
 import type { OutgoingResponse } from '../http/outgoingResponse.ts';
 import type { Target } from '../calls/policy.ts';
-import type { RequestScope } from '../calls/requestScope.ts';
+import type { RequestContext } from '../calls/requestContext.ts';
 
 /**
  * Serves the requests below one base path: reads each into procedure calls, and encodes their outcomes as a response.
  */
 export interface Protocol<Identity, Named extends Target> {
   /** Parses the head of a request, before any policy runs. It is cheap and never throws. */
-  target(scope: RequestScope<Identity>): Named;
+  target(context: RequestContext<Identity>): Named;
   /** Responds to `OPTIONS`, which needs no credential. */
-  options(scope: RequestScope<Identity>, target: Named): OutgoingResponse;
+  options(context: RequestContext<Identity>, target: Named): OutgoingResponse;
   /** Responds to a request that the policies have admitted. It never throws and never rejects. */
-  respond(scope: RequestScope<Identity>, target: Named): MaybePromise<OutgoingResponse>;
+  respond(context: RequestContext<Identity>, target: Named): MaybePromise<OutgoingResponse>;
   /** Responds with the error of a policy. */
-  reject(error: TRPCError, scope: RequestScope<Identity>): OutgoingResponse;
+  reject(error: TRPCError, context: RequestContext<Identity>): OutgoingResponse;
 }

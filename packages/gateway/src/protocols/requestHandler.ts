@@ -11,7 +11,7 @@ import type { SocketAcceptor } from '../http/webSocket.ts';
 import type { Calls } from '../calls/calls.ts';
 import { admit, complete, type PolicySteps, type Target } from '../calls/policy.ts';
 import type { Recorder } from '../calls/recorder.ts';
-import { RequestScope, type ProtocolName, type RequestPolicy } from '../calls/requestScope.ts';
+import { RequestContext, type ProtocolName, type RequestPolicy } from '../calls/requestContext.ts';
 import type { LoadShedding } from '../policies/loadShedding.ts';
 import { ignoreErrors, type RequestTelemetry } from '../calls/telemetry.ts';
 import { LimitError } from '../procedures/limitError.ts';
@@ -23,7 +23,7 @@ export interface RequestHandlerOptions<Identity> {
   readonly protocols: Protocols<Identity>;
   readonly protocolOf: (path: string) => ProtocolName;
   /** Accepts or rejects a WebSocket, after the policies that run before authentication. */
-  readonly openSocket: (scope: RequestScope<Identity>) => MaybePromise<SocketAcceptor | OutgoingResponse>;
+  readonly openSocket: (context: RequestContext<Identity>) => MaybePromise<SocketAcceptor | OutgoingResponse>;
   /** The policies of requests: the gateway's and those of the service. */
   readonly policies: PolicySteps<RequestPolicy<Identity>>;
   /** The gateway's own policies. Their `complete` is synchronous and never throws. */
@@ -34,9 +34,12 @@ export interface RequestHandlerOptions<Identity> {
   readonly recorder: Recorder;
   readonly calls: Calls;
   /** Starts the telemetry of a request. */
-  readonly observe: ((scope: RequestScope<Identity>) => RequestTelemetry) | undefined;
+  readonly observe: ((context: RequestContext<Identity>) => RequestTelemetry) | undefined;
   /** Formats the rejection of malformed HTTP. */
-  readonly rejectionResponse: (scope: RequestScope<Identity>, rejection: HttpRejection) => OutgoingResponse;
+  readonly rejectionResponse: (
+    context: RequestContext<Identity>,
+    rejection: HttpRejection,
+  ) => OutgoingResponse;
 }
 
 /** Handles requests: runs the policies, then the protocol, then completes the response and reports it. */
@@ -60,38 +63,38 @@ export class RequestHandler<Identity> {
   }
 
   readonly handle: Handle = (request) => {
-    const scope = this.#scopeOf(request, this.#options.protocolOf(request.path));
+    const context = this.#contextOf(request, this.#options.protocolOf(request.path));
     try {
-      const { telemetry } = scope;
-      const response = telemetry ? telemetry.run(() => this.#serve(scope)) : this.#serve(scope);
-      if (!(response instanceof Promise)) return this.#complete(scope, response);
+      const { telemetry } = context;
+      const response = telemetry ? telemetry.run(() => this.#serve(context)) : this.#serve(context);
+      if (!(response instanceof Promise)) return this.#complete(context, response);
       return response.then(
-        (settled) => this.#complete(scope, settled),
-        (error: unknown) => this.#fail(scope, error),
+        (settled) => this.#complete(context, settled),
+        (error: unknown) => this.#fail(context, error),
       );
     } catch (error) {
-      return this.#fail(scope, error);
+      return this.#fail(context, error);
     }
   };
 
   readonly upgrade: Upgrade = (request) => {
     // RFC 6455 §4.1
     if (request.method !== 'GET' || this.#options.protocolOf(request.path) !== 'trpc') return undefined;
-    const scope = this.#scopeOf(request, 'trpc');
-    scope.kind = 'socket';
+    const context = this.#contextOf(request, 'trpc');
+    context.kind = 'socket';
     const finish = (decision: OutgoingResponse | SocketAcceptor) => {
-      if (typeof decision !== 'function') return this.#complete(scope, decision);
-      this.#recorder.request(scope);
+      if (typeof decision !== 'function') return this.#complete(context, decision);
+      this.#recorder.request(context);
       return decision;
     };
     try {
-      const { telemetry } = scope;
-      const decision = telemetry ? telemetry.run(() => this.#open(scope)) : this.#open(scope);
+      const { telemetry } = context;
+      const decision = telemetry ? telemetry.run(() => this.#open(context)) : this.#open(context);
       return decision instanceof Promise
-        ? decision.then(finish, (error: unknown) => this.#fail(scope, error))
+        ? decision.then(finish, (error: unknown) => this.#fail(context, error))
         : finish(decision);
     } catch (error) {
-      return this.#fail(scope, error);
+      return this.#fail(context, error);
     }
   };
 
@@ -101,63 +104,63 @@ export class RequestHandler<Identity> {
     if (error === undefined) return undefined;
     const protocol = this.#options.protocolOf(request.path);
     if (protocol === 'other') return undefined;
-    const scope = this.#scopeOf(request, protocol);
-    return this.#respondOwn(scope, this.#protocols[protocol].reject(error, scope));
+    const context = this.#contextOf(request, protocol);
+    return this.#respondOwn(context, this.#protocols[protocol].reject(error, context));
   };
 
   /** Rejects malformed HTTP. Only the gateway's own policies complete the response. */
   readonly rejectHttp: RejectHttp = (request, rejection) => {
-    const scope = this.#scopeOf(request, this.#options.protocolOf(request.path));
-    return this.#respondOwn(scope, this.#options.rejectionResponse(scope, rejection));
+    const context = this.#contextOf(request, this.#options.protocolOf(request.path));
+    return this.#respondOwn(context, this.#options.rejectionResponse(context, rejection));
   };
 
-  #scopeOf(request: HttpRequest, protocol: ProtocolName): RequestScope<Identity> {
+  #contextOf(request: HttpRequest, protocol: ProtocolName): RequestContext<Identity> {
     const { observe, ofService } = this.#options;
     const startedAt = this.#recorder.isComplete ? performance.now() : 0;
     const id = requestId(request.header('x-request-id'));
-    const scope = new RequestScope<Identity>(request, protocol, id, startedAt);
-    if (ofService) scope.data = {};
-    if (observe) scope.telemetry = ignoreErrors(() => observe(scope));
-    return scope;
+    const context = new RequestContext<Identity>(request, protocol, id, startedAt);
+    if (ofService) context.data = {};
+    if (observe) context.telemetry = ignoreErrors(() => observe(context));
+    return context;
   }
 
   /** Runs the policies, then the protocol. */
-  #serve(scope: RequestScope<Identity>): MaybePromise<OutgoingResponse> {
-    const protocol = this.#protocols[scope.protocol];
-    const target = protocol.target(scope);
-    scope.target = target;
+  #serve(context: RequestContext<Identity>): MaybePromise<OutgoingResponse> {
+    const protocol = this.#protocols[context.protocol];
+    const target = protocol.target(context);
+    context.target = target;
     const { admitting, early } = this.#policies;
-    if (scope.request.method === 'OPTIONS') return protocol.options(scope, target);
-    const rejection = admit(scope.protocol === 'other' ? early : admitting, scope);
-    if (rejection === undefined) return protocol.respond(scope, target);
-    if (!(rejection instanceof Promise)) return this.#reject(rejection, scope);
+    if (context.request.method === 'OPTIONS') return protocol.options(context, target);
+    const rejection = admit(context.protocol === 'other' ? early : admitting, context);
+    if (rejection === undefined) return protocol.respond(context, target);
+    if (!(rejection instanceof Promise)) return this.#reject(rejection, context);
     return rejection.then((settled) =>
-      settled === undefined ? protocol.respond(scope, target) : this.#reject(settled, scope),
+      settled === undefined ? protocol.respond(context, target) : this.#reject(settled, context),
     );
   }
 
-  #open(scope: RequestScope<Identity>): MaybePromise<OutgoingResponse | SocketAcceptor> {
+  #open(context: RequestContext<Identity>): MaybePromise<OutgoingResponse | SocketAcceptor> {
     const { openSocket } = this.#options;
-    const rejection = admit(this.#policies.early, scope);
-    if (rejection === undefined) return openSocket(scope);
-    if (!(rejection instanceof Promise)) return this.#reject(rejection, scope);
+    const rejection = admit(this.#policies.early, context);
+    if (rejection === undefined) return openSocket(context);
+    if (!(rejection instanceof Promise)) return this.#reject(rejection, context);
     return rejection.then((settled) =>
-      settled === undefined ? openSocket(scope) : this.#reject(settled, scope),
+      settled === undefined ? openSocket(context) : this.#reject(settled, context),
     );
   }
 
-  #reject(error: TRPCError, scope: RequestScope<Identity>): OutgoingResponse {
-    return this.#protocols[scope.protocol].reject(error, scope);
+  #reject(error: TRPCError, context: RequestContext<Identity>): OutgoingResponse {
+    return this.#protocols[context.protocol].reject(error, context);
   }
 
   /** Runs the policies that complete a response: the gateway's, then those of the service. */
-  #complete(scope: RequestScope<Identity>, written: OutgoingResponse): MaybePromise<HttpResponse> {
+  #complete(context: RequestContext<Identity>, written: OutgoingResponse): MaybePromise<HttpResponse> {
     const completing = this.#completing;
     // A copy, since a procedure may still change its `ctx.response` while a policy waits.
     const response = completing.length === 0 ? written : OutgoingResponse.of(written);
     try {
-      this.#completeOwn(scope, response);
-      if (completing.length === 0) return this.#recorder.response(scope, response);
+      this.#completeOwn(context, response);
+      if (completing.length === 0) return this.#recorder.response(context, response);
       const { body, status } = response;
       const finish = () => {
         if (response.body !== body) {
@@ -166,48 +169,48 @@ export class RequestHandler<Identity> {
           if (isBodyStream(body) && !isBodyStream(response.body)) void discardStream(body);
         }
         if (response.status !== status) response.applyStatus();
-        return this.#recorder.response(scope, response);
+        return this.#recorder.response(context, response);
       };
-      const pending = complete(completing, scope, response);
+      const pending = complete(completing, context, response);
       if (!(pending instanceof Promise)) return finish();
       return this.#options.calls
-        .waitForPolicy(pending, scope)
+        .waitForPolicy(pending, context)
         .then(finish)
-        .catch((error: unknown) => this.#rescue(scope, response, error));
+        .catch((error: unknown) => this.#rescue(context, response, error));
     } catch (error) {
-      return this.#rescue(scope, response, error);
+      return this.#rescue(context, response, error);
     }
   }
 
   /** Responds with 500 to an error of the gateway itself or of a route. */
-  #fail(scope: RequestScope<Identity>, cause: unknown): MaybePromise<HttpResponse> {
-    return this.#complete(scope, this.#internalError(scope, cause));
+  #fail(context: RequestContext<Identity>, cause: unknown): MaybePromise<HttpResponse> {
+    return this.#complete(context, this.#internalError(context, cause));
   }
 
   /** Responds with 500 to an error of a policy that completes a response. The policies of the service do not complete it. */
-  #rescue(scope: RequestScope<Identity>, response: OutgoingResponse, cause: unknown): HttpResponse {
+  #rescue(context: RequestContext<Identity>, response: OutgoingResponse, cause: unknown): HttpResponse {
     response.removeBody();
-    return this.#respondOwn(scope, this.#internalError(scope, cause));
+    return this.#respondOwn(context, this.#internalError(context, cause));
   }
 
-  #internalError(scope: RequestScope<Identity>, cause: unknown): OutgoingResponse {
+  #internalError(context: RequestContext<Identity>, cause: unknown): OutgoingResponse {
     // The deadline of a policy
-    if (cause instanceof LimitError) return this.#protocols.other.reject(cause, scope);
+    if (cause instanceof LimitError) return this.#protocols.other.reject(cause, context);
     const error = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
-    const response = this.#protocols.other.reject(error, scope);
-    scope.error = cause;
+    const response = this.#protocols.other.reject(error, context);
+    context.error = cause;
     return response;
   }
 
   /** Completes a response with the gateway's own policies only. */
-  #respondOwn(scope: RequestScope<Identity>, response: OutgoingResponse): HttpResponse {
-    return this.#recorder.response(scope, this.#completeOwn(scope, response));
+  #respondOwn(context: RequestContext<Identity>, response: OutgoingResponse): HttpResponse {
+    return this.#recorder.response(context, this.#completeOwn(context, response));
   }
 
-  #completeOwn(scope: RequestScope<Identity>, response: OutgoingResponse): OutgoingResponse {
-    const { challenges, requestId: id } = scope;
+  #completeOwn(context: RequestContext<Identity>, response: OutgoingResponse): OutgoingResponse {
+    const { challenges, requestId: id } = context;
     if (challenges) for (const challenge of challenges) response.append('www-authenticate', challenge);
-    for (const policy of this.#completingOwn) void policy.complete?.(scope, response);
+    for (const policy of this.#completingOwn) void policy.complete?.(context, response);
     response.headers.push(['x-request-id', id]);
     return response;
   }

@@ -5,7 +5,7 @@ import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import type { Calls } from '../calls/calls.ts';
 import type { OutcomeReceiver } from '../calls/deadlines.ts';
 import type { Idempotency, IdempotencyReservation, KeyedCall } from '../policies/idempotency.ts';
-import type { RequestScope } from '../calls/requestScope.ts';
+import type { RequestContext } from '../calls/requestContext.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 
@@ -23,7 +23,7 @@ export interface RunSettings {
  * format of responses, is a subclass.
  */
 export abstract class RequestRun implements OutcomeReceiver {
-  readonly scope: RequestScope;
+  readonly context: RequestContext;
   /** The `Idempotency-Key`, if a called procedure takes one. */
   protected key: string | undefined = undefined;
   /** The reserved key of a call whose response the gateway stores. */
@@ -35,9 +35,9 @@ export abstract class RequestRun implements OutcomeReceiver {
   /** Resolves the promise of the response, if `respond` has returned one. */
   #resolve: ((response: OutgoingResponse) => void) | undefined = undefined;
 
-  constructor(settings: RunSettings, scope: RequestScope) {
+  constructor(settings: RunSettings, context: RequestContext) {
     this.#settings = settings;
-    this.scope = scope;
+    this.context = context;
   }
 
   /** Responds to the request, synchronously if nothing waits. It never throws and never rejects. */
@@ -57,8 +57,8 @@ export abstract class RequestRun implements OutcomeReceiver {
   /** Reads the `Idempotency-Key` of a request that may have one. An error that it throws is the error of the calls. */
   protected abstract readKey(): string | undefined;
 
-  /** Starts the calls. @param context the context, or a `Failure` */
-  protected abstract start(context: unknown): void;
+  /** Starts the calls. @param ctx the result of `createContext`, or a `Failure` */
+  protected abstract start(ctx: unknown): void;
 
   abstract settle(index: number, outcome: unknown): void;
 
@@ -67,29 +67,29 @@ export abstract class RequestRun implements OutcomeReceiver {
    * @param takesKey whether a called procedure takes an `Idempotency-Key`
    */
   protected createContext(takesKey: boolean, info: TRPCRequestInfo | undefined): void {
-    const { scope } = this;
-    let context: unknown;
+    const { context } = this;
+    let ctx: unknown;
     try {
       if (takesKey) this.key = this.readKey();
-      context = this.#settings.createContext({
-        request: scope.request,
-        identity: scope.identity,
-        response: scope.response,
-        requestId: scope.requestId,
-        data: scope.data,
+      ctx = this.#settings.createContext({
+        request: context.request,
+        identity: context.identity,
+        response: context.response,
+        requestId: context.requestId,
+        data: context.data,
         idempotencyKey: this.key,
         info,
       });
     } catch (cause) {
-      context = failureOf(cause);
+      ctx = failureOf(cause);
     }
-    if (isThenable(context)) this.#settings.calls.wait(context, scope, (outcome) => this.start(outcome));
-    else this.start(context);
+    if (isThenable(ctx)) this.#settings.calls.wait(ctx, context, (outcome) => this.start(outcome));
+    else this.start(ctx);
   }
 
   /** Reserves the key of a single call, then starts the call, or ends with the response of an earlier one. */
   protected reserve(call: KeyedCall, start: () => void): void {
-    this.#settings.idempotency?.reserve(this.scope, call, (begun) => {
+    this.#settings.idempotency?.reserve(this.context, call, (begun) => {
       if (begun instanceof Failure) this.settle(0, begun);
       else if (begun instanceof OutgoingResponse) this.#end(begun);
       else {
@@ -105,17 +105,17 @@ export abstract class RequestRun implements OutcomeReceiver {
     this.#isPastDeadline = true;
     if (!(outcome instanceof Failure)) return this.settle(index, outcome);
     this.reservation.settle(outcome);
-    void this.reservation.complete(undefined, this.scope, true);
+    void this.reservation.complete(undefined, this.context, true);
   }
 
   /** Ends the request with its response. That of a call with a key is stored before. */
   protected finish(response: OutgoingResponse): void {
-    const { reservation, scope } = this;
+    const { reservation, context } = this;
     if (reservation === undefined) this.#end(response);
     else {
       // A copy, so that what is stored is what is sent: a procedure may still change its `ctx.response`.
       const stored = OutgoingResponse.of(response);
-      const storing = reservation.complete(stored, scope, this.#isPastDeadline);
+      const storing = reservation.complete(stored, context, this.#isPastDeadline);
       if (!this.#isPastDeadline) void storing.then(() => this.#end(stored));
     }
   }

@@ -7,7 +7,7 @@ import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
 import type { PropertyPlace } from '../../operations/propertyPlaces.ts';
 import type { ReportError } from '../../calls/reportError.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import { clientMessage } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { codeMessage } from '../../procedures/errorCodes.ts';
@@ -33,18 +33,18 @@ export function createErrorResponse(
   const errorResponse = errorResponseOf(format, maxResponseBytes);
   if (reportError === undefined) return errorResponse;
   const types = new Map(procedures.map(({ path, type }) => [path, type]));
-  return (error, scope, ...others) => {
-    const { context: ctx, input, operation: path, request } = scope;
+  return (error, context, ...others) => {
+    const { ctx, input, operation: path, request } = context;
     const type = types.get(path ?? '') ?? 'unknown';
     // Not if the client disconnected: no response is sent then.
     if (!request.isAborted) reportError({ error, path, type, input, ctx, request });
-    return errorResponse(error, scope, ...others);
+    return errorResponse(error, context, ...others);
   };
 }
 
 /**
  * Converts an error to a REST response. The status is that of the declared error or of tRPC's code, the body that of
- * the format. Unexpected errors (5xx) and limits are recorded in the scope.
+ * the format. Unexpected errors (5xx) and limits are recorded in the context.
  */
 function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
   const shared: readonly Header[] = [['content-type', format.contentType]];
@@ -54,7 +54,7 @@ function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
    */
   function respond(
     error: TRPCError,
-    scope: RequestScope,
+    context: RequestContext,
     headers: readonly Header[] = [],
     declared?: ErrorDefinitions,
     places?: Places,
@@ -68,16 +68,16 @@ function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
     } catch (cause) {
       const isAboutSize = error instanceof LimitError && error.limit === 'response-bytes';
       if (cause instanceof LimitError && !isAboutSize)
-        return respond(errorTooLarge(maxResponseBytes), scope, headers);
+        return respond(errorTooLarge(maxResponseBytes), context, headers);
       // A custom format has thrown, or the data of an error does not match its declaration.
-      scope.error = cause;
+      context.error = cause;
       return new OutgoingResponse(500, headers.slice(), internalErrorBody, jsonType);
     }
     const response = new OutgoingResponse(shown.status, headers.slice(), body, shared);
     const retryAfterSeconds = retryAfterSecondsOf(error, shown.status);
     if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
-    if (error instanceof LimitError) scope.limit = error.limit;
-    else if (shown.status >= 500) scope.error = error;
+    if (error instanceof LimitError) context.limit = error.limit;
+    else if (shown.status >= 500) context.error = error;
     return response;
   }
   return respond;
@@ -86,7 +86,7 @@ function errorResponseOf(format: ErrorFormat, maxResponseBytes: number) {
 /** Converts the rejection of malformed HTTP by an adapter to a response in the format of REST errors. */
 export function rejectionResponse(
   format: ErrorFormat,
-  scope: RequestScope,
+  context: RequestContext,
   { status, code, message }: HttpRejection,
 ): OutgoingResponse {
   const shown = {
@@ -98,8 +98,8 @@ export function rejectionResponse(
     issues: [],
     error: undefined,
   };
-  if (status === 414) scope.limit = 'url-bytes';
-  if (status === 431) scope.limit = 'header-bytes';
+  if (status === 414) context.limit = 'url-bytes';
+  if (status === 431) context.limit = 'header-bytes';
   return new OutgoingResponse(
     status,
     [['content-type', format.contentType]],
@@ -163,12 +163,12 @@ export function allowOf(methods: ReadonlyMap<string, unknown>): string {
 export function methodNotAllowed(
   methods: ReadonlyMap<string, unknown>,
   errorResponse: ErrorResponse,
-  scope: RequestScope,
+  context: RequestContext,
 ): OutgoingResponse {
   const allow = allowOf(methods);
   const error = new TRPCError({
     code: 'METHOD_NOT_SUPPORTED',
     message: `The method is not allowed at this path. Use one of ${allow}.`,
   });
-  return errorResponse(error, scope, [['allow', allow]]);
+  return errorResponse(error, context, [['allow', allow]]);
 }

@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
-import { CallScope } from '../../calls/requestScope.ts';
+import { CallContext } from '../../calls/requestContext.ts';
 import { eventBody } from './restEvents.ts';
 
 function start(
   events: AsyncIterable<unknown>,
   watch: (onRevoked: () => void) => () => void = () => () => {},
 ) {
-  const scope = new CallScope(inProcessRequest('GET', '/v1/ticks'));
+  const context = new CallContext(inProcessRequest('GET', '/v1/ticks'));
   const body = eventBody(events, {
-    scope,
+    context,
     parse: (event) => event,
     maxEventBytes: 1000,
     reportError: ({ code }) => code,
@@ -19,7 +19,7 @@ function start(
     maxDurationMs: undefined,
     watch,
   });
-  return { body, scope };
+  return { body, context };
 }
 
 async function* failing(ms: number) {
@@ -29,17 +29,17 @@ async function* failing(ms: number) {
 }
 
 it('a subscription that fails before its first event rejects with its error, and its signal aborts', async () => {
-  const { body, scope } = start(failing(5));
+  const { body, context } = start(failing(5));
   await expect(body).rejects.toMatchObject({ code: 'CONFLICT' });
-  expect(scope.signal.aborted).toBe(true);
+  expect(context.signal.aborted).toBe(true);
 });
 
 it('a subscription without an event for 250 ms starts with a comment, and sends a later error as an event', async () => {
-  const { body, scope } = start(failing(300));
+  const { body, context } = start(failing(300));
   let text = '';
   for await (const piece of await body) text += Buffer.from(piece).toString();
   expect(text).toBe(':\n\nevent: error\ndata: CONFLICT\n\n');
-  expect(scope.signal.aborted).toBe(false);
+  expect(context.signal.aborted).toBe(false);
 });
 
 it('a stream whose credential is revoked ends with the error 401, without the events and errors that follow', async () => {
@@ -55,7 +55,7 @@ it('a stream whose credential is revoked ends with the error 401, without the ev
       isEnded = true;
     }
   }
-  const { body, scope } = start(endless(), (onRevoked) => {
+  const { body, context } = start(endless(), (onRevoked) => {
     revoke = onRevoked;
     return () => {};
   });
@@ -65,6 +65,6 @@ it('a stream whose credential is revoked ends with the error 401, without the ev
     if (text.includes('data: 1')) revoke();
   }
   expect(text).toBe('data: 1\n\nevent: error\ndata: UNAUTHORIZED\n\n');
-  expect(scope.signal.aborted).toBe(true);
+  expect(context.signal.aborted).toBe(true);
   await expect.poll(() => isEnded).toBe(true);
 });

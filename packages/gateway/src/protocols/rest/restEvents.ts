@@ -4,7 +4,7 @@ import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { unref, type Timer } from '../../http/eventLoop.ts';
 import { isAsyncIterable, type BodyStream, type Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
-import type { CallScope } from '../../calls/requestScope.ts';
+import type { CallContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 
@@ -12,7 +12,7 @@ export interface EventBodyOptions extends Omit<EventStreamOptions, 'abort'> {
   /** Checks an event against the schema of the operation. */
   readonly parse: (event: unknown) => unknown;
   /** Aborted if the stream ends before its iterator. */
-  readonly scope: CallScope;
+  readonly context: CallContext;
   /** Maximum size of an event, in bytes. A larger one is replaced by an error, which ends the stream. */
   readonly maxEventBytes: number;
   /** Reports an error and returns the body of its response. */
@@ -27,9 +27,9 @@ const firstEventWaitMs = 250;
  * @throws the error of the subscription, if it fails before its first event and within `firstEventWaitMs`
  */
 export async function eventBody(output: unknown, options: EventBodyOptions): Promise<BodyStream> {
-  const { scope } = options;
+  const { context } = options;
   try {
-    const events = isObservable(output) ? observableToAsyncIterable(output, scope.signal) : output;
+    const events = isObservable(output) ? observableToAsyncIterable(output, context.signal) : output;
     if (!isAsyncIterable(events)) {
       throw new Error('The subscription returned neither an async iterable nor an observable.');
     }
@@ -48,10 +48,10 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
     const format = eventFormat(hasBegun ? '' : pingComment, options);
     return new ServerSentEvents({ [Symbol.asyncIterator]: () => all }, format, {
       ...options,
-      abort: () => scope.abort(),
+      abort: () => context.abort(),
     });
   } catch (cause) {
-    scope.abort();
+    context.abort();
     throw cause;
   }
 }

@@ -13,7 +13,7 @@ import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import { idempotencyKey } from '../../calls/idempotencyKey.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import type { Target } from '../../calls/policy.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { invalidOutput } from '../../procedures/compile.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
@@ -82,11 +82,11 @@ export function createRestProtocol(
   const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no operation at this path.' });
 
   return {
-    target(scope) {
-      const { method, path } = scope.request;
+    target(context) {
+      const { method, path } = context.request;
       const match = matcher.match(path.slice(basePathLength));
       if (match === undefined) return unknownPath;
-      scope.parameters = match.parameters;
+      context.parameters = match.parameters;
       const resource = match.value;
       return resource.get(method === 'HEAD' ? 'GET' : method) ?? { ...noOperation, resource };
     },
@@ -95,15 +95,15 @@ export function createRestProtocol(
       const [target] = matcher.match(path.slice(basePathLength))?.value.values() ?? [];
       return target?.operation?.rest.path;
     },
-    options: (scope, { resource }) =>
-      resource ? new OutgoingResponse(204, optionsHeaders(resource)) : errorResponse(notFound, scope),
-    respond(scope, { operation, resource }) {
-      if (resource === undefined) return errorResponse(notFound, scope);
-      if (operation === undefined) return methodNotAllowed(resource, errorResponse, scope);
-      const rejection = operation.procedure.scopes && scopeRejection(scope, operation.procedure);
-      if (rejection === undefined) return new RestRun(options, operation, scope).respond();
-      scope.operation = operation.procedure.path;
-      return errorResponse(rejection, scope);
+    options: (context, { resource }) =>
+      resource ? new OutgoingResponse(204, optionsHeaders(resource)) : errorResponse(notFound, context),
+    respond(context, { operation, resource }) {
+      if (resource === undefined) return errorResponse(notFound, context);
+      if (operation === undefined) return methodNotAllowed(resource, errorResponse, context);
+      const rejection = operation.procedure.scopes && scopeRejection(context, operation.procedure);
+      if (rejection === undefined) return new RestRun(options, operation, context).respond();
+      context.operation = operation.procedure.path;
+      return errorResponse(rejection, context);
     },
     reject: errorResponse,
   };
@@ -120,12 +120,12 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
   /** The negotiated media type, if the operation has several. */
   #mediaType: string | undefined = undefined;
 
-  constructor(options: RestProtocolOptions, operation: Operation, scope: RequestScope) {
-    super(options, scope);
+  constructor(options: RestProtocolOptions, operation: Operation, context: RequestContext) {
+    super(options, context);
     this.#options = options;
     this.#operation = operation;
-    this.request = scope.request;
-    this.parameters = scope.parameters;
+    this.request = context.request;
+    this.parameters = context.parameters;
   }
 
   get queryFields(): FormFields {
@@ -166,31 +166,31 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
     return idempotencyKey(this.request, this.#operation.procedure.idempotent);
   }
 
-  protected start(context: unknown): void {
+  protected start(ctx: unknown): void {
     const { output, procedure } = this.#operation;
-    this.scope.operation = procedure.path;
-    if (context instanceof Failure) return this.#respondWithError(context.error);
+    this.context.operation = procedure.path;
+    if (ctx instanceof Failure) return this.#respondWithError(ctx.error);
     // A stream outlives its call: its signal must abort when the client disconnects.
-    if (output.kind !== 'json') this.scope.follow();
-    this.scope.context = context;
+    if (output.kind !== 'json') this.context.follow();
+    this.context.ctx = ctx;
     if (this.key !== undefined && procedure.idempotent) this.#reserve(this.key);
-    else this.#options.calls.start(procedure, context, this, 0, this.scope, this);
+    else this.#options.calls.start(procedure, ctx, this, 0, this.context, this);
   }
 
   #reserve(key: string): void {
     const { input, procedure } = this.#operation;
-    const { body, parameters, queryFields, request, scope } = this;
+    const { body, parameters, queryFields, request, context } = this;
     const head = [parameters, [...queryFields], headerTexts(input.headers, request)];
     // An operation with an upload takes no key.
     const content = body instanceof FormData ? body : body && 'bytes' in body ? body.bytes : undefined;
     this.reserve({ procedure, key, head, body: content }, () =>
-      this.#options.calls.start(procedure, scope.context, this, 0, scope, this),
+      this.#options.calls.start(procedure, context.ctx, this, 0, context, this),
     );
   }
 
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
   read(): unknown {
-    return (this.scope.input = readInput(this.#operation, this, this.#options.limits));
+    return (this.context.input = readInput(this.#operation, this, this.#options.limits));
   }
 
   settle(_index: number, outcome: unknown): void {
@@ -206,7 +206,7 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
   async #parse(output: unknown, responses: StatusResponses): Promise<void> {
     let parsed: unknown;
     try {
-      const status = successStatusOf(this.#operation, output, this.scope.response);
+      const status = successStatusOf(this.#operation, output, this.context.response);
       parsed = await responses.get(status)?.parse(output);
     } catch (cause) {
       return this.#respondWithError(invalidOutput(cause));
@@ -218,16 +218,16 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
     const { errorResponse, limits, maxDurationMs, pingMs, watch } = this.#options;
     try {
-      this.scope.response.body = await eventBody(output, {
+      this.context.response.body = await eventBody(output, {
         parse,
-        scope: this.scope,
+        context: this.context,
         maxEventBytes: limits.maxResponseBytes,
         pingMs,
         maxDurationMs,
-        watch: (onRevoked) => watch(this.scope, onRevoked),
+        watch: (onRevoked) => watch(this.context, onRevoked),
         // The body of an error response is always a string of JSON.
         reportError: (cause) =>
-          errorResponse(cause, this.scope, undefined, this.#operation.procedure.errors).body as string,
+          errorResponse(cause, this.context, undefined, this.#operation.procedure.errors).body as string,
       });
     } catch (cause) {
       return this.#respondWithError(cause);
@@ -237,7 +237,7 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
 
   /** Responds with the output of the call; for events, with the stream that the response has as its body. */
   #respondWithOutput(value: unknown): void {
-    const { response } = this.scope;
+    const { response } = this.context;
     try {
       writeSuccess(this.#operation, this, value, this.#mediaType, response, this.#options);
     } catch (cause) {
@@ -255,7 +255,7 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
     // If the client disconnected, the call's error is a consequence of that, not an error of the service.
     const error = this.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
     const headers = error.code === 'NOT_FOUND' ? deprecation : [];
-    this.#respond(this.#options.errorResponse(error, this.scope, headers, procedure.errors, input.places));
+    this.#respond(this.#options.errorResponse(error, this.context, headers, procedure.errors, input.places));
   }
 
   /** Responds with the error of a request that did not become a call. */
@@ -263,7 +263,7 @@ class RestRun extends RequestRun implements RawInputs, RawInput {
     const { error } = failureOf(cause);
     const isType = error.code === 'UNSUPPORTED_MEDIA_TYPE';
     const accepts = isType ? this.#operation.input.body?.accepts : undefined;
-    this.#respond(this.#options.errorResponse(error, this.scope, accepts));
+    this.#respond(this.#options.errorResponse(error, this.context, accepts));
   }
 
   /** Closes an upload after the response, whose body may still read from it, is complete. */

@@ -4,7 +4,7 @@ import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import { requireResponse } from '../../http/response.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Target } from '../../calls/policy.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import type { RouteHandler, RouteTable } from '../../calls/routes.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Protocol } from '../protocol.ts';
@@ -23,12 +23,12 @@ export function createRouteProtocol<Identity>(
 ): Protocol<Identity, RouteTarget> {
   const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no route at this path.' });
 
-  function runRoute(route: RouteHandler, scope: RequestScope<Identity>): MaybePromise<OutgoingResponse> {
-    const { request, requestId } = scope;
+  function runRoute(route: RouteHandler, context: RequestContext<Identity>): MaybePromise<OutgoingResponse> {
+    const { request, requestId } = context;
     const handleError = (cause: unknown) => {
       const error = routeError(cause, request);
       if (error === undefined) throw cause;
-      return errorResponse(error, scope);
+      return errorResponse(error, context);
     };
     const source = `The route ${request.method} ${request.path}`;
     const toOutgoing = (response: unknown) => OutgoingResponse.of(requireResponse(response, source));
@@ -48,11 +48,11 @@ export function createRouteProtocol<Identity>(
       const route = methods?.get(method === 'HEAD' ? 'GET' : method);
       return { procedures: [], callCount: 1, isPublic: true, methods, route };
     },
-    options: (scope, { methods }) =>
-      methods ? new OutgoingResponse(204, [['allow', allowOf(methods)]]) : errorResponse(notFound, scope),
-    respond(scope, { methods, route }) {
-      if (route) return runRoute(route, scope);
-      return methods ? methodNotAllowed(methods, errorResponse, scope) : errorResponse(notFound, scope);
+    options: (context, { methods }) =>
+      methods ? new OutgoingResponse(204, [['allow', allowOf(methods)]]) : errorResponse(notFound, context),
+    respond(context, { methods, route }) {
+      if (route) return runRoute(route, context);
+      return methods ? methodNotAllowed(methods, errorResponse, context) : errorResponse(notFound, context);
     },
     reject: errorResponse,
   };

@@ -24,7 +24,7 @@ export class EventsResponse extends RequestCalls {
   protected write(): OutgoingResponse {
     // The error of a call is reported twice: here, and by the stream, which fails with the same error.
     if (this.#outcome instanceof Failure) this.report(this.#outcome.error, this.callOf(0));
-    const { request, scope, settings } = this;
+    const { request, context, settings } = this;
     const { config, limits } = settings;
     const { client = {}, emitAndEndImmediately, ping } = config.sse ?? {};
     const { enabled: isPinging = false, intervalMs = 1000 } = ping ?? {};
@@ -50,11 +50,11 @@ export class EventsResponse extends RequestCalls {
     const events = { [Symbol.asyncIterator]: () => this.#iterator() };
     this.#body = new ServerSentEvents(emitAndEndImmediately ? firstEvents(events) : events, format, {
       ...eventTimes(config),
-      watch: (onRevoked) => settings.watch(scope, onRevoked),
-      abort: () => scope.abort(),
+      watch: (onRevoked) => settings.watch(context, onRevoked),
+      abort: () => context.abort(),
     });
     // Before the first `await`: a disconnect must abort the signal from now on.
-    scope.follow();
+    context.follow();
     return this.response(this.#body);
   }
 
@@ -71,7 +71,7 @@ export class EventsResponse extends RequestCalls {
       const message = 'Missing experimental flag "sseSubscriptions"';
       throw new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });
     }
-    const events = isObservable(outcome) ? observableToAsyncIterable(outcome, this.scope.signal) : outcome;
+    const events = isObservable(outcome) ? observableToAsyncIterable(outcome, this.context.signal) : outcome;
     if (isAsyncIterable(events)) return events[Symbol.asyncIterator]();
     const message = `Subscription ${this.request.paths[0]} did not return an observable or a AsyncGenerator`;
     throw new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message });

@@ -11,7 +11,7 @@ import { JsonLines, type JsonLinesOptions } from './jsonLines.ts';
 
 const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });
 const shapeOf = (cause: unknown, call: number) => ({ message: (cause as Error).message, call });
-const scope = new AbortController();
+const context = new AbortController();
 const turn = Promise.resolve();
 
 /** Creates the JSON lines of a number of calls, and records the callbacks. */
@@ -28,7 +28,7 @@ function linesOf(calls: number, options: Partial<JsonLinesOptions> = {}) {
     maxLineBytes: 100,
     calls,
     pingMs: undefined,
-    scope,
+    context,
     callError: shapeOf,
     outputError: (cause, call) => {
       seen.errors.push(cause);
@@ -470,7 +470,9 @@ async function officialText(calls: readonly Call[], serialize: (line: unknown) =
         }
         return {
           result: Promise.resolve({
-            data: isObservable(data) ? observableToAsyncIterable(data, scope.signal) : Promise.resolve(data),
+            data: isObservable(data)
+              ? observableToAsyncIterable(data, context.signal)
+              : Promise.resolve(data),
           }),
         };
       }),

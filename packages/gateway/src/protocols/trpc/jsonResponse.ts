@@ -75,15 +75,15 @@ export class JsonResponse extends RequestCalls {
     const call = this.callOf(index);
     const isOutcome = this.#outcomes[index] instanceof Failure;
     if (error instanceof LimitError && !isOutcome) this.report(error, call);
-    let encoded = errors.encode(this.shapeOf(error, isBatchCall ? call : { ...call, type }), this.scope);
+    let encoded = errors.encode(this.shapeOf(error, isBatchCall ? call : { ...call, type }), this.context);
     if (
       isBatchCall &&
       !this.#isWithinLimit(encoded.text, before) &&
       utf8Length(encoded.text) > maxErrorBytes(0)
     ) {
       const replacement = batchTooLarge(limits.maxResponseBytes);
-      this.scope.limit = replacement.limit;
-      encoded = { ...errors.encode(defaultShape(replacement), this.scope), replacement };
+      this.context.limit = replacement.limit;
+      encoded = { ...errors.encode(defaultShape(replacement), this.context), replacement };
     }
     return { text: encoded.text, shape: encoded.shape, error: encoded.replacement ?? error };
   }

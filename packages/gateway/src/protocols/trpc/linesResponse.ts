@@ -2,7 +2,7 @@ import { initTRPC } from '@trpc/server';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { BodyStream } from '../../http/response.ts';
-import type { CallScope } from '../../calls/requestScope.ts';
+import type { CallContext } from '../../calls/requestContext.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { JsonLines } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
@@ -12,26 +12,26 @@ import { blobError } from './trpcErrors.ts';
 export class LinesResponse extends RequestCalls {
   #lines: JsonLines | undefined = undefined;
   #body: string | BodyStream = '';
-  /** A scope per call, so that the streams of others continue after one misses its deadline. */
-  protected override readonly callScopes: CallScope[] = [];
+  /** A context per call, so that the streams of others continue after one misses its deadline. */
+  protected override readonly callContexts: CallContext[] = [];
 
   settle(index: number, outcome: unknown): void {
     const error = outcome instanceof Blob && blobError(this.request.procedures[index]);
     this.#lines?.settle(index, error ? new Failure(error) : outcome);
   }
 
-  protected override start(context: unknown): void {
-    const { request, scope, settings } = this;
+  protected override start(ctx: unknown): void {
+    const { request, context, settings } = this;
     const { jsonl, transformer } = settings.config;
     const { output } = transformer;
     // Headers that procedures set while they run are ignored: whether they arrive before the head depends on timing.
-    this.controlHeaders = scope.response.headers.slice();
+    this.controlHeaders = context.response.headers.slice();
     const lines = new JsonLines({
       serialize: output === noTransformer ? undefined : (line) => output.serialize(line) as unknown,
       maxLineBytes: settings.limits.maxResponseBytes,
       calls: request.paths.length,
       pingMs: jsonl?.pingMs || undefined,
-      scope,
+      context,
       callError: (error, index) => {
         this.report(error, this.callOf(index));
         return this.shapeOf(error, this.callOf(index));
@@ -42,14 +42,14 @@ export class LinesResponse extends RequestCalls {
         return this.shapeOf(error, this.callOf(index));
       },
       streamError: (cause) => this.report(failureOf(cause).error),
-      watch: (onRevoked) => settings.watch(scope, onRevoked),
+      watch: (onRevoked) => settings.watch(context, onRevoked),
       abort: () => {
-        scope.abort();
-        for (const each of this.callScopes) each.abort();
+        context.abort();
+        for (const each of this.callContexts) each.abort();
       },
     });
     this.#lines = lines;
-    super.start(context);
+    super.start(ctx);
     void mapMaybePromise(lines.body(), (body) => {
       this.#body = body;
       this.end();

@@ -11,7 +11,7 @@ import type { ReportError } from '../../calls/reportError.ts';
 import { type AllLimits, defaultBatchSize, type Limits } from '../../calls/limits.ts';
 import type { Policy, PolicySteps } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import type { SocketOrigins } from '../../auth/socketOrigins.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { RunSettings } from '../requestRun.ts';
@@ -76,7 +76,7 @@ export interface SocketSettings extends TrpcSettings {
    */
   awaitsParameters(request: HttpRequest): boolean;
   /** Runs the policies on a request or on the credential of a socket. Returns the error that rejects it, if any. */
-  admit(scope: RequestScope): MaybePromise<TRPCError | undefined>;
+  admit(context: RequestContext): MaybePromise<TRPCError | undefined>;
   /** The policies of the service, which also see each call. `undefined` without any. */
   readonly policies: PolicySteps<Policy> | undefined;
   /** Reports each call, and each malformed message. */

@@ -3,7 +3,7 @@ import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
-import { CallScope, type RequestScope } from '../../calls/requestScope.ts';
+import { CallContext, type RequestContext } from '../../calls/requestContext.ts';
 import type { KeyedCall } from '../../policies/idempotency.ts';
 import { idempotencyKey, keyRequired } from '../../calls/idempotencyKey.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
@@ -45,18 +45,18 @@ export abstract class RequestCalls extends RequestRun {
   /** The headers of `ctx.response` when the calls started, for formats that ignore later ones. */
   protected controlHeaders: Header[] | undefined = undefined;
   /**
-   * A scope per call, if one that misses its deadline must not end the others. Otherwise they share that of the request.
+   * A context per call, if one that misses its deadline must not end the others. Otherwise they share that of the request.
    */
-  protected callScopes: CallScope[] | undefined;
-  #context: unknown = undefined;
+  protected callContexts: CallContext[] | undefined;
+  #ctx: unknown = undefined;
   /** The value of `Allow`, if the method is not supported. */
   #allow: string | undefined = undefined;
 
-  constructor(settings: TrpcSettings, scope: RequestScope, request: TrpcRequest) {
-    super(settings, scope);
+  constructor(settings: TrpcSettings, context: RequestContext, request: TrpcRequest) {
+    super(settings, context);
     this.settings = settings;
     this.request = request;
-    this.callScopes = request.hasOwnDeadlines ? [] : undefined;
+    this.callContexts = request.hasOwnDeadlines ? [] : undefined;
   }
 
   protected receive(): void {
@@ -64,7 +64,7 @@ export abstract class RequestCalls extends RequestRun {
     const { error, info, paths, takesKey } = request;
     if (error) return this.end();
     const receiving = request.http.method === 'GET' ? undefined : request.receive();
-    this.scope.operation = paths.length === 1 ? paths[0] : paths.join(',');
+    this.context.operation = paths.length === 1 ? paths[0] : paths.join(',');
     if (receiving) void receiving.then(() => this.createContext(takesKey, info));
     else this.createContext(takesKey, info);
   }
@@ -80,20 +80,21 @@ export abstract class RequestCalls extends RequestRun {
   /** Releases the body of a response that is not sent: its client disconnected, or `write` failed. */
   protected discard(): void {}
 
-  protected start(context: unknown): void {
+  protected start(ctx: unknown): void {
     const { request, settings } = this;
     const { procedures } = request;
-    const contextError = context instanceof Failure ? context.error : undefined;
-    if (contextError === undefined) this.#context = context;
+    const contextError = ctx instanceof Failure ? ctx.error : undefined;
+    if (contextError === undefined) this.#ctx = ctx;
     for (let index = 0; index < procedures.length; index += 1) {
       const procedure = procedures[index];
       const error = this.#rejection(procedure, index) ?? contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
       else if (this.key !== undefined && procedure.idempotent) this.#reserve(procedure, this.key);
       else {
-        let scope: CallScope = this.scope;
-        if (this.callScopes) this.callScopes.push((scope = new CallScope(request.http, this.scope)));
-        settings.calls.start(procedure, this.#context, request, index, scope, this);
+        let context: CallContext = this.context;
+        if (this.callContexts)
+          this.callContexts.push((context = new CallContext(request.http, this.context)));
+        settings.calls.start(procedure, this.#ctx, request, index, context, this);
       }
     }
   }
@@ -104,8 +105,8 @@ export abstract class RequestCalls extends RequestRun {
     // The response of a call with a key is created even so, since the client may retry.
     if (http.isAborted && (this.reservation === undefined || this.hasError)) {
       // Only the connection has failed.
-      this.scope.error = undefined;
-      this.scope.failedCalls = new Map();
+      this.context.error = undefined;
+      this.context.failedCalls = new Map();
       this.discard();
       return this.finish(new OutgoingResponse(499, []));
     }
@@ -130,7 +131,7 @@ export abstract class RequestCalls extends RequestRun {
     items?: readonly ResultItem[],
     errors: readonly TRPCError[] = emptyList,
   ): OutgoingResponse {
-    const { response } = this.scope;
+    const { response } = this.context;
     const { responseMeta } = this.settings.trpc;
     const hasSucceeded = items !== undefined && errors.length === 0;
     let status = tRpcStatus;
@@ -169,21 +170,21 @@ export abstract class RequestCalls extends RequestRun {
    * @param call default: the request as a whole
    */
   protected report(cause: TRPCError, call = this.#wholeRequest): void {
-    const { request, scope, settings } = this;
-    if (cause instanceof LimitError) scope.limit = cause.limit;
+    const { request, context, settings } = this;
+    if (cause instanceof LimitError) context.limit = cause.limit;
     else if (errorStatusOf(cause) >= 500) {
-      scope.error = cause;
-      const others = scope.failedCalls.get(cause);
+      context.error = cause;
+      const others = context.failedCalls.get(cause);
       const paths = [others, call.path].filter((path) => path).join(',');
-      scope.failedCalls = new Map(scope.failedCalls).set(cause, paths);
+      context.failedCalls = new Map(context.failedCalls).set(cause, paths);
     }
-    const ctx = this.#context as never;
+    const ctx = this.#ctx as never;
     settings.trpc.onError?.({ error: cause, ctx, req: request.http, ...call });
   }
 
   /** Formats an error for clients with the router's `errorFormatter`. */
   protected shapeOf(error: TRPCError, call = this.#wholeRequest): object {
-    return this.settings.errors.shapeOf({ error, ctx: this.#context as never, ...call });
+    return this.settings.errors.shapeOf({ error, ctx: this.#ctx as never, ...call });
   }
 
   /** Returns the properties of a call for `onError` and error formatters. */
@@ -212,7 +213,7 @@ export abstract class RequestCalls extends RequestRun {
   }
 
   #reserve(procedure: Procedure, key: string): void {
-    const { request, scope, settings } = this;
+    const { request, context, settings } = this;
     let body: KeyedCall['body'];
     try {
       body = request.content();
@@ -220,7 +221,7 @@ export abstract class RequestCalls extends RequestRun {
       return this.settle(0, failureOf(cause));
     }
     this.reserve({ procedure, key, head: [], body }, () =>
-      settings.calls.start(procedure, this.#context, request, 0, scope, this),
+      settings.calls.start(procedure, this.#ctx, request, 0, context, this),
     );
   }
 
@@ -241,7 +242,7 @@ export abstract class RequestCalls extends RequestRun {
     if (type === 'subscription' && isBatchCall) {
       return clientErrorWithoutStack('BAD_REQUEST', 'Cannot batch subscription calls');
     }
-    const rejection = procedure.scopes && scopeRejection(this.scope, procedure);
+    const rejection = procedure.scopes && scopeRejection(this.context, procedure);
     if (rejection) return rejection;
     return procedure.idempotent === 'required' && this.key === undefined ? keyRequired() : undefined;
   }
@@ -250,7 +251,7 @@ export abstract class RequestCalls extends RequestRun {
   #requestError(error: TRPCError): OutgoingResponse {
     this.report(error);
     try {
-      const { replacement, shape, text } = this.settings.errors.encode(this.shapeOf(error), this.scope);
+      const { replacement, shape, text } = this.settings.errors.encode(this.shapeOf(error), this.context);
       const item = { error: shape };
       const errors = [replacement ?? error];
       return this.response(text, getHTTPStatusCode(item as never, errors), [item], errors);
@@ -258,7 +259,7 @@ export abstract class RequestCalls extends RequestRun {
       // As in tRPC, a broken `responseMeta` or `errorFormatter` is left to the adapter, which sets no content type.
       const broken = failureOf(cause).error;
       this.report(broken);
-      return this.settings.errors.response(broken, this.scope, emptyList, true);
+      return this.settings.errors.response(broken, this.context, emptyList, true);
     }
   }
 
@@ -273,7 +274,7 @@ export abstract class RequestCalls extends RequestRun {
   ): number | undefined {
     const { info, paths, procedures } = this.request;
     const meta = this.settings.trpc.responseMeta?.({
-      ctx: this.#context as never,
+      ctx: this.#ctx as never,
       info,
       paths: info && paths,
       type: (info && procedures.find((procedure) => procedure)?.type) ?? 'unknown',

@@ -5,7 +5,7 @@ import { isObject } from '../../http/isObject.ts';
 import { utf8Length } from '../../http/utf8.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
-import type { CallScope, RequestScope } from '../../calls/requestScope.ts';
+import type { CallContext, RequestContext } from '../../calls/requestContext.ts';
 import {
   batchTooLarge,
   boundedJson,
@@ -39,7 +39,7 @@ const stoppingError = new TRPCError({
   message: 'The server is stopping. The call did not run: repeat it on another connection.',
 });
 
-export interface OpenCall extends CallInfo, CallScope {
+export interface OpenCall extends CallInfo, CallContext {
   readonly procedure: Procedure | undefined;
   /** The start, by `performance.now()`. */
   readonly startedAt: number;
@@ -69,7 +69,7 @@ export class Socket {
   /** Whether the server is stopping. */
   protected isDraining = false;
   /** The result of `createContext`. */
-  context: unknown = undefined;
+  ctx: unknown = undefined;
   /** The error of `createContext`, which is the error of every call. */
   contextError: TRPCError | undefined = undefined;
   /**
@@ -79,7 +79,7 @@ export class Socket {
   readonly running: OpenCall[] = [];
   /** Subscriptions by id, from the message that starts them until their iterators are closed. */
   readonly subscriptions = new Map<string | number, OpenCall>();
-  readonly scope: RequestScope;
+  readonly context: RequestContext;
   readonly settings: SocketSettings;
   protected readonly peer: WebSocketPeer;
   /** Maximum number of unsent bytes. */
@@ -87,8 +87,8 @@ export class Socket {
   /** Callbacks that resume paused subscriptions. */
   #resumeCallbacks: (() => void)[] = [];
 
-  constructor(peer: WebSocketPeer, settings: SocketSettings, scope: RequestScope) {
-    this.scope = scope;
+  constructor(peer: WebSocketPeer, settings: SocketSettings, context: RequestContext) {
+    this.context = context;
     this.settings = settings;
     this.peer = peer;
     this.maxUnsentBytes = settings.sockets.maxBufferedBytes;
@@ -162,8 +162,8 @@ export class Socket {
   /** Calls `onError`. */
   reportError({ path, type, input }: CallInfo, cause: unknown): TRPCError {
     const { error } = failureOf(cause);
-    const ctx = this.context as never;
-    this.settings.trpc.onError?.({ error, path, type, ctx, req: this.scope.request, input });
+    const ctx = this.ctx as never;
+    this.settings.trpc.onError?.({ error, path, type, ctx, req: this.context.request, input });
     return error;
   }
 
@@ -196,7 +196,7 @@ export class Socket {
       limit,
       error: isUnexpected ? error : undefined,
     };
-    this.settings.recorder.call(this.scope, recorded, status, isStream, call?.trace);
+    this.settings.recorder.call(this.context, recorded, status, isStream, call?.trace);
   }
 
   /** Emits a record of a limit that the client exceeded. */
@@ -275,7 +275,7 @@ export class Socket {
 
   #shapeOf(call: CallInfo, error: TRPCError): object {
     const { path, type, input } = call;
-    const ctx = this.context as never;
+    const ctx = this.ctx as never;
     try {
       return this.settings.errors.shapeOf({ ctx, error, type, path, input });
     } catch (cause) {

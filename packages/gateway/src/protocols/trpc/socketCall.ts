@@ -7,7 +7,7 @@ import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { discardStream, isAsyncIterable } from '../../http/response.ts';
 import { performance } from '../../http/eventLoop.ts';
 import type { OutcomeReceiver } from '../../calls/deadlines.ts';
-import { CallScope, type RequestScope } from '../../calls/requestScope.ts';
+import { CallContext, type RequestContext } from '../../calls/requestContext.ts';
 import { admit, complete, policyError, type Policy, type PolicyContext } from '../../calls/policy.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallTelemetry } from '../../calls/telemetry.ts';
@@ -22,7 +22,7 @@ import { blobError } from './trpcErrors.ts';
 import { withLastEventId } from './trpcRequest.ts';
 
 /** One call on a WebSocket. Its messages are those of tRPC's connection handler (@trpc/server 11.25). */
-export class SocketCall extends CallScope implements OpenCall, RawInputs, OutcomeReceiver {
+export class SocketCall extends CallContext implements OpenCall, RawInputs, OutcomeReceiver {
   readonly id: string | number;
   readonly jsonrpc: '2.0' | undefined;
   readonly path: string;
@@ -58,8 +58,8 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     rejection: MaybePromise<TRPCError | undefined>,
     batch: CallInfo['batch'],
   ) {
-    super(socket.scope.request);
-    const { telemetry } = socket.scope;
+    super(socket.context.request);
+    const { telemetry } = socket.context;
     this.telemetry = telemetry && {
       trace: undefined,
       run: (run) => telemetry.run(run),
@@ -119,7 +119,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     const { procedure } = this;
     if (policies) {
       this.#completing = policies.completing;
-      this.#policyContext = policyContext(this.#socket.scope, procedure);
+      this.#policyContext = policyContext(this.#socket.context, procedure);
     }
     if (contextError) return this.settle(0, new Failure(contextError));
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
@@ -131,7 +131,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
     const error =
       procedure &&
       (rejection ??
-        (procedure.scopes && scopeRejection(this.#socket.scope, procedure)) ??
+        (procedure.scopes && scopeRejection(this.#socket.context, procedure)) ??
         // A message has no headers.
         (procedure.idempotent === 'required' ? keyRequired() : this.#socket.rejection(this)));
     if (error) return this.settle(0, new Failure(error));
@@ -151,8 +151,8 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
       const message = `No "${this.type}"-procedure on path "${this.path}"`;
       return this.settle(0, new Failure(new TRPCError({ code: 'NOT_FOUND', message })));
     }
-    const { context, settings } = this.#socket;
-    settings.calls.start(procedure, context, this, this.#index, this, this);
+    const { ctx, settings } = this.#socket;
+    settings.calls.start(procedure, ctx, this, this.#index, this, this);
     if (!this.#hasEnded && this.runningIndex === undefined) this.#socket.callStarted(this);
   }
 
@@ -307,7 +307,7 @@ export class SocketCall extends CallScope implements OpenCall, RawInputs, Outcom
 
 /** Creates what the policies of the service see of a call. */
 const policyContext = (
-  { data, identity, protocol, request, requestId }: RequestScope,
+  { data, identity, protocol, request, requestId }: RequestContext,
   procedure: Procedure | undefined,
 ): PolicyContext => ({
   kind: 'call',

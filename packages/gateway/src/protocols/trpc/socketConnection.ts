@@ -6,7 +6,7 @@ import { nextTurn, unref, type Timer } from '../../http/eventLoop.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
-import { CallScope, type RequestScope } from '../../calls/requestScope.ts';
+import { CallContext, type RequestContext } from '../../calls/requestContext.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { ResponseControls } from '../../http/outgoingResponse.ts';
 import type { SocketSettings } from './options.ts';
@@ -55,27 +55,27 @@ export class SocketConnection extends Socket implements SocketHandler {
   #endWatch = () => {};
 
   /**
-   * @param scope the scope of the request that opened the socket
+   * @param context the context of the request that opened the socket
    * @param onChecked called when the credential is checked or the socket is closed, if the credential comes with the
    *   first message
    */
   constructor(
     peer: WebSocketPeer,
     settings: SocketSettings,
-    scope: RequestScope,
+    context: RequestContext,
     onClosed: () => void,
     onChecked: (() => void) | undefined,
   ) {
-    super(peer, settings, scope);
+    super(peer, settings, context);
     this.#onClosed = onClosed;
     this.#onChecked = onChecked;
-    this.#awaitsParameters = expectsConnectionParams(scope.request);
+    this.#awaitsParameters = expectsConnectionParams(context.request);
     this.#keepAlive();
     if (onChecked) {
       this.maxUnsentBytes = settings.sockets.maxUnauthenticatedBytes;
       this.#credentialTimer = unref(
         setTimeout(() => {
-          settings.failedAttempts?.countSilent(scope.request);
+          settings.failedAttempts?.countSilent(context.request);
           this.close(1008, 'No credential was received in time.');
         }, settings.sockets.credentialDeadlineMs),
       );
@@ -164,20 +164,20 @@ export class SocketConnection extends Socket implements SocketHandler {
    */
   async #begin(connectionParams: ConnectionParams): Promise<void> {
     if (this.#onChecked) {
-      const credentials = withParameters(this.scope.request, connectionParams);
-      this.scope.target = { ...this.scope.target, credentials };
-      const rejection = await this.settings.admit(this.scope);
+      const credentials = withParameters(this.context.request, connectionParams);
+      this.context.target = { ...this.context.target, credentials };
+      const rejection = await this.settings.admit(this.context);
       this.#endWaiting();
       if (rejection) return this.#end(rejection, ...closeReason(rejection));
       if (!this.isOpen) return;
     }
     // Not earlier: `watch` reads the credential that the policies have set.
-    this.#endWatch = this.settings.watch(this.scope, () =>
+    this.#endWatch = this.settings.watch(this.context, () =>
       this.close(1008, 'The credential is no longer valid.'),
     );
-    const context = await this.#createContext(connectionParams);
-    if (context instanceof Failure) this.contextError = context.error;
-    else this.context = context;
+    const ctx = await this.#createContext(connectionParams);
+    if (ctx instanceof Failure) this.contextError = ctx.error;
+    else this.ctx = ctx;
     // All messages are read before the first call starts, since one may stop a subscription that another starts.
     const held = this.#heldMessages ?? [];
     this.#heldMessages = undefined;
@@ -188,24 +188,22 @@ export class SocketConnection extends Socket implements SocketHandler {
 
   /** @returns the context, or a `Failure` */
   async #createContext(connectionParams: ConnectionParams): Promise<unknown> {
-    const { identity, request, requestId } = this.scope;
+    const { identity, request, requestId } = this.context;
     const { signal } = this.#closing;
     const type = 'unknown';
     try {
-      const context = this.settings.createContext({
+      const ctx = this.settings.createContext({
         request,
         identity,
         // Headers are dropped: no response uses them, and they would accumulate as long as the socket is open.
         response: Object.assign(new ResponseControls(), { header() {}, append() {} }),
         requestId,
-        data: this.scope.data,
+        data: this.context.data,
         idempotencyKey: undefined,
         info: { connectionParams, signal, type, calls: [], isBatchCall: false, accept: null, url: null },
       });
-      if (!isThenable(context)) return context;
-      return await new Promise((resolve) =>
-        this.settings.calls.wait(context, new CallScope(request), resolve),
-      );
+      if (!isThenable(ctx)) return ctx;
+      return await new Promise((resolve) => this.settings.calls.wait(ctx, new CallContext(request), resolve));
     } catch (cause) {
       return failureOf(cause);
     }
@@ -261,7 +259,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     const { procedures, rateLimit } = this.settings;
     if (rateLimit === undefined) return undefined;
     const path = part && 'params' in part ? part.params.path : '';
-    return rateLimit.count(this.scope, procedures.get(path)?.rateLimitCost ?? 1);
+    return rateLimit.count(this.context, procedures.get(path)?.rateLimitCost ?? 1);
   }
 
   /** Records an error outside of a call, and sends it to the client. */

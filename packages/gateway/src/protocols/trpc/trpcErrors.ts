@@ -3,7 +3,7 @@ import { getHTTPStatusCode } from '@trpc/server/http';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
 import type { ReportError } from '../../calls/reportError.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { clientMessage } from '../../procedures/clientError.ts';
 import { errorStatusOf, isFormatted, unknownCall } from '../../procedures/formattedError.ts';
@@ -52,10 +52,10 @@ export class TrpcErrors {
   }
 
   /**
-   * Encodes the shape of an error as JSON. One that is too large is recorded in the scope and replaced by a 413 in
+   * Encodes the shape of an error as JSON. One that is too large is recorded in the context and replaced by a 413 in
    * tRPC's own shape: that of the router's `errorFormatter` might be too large again.
    */
-  encode(shape: object, scope: RequestScope): EncodedError {
+  encode(shape: object, context: RequestContext): EncodedError {
     const { maxResponseBytes } = this.#options;
     const { output } = this.#config.transformer;
     // Same as `transformTRPCResponse`, which takes 0.6 µs more: 5% of a failed call.
@@ -66,7 +66,7 @@ export class TrpcErrors {
     } catch (cause) {
       if (!(cause instanceof LimitError)) throw cause;
       const replacement = errorTooLarge(maxResponseBytes);
-      scope.limit = replacement.limit;
+      context.limit = replacement.limit;
       const standIn = defaultShape(replacement);
       return { text: JSON.stringify(envelope(standIn)), shape: standIn, replacement };
     }
@@ -74,40 +74,40 @@ export class TrpcErrors {
 
   /**
    * Responds with an error outside of a procedure. It is not in the form of a batch: every link of the tRPC client
-   * accepts it. Unexpected errors (5xx) and limits are recorded in the scope.
+   * accepts it. Unexpected errors (5xx) and limits are recorded in the context.
    * @param isReported whether `onError` has received the error
    */
   response(
     error: TRPCError,
-    scope: RequestScope,
+    context: RequestContext,
     headers: readonly Header[] = [jsonType],
     isReported = false,
   ): OutgoingResponse {
-    if (!isReported) this.#options.reportError?.({ error, request: scope.request, ...unknownCall });
+    if (!isReported) this.#options.reportError?.({ error, request: context.request, ...unknownCall });
     let status = 500;
     let body: string;
     let shown = error;
     try {
-      const encoded = this.encode(this.shapeOf({ error, ...unknownCall }, this.#outsideConfig), scope);
+      const encoded = this.encode(this.shapeOf({ error, ...unknownCall }, this.#outsideConfig), context);
       shown = encoded.replacement ?? error;
       body = encoded.text;
       status = getHTTPStatusCode({ error: encoded.shape } as never, [shown]);
     } catch {
       // The router's `errorFormatter` has thrown, or its result cannot be encoded.
-      body = this.#genericErrorBody(scope);
+      body = this.#genericErrorBody(context);
     }
-    if (shown instanceof LimitError) scope.limit = shown.limit;
+    if (shown instanceof LimitError) context.limit = shown.limit;
     else if (status >= 500) {
-      scope.error = error;
-      scope.failedCalls = new Map([[error, '']]);
+      context.error = error;
+      context.failedCalls = new Map([[error, '']]);
     }
     return new OutgoingResponse(status, [...headers, ...retryAfterHeader([shown])], body);
   }
 
   /** Encodes `genericErrorShape`, without the router's transformer if that throws. It never throws. */
-  #genericErrorBody(scope: RequestScope): string {
+  #genericErrorBody(context: RequestContext): string {
     try {
-      return this.encode(genericErrorShape, scope).text;
+      return this.encode(genericErrorShape, context).text;
     } catch {
       return JSON.stringify({ error: genericErrorShape });
     }

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { Header } from '../../http/response.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import type { Protocol } from '../protocol.ts';
 import { EventsResponse } from './eventsResponse.ts';
 import { JsonResponse } from './jsonResponse.ts';
@@ -21,7 +21,7 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
     this.#settings = settings;
   }
 
-  target({ request }: RequestScope): TrpcRequest {
+  target({ request }: RequestContext): TrpcRequest {
     return new TrpcRequest(request, this.#settings);
   }
 
@@ -29,29 +29,29 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
     return new OutgoingResponse(204, [allowHeader]);
   }
 
-  reject(error: TRPCError, scope: RequestScope): OutgoingResponse {
-    return this.#settings.errors.response(error, scope);
+  reject(error: TRPCError, context: RequestContext): OutgoingResponse {
+    return this.#settings.errors.response(error, context);
   }
 
-  respond(scope: RequestScope, request: TrpcRequest): OutgoingResponse | Promise<OutgoingResponse> {
+  respond(context: RequestContext, request: TrpcRequest): OutgoingResponse | Promise<OutgoingResponse> {
     const { http, info, paths, procedures } = request;
     const settings = this.#settings;
-    scope.calls = paths.length;
+    context.calls = paths.length;
     // Known procedures only: clients choose the other names, which must not become labels of metrics.
-    scope.calledPaths =
+    context.calledPaths =
       info === undefined || procedures.includes(undefined)
         ? paths.filter((path) => settings.procedures.has(path))
         : paths;
     if (!trpcMethods.has(http.method)) {
       const message = `The method is not allowed at this path. Use one of ${allowHeader[1]}.`;
       const error = new TRPCError({ code: 'METHOD_NOT_SUPPORTED', message });
-      return settings.errors.response(error, scope, [jsonType, allowHeader]);
+      return settings.errors.response(error, context, [jsonType, allowHeader]);
     }
     if (http.method === 'HEAD') return new OutgoingResponse(204, []);
-    if (info?.accept === 'application/jsonl') return new LinesResponse(settings, scope, request).respond();
+    if (info?.accept === 'application/jsonl') return new LinesResponse(settings, context, request).respond();
     if (info?.type === 'subscription' && !info.isBatchCall)
-      return new EventsResponse(settings, scope, request).respond();
-    return new JsonResponse(settings, scope, request).respond();
+      return new EventsResponse(settings, context, request).respond();
+    return new JsonResponse(settings, context, request).respond();
   }
 }
 

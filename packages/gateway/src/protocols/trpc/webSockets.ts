@@ -3,7 +3,7 @@ import { mapMaybePromise, type MaybePromise } from '../../http/maybePromise.ts';
 import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { passesOriginCheck } from '../../auth/origins.ts';
-import type { RequestScope } from '../../calls/requestScope.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { SocketSettings } from './options.ts';
 import { SocketConnection, expectsConnectionParams } from './socketConnection.ts';
@@ -24,9 +24,9 @@ export class WebSockets {
   }
 
   /** Accepts or rejects a request for a WebSocket at the tRPC base path. It never throws and never rejects. */
-  upgrade(scope: RequestScope): MaybePromise<SocketAcceptor | OutgoingResponse> {
+  upgrade(context: RequestContext): MaybePromise<SocketAcceptor | OutgoingResponse> {
     const { allowsOrigin, clientAddress, errors, failedAttempts } = this.#settings;
-    const { request } = scope;
+    const { request } = context;
     if (request.header('sec-websocket-version') !== '13') {
       // RFC 6455 §4.4, RFC 9110 §15.5.22
       return new OutgoingResponse(426, [
@@ -34,18 +34,18 @@ export class WebSockets {
         ['upgrade', 'websocket'],
       ]);
     }
-    if (!passesOriginCheck(allowsOrigin, scope)) {
+    if (!passesOriginCheck(allowsOrigin, context)) {
       const message = 'WebSockets from this origin are not allowed.';
-      return errors.response(new TRPCError({ code: 'FORBIDDEN', message }), scope);
+      return errors.response(new TRPCError({ code: 'FORBIDDEN', message }), context);
     }
     if (expectsConnectionParams(request) && this.#settings.awaitsParameters(request)) {
       // Read now, since the socket is counted by address after the request has ended.
       const address = clientAddress(request);
       const rejection = failedAttempts?.silentRejection(request) ?? this.#waiting.rejection(address);
-      return rejection ? errors.response(rejection, scope) : this.#acceptor(scope, address);
+      return rejection ? errors.response(rejection, context) : this.#acceptor(context, address);
     }
-    return mapMaybePromise(this.#settings.admit(scope), (rejection) =>
-      rejection ? errors.response(rejection, scope) : this.#acceptor(scope),
+    return mapMaybePromise(this.#settings.admit(context), (rejection) =>
+      rejection ? errors.response(rejection, context) : this.#acceptor(context),
     );
   }
 
@@ -63,11 +63,11 @@ export class WebSockets {
   }
 
   /** @param waitingAddress the client's address, if the credential comes with the first message */
-  #acceptor(scope: RequestScope, waitingAddress?: string): SocketAcceptor {
+  #acceptor(context: RequestContext, waitingAddress?: string): SocketAcceptor {
     const accept: SocketAcceptor = (peer) => {
       const onChecked = waitingAddress === undefined ? undefined : this.#waiting.add(waitingAddress);
       const onClosed = () => this.#connections.delete(connection);
-      const connection = new SocketConnection(peer, this.#settings, scope, onClosed, onChecked);
+      const connection = new SocketConnection(peer, this.#settings, context, onClosed, onChecked);
       this.#connections.add(connection);
       return connection;
     };

@@ -16,7 +16,7 @@ export interface ClientTimeout {
 }
 
 /** The abort signal and the deadline that the calls of one request share. */
-export class CallScope {
+export class CallContext {
   readonly request: HttpRequest;
   /** The deadline of its calls (`performance.now()`); `undefined` until the first call is pending. */
   deadline: number | undefined = undefined;
@@ -31,10 +31,10 @@ export class CallScope {
   #isFollowing = false;
 
   /**
-   * @param shared the scope of the request, for one call with a deadline of its own
+   * @param shared the context of the request, for one call with a deadline of its own
    * @param timeoutMs the deadline of the procedure (`deadlineMs`). The call then also ends with `shared`
    */
-  constructor(request: HttpRequest, shared?: CallScope, timeoutMs?: number) {
+  constructor(request: HttpRequest, shared?: CallContext, timeoutMs?: number) {
     this.request = request;
     this.timeoutMs = timeoutMs;
     if (shared === undefined) return;
@@ -96,7 +96,7 @@ export type FailedCalls = ReadonlyMap<unknown, string>;
 /**
  * The state of one request: the findings of the policies, the data that protocols need, and the fields of its record.
  */
-export class RequestScope<Identity = unknown> extends CallScope implements PolicyContext<Identity> {
+export class RequestContext<Identity = unknown> extends CallContext implements PolicyContext<Identity> {
   readonly protocol: ProtocolName;
   /** The `X-Request-Id` of the response. */
   readonly requestId: string;
@@ -112,8 +112,8 @@ export class RequestScope<Identity = unknown> extends CallScope implements Polic
   requiredScopes: ReadonlySet<string> | undefined = undefined;
   /** Whether the request is served without a valid credential, because the operation is public. */
   isAnonymous = false;
-  /** The context that `createContext` returned (REST only). */
-  context: unknown = undefined;
+  /** The result of `createContext` (REST only). */
+  ctx: unknown = undefined;
   /** The parameters of the path (REST only). One that is not valid UTF-8 is `undefined`. */
   parameters: readonly (string | undefined)[] = noParameters;
   /** The raw input, after the call has read it (REST only). */
@@ -157,7 +157,7 @@ export class RequestScope<Identity = unknown> extends CallScope implements Polic
 }
 
 /** A policy of the gateway, which sees the whole state of a request. */
-export type RequestPolicy<Identity = unknown> = PolicyFor<RequestScope<Identity>, OutgoingResponse>;
+export type RequestPolicy<Identity = unknown> = PolicyFor<RequestContext<Identity>, OutgoingResponse>;
 
 const noParameters: readonly never[] = [];
 const noTarget: Target = { procedures: [], callCount: 1, isPublic: false };
