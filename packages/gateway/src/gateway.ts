@@ -18,7 +18,7 @@ import { createIdempotency } from './policies/idempotency.ts';
 import { limitsOf } from './calls/limits.ts';
 import { createLoadShedding } from './policies/loadShedding.ts';
 import { admit, policySteps, requirePolicies, type Policy } from './calls/policy.ts';
-import { createRateLimit, requireCosts } from './policies/rateLimit.ts';
+import { createRateLimit } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
 import type { RequestPolicy, RequestContext } from './calls/requestContext.ts';
 import { addRoute, metadataRoute, readRoutes } from './calls/routes.ts';
@@ -257,7 +257,6 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
   const failedAttempts =
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
-  if (options.rateLimit) requireCosts(definitions, options.rateLimit.calls);
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
 
   // After them, each call takes a place in `calls` and gets a deadline and a span.

@@ -32,13 +32,8 @@ export type RouteTable = Map<string, Map<string, RouteHandler>>;
 export function readRoutes(routes: Routes): RouteTable {
   const table: RouteTable = new Map();
   for (const [key, handler] of Object.entries(routes)) {
-    const [, method = 'GET', path] = /^(?:([^ ]*) )?(\/[^ ?#]*)$/.exec(key) ?? [];
-    if (
-      path === undefined ||
-      !tokenPattern.test(method) ||
-      method !== method.toUpperCase() ||
-      reservedMethods.has(method)
-    ) {
+    const [, method = 'GET', path] = /^(?:([A-Z][A-Z-]*) )?(\/[^ ?#]*)$/.exec(key) ?? [];
+    if (path === undefined || reservedMethods.has(method)) {
       throw new GatewayError(
         `The key "${key}" of routes is invalid; it must be a path without query and spaces, such as "/page", or a method in upper case and a path, such as "POST /page". GET also serves HEAD, and the gateway serves OPTIONS.`,
       );

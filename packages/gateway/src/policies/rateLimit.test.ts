@@ -67,7 +67,7 @@ it('rateLimit admits a batch as large as the limit, and says that a larger one i
     (await rateLimit.count(context({ token }), cost))?.message;
   expect(await message('a', 10)).toBe('The rate limit of 10 calls in 5 s is exceeded. Try again later.');
   expect(await message('b', 11)).toBe(
-    'A batch that counts as 11 calls exceeds the rate limit of 10 calls in 5 s. Send fewer calls in a batch.',
+    'The request counts as 11 calls, but the rate limit is 10 calls in 5 s. Send fewer calls in a batch.',
   );
   // The bucket is full, but Retry-After: 0 would ask the client to retry at once.
   expect(await rateLimit.count(context({ token: 'c' }), 11)).toMatchObject({ retryAfterSeconds: 1 });

@@ -3,9 +3,7 @@ import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import type { Header } from '../http/response.ts';
 import type { ClientAddress } from '../calls/clientAddress.ts';
 import { failureOf } from '../procedures/execute.ts';
-import { GatewayError } from '../http/gatewayError.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import type { Procedure } from '../procedures/procedures.ts';
 import type { RequestPolicy, RequestContext } from '../calls/requestContext.ts';
 import { callerKey, type Caller } from './caller.ts';
 import type { State, TakeResult } from '../state/state.ts';
@@ -33,17 +31,6 @@ export interface RateLimit<Identity> extends RequestPolicy<Identity> {
    * if the bucket has too few tokens or `key` throws. It never throws and never rejects.
    */
   count(context: RequestContext<Identity>, cost: number): MaybePromise<TRPCError | undefined>;
-}
-
-/** @throws {GatewayError} with a line for each procedure that costs more than the bucket holds */
-export function requireCosts(procedures: readonly Procedure[], calls: number): void {
-  const problems = procedures
-    .filter(({ rateLimitCost }) => rateLimitCost > calls)
-    .map(
-      ({ path, rateLimitCost }) =>
-        `Procedure "${path}" has rateLimitCost: ${rateLimitCost}, but rateLimit allows only ${calls} calls, so it can never be called. Lower the cost, or raise rateLimit.calls.`,
-    );
-  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
 }
 
 /**
@@ -79,7 +66,7 @@ export function createRateLimit<Identity>(
       code: 'TOO_MANY_REQUESTS',
       message:
         cost > calls
-          ? `A batch that counts as ${cost} calls exceeds the rate limit of ${calls} calls in ${windowSeconds} s. Send fewer calls in a batch.`
+          ? `The request counts as ${cost} calls, but the rate limit is ${calls} calls in ${windowSeconds} s. Send fewer calls in a batch.`
           : `The rate limit of ${calls} calls in ${windowSeconds} s is exceeded. Try again later.`,
       retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
     });

@@ -72,7 +72,7 @@ describe('rateLimit', () => {
     const response = await send(batchTarget('list', 6));
     expect(response.status).toBe(429);
     expect(await response.text()).toContain(
-      'A batch that counts as 6 calls exceeds the rate limit of 5 calls in 60 s',
+      'The request counts as 6 calls, but the rate limit is 5 calls in 60 s',
     );
   });
 

@@ -1,7 +1,7 @@
 import { bearer, createGateway, type Gateway } from '@petstore/gateway';
 import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
 import { temporaryFiles } from '@petstore/gateway/node';
-import { type AnyTRPCProcedure, type AnyTRPCRouter, initTRPC } from '@trpc/server';
+import { type AnyTRPCProcedure, type AnyTRPCRouter, initTRPC, TRPCError } from '@trpc/server';
 import * as errors from './errors.ts';
 import * as hooks from './hooks.ts';
 import * as inputs from './inputs.ts';
@@ -87,7 +87,8 @@ export const createComposed = (openapi: '3.1' | '3.2'): Promise<Gateway> =>
     policies: [
       {
         before: 'authentication',
-        admit: ({ request }) => (request.path === '/maintained' ? { status: 503, headers: [] } : undefined),
+        admit: ({ request }) =>
+          request.path === '/maintained' ? new TRPCError({ code: 'SERVICE_UNAVAILABLE' }) : undefined,
       },
       { complete: (_context, response) => response.header('X-Served-By', 'shapes') },
     ],
