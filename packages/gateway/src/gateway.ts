@@ -94,69 +94,21 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
 ): Promise<Gateway> {
   requireOptions('createGateway', options, gatewayRules, '');
   const service = await readService(options);
-  const { definitions, document, errorFormat, limits, links, maxStreamBytes, operations } = service;
-  const { ownOrigin, paths, routes, schemes } = service;
-  const { own, ofService, policies, ...shared } = createPolicies(options, service);
-  const { calls, clientAddress, failedAttempts, rateLimit, idempotency } = shared;
-  const { createContext, onError, telemetry } = options;
-  const router: AnyTRPCRouter = options.router;
-  const { _config: config } = router._def;
-  const { maxBodyBytes, maxQueueMs, maxResponseBytes } = limits;
-  const recorder = new Recorder(options);
-  const reportError = onError && createReportError(onError);
-  const errorResponse = createErrorResponse(errorFormat, reportError, maxResponseBytes);
-  const runSettings = { calls, createContext, limits, idempotency, watch: createCredentialWatch() };
-
-  const times = eventTimes(config);
-  const rest = createRestProtocol({
-    ...runSettings,
-    operations,
-    links,
-    basePathLength: paths.restBasePath.length,
-    spool: options.spool,
-    errorResponse,
-    ...times,
-  });
-  const isMasked = options.maskUnexpectedErrors ?? false;
-  const trpcSettings: TrpcSettings = {
-    ...runSettings,
-    config,
-    basePath: paths.trpcBasePath,
-    trpc: trpcOptions(options.trpc, limits, reportError),
-    procedures: new Map(definitions.map((definition) => [definition.path, definition])),
-    eventTimes: times,
-    errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reportError }),
-  };
-  // The others have run when the request arrived.
-  const afterEarly = policies.admitting.slice(policies.early.length);
-  const sockets = new WebSockets({
-    ...trpcSettings,
-    admit: (context: RequestContext<Identity>) => admit(afterEarly, context),
-    policies: ofService,
-    rateLimit,
-    allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], ownOrigin),
-    clientAddress,
-    failedAttempts,
-    keepAlive: options.sockets?.keepAlive,
-    // A credential of the first scheme decides. That of another one may be replaced by connection parameters.
-    awaitsParameters: (request) => schemes[0]?.read(request, request) === undefined && schemes.length > 0,
-    recorder,
-  });
-  const protocolOf = createProtocolOf(paths, routes);
-  const routeOf = createRouteOf(paths, routes, rest.routeOf);
+  const policies = createPolicies(options, service);
+  const { protocolOf, protocols, recorder, routeOf, sockets } = createProtocols(options, service, policies);
+  const { definitions, document, errorFormat, limits, maxStreamBytes, ownOrigin, routes, schemes } = service;
+  const { calls, clientAddress, failedAttempts, idempotency } = policies;
+  const { maxBodyBytes, maxQueueMs } = limits;
+  const { telemetry } = options;
   const publicScheme =
     ownOrigin === undefined ? undefined : ownOrigin.startsWith('https:') ? 'https' : 'http';
   const { handle, rejectHttp, shed, upgrade } = new RequestHandler<Identity>({
-    protocols: {
-      rest,
-      trpc: new TrpcProtocol(trpcSettings),
-      other: createRouteProtocol(routes, errorResponse),
-    },
+    protocols,
     protocolOf,
     openSocket: (context) => sockets.upgrade(context),
-    own,
-    policies,
-    ofService,
+    own: policies.own,
+    policies: policies.all,
+    ofService: policies.ofService,
     loadShedding: maxQueueMs < Infinity ? createLoadShedding(maxQueueMs) : undefined,
     recorder,
     calls,
@@ -276,6 +228,70 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     ? createIdempotency(options.idempotency ?? {}, limits, calls, options.state)
     : undefined;
   const ofService = added.length > 0 ? policySteps(added) : undefined;
-  const policies = policySteps<RequestPolicy<Identity>>([...own, ...added]);
-  return { calls, clientAddress, failedAttempts, ofService, own, policies, rateLimit, idempotency };
+  const all = policySteps<RequestPolicy<Identity>>([...own, ...added]);
+  return { all, calls, clientAddress, failedAttempts, idempotency, ofService, own, rateLimit };
+}
+
+type PolicyParts<Identity> = ReturnType<typeof createPolicies<AnyTRPCRouter, Identity>>;
+
+/** Creates the protocols, which read requests into calls and encode their outcomes. */
+function createProtocols<Router extends AnyTRPCRouter, Identity>(
+  options: Options<Router, Identity>,
+  service: ServiceParts<Identity>,
+  { all, calls, clientAddress, failedAttempts, idempotency, ofService, rateLimit }: PolicyParts<Identity>,
+) {
+  const { createContext, maskUnexpectedErrors: isMasked = false, onError } = options;
+  const { definitions, errorFormat, limits, links, operations, paths, routes, schemes } = service;
+  const { maxResponseBytes } = limits;
+  const router: AnyTRPCRouter = options.router;
+  const { _config: config } = router._def;
+  const recorder = new Recorder(options);
+  const reportError = onError && createReportError(onError);
+  const errorResponse = createErrorResponse(errorFormat, reportError, maxResponseBytes);
+  const runSettings = { calls, createContext, limits, idempotency, watch: createCredentialWatch() };
+  const times = eventTimes(config);
+  const rest = createRestProtocol({
+    ...runSettings,
+    operations,
+    links,
+    basePathLength: paths.restBasePath.length,
+    spool: options.spool,
+    errorResponse,
+    ...times,
+  });
+  const trpcSettings: TrpcSettings = {
+    ...runSettings,
+    config,
+    basePath: paths.trpcBasePath,
+    trpc: trpcOptions(options.trpc, limits, reportError),
+    procedures: new Map(definitions.map((definition) => [definition.path, definition])),
+    eventTimes: times,
+    errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reportError }),
+  };
+  // The others have run when the request arrived.
+  const afterEarly = all.admitting.slice(all.early.length);
+  const sockets = new WebSockets({
+    ...trpcSettings,
+    admit: (context: RequestContext<Identity>) => admit(afterEarly, context),
+    policies: ofService,
+    rateLimit,
+    allowsOrigin: createSocketOrigins(options.cors?.origins ?? [], service.ownOrigin),
+    clientAddress,
+    failedAttempts,
+    keepAlive: options.sockets?.keepAlive,
+    // A credential of the first scheme decides. That of another one may be replaced by connection parameters.
+    awaitsParameters: (request) => schemes[0]?.read(request, request) === undefined && schemes.length > 0,
+    recorder,
+  });
+  return {
+    protocolOf: createProtocolOf(paths, routes),
+    protocols: {
+      rest,
+      trpc: new TrpcProtocol(trpcSettings),
+      other: createRouteProtocol(routes, errorResponse),
+    },
+    recorder,
+    routeOf: createRouteOf(paths, routes, rest.routeOf),
+    sockets,
+  };
 }

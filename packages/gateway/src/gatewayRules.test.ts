@@ -143,7 +143,7 @@ const verify = () => undefined;
 it.each<[sentence: string, create: () => unknown]>([
   ['"relm" is not an option of bearer; did you mean "realm"?', () => bearer({ verify, relm: 'a' } as never)],
   [
-    '"header" is not an option of bearer; its options are verify, scopes, realm, name, document, noun, protectedResource.',
+    '"header" is not an option of bearer; its options are verify, scopes, realm, name, noun, protectedResource.',
     () => bearer({ verify, header: 'X-Key' } as never),
   ],
   [
@@ -159,7 +159,7 @@ it.each<[sentence: string, create: () => unknown]>([
     () => cookie({ cookie: 'a', verify, scope: () => [] } as never),
   ],
   [
-    '"header" is not an option of custom; its options are verify, scopes, realm, name, document, read, challenge, isAmbient.',
+    '"header" is not an option of custom; its options are verify, scopes, realm, name, read, challenge, document.',
     () =>
       custom({
         name: 'a',
