@@ -32,7 +32,7 @@ export const headersOf = ({ sharedHeaders = [], headers }: HttpResponse): readon
 export const hasNoContent = (status: number): boolean => status === 204 || status === 304;
 
 /** Whether a response of a status has no body (RFC 9110 §6.4.1). */
-export const hasNoBody = (status: number): boolean => status === 205 || hasNoContent(status);
+export const hasNoBody = (status: number): boolean => status === 204 || status === 205 || status === 304;
 
 /** A token: the syntax of methods and header names (RFC 9110 §5.6.2). */
 export const tokenPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
