@@ -4,12 +4,11 @@ import { z } from 'zod';
 import * as mini from 'zod/mini';
 import { createGateway, type Gateway } from './gateway.ts';
 import { GatewayError } from './http/gatewayError.ts';
-import { headersOf } from './http/response.ts';
+import { headersOf, type ResponseControls } from './http/response.ts';
 import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 import type { RequestRecord } from './calls/requestRecord.ts';
 import type { RequestTelemetry, Telemetry } from './calls/telemetry.ts';
 import type { GatewayOptions } from './options.ts';
-import type { ResponseControls } from './http/outgoingResponse.ts';
 import { inProcessRequest } from './testing/inProcessRequest.ts';
 import { bearer } from './auth/schemes/bearer.ts';
 

@@ -9,7 +9,6 @@ export { takeTokens } from './state/takeTokens.ts';
 export type { RateLimitOptions } from './policies/rateLimit.ts';
 export type { ReportedError } from './calls/reportError.ts';
 export type { Policy, PolicyContext } from './calls/policy.ts';
-export type { PolicyResponse } from './http/outgoingResponse.ts';
 export type { Limits } from './calls/limits.ts';
 export type { Scheme, SecurityScheme, Verify } from './calls/scheme.ts';
 export type { RouteHandler, Routes } from './calls/routes.ts';
@@ -25,12 +24,17 @@ export type { CallTelemetry, ObservedRequest, RequestTelemetry, Telemetry } from
 export type { GatewayOptions } from './options.ts';
 export type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 export { BodyTooLargeError, type HttpRequest } from './http/request.ts';
-export { headersOf, type Header, type HttpResponse } from './http/response.ts';
+export {
+  headersOf,
+  type Header,
+  type HttpResponse,
+  type PolicyResponse,
+  ResponseControls,
+} from './http/response.ts';
 export type { Service } from './http/service.ts';
 export { GatewayError } from './http/gatewayError.ts';
 export type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 export type { ServedProcedure } from './procedures/procedures.ts';
-export { ResponseControls } from './http/outgoingResponse.ts';
 export {
   apiErrors,
   problemDetails,

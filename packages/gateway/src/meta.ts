@@ -21,4 +21,4 @@ export type {
 } from './procedures/meta.ts';
 export { fileStream } from './procedures/fileStream.ts';
 export type { Spool, SpooledFile, UploadedFile } from './http/upload.ts';
-export type { ResponseControls } from './http/outgoingResponse.ts';
+export type { ResponseControls } from './http/response.ts';

@@ -1,9 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { performance, unref, type Timer } from '../http/eventLoop.ts';
-import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import { Failure } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import type { CallContext, RequestPolicy } from './requestContext.ts';
+import type { CallContext } from './requestContext.ts';
 
 /** Receives the outcomes of calls: outputs or `Failure`s. `settle` may run synchronously inside `start`. */
 export interface OutcomeReceiver {
@@ -126,25 +125,3 @@ function timedOut({ clientTimeout, deadline, timeoutMs }: CallContext, defaultTi
     message: `The call timed out after ${limit}. Whether it had an effect is unknown.`,
   });
 }
-
-/**
- * Reads the client's timeout from `Grpc-Timeout`. It shortens the deadline of the calls of the request. A malformed
- * value is rejected with 400, because the client relies on its deadline.
- */
-export const clientTimeoutPolicy: RequestPolicy = {
-  admit(context) {
-    const value = context.request.header(timeoutHeader);
-    // Calls on a WebSocket have no headers, and opening the socket takes no time.
-    if (value === undefined || context.kind === 'socket') return undefined;
-    const ms = parseTimeout(value);
-    if (ms === undefined) {
-      return new TRPCError({
-        code: 'BAD_REQUEST',
-        message:
-          'Grpc-Timeout: must be a positive integer of at most 8 digits and a unit (H, M, S, m, u or n), such as 1500m for 1.5 s.',
-      });
-    }
-    context.clientTimeout = { ms, endsAt: performance.now() + ms };
-    return undefined;
-  },
-};

@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { formatValue } from '../http/formatValue.ts';
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { callback, optional, type OptionRules, requireOptions } from '../http/optionRules.ts';
-import type { PolicyResponse } from '../http/outgoingResponse.ts';
+import type { PolicyResponse } from '../http/response.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';

@@ -1,7 +1,12 @@
 // Hot path: every response runs through it.
 import { performance } from '../http/eventLoop.ts';
-import type { OutgoingResponse } from '../http/outgoingResponse.ts';
-import { type HttpResponse, isBodyStream, reportedStream, utf8Length } from '../http/response.ts';
+import {
+  type HttpResponse,
+  isBodyStream,
+  reportedStream,
+  utf8Length,
+  type OutgoingResponse,
+} from '../http/response.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';
 import type { FailedCalls, ProtocolName, RequestContext } from './requestContext.ts';

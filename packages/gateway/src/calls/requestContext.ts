@@ -1,8 +1,10 @@
 // Hot path: one object per request.
+import { TRPCError } from '@trpc/server';
 import { performance } from '../http/eventLoop.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { Limit } from '../procedures/limitError.ts';
-import { OutgoingResponse } from '../http/outgoingResponse.ts';
+import { OutgoingResponse } from '../http/response.ts';
+import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { PolicyContext, PolicyFor, Target } from './policy.ts';
 import type { Scheme } from './scheme.ts';
@@ -164,3 +166,25 @@ const noTarget: Target = { procedures: [], callCount: 1, isPublic: false };
 /** Shared, since only the policies of the service write data. */
 const noData: object = Object.freeze({});
 const noFailedCalls: FailedCalls = new Map();
+
+/**
+ * Reads the client's timeout from `Grpc-Timeout`. It shortens the deadline of the calls of the request. A malformed
+ * value is rejected with 400, because the client relies on its deadline.
+ */
+export const clientTimeoutPolicy: RequestPolicy = {
+  admit(context) {
+    const value = context.request.header(timeoutHeader);
+    // Calls on a WebSocket have no headers, and opening the socket takes no time.
+    if (value === undefined || context.kind === 'socket') return undefined;
+    const ms = parseTimeout(value);
+    if (ms === undefined) {
+      return new TRPCError({
+        code: 'BAD_REQUEST',
+        message:
+          'Grpc-Timeout: must be a positive integer of at most 8 digits and a unit (H, M, S, m, u or n), such as 1500m for 1.5 s.',
+      });
+    }
+    context.clientTimeout = { ms, endsAt: performance.now() + ms };
+    return undefined;
+  },
+};

@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { FetchRequest } from '../adapters/fetch/request.ts';
 import { createFailedAttempts } from '../auth/failedAttempts.ts';
-import { OutgoingResponse } from '../http/outgoingResponse.ts';
+import { OutgoingResponse } from '../http/response.ts';
 import { memoryState } from '../state/memoryState.ts';
 import { createRateLimit, type RateLimitOptions } from './rateLimit.ts';
 import type { HttpRequest } from '../http/request.ts';

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Header, headersOf } from '../http/response.ts';
-import { OutgoingResponse } from '../http/outgoingResponse.ts';
+import { type Header, headersOf, OutgoingResponse } from '../http/response.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { type ProtocolName, RequestContext } from '../calls/requestContext.ts';
 import { securityHeadersPolicy } from './securityHeaders.ts';

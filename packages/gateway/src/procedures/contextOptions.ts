@@ -1,6 +1,6 @@
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import type { HttpRequest } from '../http/request.ts';
-import type { ResponseControls } from '../http/outgoingResponse.ts';
+import type { ResponseControls } from '../http/response.ts';
 
 /**
  * The options of `createContext`, which is called once per REST call, once per tRPC request (a batch is one request),

@@ -1,6 +1,6 @@
 import type { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../http/maybePromise.ts';
-import type { OutgoingResponse } from '../http/outgoingResponse.ts';
+import type { OutgoingResponse } from '../http/response.ts';
 import type { Target } from '../calls/policy.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
 

@@ -1,10 +1,15 @@
 // Hot path: every request runs through it.
 import { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../http/maybePromise.ts';
-import { OutgoingResponse } from '../http/outgoingResponse.ts';
 import { performance } from '../http/eventLoop.ts';
 import { type HttpRequest, requestId } from '../http/request.ts';
-import { discardStream, isBodyStream, requireResponse, type HttpResponse } from '../http/response.ts';
+import {
+  discardStream,
+  isBodyStream,
+  requireResponse,
+  type HttpResponse,
+  OutgoingResponse,
+} from '../http/response.ts';
 import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
 import type { SocketAcceptor } from '../http/webSocket.ts';
 import type { Calls } from '../calls/calls.ts';

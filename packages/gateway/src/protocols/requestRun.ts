@@ -1,7 +1,7 @@
 // Hot path: one object per request with calls, and no closure or promise unless something waits.
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
-import { OutgoingResponse } from '../http/outgoingResponse.ts';
+import { OutgoingResponse } from '../http/response.ts';
 import type { Calls } from '../calls/calls.ts';
 import type { OutcomeReceiver } from '../calls/deadlines.ts';
 import type { Idempotency, IdempotencyReservation, KeyedCall } from '../policies/idempotency.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { GatewayOptions } from '../options.ts';
-import type { ResponseControls } from '../http/outgoingResponse.ts';
+import type { ResponseControls } from '../http/response.ts';
 
 const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
 

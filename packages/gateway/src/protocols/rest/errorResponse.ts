@@ -1,8 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { BodyTooLargeError } from '../../http/request.ts';
-import { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import type { Header } from '../../http/response.ts';
+import { type Header, OutgoingResponse } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
 import type { PropertyPlace } from '../../operations/propertyPlaces.ts';

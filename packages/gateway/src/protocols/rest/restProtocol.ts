@@ -1,9 +1,8 @@
 // Hot path: every REST request runs through it.
 import { TRPCError } from '@trpc/server';
 import Negotiator from 'negotiator';
-import { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
-import { isBodyStream, reportedStream, type Header } from '../../http/response.ts';
+import { isBodyStream, reportedStream, type Header, OutgoingResponse } from '../../http/response.ts';
 import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { Spool } from '../../http/upload.ts';
 import type { LinkBase } from '../../operations/deprecation.ts';

@@ -1,7 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { BodyTooLargeError } from '../../http/request.ts';
-import { requireResponse } from '../../http/response.ts';
-import { OutgoingResponse } from '../../http/outgoingResponse.ts';
+import { requireResponse, OutgoingResponse } from '../../http/response.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import type { RouteHandler, RouteTable } from '../../calls/routes.ts';

@@ -1,7 +1,11 @@
 // Hot path: every successful REST response is encoded here.
 import { formatValue } from '../../http/formatValue.ts';
-import type { ResponseControls } from '../../http/outgoingResponse.ts';
-import { destroyNodeStream, isAsyncIterable, type BodyStream } from '../../http/response.ts';
+import {
+  destroyNodeStream,
+  isAsyncIterable,
+  type BodyStream,
+  type ResponseControls,
+} from '../../http/response.ts';
 import type { LinkBase } from '../../operations/deprecation.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { statusHasBody } from '../../operations/operationOutput.ts';

@@ -1,8 +1,7 @@
 import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
-import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
 import { isObject } from '../../http/isObject.ts';
-import { discardStream, isAsyncIterable, type Header } from '../../http/response.ts';
+import { discardStream, isAsyncIterable, type Header, type OutgoingResponse } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../../http/serverSentEvents.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';

@@ -1,7 +1,6 @@
 import { initTRPC } from '@trpc/server';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
-import type { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import type { BodyStream } from '../../http/response.ts';
+import type { BodyStream, OutgoingResponse } from '../../http/response.ts';
 import type { CallContext } from '../../calls/requestContext.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { JsonLines } from './jsonLines.ts';

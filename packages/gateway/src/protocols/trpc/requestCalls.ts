@@ -1,8 +1,7 @@
 // Hot path: one object per request, and no closure per call.
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
-import { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import { hasNoBody, type Header } from '../../http/response.ts';
+import { hasNoBody, type Header, OutgoingResponse } from '../../http/response.ts';
 import { CallContext, type RequestContext } from '../../calls/requestContext.ts';
 import type { KeyedCall } from '../../policies/idempotency.ts';
 import { idempotencyKey, keyRequired } from '../../calls/idempotencyKey.ts';

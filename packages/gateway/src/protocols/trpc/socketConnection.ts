@@ -9,7 +9,7 @@ import { defaultMessageBytes } from '../../http/service.ts';
 import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
 import { CallContext, type RequestContext } from '../../calls/requestContext.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
-import { ResponseControls } from '../../http/outgoingResponse.ts';
+import { ResponseControls } from '../../http/response.ts';
 import type { SocketSettings } from './options.ts';
 import { withParameters } from './trpcRequest.ts';
 import { maxUnsentBytes, noCall, Socket, type CallInfo } from './socket.ts';

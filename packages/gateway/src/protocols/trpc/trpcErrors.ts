@@ -1,7 +1,6 @@
 import { getErrorShape, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
-import { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import type { Header } from '../../http/response.ts';
+import { type Header, OutgoingResponse } from '../../http/response.ts';
 import type { ReportError } from '../../calls/reportError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { batchTooLarge, boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';

@@ -1,6 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { OutgoingResponse } from '../../http/outgoingResponse.ts';
-import type { Header } from '../../http/response.ts';
+import { type Header, OutgoingResponse } from '../../http/response.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import type { Protocol } from '../protocol.ts';
 import { EventsResponse } from './eventsResponse.ts';

@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { mapMaybePromise, type MaybePromise } from '../../http/maybePromise.ts';
-import { OutgoingResponse } from '../../http/outgoingResponse.ts';
+import { OutgoingResponse } from '../../http/response.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { passesOriginCheck } from '../../auth/origins.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';

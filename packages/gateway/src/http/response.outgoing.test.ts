@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OutgoingResponse, ResponseControls } from './outgoingResponse.ts';
-import { headersOf } from './response.ts';
+import { headersOf, OutgoingResponse, ResponseControls } from './response.ts';
 
 it('response.header replaces earlier values of a header, in any case of its name, and response.append keeps them', () => {
   const controls = new ResponseControls();

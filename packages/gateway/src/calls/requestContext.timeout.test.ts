@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
-import { clientTimeoutPolicy } from './deadlines.ts';
-import { RequestContext } from './requestContext.ts';
+import { clientTimeoutPolicy, RequestContext } from './requestContext.ts';
 
 async function admit(value: string, kind: RequestContext['kind'] = 'request') {
   const request = inProcessRequest('GET', '/v1/pets', { 'grpc-timeout': value });
