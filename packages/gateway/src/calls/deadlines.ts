@@ -1,4 +1,3 @@
-import { TRPCError } from '@trpc/server';
 import { performance, unref, type Timer } from '../http/eventLoop.ts';
 import { Failure } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';

@@ -2,7 +2,6 @@ import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { MaybePromise } from '../http/maybePromise.ts';
 import { type Header, headersOf, isBodyStream, utf8Length, OutgoingResponse } from '../http/response.ts';
-import { clientError } from '../procedures/clientError.ts';
 import { outputErrorMessage } from '../procedures/compile.ts';
 import { Failure } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';

@@ -6,7 +6,7 @@ import type { MaybePromise } from '../../http/maybePromise.ts';
 import { discardStream, isAsyncIterable, OutgoingResponse } from '../../http/response.ts';
 import { performance } from '../../http/eventLoop.ts';
 import type { OutcomeReceiver } from '../../calls/deadlines.ts';
-import { CallContext, type RequestContext } from '../../calls/requestContext.ts';
+import { CallContext } from '../../calls/requestContext.ts';
 import { admit, complete, policyError, type Policy, type PolicyContext } from '../../calls/policy.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallTelemetry } from '../../calls/telemetry.ts';
@@ -16,7 +16,7 @@ import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts'
 import { errorStatusOf } from '../../procedures/clientError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { noCall, type CallInfo, type OpenCall, type Socket } from './socket.ts';
+import { type CallInfo, type OpenCall, type Socket } from './socket.ts';
 import { blobError } from './trpcErrors.ts';
 import { withLastEventId } from './trpcRequest.ts';
 
