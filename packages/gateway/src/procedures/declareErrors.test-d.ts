@@ -30,9 +30,13 @@ test('a client narrows the declared errors of the called procedure, and not thos
   expectTypeOf<Declared['httpStatus']>().toEqualTypeOf<409>();
 });
 
-test('an undeclared code and wrong data do not compile', () => {
+test('an undeclared code, wrong data and a code of tRPC do not compile', () => {
   // @ts-expect-error -- not declared
   void errors.SOLD_OUT;
   expectTypeOf(errors.OUT_OF_STOCK).parameter(0).toExtend<{ data: { left: number } }>();
   expectTypeOf(errors.SHOP_CLOSED).parameter(0).not.toHaveProperty('data');
+  // @ts-expect-error -- one of tRPC's codes
+  declareErrors({ NOT_FOUND: { status: 404 } });
+  // @ts-expect-error -- not in upper case
+  declareErrors({ soldOut: { status: 409 } });
 });

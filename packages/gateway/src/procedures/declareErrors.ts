@@ -1,4 +1,9 @@
-import { TRPCError, type TRPCDefaultErrorShape, type TRPCErrorShape } from '@trpc/server';
+import {
+  TRPCError,
+  type TRPC_ERROR_CODE_KEY,
+  type TRPCDefaultErrorShape,
+  type TRPCErrorShape,
+} from '@trpc/server';
 import type { z } from 'zod/v4';
 import { isZod } from './standardSchema.ts';
 import { codeMessage, isErrorStatus, isReservedCode, trpcCodeOf } from './errorCodes.ts';
@@ -50,6 +55,15 @@ export type DeclaredErrors<Definitions extends ErrorDefinitions> = {
       string]
   | undefined);
 
+/** Rejects tRPC's own codes at compile time: a client that narrows on a declared code must not match another error. */
+type OwnCodes<Definitions> = {
+  readonly [Code in keyof Definitions]: Code extends TRPC_ERROR_CODE_KEY
+    ? `${Code} is one of tRPC's codes: choose another, such as PET_${Code}`
+    : Code extends Uppercase<Code & string>
+      ? ErrorDefinition
+      : 'A code has upper-case letters, digits and underscores, such as OUT_OF_STOCK';
+};
+
 /**
  * Declares errors that procedures throw, with their status, message and data.
  *
@@ -67,7 +81,7 @@ export type DeclaredErrors<Definitions extends ErrorDefinitions> = {
  * @throws {TypeError} for an invalid code or status
  */
 export function declareErrors<const Definitions extends ErrorDefinitions>(
-  definitions: Definitions,
+  definitions: Definitions & OwnCodes<Definitions>,
 ): DeclaredErrors<Definitions> {
   const declared: ErrorDefinitions = definitions;
   const constructors = Object.entries(declared).map(([code, definition]) => {
