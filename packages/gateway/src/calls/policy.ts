@@ -6,7 +6,6 @@ import type { PolicyResponse } from '../http/outgoingResponse.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
-import { GatewayError } from '../http/gatewayError.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Procedure, ServedProcedure } from '../procedures/procedures.ts';
 import type { HeaderSource } from './scheme.ts';

@@ -3,7 +3,6 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { MaybePromise } from '../http/maybePromise.ts';
 import { type Header, headersOf, isBodyStream, utf8Length } from '../http/response.ts';
 import { OutgoingResponse } from '../http/outgoingResponse.ts';
-import { clientError } from '../procedures/clientError.ts';
 import { outputErrorMessage } from '../procedures/compile.ts';
 import { Failure } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';

@@ -10,7 +10,6 @@ import {
   isBodyStream,
   isWritableHeader,
   utf8Bytes,
-  utf8Length,
 } from '../../http/response.ts';
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
 import { internalErrorResponse } from '../server/rejections.ts';
