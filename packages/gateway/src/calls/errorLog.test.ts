@@ -92,10 +92,39 @@ describe('a gateway without onResponse, onError and trpc.onError', () => {
     expect(line).toContain(' (procedure boom,missing, request request-7): Error: no context\n');
   });
 
+  it.each(['%c3%a9', '%d0%b0', '%s', '%j'])(
+    'the log of a request to a path with %s has the path unchanged and the error',
+    async (segment) => {
+      const [line = ''] = await printed(`/${segment}`, {
+        routes: {
+          [`/${segment}`]: () => {
+            throw new Error('disk on fire');
+          },
+        },
+      });
+      expect(line).toContain(
+        `GET /${segment} failed unexpectedly (request request-7): Error: disk on fire\n`,
+      );
+    },
+  );
+
+  it('the log of an error leaves out its properties, which may be secrets', async () => {
+    const cause = Object.assign(new Error('disk on fire'), { headers: { authorization: 'Bearer secret' } });
+    const [line = ''] = await printed('/page', {
+      routes: {
+        '/page': () => {
+          throw new Error('No page.', { cause });
+        },
+      },
+    });
+    expect(line).toContain('\nCause: Error: disk on fire\n');
+    expect(line).not.toContain('secret');
+  });
+
   it('the log of a TRPCError includes its cause', async () => {
     const [line = ''] = await printed('/v1/wrapped');
     expect(line).toMatch(
-      /: TRPCError: No animals\.\n[^]*errorLog\.test\.ts[^]* cause: Error: disk on fire\n/,
+      /: TRPCError: No animals\.\n[^]*errorLog\.test\.ts[^]*\nCause: Error: disk on fire\n/,
     );
   });
 

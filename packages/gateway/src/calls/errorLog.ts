@@ -1,4 +1,3 @@
-import { TRPCError } from '@trpc/server';
 import type { RequestRecord } from './requestRecord.ts';
 import type { FailedCalls } from './requestContext.ts';
 
@@ -15,12 +14,10 @@ export function logUnexpected(
     : [...failedCalls, [error, ''] as const]) {
     const name = called || operation;
     const procedure = name === undefined ? '' : `procedure ${oneLine(name)}, `;
-    // tRPC copies the stack of an error to the TRPCError that wraps it.
-    const isCopy = each instanceof TRPCError && each.cause?.stack === each.stack;
+    // A single argument: with more, `console.error` would format each `%` of the path.
     // oxlint-disable-next-line no-console -- it is the log of a service that has named no other
     console.error(
-      `${oneLine(method)} ${oneLine(path)} failed unexpectedly (${procedure}request ${requestId}):`,
-      isCopy ? each.cause : each,
+      `${oneLine(method)} ${oneLine(path)} failed unexpectedly (${procedure}request ${requestId}): ${stackOf(each)}`,
     );
   }
 }
@@ -35,3 +32,12 @@ function oneLine(text: string): string {
 }
 
 const maxCharacters = 256;
+
+/** Returns the stack of an error and of its causes, without their other properties, which may be secrets. */
+function stackOf(error: unknown, depth = 5): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause, stack = String(error) } = error;
+  // tRPC copies the stack of an error to the TRPCError that wraps it.
+  if (cause === undefined || (cause instanceof Error && cause.stack === stack) || depth === 0) return stack;
+  return `${stack}\nCause: ${stackOf(cause, depth - 1)}`;
+}

@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../http/request.ts';
-import { type Header, type HttpResponse } from '../http/response.ts';
+import type { Header, HttpResponse } from '../http/response.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import type { ProtectedResource } from './scheme.ts';

@@ -156,6 +156,12 @@ function metaProblems(type: string, meta: GatewayMeta): readonly string[] {
       : [`"${name}" is not read from the metadata; did you mean "${near}"?`];
   });
   const problems = [...misspelt, ...invalidOptions(meta, rules)];
+  // Its former name. Ignored, it would leave a mutation without protection against a second run.
+  if ('idempotencyKey' in meta) {
+    problems.push(
+      'idempotencyKey is read only in openapi. Write idempotent, with which the gateway replays responses.',
+    );
+  }
   if (problems.length > 0) return problems;
   const { openapi, scopes = [], idempotent } = meta;
   if (openapi) problems.push(...restProblems(openapi));

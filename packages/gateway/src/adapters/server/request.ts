@@ -45,8 +45,8 @@ const authority = /^(?:\[[0-9A-Fa-f:.]+\]|(?:[0-9A-Za-z._~!$&'()*+;=-]|%[0-9A-Fa
 const lengthPattern = /^[0-9]{1,15}$/;
 const chunkedCoding = /^chunked$/i;
 
-/** The last valid `Host`, as a cache: nearly all requests have the same. */
-let validHost = '';
+/** The last valid `Host`, as a cache: nearly all requests have the same. Never empty, since an empty one is invalid. */
+let validHost = 'localhost';
 
 /** Characters other than tab and printable ASCII. */
 export const nonPrintable = /[^\t -~]/;

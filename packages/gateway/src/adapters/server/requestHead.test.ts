@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { RequestHead } from './request.ts';
 import { adapters, dial, ok } from './testing/dial.ts';
+
+// The first test, since the Host of a request is compared with the last valid one of the process.
+it('the first request is rejected if it has an empty Host and another one', () => {
+  const head = new RequestHead();
+  head.clear();
+  head.add('host', '');
+  head.add('host', 'x');
+  expect(head.rejection('GET', '/', '', 1000)).toMatchObject({ status: 400 });
+});
 
 describe.each(adapters)('on $adapter', ({ listen }) => {
   /** Sends one request per value on one connection, in the header X, and returns the values that the server reads. */

@@ -31,10 +31,10 @@ export async function withCertificate<T>(
     [file, what] = [keyFile, `the private key, without a passphrase, of ${resolve(certFile)}`];
     const key = await readFile(keyFile);
     if (!certificate.checkPrivateKey(createPrivateKey(key)))
-      throw new Error('the certificate has another key.');
+      throw new Error('the certificate has another key');
     return use({ cert, key });
   } catch (cause) {
     const { message } = cause as Error;
-    throw new CertificateError(`${resolve(file)} cannot be read as PEM of ${what}: ${message}`, { cause });
+    throw new CertificateError(`${resolve(file)} cannot be read as PEM of ${what}: ${message}.`, { cause });
   }
 }
