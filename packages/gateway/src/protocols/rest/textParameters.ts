@@ -108,7 +108,7 @@ export function setValue(
   } else {
     const keys = toKeys(path);
     const message = 'must not be sent more than once';
-    // One issue, however often a client repeats the name: 1,000 would be a response of 80 KB.
+    // One issue, however often a client repeats the name.
     const isReported = issues.some((issue) => issue.message === message && issue.path.join() === keys.join());
     if (!isReported) issues.push({ ...converter.issue, path: keys, message });
   }
