@@ -101,6 +101,13 @@ describe('a parameter of a query that cannot be empty', () => {
   });
 });
 
+it('the document has the description and the members that .meta({ param }) of a parameter has', async () => {
+  const param = { description: 'Only pets of this name.', required: true, example: 'Rex' };
+  const procedure = find(z.object({ id: z.int(), name: z.string().optional().meta({ param }) }));
+  const { parameters } = await operationOf(t.router({ find: procedure }), '/pets/{id}');
+  expect(parameters?.find(({ name }) => name === 'name')).toMatchObject(param);
+});
+
 describe('the media types of an output', () => {
   it.each([
     'application/json',

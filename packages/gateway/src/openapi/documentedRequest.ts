@@ -22,7 +22,7 @@ interface DocumentedParameter {
   readonly in: string;
   readonly name: string;
   readonly schema: SchemaObject;
-  readonly required: true | undefined;
+  readonly required: boolean | undefined;
   readonly description: string | undefined;
 }
 
@@ -82,15 +82,15 @@ function schemaParameter(
   components: Components,
 ): DocumentedParameter {
   const parser = parserOf(schema);
-  const { id: _id, ...more }: Readonly<Record<string, unknown>> =
+  const { id: _id, ...more }: Partial<DocumentedParameter> & { readonly id?: unknown } =
     (parser && z.globalRegistry.get(parser)?.['param']) ?? {};
   return {
     in: where,
     name,
     schema: components.write(schema, 'input'),
     ...more,
-    required: acceptsUndefined(schema) ? undefined : true,
-    description: schema.description ?? schema[details]?.target?.description,
+    required: acceptsUndefined(schema) ? more.required : true,
+    description: schema.description ?? schema[details]?.target?.description ?? more.description,
   };
 }
 

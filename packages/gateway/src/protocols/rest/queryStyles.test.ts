@@ -151,3 +151,17 @@ describe('conversion of arbitrary queries', () => {
     );
   });
 });
+
+it.each([
+  ['a parameter', z.string(), 'q=a&q=b&q=c&q=d', ['q']],
+  [
+    'a member in brackets',
+    z.object({ a: z.string(), b: z.string() }),
+    'q[a]=1&q[b]=1&q[a]=2&q[a]=3',
+    ['q', 'a'],
+  ],
+])('%s that is sent several times is one issue', (_, schema, query, path) => {
+  expect(read(schema, query).issues).toEqual([
+    expect.objectContaining({ path, message: 'must not be sent more than once' }),
+  ]);
+});

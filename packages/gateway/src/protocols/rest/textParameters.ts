@@ -106,7 +106,11 @@ export function setValue(
   } else if (isFirst) {
     values[key] = convertText(converter, text, path, issues);
   } else {
-    issues.push({ ...converter.issue, path: toKeys(path), message: 'must not be sent more than once' });
+    const keys = toKeys(path);
+    const message = 'must not be sent more than once';
+    // One issue, however often a client repeats the name.
+    const isReported = issues.some((issue) => issue.message === message && issue.path.join() === keys.join());
+    if (!isReported) issues.push({ ...converter.issue, path: keys, message });
   }
 }
 

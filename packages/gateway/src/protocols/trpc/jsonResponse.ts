@@ -53,7 +53,7 @@ export class JsonResponse extends RequestCalls {
         const { replacement, shape, text } = this.#encodeError(written, index, sentBytes);
         const error = replacement ?? written;
         this.#text += text;
-        this.#bytes = sentBytes + (replacement ? Infinity : utf8Length(text));
+        this.#bytes = sentBytes + utf8Length(text);
         items.push({ error: shape });
         errors.push(error);
         ownStatus = getHTTPStatusCode({ error: shape } as never, [error]);

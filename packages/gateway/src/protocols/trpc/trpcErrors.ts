@@ -1,6 +1,6 @@
 import { getErrorShape, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
-import { type Header, OutgoingResponse } from '../../http/response.ts';
+import { type Header, OutgoingResponse, utf8Length } from '../../http/response.ts';
 import type { ReportError } from '../../calls/reportError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { batchTooLarge, boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
@@ -134,15 +134,18 @@ export function encodeError(
   maxBytes: number,
   sentBytes = 0,
 ): EncodedError {
+  let replacement: LimitError;
   try {
-    const text = boundedJson(envelope(shape), maxErrorBytes(maxBytes - sentBytes)) ?? 'null';
-    return { text, shape, replacement: undefined };
+    const text = boundedJson(envelope(shape), maxErrorBytes(maxBytes)) ?? 'null';
+    const exceedsBatch = sentBytes > 0 && utf8Length(text) > maxErrorBytes(maxBytes - sentBytes);
+    if (!exceedsBatch) return { text, shape, replacement: undefined };
+    replacement = batchTooLarge(maxBytes);
   } catch (cause) {
     if (!(cause instanceof LimitError)) throw cause;
-    const replacement = sentBytes === 0 ? errorTooLarge(maxBytes) : batchTooLarge(maxBytes);
-    const standIn = defaultShape(replacement);
-    return { text: JSON.stringify(envelope(standIn)), shape: standIn, replacement };
+    replacement = errorTooLarge(maxBytes);
   }
+  const standIn = defaultShape(replacement);
+  return { text: JSON.stringify(envelope(standIn)), shape: standIn, replacement };
 }
 
 /** Returns tRPC's own shape of an error, without the router's `errorFormatter`. */

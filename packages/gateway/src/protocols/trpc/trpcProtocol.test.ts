@@ -1205,3 +1205,31 @@ describe('errors that cannot be encoded', () => {
     },
   );
 });
+
+it('an error of a batch that alone is over maxResponseBytes leaves the results of the other calls', async () => {
+  const t = initTRPC.create({ isDev: false });
+  const fail = (length: number) =>
+    t.procedure.query(() => {
+      throw new TRPCError({ code: 'BAD_REQUEST', message: 'x'.repeat(length) });
+    });
+  const { fetch } = await createGateway({
+    router: t.router({ huge: fail(9000), medium: fail(3000), ok: t.procedure.query(() => 'ok') }),
+    createContext: () => ({}),
+    document: { title: 'Errors', version: '0.0.0' },
+    maxResponseBytes: 5000,
+  });
+  const resultsOf = async (paths: string) => {
+    const response = await fetch(new Request(`http://localhost/trpc/${paths}?batch=1`));
+    const results = (await response.json()) as {
+      error?: { message: string; data: { httpStatus: number } };
+    }[];
+    return [
+      response.status,
+      results.map(({ error }) => error?.data.httpStatus ?? 200),
+      results[0]?.error?.message,
+    ];
+  };
+  const message = 'The error of this call is larger than 5000 bytes (maxResponseBytes).';
+  expect(await resultsOf('huge,ok')).toEqual([207, [413, 200], message]);
+  expect(await resultsOf('ok,medium,medium')).toEqual([207, [200, 400, 413], undefined]);
+});
