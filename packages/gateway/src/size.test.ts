@@ -4,22 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { parseSync, Visitor } from 'oxc-parser';
 import { expect, it } from 'vitest';
 
-/**
- * Maximum size of the published files, all together. The comment has the goal until it is reached. Lower a number with
- * the change that makes it possible.
- */
+/** Maximum size of the published files, all together. Lower a number with the change that makes it possible. */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 15_830, // Goal: 14,000.
-  files: 182, // Goal: 200.
-  foldersOver20Files: 0, // Goal: 0.
-  functionsOver100Lines: 0, // Goal: 0.
+  codeLines: 13_539,
+  files: 164,
+  foldersOver20Files: 0,
+  functionsOver100Lines: 0,
   /** Names that `index.ts` exports. */
-  exportedNames: 64, // Goal: 75.
+  exportedNames: 61,
   /** Names that any entry point exports. */
-  namesOfEntryPoints: 114,
+  namesOfEntryPoints: 108,
   /** Members of options, metadata and hooks: see `fieldsOf`. */
-  fields: 114, // Goal: 110.
+  fields: 106,
 };
 
 const source = fileURLToPath(new URL('.', import.meta.url));

@@ -44,7 +44,7 @@ export type RejectHttp = (request: HttpRequest, rejection: HttpRejection) => Htt
 /** Default of `maxBodyBytes`. */
 export const defaultBodyBytes = 1_048_576;
 
-/** Default of `maxMessageBytes` and `maxUnauthenticatedBytes`. */
+/** Default of `maxMessageBytes`. */
 export const defaultMessageBytes = 65_536;
 
 /** A service that an adapter can serve: a `Gateway`, or your own implementation. */
@@ -74,9 +74,4 @@ export interface Service {
   readonly maxStreamBytes?: number;
   /** Maximum size of a WebSocket message, in bytes. Default: 65536. */
   readonly maxMessageBytes?: number;
-  /**
-   * Maximum total size in bytes of the messages on a WebSocket while its acceptor is `isUnauthenticated`, including
-   * unfinished messages. Default: 65536.
-   */
-  readonly maxUnauthenticatedBytes?: number;
 }

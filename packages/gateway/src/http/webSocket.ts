@@ -49,8 +49,4 @@ export interface SocketHandler {
 }
 
 /** Receives a WebSocket after it has opened, and returns its callbacks. */
-export interface SocketAcceptor {
-  (socket: WebSocketPeer): SocketHandler;
-  /** Whether the client is not authenticated yet. Messages larger than `maxUnauthenticatedBytes` are then rejected. */
-  readonly isUnauthenticated?: boolean;
-}
+export type SocketAcceptor = (socket: WebSocketPeer) => SocketHandler;

@@ -36,16 +36,14 @@ const unsentBytesGraceMs = 1000;
  */
 export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptions): () => void {
   const { service, sockets, responder, serves = () => true } = options;
-  const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } = service;
-  const { rejectHttp = defaultRejection } = service;
+  const { maxMessageBytes = defaultMessageBytes, rejectHttp = defaultRejection } = service;
   const { shouldUpgradeCallback } = server;
   if (!shouldUpgradeCallback) {
     throw new Error(
       `WebSockets need Node 22.21, 24.9 or newer, and this is ${process.version}. Update Node.`,
     );
   }
-  const admitted = createOpener(maxMessageBytes);
-  const unauthenticated = createOpener(Math.min(maxMessageBytes, maxUnauthenticatedBytes));
+  const opener = createOpener(maxMessageBytes);
   /** Open connections of WebSockets. */
   const connections = new Set<Socket>();
 
@@ -98,13 +96,12 @@ export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptio
     accept: SocketAcceptor,
   ): void {
     const { connection } = request;
-    const { native, maxBytes } = accept.isUnauthenticated ? unauthenticated : admitted;
     const reject = ({ message: reason }: Error) => {
       responder.respond(request, rejectHttp(request, badRequest(`${reason}.`)));
     };
     // ws emits it within `handleUpgrade`.
-    native.once('wsClientError', reject);
-    native.handleUpgrade(message, connection, head, (ws) => {
+    opener.once('wsClientError', reject);
+    opener.handleUpgrade(message, connection, head, (ws) => {
       request.res.detachSocket(connection);
       request.onUpgrade();
       options.onUpgrade?.(connection);
@@ -114,9 +111,9 @@ export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptio
         request.onDisconnect();
         responder.count(calls);
       };
-      new NodeSocket(ws, connection, sockets, maxBytes, onClosed).accept(accept);
+      new NodeSocket(ws, connection, sockets, maxMessageBytes, onClosed).accept(accept);
     });
-    native.off('wsClientError', reject);
+    opener.off('wsClientError', reject);
   }
 
   server.shouldUpgradeCallback = (message) => {
@@ -161,5 +158,5 @@ function createOpener(maxBytes: number) {
     // Missing in the types of ws 8.18.
     closeTimeout: closedWithinMs,
   };
-  return { native: new WebSocketServer<typeof NativeSocket>(options), maxBytes };
+  return new WebSocketServer<typeof NativeSocket>(options);
 }

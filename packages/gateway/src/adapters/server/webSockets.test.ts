@@ -153,16 +153,13 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
     );
 
     it.each([
-      [false, 1_000_000, 500_000, 'received'],
-      [false, 1_000_000, 1_000_001, `closed with ${tooLargeCode}`],
-      [true, 1_000_000, 2000, 'received'],
-      [true, 1_000_000, 2001, `closed with ${tooLargeCode}`],
-      // A larger maxUnauthenticatedBytes does not raise maxMessageBytes.
-      [true, 1000, 1000, 'received'],
-      [true, 1000, 1001, 'closed with 1009'],
+      [1_000_000, 500_000, 'received'],
+      [1_000_000, 1_000_001, `closed with ${tooLargeCode}`],
+      [1000, 1000, 'received'],
+      [1000, 1001, 'closed with 1009'],
     ])(
-      'a WebSocket with isUnauthenticated: %s, maxMessageBytes: %i and a message of %i bytes: %s',
-      async (isUnauthenticated, maxMessageBytes, bytes, expected) => {
+      'a WebSocket with maxMessageBytes: %i and a message of %i bytes: %s',
+      async (maxMessageBytes, bytes, expected) => {
         const message = Promise.withResolvers<string>();
         const accept = (socket: WebSocketPeer): SocketHandler => ({
           ...recordingHandler(socket),
@@ -171,9 +168,8 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
         });
         const listening = await listen({
           handle: () => ok(),
-          upgrade: () => Object.assign(accept, { isUnauthenticated }),
+          upgrade: () => accept,
           maxMessageBytes,
-          maxUnauthenticatedBytes: 2000,
         });
         const client = connectTo(listening);
         await once(client, 'open');

@@ -2,7 +2,6 @@ import type {
   HttpRequest as NativeRequest,
   HttpResponse as NativeResponse,
   TemplatedApp,
-  WebSocketBehavior,
   us_socket_context_t,
 } from 'uWebSockets.js';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
@@ -28,27 +27,15 @@ interface WebSocketsOptions {
   readonly onUpgrade: () => void;
 }
 
-/**
- * Serves the WebSockets of a service, for all paths.
- *
- * In uWebSockets.js 20, the limit for messages belongs to a behavior, and a socket keeps the behavior that it was
- * opened with. So there are two behaviors, for authenticated and unauthenticated clients. Both match all paths, which
- * requires two patterns, and the handler of either pattern opens sockets with either behavior.
- */
+/** Serves the WebSockets of a service, for all paths. */
 export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions): void {
   const { service, sockets, responder } = options;
-  const { maxMessageBytes = defaultMessageBytes, maxUnauthenticatedBytes = defaultMessageBytes } = service;
-  /** uWS's contexts of the two behaviors: first the one for authenticated clients. */
-  const contexts: us_socket_context_t[] = [];
+  const { maxMessageBytes = defaultMessageBytes } = service;
 
-  const behavior = (
-    index: number,
-    maxBytes: number,
-    maxPayloadBytes: number,
-  ): WebSocketBehavior<SocketData> => ({
+  app.ws<SocketData>('/*', {
     // Maximum number of bytes of a message, complete or not, that uWS buffers. A frame that announces more ends the
     // connection; uWebSockets.js 20 then sends no close frame.
-    maxPayloadLength: maxPayloadBytes,
+    maxPayloadLength: Math.max(maxMessageBytes, minPayloadBytes),
     // 0 means no limit. With a limit, uWebSockets.js 20 drops messages over it and reports this only by a return value.
     // The handler limits each socket by `bufferedBytes`, and `OpenSockets` limits all sockets together.
     maxBackpressure: 0,
@@ -58,14 +45,7 @@ export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions):
     // uWS.DISABLED: compression takes memory for each socket, and CPU time that any client can cause.
     compression: 0,
 
-    upgrade: (res, req, context) => {
-      contexts[index] = context;
-      const [admitted, unauthenticated] = contexts;
-      if (admitted && unauthenticated) upgradeOrHandle(options, res, req, admitted, unauthenticated);
-      // The first upgrade passes both handlers, since uWS reveals the context of a behavior only to its upgrade
-      // handler.
-      else req.setYield(true);
-    },
+    upgrade: (res, req, context) => upgradeOrHandle(options, res, req, context),
     open: (ws) => {
       const data = ws.getUserData();
       data.socket = new UwsSocket(ws, sockets);
@@ -73,9 +53,9 @@ export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions):
     },
     message: (ws, message, isBinary) => {
       const { socket } = ws.getUserData();
-      if (message.byteLength > maxBytes) {
+      if (message.byteLength > maxMessageBytes) {
         socket?.handler?.limited('message-bytes');
-        socket?.close(1009, `The message is larger than ${maxBytes} bytes.`);
+        socket?.close(1009, `The message is larger than ${maxMessageBytes} bytes.`);
       } else {
         // Copied, since uWS detaches the memory when this handler returns. Node's pool saves a sixth of the time of a
         // call.
@@ -101,18 +81,13 @@ export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions):
       responder.count(Promise.resolve(socket?.handler?.closed(code !== 1006)));
     },
   });
-
-  app.ws('/*', behavior(0, maxMessageBytes, Math.max(maxMessageBytes, minPayloadBytes)));
-  const smaller = Math.min(maxMessageBytes, maxUnauthenticatedBytes);
-  app.ws('/*unauthenticated', behavior(1, smaller, maxUnauthenticatedBytes));
 }
 
 function upgradeOrHandle(
   { limits, sockets, responder, onUpgrade }: WebSocketsOptions,
   res: NativeResponse,
   req: NativeRequest,
-  admitted: us_socket_context_t,
-  unauthenticated: us_socket_context_t,
+  context: us_socket_context_t,
 ): void {
   const request = new UwsRequest(res, req, limits);
   const decision = request.isUpgrade ? sockets.decide(request) : undefined;
@@ -131,7 +106,6 @@ function upgradeOrHandle(
    */
   const open = (accept: SocketAcceptor) => {
     request.onUpgrade();
-    const context = accept.isUnauthenticated ? unauthenticated : admitted;
     res.upgrade<SocketData>({ request, accept }, key, protocol, extensions, context);
     onUpgrade();
   };
