@@ -29,7 +29,7 @@ COPY packages/types/package.json packages/types/
 RUN npm ci --ignore-scripts
 COPY apps apps
 COPY packages packages
-RUN node --conditions=@petstore/source apps/server/scripts/bundle.ts
+RUN node --conditions=trpc-gateway-source apps/server/scripts/bundle.ts
 # Only what runs: the bundle, and the addons that cannot be in it, with the binaries that this Node may load.
 RUN mkdir /out \
  && cp -r --parents -t /out \

@@ -5,8 +5,8 @@ import { type Adapter, adapters } from './packages/gateway/test/adapters.ts';
 import { FailuresAsTheyHappen } from './vitest.failures.ts';
 
 // Tests run the packages' sources: no build in the inner loop. Node itself resolves what a test starts as a process,
-// so those pass `--conditions=@petstore/source` too.
-const conditions = ['@petstore/source', 'node', 'import', 'module', 'default'];
+// so those pass `--conditions=trpc-gateway-source` too.
+const conditions = ['trpc-gateway-source', 'node', 'import', 'module', 'default'];
 
 // One seed for every property test of a run; vitest.setup.ts gives it to fast-check.
 process.env['TEST_SEED'] ??= String(randomInt(2 ** 31));

@@ -9,7 +9,7 @@ const alias = [...readdirSync(packages), 'gateway/test'].flatMap((folder) => {
   const base = new URL(`${folder}/`, packages);
   const { name, exports = {} } = JSON.parse(readFileSync(new URL('package.json', base), 'utf8')) as {
     readonly name: string;
-    readonly exports?: Readonly<Record<string, string | { readonly '@petstore/source': string }>>;
+    readonly exports?: Readonly<Record<string, string | { readonly 'trpc-gateway-source': string }>>;
   };
   return Object.entries(exports).flatMap(([path, target]) =>
     typeof target === 'string'
@@ -17,7 +17,7 @@ const alias = [...readdirSync(packages), 'gateway/test'].flatMap((folder) => {
       : [
           {
             find: new RegExp(`^${name}${path.slice(1)}$`),
-            replacement: new URL(target['@petstore/source'], base).pathname,
+            replacement: new URL(target['trpc-gateway-source'], base).pathname,
           },
         ],
   );

@@ -1,5 +1,5 @@
 import { createRecord, defineCollection, getRecord, listRecords, updateRecord } from '@petstore/core';
-import { declareErrors } from '@petstore/gateway/meta';
+import { declareErrors } from 'trpc-gateway/meta';
 import { tracked } from '@trpc/server';
 import { z } from 'zod';
 import { animals, byId, Status } from './animals.ts';

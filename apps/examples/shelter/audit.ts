@@ -1,6 +1,6 @@
 import { defineCollection, listRecords, type Store } from '@petstore/core';
-import type { Policy } from '@petstore/gateway';
-import type { AccessTokenClaims } from '@petstore/gateway/jwt';
+import type { Policy } from 'trpc-gateway';
+import type { AccessTokenClaims } from 'trpc-gateway/jwt';
 import { z } from 'zod';
 import { errors, Id, page, procedure } from './trpc.ts';
 

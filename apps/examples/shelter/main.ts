@@ -1,4 +1,4 @@
-import { run } from '@petstore/runtime';
+import { run } from 'trpc-gateway-runtime';
 import { shelterService } from './service.ts';
 
 // An empty value means unset.

@@ -1,7 +1,7 @@
 import { existsSync, openAsBlob } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { temporaryPath } from '@petstore/gateway/node';
+import { temporaryPath } from 'trpc-gateway/node';
 
 /** The photos of animals: one JPEG file for each. */
 export class PhotoFolder {

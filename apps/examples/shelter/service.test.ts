@@ -18,7 +18,7 @@ async function newFolder(): Promise<string> {
 /** Starts `main.ts` or `dev.ts` as a process. */
 async function start(program: string, env: Readonly<Record<string, string>> = {}) {
   const path = fileURLToPath(new URL(program, import.meta.url));
-  const child = startProcess(process.execPath, ['--conditions=@petstore/source', path], {
+  const child = startProcess(process.execPath, ['--conditions=trpc-gateway-source', path], {
     env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: join(await newFolder(), 'data'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,13 +1,13 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Store } from '@petstore/core';
-import { createGateway, type State } from '@petstore/gateway';
-import { jwt } from '@petstore/gateway/jwt';
-import { temporaryFiles } from '@petstore/gateway/node';
-import type { RunOptions, StartContext, Started } from '@petstore/runtime';
-import { docsPage } from '@petstore/runtime/docs';
-import { log, type LogOptions } from '@petstore/runtime/log';
-import { metrics } from '@petstore/runtime/metrics';
+import { createGateway, type State } from 'trpc-gateway';
+import { jwt } from 'trpc-gateway/jwt';
+import { temporaryFiles } from 'trpc-gateway/node';
+import type { RunOptions, StartContext, Started } from 'trpc-gateway-runtime';
+import { docsPage } from 'trpc-gateway-runtime/docs';
+import { log, type LogOptions } from 'trpc-gateway-runtime/log';
+import { metrics } from 'trpc-gateway-runtime/metrics';
 import { AdoptionFeed } from './adoptionFeed.ts';
 import { auditPolicy } from './audit.ts';
 import { PhotoFolder } from './photoFolder.ts';
@@ -97,7 +97,7 @@ async function openStore(
 ): Promise<{ readonly store: Store; readonly state: State }> {
   if (uri === undefined) {
     const { openEmbeddedStore } = await import('@petstore/core/store/embedded');
-    const { folderState } = await import('@petstore/runtime/state/folder');
+    const { folderState } = await import('trpc-gateway-runtime/state/folder');
     const store = await openEmbeddedStore({ dataDir, collections });
     onClose((closing) => store.close(closing));
     const state = folderState({ path: join(dataDir, 'responses') });
@@ -105,7 +105,7 @@ async function openStore(
     return { store, state };
   }
   const { openMongodbStore } = await import('@petstore/core/store/mongodb');
-  const { mongodbState } = await import('@petstore/runtime/state/mongodb');
+  const { mongodbState } = await import('trpc-gateway-runtime/state/mongodb');
   const { MongoClient } = await import('mongodb');
   const store = await openMongodbStore({ uri, database, collections });
   onClose((closing) => store.close(closing));

@@ -1,5 +1,5 @@
 import type { Context as StoreContext } from '@petstore/core';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import type { AdoptionFeed } from './adoptionFeed.ts';

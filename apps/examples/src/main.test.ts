@@ -10,7 +10,7 @@ if (noCurl) process.stderr.write('SKIPPED: the example with curl: this machine h
 /** Runs an example with a temporary pet store and returns its output. */
 async function runExample(...args: readonly string[]): Promise<readonly string[]> {
   const { stdout } = await promisify(execFile)(process.execPath, [
-    '--conditions=@petstore/source',
+    '--conditions=trpc-gateway-source',
     main,
     ...args,
   ]);

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { servePage } from './petStore/page/servePage.ts';
 import { startPetStore } from './petStore/startPetStore.ts';
 
-const node = (name: string) => [process.execPath, '--conditions=@petstore/source', pathOf(name)];
+const node = (name: string) => [process.execPath, '--conditions=trpc-gateway-source', pathOf(name)];
 const pathOf = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 const commands: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,6 @@
 import { animals, type Store } from '@petstore/core';
-import type { RequestRecord } from '@petstore/gateway';
-import { openMetrics } from '@petstore/runtime/metrics';
+import type { RequestRecord } from 'trpc-gateway';
+import { openMetrics } from 'trpc-gateway-runtime/metrics';
 import { createStoreMetrics } from '../src/storeMetrics.ts';
 
 // Measures the cost of the metrics per request: of `onResponse` (goal: 1 µs), and of measuring a synchronous and an

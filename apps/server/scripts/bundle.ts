@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { writePage } from '@petstore/runtime/docs';
+import { writePage } from 'trpc-gateway-runtime/docs';
 import { build, type Plugin } from 'esbuild';
 
 // Bundles the service for `npm start` and for tests: `bundle.ts [folder] [additional entry points]`. Without a bundle, the
@@ -57,7 +57,7 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node22',
-  conditions: ['@petstore/source'],
+  conditions: ['trpc-gateway-source'],
   // It loads its addon relative to its own file.
   external: ['uWebSockets.js'],
   plugins: [shakeZod, placeLmdb],

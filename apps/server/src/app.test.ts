@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
-import { reservePort } from '@petstore/gateway/listen';
+import { reservePort } from 'trpc-gateway/listen';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startServer } from './app.ts';
 import { readConfiguration } from './configuration.ts';

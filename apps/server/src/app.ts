@@ -1,7 +1,7 @@
-import { type Adapter, type RunOptions, startService } from '@petstore/runtime';
-import { docsPage } from '@petstore/runtime/docs';
-import { log } from '@petstore/runtime/log';
-import { openTelemetry } from '@petstore/runtime/opentelemetry';
+import { type Adapter, type RunOptions, startService } from 'trpc-gateway-runtime';
+import { docsPage } from 'trpc-gateway-runtime/docs';
+import { log } from 'trpc-gateway-runtime/log';
+import { openTelemetry } from 'trpc-gateway-runtime/opentelemetry';
 import type { Configuration } from './configuration.ts';
 import { openConfiguredStore } from './configuredStore.ts';
 import { listenOptions } from './edgeOptions.ts';
@@ -42,7 +42,7 @@ export async function serviceOptions(
       admin: {
         host: ADMIN_HOST,
         port: ADMIN_PORT,
-        metrics: (await import('@petstore/runtime/metrics')).metrics({ prefix: 'petstore_' }),
+        metrics: (await import('trpc-gateway-runtime/metrics')).metrics({ prefix: 'petstore_' }),
       },
     }),
     workers: WORKERS,

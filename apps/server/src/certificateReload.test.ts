@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { reloadCertificates } from '@petstore/runtime/tls';
+import { reloadCertificates } from 'trpc-gateway-runtime/tls';
 import { selfSigned } from '@petstore/testing/selfSigned';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';

@@ -1,4 +1,4 @@
-import { callHeaders, safeRetryLink } from '@petstore/gateway/client';
+import { callHeaders, safeRetryLink } from 'trpc-gateway/client';
 import { startFaultyFront } from '@petstore/testing/faultyFront';
 import type { AppRouter } from '@petstore/types';
 import { createTRPCClient, httpLink } from '@trpc/client';

@@ -1,5 +1,5 @@
 import type { KeyIdentity } from '@petstore/core';
-import { bearer, createGateway, type Gateway } from '@petstore/gateway';
+import { bearer, createGateway, type Gateway } from 'trpc-gateway';
 import type { Configuration } from './configuration.ts';
 import { edgeOptions } from './edgeOptions.ts';
 import { apiKeyCredential, service } from './service.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { memoryState } from '@petstore/gateway';
+import { memoryState } from 'trpc-gateway';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readConfiguration } from './configuration.ts';
 import { edgeOptions, listenOptions } from './edgeOptions.ts';

@@ -1,6 +1,6 @@
 import type { KeyIdentity } from '@petstore/core';
-import type { GatewayOptions, State } from '@petstore/gateway';
-import type { ServeOptions, TlsFiles } from '@petstore/gateway/listen';
+import type { GatewayOptions, State } from 'trpc-gateway';
+import type { ServeOptions, TlsFiles } from 'trpc-gateway/listen';
 import type { Configuration } from './configuration.ts';
 import type { service } from './service.ts';
 

@@ -1,5 +1,5 @@
-import { CertificateError, ListenError } from '@petstore/gateway/listen';
-import type { ListenerAddress } from '@petstore/runtime';
+import { CertificateError, ListenError } from 'trpc-gateway/listen';
+import type { ListenerAddress } from 'trpc-gateway-runtime';
 import { ConfigurationError } from './configuration.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { errorText as textOf } from '@petstore/runtime/signals';
+import { errorText as textOf } from 'trpc-gateway-runtime/signals';
 
 /** Errors with a message for operators. Identified by name, because importing the classes would load their modules. */
 export const expectedErrors = ['CommandError', 'ConfigurationError', 'StoreError'];

@@ -1,6 +1,6 @@
 import { StoreError } from '@petstore/core';
 import { describe, expect, test } from 'vitest';
-import { healthRoutes } from '@petstore/runtime/health';
+import { healthRoutes } from 'trpc-gateway-runtime/health';
 import { storeChecks } from './storeFailure.ts';
 import { sharedServer } from './testing/newFolder.ts';
 

@@ -1,4 +1,4 @@
-import { briefFloods, measureFloods } from '@petstore/gateway-test/load';
+import { briefFloods, measureFloods } from 'trpc-gateway-test/load';
 import { everyForm } from '@petstore/testing/forms';
 import { describe, expect, test } from 'vitest';
 import { startPetStoreUnderLoad } from './testing/petStoreUnderLoad.ts';

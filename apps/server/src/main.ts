@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { endWithError } from '@petstore/runtime/signals';
+import { endWithError } from 'trpc-gateway-runtime/signals';
 import { z } from 'zod';
 import { CommandError } from './commandError.ts';
 import { type Command, helpText, parseCommandLine } from './commandLine.ts';
@@ -51,7 +51,7 @@ async function runConfigured(
 ): Promise<string | undefined> {
   switch (command.run) {
     case 'serve': {
-      const { run } = await import('@petstore/runtime');
+      const { run } = await import('trpc-gateway-runtime');
       const { serviceOptions } = await import('./app.ts');
       await run(await serviceOptions(configuration, { environment: process.env }));
       return undefined;

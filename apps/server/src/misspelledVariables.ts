@@ -1,4 +1,4 @@
-import { editDistance } from '@petstore/gateway/listen';
+import { editDistance } from 'trpc-gateway/listen';
 import { VariableName } from './configuration.ts';
 
 const lettersOf = (name: string) => name.toUpperCase().replaceAll('_', '');

@@ -94,7 +94,7 @@ async function compileAndRun(program: string): Promise<string> {
   await execute(join(root, 'node_modules/.bin/tsc'), ['-p', folder]);
   const { stdout } = await execute(
     process.execPath,
-    ['--conditions=@petstore/source', join(folder, 'snippet.ts')],
+    ['--conditions=trpc-gateway-source', join(folder, 'snippet.ts')],
     { env: { PATH: process.env.PATH, KEY: apiKey } },
   );
   return stdout;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { createKeyVerifier, type KeyIdentity } from '@petstore/core';
-import { bearer, createGateway } from '@petstore/gateway';
-import type { StartContext, Started } from '@petstore/runtime';
+import { bearer, createGateway } from 'trpc-gateway';
+import type { StartContext, Started } from 'trpc-gateway-runtime';
 import { authenticateWith } from './authenticate.ts';
 import { type Configuration, ConfigurationError } from './configuration.ts';
 import type { openConfiguredStore } from './configuredStore.ts';
@@ -38,7 +38,7 @@ export async function startPetStore(
   const store = storeMetrics?.wrapStore(openedStore) ?? openedStore;
   const state =
     WORKERS > 1 && MONGODB_URI === undefined && (RATE_LIMIT ?? FAILED_ATTEMPTS)
-      ? (await import('@petstore/runtime/state/folder')).folderState({ path: resolve(DATA_DIR, 'limits') })
+      ? (await import('trpc-gateway-runtime/state/folder')).folderState({ path: resolve(DATA_DIR, 'limits') })
       : undefined;
   onClose(() => state?.close());
   const verify = createKeyVerifier({ keys: store.keys, apiKey: API_KEY });

@@ -1,5 +1,5 @@
 import { type Store, StoreError } from '@petstore/core';
-import { type Checks, NotReadyError } from '@petstore/runtime/health';
+import { type Checks, NotReadyError } from 'trpc-gateway-runtime/health';
 
 /** Returns the readiness check of the store. The reason is the code of the store's error. */
 export const storeChecks = (store: Pick<Store, 'ready'>): Checks => ({

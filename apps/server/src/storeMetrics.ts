@@ -10,7 +10,7 @@ import {
   StoreError,
   type StoreErrorCode,
 } from '@petstore/core';
-import { counter, type MetricFamily, gauge, Latency, latencyFamily } from '@petstore/runtime/metrics';
+import { counter, type MetricFamily, gauge, Latency, latencyFamily } from 'trpc-gateway-runtime/metrics';
 
 /** The label `error`. `aborted`: the caller no longer waited. `other`: an unexpected error. */
 type FailureReason = StoreErrorCode | 'aborted' | 'other';

@@ -31,7 +31,7 @@ export function caseOf({ cases, lacks, own }: Contender, subject: Case): Case | 
 }
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-const source = '--conditions=@petstore/source';
+const source = '--conditions=trpc-gateway-source';
 const petStoreSource = at('../../../apps/server/src/main.ts');
 
 const node =

@@ -1,5 +1,5 @@
 // `npm run bench:fetch`: `gateway.fetch` beside tRPC's own fetch adapter, a query of the same router, in this process.
-import { createGateway } from '@petstore/gateway';
+import { createGateway } from 'trpc-gateway';
 import { initTRPC } from '@trpc/server';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
 import { z } from 'zod';

@@ -4,7 +4,7 @@ import {
   type TestResponse,
   type Client as HttpClient,
   type SendOptions,
-} from '@petstore/gateway-test';
+} from 'trpc-gateway-test';
 import { expect } from 'vitest';
 import type { Served } from './serve.ts';
 

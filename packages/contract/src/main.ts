@@ -57,7 +57,7 @@ if (isRelease) {
 /** Returns the OpenAPI document that the server prints. The server is an application, so it is run and not imported. */
 async function printedDocument(): Promise<string> {
   const main = fileURLToPath(new URL('../../../apps/server/src/main.ts', import.meta.url));
-  const args = ['--conditions=@petstore/source', main, 'openapi'];
+  const args = ['--conditions=trpc-gateway-source', main, 'openapi'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { env: {}, maxBuffer: 2 ** 26 });
   return stdout.trimEnd();
 }

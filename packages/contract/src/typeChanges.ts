@@ -68,7 +68,7 @@ export async function typeChanges(before: string, after: string): Promise<readon
   return changes;
 }
 
-/** Returns the procedures of a router with their kinds, from the output of `petstore-typegen`. */
+/** Returns the procedures of a router with their kinds, from the output of `trpc-gateway-typegen`. */
 function proceduresOf(text: string): ReadonlyMap<string, string> {
   const matches = text.matchAll(/^ {4}(\w+): (Query|Mutation|Subscription)Procedure</gm);
   return new Map([...matches].map(([, name = '', kind = '']) => [name, kind.toLowerCase()]));

@@ -71,7 +71,7 @@ export interface Gateway extends Service {
 
 /**
  * Creates a gateway that serves a router as tRPC and REST. Serve it with an adapter, such as `serve` of
- * `@petstore/gateway/uws`. The router and its schemas are not modified.
+ * `trpc-gateway/uws`. The router and its schemas are not modified.
  *
  * ```ts
  * const gateway = await createGateway({

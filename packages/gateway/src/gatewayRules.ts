@@ -77,7 +77,7 @@ export const gatewayRules: OptionRules<Options> = {
     ttlMs: positiveInteger,
     caller: callback,
   } satisfies MemberRules<'idempotency'>),
-  state: object('state: folderState({ path }) of @petstore/runtime/state/folder'),
+  state: object('state: folderState({ path }) of trpc-gateway-runtime/state/folder'),
   trustProxy: optional(
     isTextList,
     "an array of the addresses of your proxies, such as trustProxy: ['10.0.0.0/8']",
@@ -90,7 +90,7 @@ export const gatewayRules: OptionRules<Options> = {
     credentials: flag,
   } satisfies MemberRules<'cors'>),
   telemetry: object(),
-  errorFormat: object('errorFormat: problemDetails, which @petstore/gateway exports'),
+  errorFormat: object('errorFormat: problemDetails, which trpc-gateway exports'),
   maskUnexpectedErrors: flag,
   spool: callback,
   routes: object(),

@@ -58,7 +58,7 @@ it.each([
   [
     'the name of an error format',
     { errorFormat: 'problemDetails' },
-    'errorFormat is "problemDetails"; it must be an object, such as errorFormat: problemDetails, which @petstore/gateway exports.',
+    'errorFormat is "problemDetails"; it must be an object, such as errorFormat: problemDetails, which trpc-gateway exports.',
   ],
 ])('createGateway rejects %s', async (_mistake, options, message) => {
   expect(await messageOf(create(options))).toBe(message);

@@ -115,7 +115,7 @@ export interface GatewayOptions<
    */
   readonly cors?: CorsOptions;
   /**
-   * Records traces and metrics of requests and calls: `await openTelemetry()` of `@petstore/runtime/opentelemetry`.
+   * Records traces and metrics of requests and calls: `await openTelemetry()` of `trpc-gateway-runtime/opentelemetry`.
    * Default: no telemetry.
    */
   readonly telemetry?: Telemetry | undefined;
@@ -134,7 +134,7 @@ export interface GatewayOptions<
   readonly maskUnexpectedErrors?: boolean;
   /**
    * Stores uploaded files outside of memory. Required if the metadata of a procedure has `upload: { spool: true }`. Pass
-   * `temporaryFiles()` of `@petstore/gateway/node`, or your own function. Default: none.
+   * `temporaryFiles()` of `trpc-gateway/node`, or your own function. Default: none.
    */
   readonly spool?: Spool;
   /**

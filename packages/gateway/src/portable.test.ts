@@ -16,7 +16,7 @@ const bundle = (entry: string, options: BuildOptions = {}) =>
     bundle: true,
     platform: 'neutral',
     mainFields: ['module', 'main'],
-    conditions: ['@petstore/source'],
+    conditions: ['trpc-gateway-source'],
     format: 'esm',
     write: false,
     metafile: true,

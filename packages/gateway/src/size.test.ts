@@ -79,7 +79,7 @@ function fieldsOf({ parsed }: File): readonly string[] {
 }
 
 const { exports: entryPoints } = JSON.parse(readFileSync(join(source, '../package.json'), 'utf8')) as {
-  readonly exports: Readonly<Record<string, { readonly '@petstore/source': string }>>;
+  readonly exports: Readonly<Record<string, { readonly 'trpc-gateway-source': string }>>;
 };
 const perFolder = Map.groupBy(files, ({ file }) => dirname(file));
 const found: Readonly<Record<keyof typeof most, number | readonly string[]>> = {
@@ -89,7 +89,7 @@ const found: Readonly<Record<keyof typeof most, number | readonly string[]>> = {
   functionsOver100Lines: files.flatMap(longFunctionsOf),
   exportedNames: namesOf(['index.ts']).size,
   namesOfEntryPoints: namesOf(
-    Object.values(entryPoints).map((entry) => entry['@petstore/source'].replace('./src/', '')),
+    Object.values(entryPoints).map((entry) => entry['trpc-gateway-source'].replace('./src/', '')),
   ).size,
   fields: files.flatMap(fieldsOf).length,
 };

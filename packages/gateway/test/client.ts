@@ -1,4 +1,4 @@
-import type { ApiError } from '@petstore/gateway/meta';
+import type { ApiError } from 'trpc-gateway/meta';
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect as connectSocket } from 'node:net';

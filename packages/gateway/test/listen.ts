@@ -1,6 +1,6 @@
-import type { Service } from '@petstore/gateway';
-import { serve as serveOnNode } from '@petstore/gateway/node';
-import { type CloseOptions, type Listening, serve, type ServeOptions } from '@petstore/gateway/uws';
+import type { Service } from 'trpc-gateway';
+import { serve as serveOnNode } from 'trpc-gateway/node';
+import { type CloseOptions, type Listening, serve, type ServeOptions } from 'trpc-gateway/uws';
 import { type Adapter, adapterOfRun } from './adapters.ts';
 import { type Fetch, globalFetch } from './fetch.ts';
 

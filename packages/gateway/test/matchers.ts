@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { ApiError } from '@petstore/gateway/meta';
+import type { ApiError } from 'trpc-gateway/meta';
 import type { ReceivedResponse } from './responseProblems.ts';
 
 /** A response of `client.ts`. */

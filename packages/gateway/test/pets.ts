@@ -1,4 +1,4 @@
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 

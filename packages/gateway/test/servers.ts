@@ -1,4 +1,4 @@
-import type { Gateway } from '@petstore/gateway';
+import type { Gateway } from 'trpc-gateway';
 import { TestRunner } from 'vitest';
 import { adapterOfRun, adapters, type Capability } from './adapters.ts';
 import { listen, type Server } from './listen.ts';

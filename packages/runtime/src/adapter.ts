@@ -1,4 +1,4 @@
-import type { serve } from '@petstore/gateway/uws';
+import type { serve } from 'trpc-gateway/uws';
 
 /** A server adapter of the gateway, or an object with the same `serve` function. */
 export interface Adapter {
@@ -15,12 +15,12 @@ export interface Adapter {
 export async function loadAdapter(server: 'auto' | 'uws' | 'node'): Promise<Adapter> {
   if (server !== 'node') {
     try {
-      return { server: 'uws', serve: (await import('@petstore/gateway/uws')).serve };
+      return { server: 'uws', serve: (await import('trpc-gateway/uws')).serve };
     } catch (error) {
       if (server === 'uws' || !isNoBinary(error)) throw error;
     }
   }
-  return { server: 'node', serve: (await import('@petstore/gateway/node')).serve };
+  return { server: 'node', serve: (await import('trpc-gateway/node')).serve };
 }
 
 const isNoBinary = (error: unknown): boolean =>

@@ -5,7 +5,7 @@ import {
   type OptionRules,
   required,
   serveRules,
-} from '@petstore/gateway/listen';
+} from 'trpc-gateway/listen';
 import type { AdminOptions, RunOptions, Started } from './options.ts';
 import { StartError } from './signals/startError.ts';
 
@@ -24,7 +24,7 @@ const adminRules: OptionRules<AdminOptions> = {
     (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) < 65_536,
     'an integer from 0 to 65535',
   ),
-  metrics: optional(hasMethod('open'), 'metrics() of @petstore/runtime/metrics'),
+  metrics: optional(hasMethod('open'), 'metrics() of trpc-gateway-runtime/metrics'),
 };
 
 const runRules: OptionRules<RunOptions> = {
@@ -34,12 +34,12 @@ const runRules: OptionRules<RunOptions> = {
     '"auto", "uws", "node" or an adapter: { server, serve }',
   ),
   listen: optional(isNonNullObject, 'an object, such as listen: { port: 3000 }', serveRules),
-  log: optional(hasMethod('open'), 'log() of @petstore/runtime/log'),
+  log: optional(hasMethod('open'), 'log() of trpc-gateway-runtime/log'),
   telemetry: optional(
     isFunction,
-    'the function openTelemetry of @petstore/runtime/opentelemetry, not its result',
+    'the function openTelemetry of trpc-gateway-runtime/opentelemetry, not its result',
   ),
-  docs: optional(isNonNullObject, 'docsPage() of @petstore/runtime/docs'),
+  docs: optional(isNonNullObject, 'docsPage() of trpc-gateway-runtime/docs'),
   admin: optional(isNonNullObject, 'an object, such as admin: { port: 9090 }', adminRules),
   workers: anything,
   preventRestart: optional(isFunction, 'a function'),

@@ -1,4 +1,4 @@
-import type { Gateway, ServedProcedure } from '@petstore/gateway';
+import type { Gateway, ServedProcedure } from 'trpc-gateway';
 
 /** Counts procedures by their execution path. */
 export function countByExecution({

@@ -1,5 +1,5 @@
-import type { RequestRecord, Gateway, HttpRequest, HttpResponse } from '@petstore/gateway';
-import type { ServeOptions } from '@petstore/gateway/listen';
+import type { RequestRecord, Gateway, HttpRequest, HttpResponse } from 'trpc-gateway';
+import type { ServeOptions } from 'trpc-gateway/listen';
 import type { Adapter } from './adapter.ts';
 import type { Checks } from './health/healthRoutes.ts';
 import type { MetricFamily } from './metrics/family.ts';
@@ -27,14 +27,14 @@ export interface RunOptions {
    * Default: a free port on 127.0.0.1.
    */
   readonly listen?: Omit<ServeOptions, 'reusePort'>;
-  /** The log, such as `log()` of `@petstore/runtime/log`. Default: start, stop and errors as plain text. */
+  /** The log, such as `log()` of `trpc-gateway-runtime/log`. Default: start, stop and errors as plain text. */
   readonly log?: LogPart;
   /**
-   * Creates the telemetry, such as `openTelemetry` of `@petstore/runtime/opentelemetry`. `run` calls it in each process that
+   * Creates the telemetry, such as `openTelemetry` of `trpc-gateway-runtime/opentelemetry`. `run` calls it in each process that
    * serves. Default: no tracing.
    */
   readonly telemetry?: () => Promise<TelemetryPart | undefined>;
-  /** The docs page, such as `docsPage()` of `@petstore/runtime/docs`. Default: none. */
+  /** The docs page, such as `docsPage()` of `trpc-gateway-runtime/docs`. Default: none. */
   readonly docs?: Pages;
   /**
    * A separate port for operators, without authentication: `/healthz`, `/readyz`, and `/metrics` if `metrics` is set.
@@ -65,7 +65,7 @@ export interface AdminOptions {
   readonly host?: string;
   /** 0 picks a free port. */
   readonly port: number;
-  /** The metrics, such as `metrics()` of `@petstore/runtime/metrics`. Default: none. */
+  /** The metrics, such as `metrics()` of `trpc-gateway-runtime/metrics`. Default: none. */
   readonly metrics?: MetricsPart;
 }
 

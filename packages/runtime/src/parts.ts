@@ -1,4 +1,4 @@
-import type { RequestRecord, HttpResponse, Telemetry } from '@petstore/gateway';
+import type { RequestRecord, HttpResponse, Telemetry } from 'trpc-gateway';
 import type { MetricsSnapshot } from './metrics/family.ts';
 import type { Metrics } from './metrics/openMetrics.ts';
 
@@ -30,7 +30,7 @@ export interface OpenedLog {
   readonly end: () => Promise<void>;
 }
 
-/** The log of a service, such as `log()` of `@petstore/runtime/log`. */
+/** The log of a service, such as `log()` of `trpc-gateway-runtime/log`. */
 export interface LogPart {
   /**
    * Opens the log of this process.
@@ -40,7 +40,7 @@ export interface LogPart {
   open(options: { readonly isShared: boolean; readonly fields?: (() => object) | undefined }): OpenedLog;
 }
 
-/** Telemetry of the gateway, such as the result of `openTelemetry` of `@petstore/runtime/opentelemetry`. */
+/** Telemetry of the gateway, such as the result of `openTelemetry` of `trpc-gateway-runtime/opentelemetry`. */
 export interface TelemetryPart extends Telemetry {
   /** Returns fields for log lines, such as the ids of the active trace. */
   readonly logFields: () => object;
@@ -64,7 +64,7 @@ export interface WorkerCounts {
   readonly responding: () => number;
 }
 
-/** The metrics of a service, such as `metrics()` of `@petstore/runtime/metrics`. */
+/** The metrics of a service, such as `metrics()` of `trpc-gateway-runtime/metrics`. */
 export interface MetricsPart {
   /** Starts collecting metrics of this process. */
   open(): Metrics;

@@ -198,7 +198,7 @@ describe.runIf(process.platform === 'linux')('SIGTERM during a start with worker
 const runScript = (...lines: readonly string[]) =>
   promisify(execFile)(
     process.execPath,
-    ['--conditions=@petstore/source', '--input-type=module', '--eval', lines.join('\n')],
+    ['--conditions=trpc-gateway-source', '--input-type=module', '--eval', lines.join('\n')],
     { cwd: import.meta.dirname },
   ).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
@@ -211,7 +211,7 @@ const runScript = (...lines: readonly string[]) =>
 
 /** Runs a service with the source text of its options. */
 const runServiceScript = (options: string) =>
-  runScript(`import { run } from '@petstore/runtime';`, `await run({ ${options} });`);
+  runScript(`import { run } from 'trpc-gateway-runtime';`, `await run({ ${options} });`);
 
 describe('a process that calls run', () => {
   test('run without a log prints its origin and the steps of its shutdown', async () => {
@@ -270,25 +270,25 @@ describe('a process that calls run', () => {
         '"worker" is not an option of run; did you mean "workers"?',
         'run.start is 1; it must be a function that returns { gateway }.',
         'run.server is "uwss"; it must be "auto", "uws", "node" or an adapter: { server, serve }.',
-        'run.log is a function; it must be log() of @petstore/runtime/log.',
-        'run.telemetry is {}; it must be the function openTelemetry of @petstore/runtime/opentelemetry, not its result.',
-        'run.docs is a function; it must be docsPage() of @petstore/runtime/docs.',
+        'run.log is a function; it must be log() of trpc-gateway-runtime/log.',
+        'run.telemetry is {}; it must be the function openTelemetry of trpc-gateway-runtime/opentelemetry, not its result.',
+        'run.docs is a function; it must be docsPage() of trpc-gateway-runtime/docs.',
         '"ports" is not an option of run.admin; did you mean "port"?',
         'run.admin.port is undefined; it must be an integer from 0 to 65535.',
-        'run.admin.metrics is a function; it must be metrics() of @petstore/runtime/metrics.',
+        'run.admin.metrics is a function; it must be metrics() of trpc-gateway-runtime/metrics.',
       ],
     });
   });
 });
 
-test('each entry point of @petstore/runtime loads only its own dependencies', async () => {
+test('each entry point of trpc-gateway-runtime loads only its own dependencies', async () => {
   const { stdout } = await runScript(
     `import { registerHooks } from 'node:module';`,
     `let loaded = new Set();`,
     `registerHooks({ load(url, context, next) { loaded.add(/node_modules\\/([^/]+)/.exec(url)?.[1]); return next(url, context); } });`,
     `for (const entry of ['', '/admin', '/docs', '/health', '/signals', '/tls', '/log', '/metrics']) {`,
     `  loaded = new Set();`,
-    `  await import('@petstore/runtime' + entry);`,
+    `  await import('trpc-gateway-runtime' + entry);`,
     `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@scalar', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
     `}`,
   );

@@ -1,5 +1,5 @@
-import { createGateway, memoryState, type State } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createGateway, memoryState, type State } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { expect, test, vi } from 'vitest';
 import { NotReadyError } from './health/healthRoutes.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RequestRecord } from '@petstore/gateway';
-import type { Listening } from '@petstore/gateway/listen';
+import type { RequestRecord } from 'trpc-gateway';
+import type { Listening } from 'trpc-gateway/listen';
 import { type Adapter, loadAdapter } from './adapter.ts';
 import { checkRunOptions, checkStarted } from './checkRunOptions.ts';
 import { countByExecution } from './countByExecution.ts';
@@ -103,7 +103,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
     checks = started.checks ?? {};
     if (worker?.isFirst === true && gateway.hasLocalIdempotencyKeys) {
       log.warn(
-        'idempotency keys are in the memory of each worker, so a retry that reaches another worker runs again: pass createGateway a state, such as folderState() of @petstore/runtime/state/folder',
+        'idempotency keys are in the memory of each worker, so a retry that reaches another worker runs again: pass createGateway a state, such as folderState() of trpc-gateway-runtime/state/folder',
       );
     }
     const { host = '127.0.0.1', port = 0, tls } = options.listen ?? {};

@@ -62,7 +62,7 @@ export async function compile({
       moduleDetection: 'force',
       verbatimModuleSyntax: true,
       allowImportingTsExtensions: true,
-      customConditions: ['@petstore/source'],
+      customConditions: ['trpc-gateway-source'],
       strict: true,
       exactOptionalPropertyTypes,
       skipLibCheck,

@@ -20,7 +20,7 @@ export function startService(
   args: readonly string[],
   options: Pick<SpawnOptions, 'env' | 'uid' | 'gid'>,
 ): ServiceProcess {
-  const child = startProcess(runtime, ['--conditions=@petstore/source', ...args], {
+  const child = startProcess(runtime, ['--conditions=trpc-gateway-source', ...args], {
     ...options,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

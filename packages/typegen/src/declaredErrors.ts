@@ -1,11 +1,11 @@
-import type { ErrorDefinitions } from '@petstore/gateway/meta';
+import type { ErrorDefinitions } from 'trpc-gateway/meta';
 import { TRPCError, type AnyTRPCProcedure } from '@trpc/server';
 import { TypegenError } from './typegenError.ts';
 
 type ErrorMiddleware = ((options: object) => unknown) & { readonly _type?: string };
 
-/** The symbol under which `declareErrors` of `@petstore/gateway/meta` finds a function to call with its definitions. */
-const definitionReader = Symbol.for('@petstore/gateway/definitionReader');
+/** The symbol under which `declareErrors` of `trpc-gateway/meta` finds a function to call with its definitions. */
+const definitionReader = Symbol.for('trpc-gateway/definitionReader');
 
 /**
  * Reads the errors that a procedure declares by `.errors(declareErrors(…))`, like the gateway.
@@ -35,7 +35,7 @@ export async function readDeclaredErrors(
   }
   if (readDefinitions.length < formatters.length) {
     throw new TypegenError(
-      `Procedure "${path}": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of @petstore/gateway/meta.`,
+      `Procedure "${path}": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of trpc-gateway/meta.`,
     );
   }
   return formatters.length === 0 ? undefined : (Object.assign({}, ...readDefinitions) as ErrorDefinitions);

@@ -1,7 +1,7 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { fileStream, type GatewayMeta } from '@petstore/gateway/meta';
+import { fileStream, type GatewayMeta } from 'trpc-gateway/meta';
 import { generateTypes } from './generateTypes.ts';
 import * as example from './testing/exampleRouter.ts';
 
@@ -26,7 +26,7 @@ const inputOf = async (schema: z.ZodType) =>
 describe('the types of a router', () => {
   it('generateTypes prints named types with doc comments from the metadata of schemas', async () => {
     expect(await generateTypes(example.bookRouter, { exports: example, errorShape: example.Problem })).toBe(
-      `// Generated from the router by petstore-typegen. Do not edit.
+      `// Generated from the router by trpc-gateway-typegen. Do not edit.
 
 import type {
   TRPCBuiltRouter,
@@ -368,7 +368,7 @@ describe('types that are not known at run time', () => {
         .errors(({ shape }) => ({ ...shape, data: { hint: 'x' } }))
         .output(z.string())
         .query(notCalled),
-      'Procedure "read": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of @petstore/gateway/meta.',
+      'Procedure "read": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of trpc-gateway/meta.',
     ],
     [
       'two schemas with the same id',

@@ -91,7 +91,7 @@ export type RouterOutputs = inferRouterOutputs<AppRouter>;
   return `${fileHeader}${printImports(body, helpers)}\n${body}${helpers}`;
 }
 
-const fileHeader = '// Generated from the router by petstore-typegen. Do not edit.\n\n';
+const fileHeader = '// Generated from the router by trpc-gateway-typegen. Do not edit.\n\n';
 
 const procedureKinds = ['Query', 'Mutation', 'Subscription'] as const;
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import * as typegen from './index.ts';
 
-it('@petstore/typegen exports exactly these names', () => {
+it('trpc-gateway-typegen exports exactly these names', () => {
   expect(Object.keys(typegen).toSorted()).toEqual(['TypegenError', 'generateTypes']);
 });

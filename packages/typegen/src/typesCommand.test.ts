@@ -11,21 +11,21 @@ import { typesCommand, usage } from './typesCommand.ts';
 
 const router = fileURLToPath(new URL('testing/exampleRouter.ts', import.meta.url));
 
-describe('petstore-typegen', () => {
+describe('trpc-gateway-typegen', () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'types-command-'));
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('petstore-typegen prints the types of the router that a module exports', async () => {
+  it('trpc-gateway-typegen prints the types of the router that a module exports', async () => {
     expect(await typesCommand(['--router', router, '--export', 'otherRouter'])).toEqual({
       stdout: await generateTypes(example.otherRouter, { exports: example }),
       code: 0,
     });
   });
 
-  it('petstore-typegen --out writes a file, and --check compares it with the router', async () => {
+  it('trpc-gateway-typegen --out writes a file, and --check compares it with the router', async () => {
     const out = join(folder, 'types.ts');
     const command = ['--router', router, '--export', 'bookRouter', '--error-shape', 'Problem', '--out', out];
     const stale = {
@@ -40,14 +40,14 @@ describe('petstore-typegen', () => {
     expect(await typesCommand([...command, '--check'])).toEqual(stale);
   });
 
-  it('petstore-typegen --out creates missing folders', async () => {
+  it('trpc-gateway-typegen --out creates missing folders', async () => {
     const out = join(folder, 'src', 'generated', 'index.ts');
     const command = ['--router', router, '--export', 'otherRouter', '--out', out];
     expect(await typesCommand(command)).toEqual({ stderr: `Wrote ${out}.\n`, code: 0 });
     expect(await readFile(out, 'utf8')).toContain('export');
   });
 
-  it('petstore-typegen --out fails with a one-line message and the reason if the file cannot be written', async () => {
+  it('trpc-gateway-typegen --out fails with a one-line message and the reason if the file cannot be written', async () => {
     await writeFile(join(folder, 'file'), '');
     const out = join(folder, 'file', 'index.ts');
     const command = ['--router', router, '--export', 'otherRouter', '--out', out];
@@ -58,7 +58,7 @@ describe('petstore-typegen', () => {
     expect(code).toBe(1);
   });
 
-  it('petstore-typegen --unknown prints unknown for each listed procedure', async () => {
+  it('trpc-gateway-typegen --unknown prints unknown for each listed procedure', async () => {
     const file = join(folder, 'partly.ts');
     const trpc = JSON.stringify(import.meta.resolve('@trpc/server'));
     await writeFile(
@@ -75,7 +75,7 @@ describe('petstore-typegen', () => {
     expect(stdout).toContain('a: QueryProcedure<void, unknown>;\n    b: QueryProcedure<void, unknown>;');
   });
 
-  it('petstore-typegen --error-shape default uses tRPC’s own error shape', async () => {
+  it('trpc-gateway-typegen --error-shape default uses tRPC’s own error shape', async () => {
     const command = ['--router', router, '--export', 'bookRouter', '--error-shape', 'default'];
     const { stdout } = await typesCommand(command);
     expect(stdout).toContain('errorShape: TRPCDefaultErrorShape;');
@@ -96,33 +96,33 @@ describe('petstore-typegen', () => {
       'The router has an errorFormatter, so the shape of its errors is not known.',
     ],
     [['--router', '/nowhere/router.ts'], '/nowhere/router.ts cannot be loaded: '],
-  ])('petstore-typegen %j fails with an error message', async (argv, message) => {
+  ])('trpc-gateway-typegen %j fails with an error message', async (argv, message) => {
     const { stderr, code } = await typesCommand(argv);
     expect(stderr).toContain(message);
     expect(code).toBe(1);
   });
 
   it.each([[], ['--router', router, '--check']])(
-    'petstore-typegen %j prints its usage and exits with code 2',
+    'trpc-gateway-typegen %j prints its usage and exits with code 2',
     async (...argv) => {
       expect(await typesCommand(argv)).toEqual({ stderr: usage, code: 2 });
     },
   );
 
-  it('petstore-typegen rejects a positional argument and prints its usage', async () => {
+  it('trpc-gateway-typegen rejects a positional argument and prints its usage', async () => {
     const { stderr, code } = await typesCommand(['types', '--router', router]);
     expect(stderr).toContain("Unexpected argument 'types'");
     expect(stderr).toContain(usage);
     expect(code).toBe(2);
   });
 
-  it('petstore-typegen rejects an unknown option by name', async () => {
+  it('trpc-gateway-typegen rejects an unknown option by name', async () => {
     const { stderr, code } = await typesCommand(['--routr', router]);
     expect(stderr).toContain("Unknown option '--routr'");
     expect(code).toBe(2);
   });
 
-  it('the petstore-typegen process exits although the router’s module keeps a timer', async () => {
+  it('the trpc-gateway-typegen process exits although the router’s module keeps a timer', async () => {
     const module = join(folder, 'open.ts');
     await writeFile(
       module,

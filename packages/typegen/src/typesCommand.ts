@@ -7,7 +7,7 @@ import { isZodSchema } from './isZodSchema.ts';
 import { generateTypes, type TypesOptions } from './generateTypes.ts';
 import { TypegenError } from './typegenError.ts';
 
-export const usage = `Usage: petstore-typegen --router FILE [options]
+export const usage = `Usage: trpc-gateway-typegen --router FILE [options]
 
 Prints the types of a tRPC router as one TypeScript file with doc comments, which imports only types of @trpc/server.
 Clients need neither the server's code nor zod.
@@ -30,7 +30,7 @@ export interface CommandResult {
   readonly code: number;
 }
 
-/** Runs `petstore-typegen` with its arguments. */
+/** Runs `trpc-gateway-typegen` with its arguments. */
 export async function typesCommand(argv: readonly string[]): Promise<CommandResult> {
   try {
     return await runTypegen(argv);

@@ -1,6 +1,6 @@
-import { createGateway } from '@petstore/gateway';
+import { createGateway } from 'trpc-gateway';
 import { compile, everyCompiler } from '@petstore/testing/compile';
-import { generateTypes } from '@petstore/typegen';
+import { generateTypes } from 'trpc-gateway-typegen';
 import openapiTypeScript, { astToString } from 'openapi-typescript';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -54,7 +54,7 @@ const wrongRest = [
   'locked.data;',
 ];
 
-const throwing = `import { declareErrors } from '@petstore/gateway/meta';
+const throwing = `import { declareErrors } from 'trpc-gateway/meta';
 import { shopErrors } from '${shop}';
 `;
 const rightThrowing = `

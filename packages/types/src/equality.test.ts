@@ -1,5 +1,5 @@
 import { appRouter } from '@petstore/core';
-import { generateTypes } from '@petstore/typegen';
+import { generateTypes } from 'trpc-gateway-typegen';
 import { compile, everyCompiler } from '@petstore/testing/compile';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

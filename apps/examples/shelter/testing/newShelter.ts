@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startService } from '@petstore/runtime';
+import { startService } from 'trpc-gateway-runtime';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 import { createTRPCClient, httpLink, TRPCClientError } from '@trpc/client';
 import { startIssuer } from '../issuer.ts';

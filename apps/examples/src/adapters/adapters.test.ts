@@ -20,7 +20,7 @@ const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 const asProcess =
   (file: string, runtime = process.execPath): Start =>
   async (port) => {
-    const child = startProcess(runtime, ['--conditions=@petstore/source', pathOf(file)], {
+    const child = startProcess(runtime, ['--conditions=trpc-gateway-source', pathOf(file)], {
       env: { PATH: process.env['PATH'], PORT: String(port) },
       stdio: ['ignore', 'ignore', 'inherit'],
     });

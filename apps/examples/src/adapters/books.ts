@@ -1,5 +1,5 @@
-import { createGateway } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createGateway } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';

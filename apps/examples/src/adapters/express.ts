@@ -1,4 +1,4 @@
-import { handleUpgrades, nodeHandler } from '@petstore/gateway/node';
+import { handleUpgrades, nodeHandler } from 'trpc-gateway/node';
 import express from 'express';
 import { gateway } from './books.ts';
 

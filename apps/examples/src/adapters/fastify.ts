@@ -1,4 +1,4 @@
-import { nodeHandler } from '@petstore/gateway/node';
+import { nodeHandler } from 'trpc-gateway/node';
 import fastify from 'fastify';
 import { gateway } from './books.ts';
 

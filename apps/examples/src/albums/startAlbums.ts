@@ -1,5 +1,5 @@
-import { createGateway } from '@petstore/gateway';
-import { type Listening, serve } from '@petstore/gateway/uws';
+import { createGateway } from 'trpc-gateway';
+import { type Listening, serve } from 'trpc-gateway/uws';
 import { AlbumStore } from './albumStore.ts';
 import { albumRouter } from './router.ts';
 

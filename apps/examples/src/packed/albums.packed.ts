@@ -8,8 +8,8 @@ import { resolutions, tsconfig } from './tsconfig.ts';
 let project: Project;
 beforeAll(async () => {
   project = await newProject(inject('packed'), [
-    '@petstore/gateway',
-    '@petstore/typegen',
+    'trpc-gateway',
+    'trpc-gateway-typegen',
     '@trpc/client',
     '@trpc/server',
     'superjson',
@@ -51,8 +51,8 @@ describe('the albums example with the published gateway', () => {
     },
   );
 
-  it('petstore-typegen prints types of the albums router, with which clients compile without the router', async () => {
-    await project.run('petstore-typegen', '--router', 'router.ts', '--out', 'albumTypes.ts');
+  it('trpc-gateway-typegen prints types of the albums router, with which clients compile without the router', async () => {
+    await project.run('trpc-gateway-typegen', '--router', 'router.ts', '--out', 'albumTypes.ts');
     await project.write({
       'client.ts': `
         import { createTRPCClient, httpBatchLink } from '@trpc/client';
@@ -69,7 +69,7 @@ describe('the albums example with the published gateway', () => {
     });
     await project.run('tsc');
     const check = project.run(
-      'petstore-typegen',
+      'trpc-gateway-typegen',
       '--router',
       'router.ts',
       '--out',

@@ -9,7 +9,13 @@ import { promisify } from 'node:util';
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** The published packages. */
-export const publishedPackages = ['gateway', 'runtime', 'typegen', 'core', 'types'] as const;
+export const publishedPackages = [
+  'trpc-gateway',
+  'trpc-gateway-runtime',
+  'trpc-gateway-typegen',
+  '@petstore/core',
+  '@petstore/types',
+] as const;
 type PublishedPackage = (typeof publishedPackages)[number];
 
 /** The tarballs that `npm publish` would upload, and their folder. */
@@ -23,7 +29,7 @@ export interface PackedPackages {
 /** Builds (by `prepack`) and packs the published packages. The caller removes the folder. */
 export async function pack(): Promise<PackedPackages> {
   const folder = await mkdtemp(join(tmpdir(), 'packed-'));
-  const workspaces = publishedPackages.flatMap((name) => ['--workspace', `@petstore/${name}`]);
+  const workspaces = publishedPackages.flatMap((name) => ['--workspace', name]);
   const { stdout } = await npm(root, 'pack', '--json', '--pack-destination', folder, ...workspaces);
   // Skips the output of `prepack`.
   const output = JSON.parse(stdout.slice(stdout.search(/^[[{]/m))) as unknown;
@@ -34,9 +40,10 @@ export async function pack(): Promise<PackedPackages> {
     readonly files: readonly { readonly path: string }[];
   }[];
   const each = <Value>(value: (entry: (typeof packages)[number]) => Value) =>
-    Object.fromEntries(
-      packages.map((entry) => [entry.name.replace('@petstore/', ''), value(entry)]),
-    ) as Record<PublishedPackage, Value>;
+    Object.fromEntries(packages.map((entry) => [entry.name, value(entry)])) as Record<
+      PublishedPackage,
+      Value
+    >;
   return {
     folder,
     tarballs: each(({ filename }) => join(folder, filename)),
@@ -142,17 +149,16 @@ function execute(file: string, args: readonly string[], cwd: string, variables: 
 
 /** Returns the lowest version of a peer that a published package accepts, such as `11.4.0` for `^11.4.0`. */
 export async function lowestPeer(own: PublishedPackage, peer: string): Promise<string> {
-  const text = await readFile(join(root, 'packages', own, 'package.json'), 'utf8');
+  const text = await readFile(join(root, 'node_modules', own, 'package.json'), 'utf8');
   const { peerDependencies } = JSON.parse(text) as { readonly peerDependencies: Record<string, string> };
   const [, lowest] = /^\^(\d+\.\d+\.\d+)$/.exec(peerDependencies[peer] ?? '') ?? [];
-  if (lowest === undefined)
-    throw new Error(`The peer ${peer} of @petstore/${own} is not a range like ^1.2.3.`);
+  if (lowest === undefined) throw new Error(`The peer ${peer} of ${own} is not a range like ^1.2.3.`);
   return lowest;
 }
 
 async function specifier({ tarballs }: PackedPackages, name: string): Promise<string> {
-  const own = name.replace('@petstore/', '');
-  if (own !== name) return tarballs[own as PublishedPackage];
+  const own = publishedPackages.find((each) => each === name);
+  if (own) return tarballs[own];
   if (name.lastIndexOf('@') > 0) return name;
   const manifest = JSON.parse(await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8')) as {
     readonly version: string;

@@ -14,7 +14,7 @@ async function project(...packages: readonly string[]): Promise<Project> {
   return created;
 }
 
-describe.each(publishedPackages)('the published package @petstore/%s', (name) => {
+describe.each(publishedPackages)('the published package %s', (name) => {
   it(`the package ${name} has a readme, a licence and a changelog`, () => {
     expect(packed.files[name]).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'CHANGELOG.md']));
   });
@@ -28,13 +28,12 @@ describe.each(publishedPackages)('the published package @petstore/%s', (name) =>
     expect(built.length).toBeGreaterThan(0);
     const sourceOf = (path: string) => path.replace(/^dist/, 'src').replace(/js$/, 'ts');
     const bundled = {
-      // Bundled from trpc-to-openapi by scripts/bundleGenerator.mjs.
-      gateway: ['dist/openapi/generator.js'],
+      'trpc-gateway': [],
       // Loaded by browsers, written by scripts/buildPage.ts.
-      runtime: ['dist/docs/page/scalar.js', 'dist/docs/page/start.js'],
-      typegen: [],
-      core: [],
-      types: [],
+      'trpc-gateway-runtime': ['dist/docs/page/scalar.js', 'dist/docs/page/start.js'],
+      'trpc-gateway-typegen': [],
+      '@petstore/core': [],
+      '@petstore/types': [],
     };
     expect(built.filter((path) => !files.has(sourceOf(path)))).toEqual(bundled[name]);
   });
@@ -65,7 +64,7 @@ describe('with only @trpc/client, its peer, TypeScript and @petstore/types', () 
     ['the tRPC version of the repository', async () => []],
     [
       'the lowest tRPC version of the peer range',
-      async () => [`@${await lowestPeer('types', '@trpc/server')}`],
+      async () => [`@${await lowestPeer('@petstore/types', '@trpc/server')}`],
     ],
     ['the newest tRPC 11', async () => ['@11']],
   ])(
@@ -209,11 +208,11 @@ describe('the React Query example in the README of @petstore/types', () => {
   }, 240_000);
 });
 
-describe('with @petstore/runtime', () => {
-  it('the server in the README of @petstore/runtime compiles, and serves its docs page', async () => {
+describe('with trpc-gateway-runtime', () => {
+  it('the server in the README of trpc-gateway-runtime compiles, and serves its docs page', async () => {
     const { write, run } = await project(
-      '@petstore/gateway',
-      '@petstore/runtime',
+      'trpc-gateway',
+      'trpc-gateway-runtime',
       '@trpc/server',
       'zod',
       'typescript',
@@ -252,7 +251,7 @@ describe('with @petstore/runtime', () => {
 describe('with @petstore/core', () => {
   it('the router and stores of @petstore/core compile and run', async () => {
     const { write, run } = await project(
-      '@petstore/gateway',
+      'trpc-gateway',
       '@petstore/core',
       '@trpc/server',
       'zod',
@@ -263,7 +262,7 @@ describe('with @petstore/core', () => {
       import { appRouter, type Animal } from '@petstore/core';
       import { openEmbeddedStore } from '@petstore/core/store/embedded';
       import { openMongodbStore } from '@petstore/core/store/mongodb';
-      import { ResponseControls } from '@petstore/gateway';
+      import { ResponseControls } from 'trpc-gateway';
 
       const store = await openEmbeddedStore({ dataDir: 'data' });
       const caller = appRouter.createCaller({ store, response: new ResponseControls(), caller: undefined, idempotencyKey: undefined });

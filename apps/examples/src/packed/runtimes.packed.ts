@@ -14,7 +14,7 @@ const nodes = [
 
 /** As in the README of @petstore/core: npm warns about the install scripts of these packages, which are not needed here. */
 const allowScripts = { lmdb: false, 'msgpackr-extract': false };
-const all = ['@petstore/gateway', '@petstore/core', '@petstore/typegen', '@petstore/types'];
+const all = ['trpc-gateway', '@petstore/core', 'trpc-gateway-typegen', '@petstore/types'];
 
 async function project(packages: readonly string[], options: ProjectOptions): Promise<Project> {
   const created = await newProject(packed, packages, options);
@@ -23,7 +23,7 @@ async function project(packages: readonly string[], options: ProjectOptions): Pr
 }
 
 const books = `
-  import { createGateway } from '@petstore/gateway';
+  import { createGateway } from 'trpc-gateway';
   import { initTRPC } from '@trpc/server';
   import { z } from 'zod';
 
@@ -37,7 +37,7 @@ const books = `
   });
 `;
 const serving = (adapter: string) => `
-  import { serve } from '@petstore/gateway/${adapter}';
+  import { serve } from 'trpc-gateway/${adapter}';
   import { gateway } from './books.mjs';
 
   const { port, close } = await serve(gateway, { port: 0 });
@@ -70,7 +70,7 @@ it.each(nodes)(
       'store.mjs': `
       import { appRouter } from '@petstore/core';
       import { openEmbeddedStore } from '@petstore/core/store/embedded';
-      import { ResponseControls } from '@petstore/gateway';
+      import { ResponseControls } from 'trpc-gateway';
 
       const store = await openEmbeddedStore({ dataDir: 'data' });
       const context = { store, response: new ResponseControls(), caller: undefined, idempotencyKey: undefined };
@@ -90,7 +90,15 @@ it.each(nodes)(
       stdout: '{"id":1,"name":"Rex","categoryId":1}\n',
       stderr: '',
     });
-    await run('petstore-typegen', '--router', 'router.ts', '--out', 'types.ts', '--error-shape', 'default');
+    await run(
+      'trpc-gateway-typegen',
+      '--router',
+      'router.ts',
+      '--out',
+      'types.ts',
+      '--error-shape',
+      'default',
+    );
   },
 );
 
@@ -98,7 +106,7 @@ it.each([
   ['Windows', ['--os=win32', '--cpu=x64']],
   ['musl', ['--libc=musl']],
 ])('the gateway installs without a warning on %s, as simulated by npm', async (_, options) => {
-  const { warnings } = await project(['@petstore/gateway', '@trpc/server', 'zod'], {
+  const { warnings } = await project(['trpc-gateway', '@trpc/server', 'zod'], {
     options: ['--dry-run', ...options],
   });
   expect(warnings).toEqual([]);

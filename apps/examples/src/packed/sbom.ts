@@ -12,12 +12,11 @@ const packed = await pack();
 try {
   for (const name of publishedPackages) {
     const own = publishedPackages.filter(
-      (each) => each === name || ((name === 'core' || name === 'runtime') && each === 'gateway'),
+      (each) =>
+        each === name ||
+        ((name === '@petstore/core' || name === 'trpc-gateway-runtime') && each === 'trpc-gateway'),
     );
-    const project = await newProject(
-      packed,
-      own.map((each) => `@petstore/${each}`),
-    );
+    const project = await newProject(packed, own);
     try {
       const { stdout } = await project.run(
         'npm',

@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 // `npm run check:packed` is separate from the other tests, because it installs packages from the registry.
 // The tests' own tools have no build; what they test is packed from builds.
-const conditions = ['@petstore/source', 'node', 'import', 'module', 'default'];
+const conditions = ['trpc-gateway-source', 'node', 'import', 'module', 'default'];
 
 export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: conditions } },

@@ -22,7 +22,7 @@ export interface PetStore {
 export async function startPetStore(corsOrigins: readonly string[] = []): Promise<PetStore> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
   const key = 'a-key-for-the-examples-0123456789';
-  const child = startProcess(process.execPath, ['--conditions=@petstore/source', main], {
+  const child = startProcess(process.execPath, ['--conditions=trpc-gateway-source', main], {
     env: {
       PATH: process.env['PATH'],
       PORT: '0',

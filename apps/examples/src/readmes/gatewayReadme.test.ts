@@ -48,7 +48,7 @@ async function writePrograms() {
 // Runs a compiler and several processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
-test('the README of @petstore/gateway and the pages of docs/gateway have these programs', () => {
+test('the README of trpc-gateway and the pages of docs/gateway have these programs', () => {
   expect(Object.keys(programs)).toEqual([
     'router.ts',
     'server.ts',
@@ -172,8 +172,8 @@ test('trpcBasePath: "/" keeps the base path of the standalone adapter', async ()
   const { start, write, port, origin } = await writePrograms();
   await write({
     'rootPath.ts': `
-      import { createGateway } from '@petstore/gateway';
-      import { serve } from '@petstore/gateway/uws';
+      import { createGateway } from 'trpc-gateway';
+      import { serve } from 'trpc-gateway/uws';
       import { initTRPC } from '@trpc/server';
       const t = initTRPC.create();
       const router = t.router({ ping: t.procedure.query(() => 'pong') });
@@ -193,10 +193,10 @@ test('the tables of the pages list every option, every field and every limit, an
   const headings = page('options').text.matchAll(/^### `(\w+)`$/gm);
   await write({
     'tables.ts': `
-      import type * as gateway from '@petstore/gateway';
-      import type { SafeRetryOptions } from '@petstore/gateway/client';
-      import type { JwtOptions } from '@petstore/gateway/jwt';
-      import type { ServeOptions } from '@petstore/gateway/uws';
+      import type * as gateway from 'trpc-gateway';
+      import type { SafeRetryOptions } from 'trpc-gateway/client';
+      import type { JwtOptions } from 'trpc-gateway/jwt';
+      import type { ServeOptions } from 'trpc-gateway/uws';
       import type { appRouter } from './router.ts';
       type Router = typeof appRouter;
       type All<Names extends PropertyKey> = Record<Names, true>;

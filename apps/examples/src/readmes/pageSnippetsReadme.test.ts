@@ -6,15 +6,15 @@ vi.setConfig({ testTimeout: 180_000 });
 
 /** The names that the snippets of the pages use without an import or a declaration. */
 const namesModule = `
-import type { Gateway, GatewayOptions } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import type { Gateway, GatewayOptions } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
 import type { Server } from 'node:http';
 import { z } from 'zod';
 
-export { createGateway } from '@petstore/gateway';
-export { fileStream } from '@petstore/gateway/meta';
-export { handleUpgrades, nodeHandler, serve } from '@petstore/gateway/node';
+export { createGateway } from 'trpc-gateway';
+export { fileStream } from 'trpc-gateway/meta';
+export { handleUpgrades, nodeHandler, serve } from 'trpc-gateway/node';
 export { createWSClient, httpSubscriptionLink, retryLink } from '@trpc/client';
 export { tracked } from '@trpc/server';
 export { writeFile } from 'node:fs/promises';

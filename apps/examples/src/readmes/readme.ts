@@ -7,13 +7,13 @@ import { promisify } from 'node:util';
 import { startProcess } from '@petstore/testing/startProcess';
 import { onTestFinished } from 'vitest';
 
-/** The `database.ts` that the server in the README of `@petstore/runtime` imports. */
+/** The `database.ts` that the server in the README of `trpc-gateway-runtime` imports. */
 export const databaseFile =
   'export const openDatabase = async () => ({ ping: async () => {}, close: async () => {} });';
 
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 const execute = promisify(execFile);
-const conditions = '--conditions=@petstore/source';
+const conditions = '--conditions=trpc-gateway-source';
 
 /** The text and the fenced code blocks of a Markdown page. */
 export interface Readme {

@@ -1,4 +1,4 @@
-import type { RunOptions } from '@petstore/runtime';
+import type { RunOptions } from 'trpc-gateway-runtime';
 import { freePort } from '@petstore/testing/freePort';
 import { expect, test, vi } from 'vitest';
 import { curlLines, databaseFile, firstColumn, newSnippets, readReadme } from './readme.ts';
@@ -8,7 +8,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const readme = await readReadme('packages/runtime/README.md');
 
-test('the README of @petstore/runtime lists every option of run', () => {
+test('the README of trpc-gateway-runtime lists every option of run', () => {
   const options = {
     start: true,
     server: true,
@@ -25,7 +25,7 @@ test('the README of @petstore/runtime lists every option of run', () => {
   expect(firstColumn(readme, 'Options of `run`')).toEqual(Object.keys(options));
 });
 
-test('the server in the README of @petstore/runtime has at most 30 lines, compiles, and has health checks, metrics and a docs page', async () => {
+test('the server in the README of trpc-gateway-runtime has at most 30 lines, compiles, and has health checks, metrics and a docs page', async () => {
   const [program = ''] = readme.blocks('ts');
   expect(program.split('\n').length).toBeLessThanOrEqual(30);
   const [router = ''] = (await readReadme('packages/gateway/README.md')).blocks('ts');

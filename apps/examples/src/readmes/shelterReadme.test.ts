@@ -66,7 +66,7 @@ async function newFolder(): Promise<string> {
 
 /** Starts `dev.ts` and waits until it listens. */
 async function startShelter(env: Readonly<Record<string, string>>): Promise<void> {
-  const child = startProcess(process.execPath, ['--conditions=@petstore/source', `${shelter}dev.ts`], {
+  const child = startProcess(process.execPath, ['--conditions=trpc-gateway-source', `${shelter}dev.ts`], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -7,7 +7,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const command = fileURLToPath(new URL('../../../../packages/typegen/src/main.ts', import.meta.url));
 
-test('the commands in the README of @petstore/typegen print and check types, and its programs compile with them', async () => {
+test('the commands in the README of trpc-gateway-typegen print and check types, and its programs compile with them', async () => {
   const readme = await readReadme('packages/typegen/README.md');
   const programs = Object.fromEntries(
     readme.blocks('ts').map((block) => [/^\/\/ (.*)$/m.exec(block)?.[1] ?? '', block]),
@@ -19,13 +19,13 @@ test('the commands in the README of @petstore/typegen print and check types, and
     readme
       .blocks('sh')
       .join('')
-      .match(/^npx petstore-typegen .*$/gm) ?? [];
+      .match(/^npx trpc-gateway-typegen .*$/gm) ?? [];
   expect(lines).toHaveLength(2);
   for (const line of lines) {
     await shell(
       line.replace(
-        'npx petstore-typegen',
-        `'${process.execPath}' --conditions=@petstore/source '${command}'`,
+        'npx trpc-gateway-typegen',
+        `'${process.execPath}' --conditions=trpc-gateway-source '${command}'`,
       ),
     );
   }

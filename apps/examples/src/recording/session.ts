@@ -56,7 +56,7 @@ export async function session(): Promise<readonly Step[]> {
 
 async function firstStart() {
   const folder = await mkdtemp(join(tmpdir(), 'session-'));
-  const child = startProcess(process.execPath, ['--conditions=@petstore/source', main], {
+  const child = startProcess(process.execPath, ['--conditions=trpc-gateway-source', main], {
     env: { PATH: process.env['PATH'], PORT: '0', DATA_DIR: join(folder, 'data') },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,4 +1,4 @@
-import { adminListener } from '@petstore/runtime/admin';
+import { adminListener } from 'trpc-gateway-runtime/admin';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { logLines } from '../testing/petStoreProcess.ts';
 import { newFolder } from '../testing/newFolder.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { appRouter, type Store, StoreError } from '@petstore/core';
-import { reservePort } from '@petstore/gateway/listen';
+import { reservePort } from 'trpc-gateway/listen';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey } from '../testing/newFolder.ts';
 import { type StoreChange, startServerInProcess } from '../testing/startServerInProcess.ts';

@@ -11,7 +11,7 @@ const packagePath = (path: string) => fileURLToPath(new URL(`../../${path}`, imp
  */
 export function setup(): void {
   const args = [
-    '--conditions=@petstore/source',
+    '--conditions=trpc-gateway-source',
     packagePath('scripts/bundle.ts'),
     folder,
     'src/testing/fetchProcess.ts',

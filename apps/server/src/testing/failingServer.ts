@@ -1,5 +1,5 @@
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
-import { stopOnSignals } from '@petstore/runtime/signals';
+import { stopOnSignals } from 'trpc-gateway-runtime/signals';
 import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';
 import { formatError } from '../formatError.ts';

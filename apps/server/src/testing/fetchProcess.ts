@@ -1,6 +1,6 @@
-import type { Gateway } from '@petstore/gateway';
-import type { Adapter } from '@petstore/runtime';
-import { endWithError, stopOnSignals } from '@petstore/runtime/signals';
+import type { Gateway } from 'trpc-gateway';
+import type { Adapter } from 'trpc-gateway-runtime';
+import { endWithError, stopOnSignals } from 'trpc-gateway-runtime/signals';
 import { listenWithFetch } from '@petstore/testing/fetchServer';
 import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';

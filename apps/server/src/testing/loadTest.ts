@@ -14,7 +14,7 @@ import {
   measureFloods,
   shortHeld,
   shortLevels,
-} from '@petstore/gateway-test/load';
+} from 'trpc-gateway-test/load';
 import { startPetStoreUnderLoad } from './petStoreUnderLoad.ts';
 
 const { SERVER } = process.env;

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { reservePort } from '@petstore/gateway/listen';
-import { apiKey, nameLength, pets, startPinned, type UnderLoad } from '@petstore/gateway-test/load';
+import { reservePort } from 'trpc-gateway/listen';
+import { apiKey, nameLength, pets, startPinned, type UnderLoad } from 'trpc-gateway-test/load';
 
 /** The program of `npm start`, from its sources. */
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Animal, animals, type Collection, type Store } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
-import type { RunningService } from '@petstore/runtime';
+import type { RunningService } from 'trpc-gateway-runtime';
 import { onTestFinished } from 'vitest';
 import { startServer } from '../app.ts';
 import { readConfiguration } from '../configuration.ts';

@@ -1,5 +1,5 @@
 import { Animal, animals, appRouter, type Context, NewPet, PetId, Pets } from '@petstore/core';
-import type { GatewayMeta } from '@petstore/gateway';
+import type { GatewayMeta } from 'trpc-gateway';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import { findUser, hasMiddleware } from './resolvers.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '@petstore/core';
-import { ResponseControls } from '@petstore/gateway';
+import { ResponseControls } from 'trpc-gateway';
 import { petStore } from './operations.ts';
 
 /** The context of the pet store's procedures, for contenders that serve its router through tRPC's own adapters. */

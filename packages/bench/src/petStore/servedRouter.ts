@@ -1,5 +1,5 @@
 import { appRouter as petStore } from '@petstore/core';
-import type { GatewayMeta } from '@petstore/gateway';
+import type { GatewayMeta } from 'trpc-gateway';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { seededAnimals } from './animals.ts';

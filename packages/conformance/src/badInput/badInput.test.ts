@@ -1,5 +1,5 @@
 import type { Animal } from '@petstore/core';
-import { sendUnchecked, seedMessage } from '@petstore/gateway-test';
+import { sendUnchecked, seedMessage } from 'trpc-gateway-test';
 import { inputs } from '@petstore/testing/forms';
 import type * as fc from 'fast-check';
 import { Agent } from 'node:http';

@@ -1,5 +1,5 @@
 import { Animal, ApiError } from '@petstore/core';
-import { seedMessage } from '@petstore/gateway-test';
+import { seedMessage } from 'trpc-gateway-test';
 import { inputs } from '@petstore/testing/forms';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isParserResponse } from './responseLaws.ts';

@@ -4,7 +4,7 @@ import {
   type ResponseProblems,
   responseProblems,
   type OpenApiDocument,
-} from '@petstore/gateway-test';
+} from 'trpc-gateway-test';
 import type { BadRequest } from './badRequest.ts';
 
 /** The origin of a response, its problems, and the animals that it reports as created. */

@@ -1,4 +1,4 @@
-import { seedMessage, testSeed } from '@petstore/gateway-test';
+import { seedMessage, testSeed } from 'trpc-gateway-test';
 import * as fc from 'fast-check';
 import { writeSync } from 'node:fs';
 

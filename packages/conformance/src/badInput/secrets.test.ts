@@ -1,7 +1,7 @@
 import { appRouter, type Store } from '@petstore/core';
-import { bearer, createGateway, type Gateway } from '@petstore/gateway';
-import { type Listening, serve } from '@petstore/gateway/uws';
-import { type TestResponse, sendUnchecked } from '@petstore/gateway-test';
+import { bearer, createGateway, type Gateway } from 'trpc-gateway';
+import { type Listening, serve } from 'trpc-gateway/uws';
+import { type TestResponse, sendUnchecked } from 'trpc-gateway-test';
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKey, authorization, contentTypeJson } from './badRequest.ts';

@@ -1,7 +1,7 @@
 import { appRouter } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
-import { bearer, createGateway, type Service } from '@petstore/gateway';
-import { serve } from '@petstore/gateway/uws';
+import { bearer, createGateway, type Service } from 'trpc-gateway';
+import { serve } from 'trpc-gateway/uws';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

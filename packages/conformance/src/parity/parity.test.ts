@@ -1,4 +1,4 @@
-import { anyJsonValue, Tally, testSeed } from '@petstore/gateway-test';
+import { anyJsonValue, Tally, testSeed } from 'trpc-gateway-test';
 import { everyForm, inputs } from '@petstore/testing/forms';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

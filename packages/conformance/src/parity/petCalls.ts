@@ -1,4 +1,4 @@
-import { type Call, type ProtocolVariant, jsonText, numberText, rpcCall } from '@petstore/gateway-test';
+import { type Call, type ProtocolVariant, jsonText, numberText, rpcCall } from 'trpc-gateway-test';
 
 export type Procedure = 'listPets' | 'createPet' | 'getPet';
 

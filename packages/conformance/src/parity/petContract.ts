@@ -1,4 +1,4 @@
-import { jsonText, type Outcome } from '@petstore/gateway-test';
+import { jsonText, type Outcome } from 'trpc-gateway-test';
 import type { Procedure } from './petCalls.ts';
 
 /**

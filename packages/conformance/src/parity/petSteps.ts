@@ -7,7 +7,7 @@ import {
   restOutcome,
   rpcOutcome,
   anyText,
-} from '@petstore/gateway-test';
+} from 'trpc-gateway-test';
 import * as fc from 'fast-check';
 import { petCall, type Procedure } from './petCalls.ts';
 

@@ -1,7 +1,7 @@
 import { appRouter } from '@petstore/core';
-import { bearer, createGateway } from '@petstore/gateway';
-import { serve } from '@petstore/gateway/uws';
-import { type Send, inProcess, overPort } from '@petstore/gateway-test';
+import { bearer, createGateway } from 'trpc-gateway';
+import { serve } from 'trpc-gateway/uws';
+import { type Send, inProcess, overPort } from 'trpc-gateway-test';
 import { connect } from '../client.ts';
 import { memoryStore } from './memoryStore.ts';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonSchema, type Operation, operations, resolve, type Response } from '@petstore/gateway-test';
+import { type JsonSchema, type Operation, operations, resolve, type Response } from 'trpc-gateway-test';
 import { describe, expect, it } from 'vitest';
 import type { Subject } from './subject.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ResponseControls } from '@petstore/gateway/meta';
+import type { ResponseControls } from 'trpc-gateway/meta';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineCollection } from '../store/collection.ts';

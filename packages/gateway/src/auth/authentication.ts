@@ -69,7 +69,7 @@ export function allowInexactHeaders(schemes: readonly Scheme[]): void {
   const scheme = schemes.find(({ needsExactHeaders }) => needsExactHeaders);
   if (scheme === undefined) return;
   throw new GatewayError(
-    `The scheme "${scheme.name}" reads ${scheme.reads}, but uWebSockets.js removes bytes outside ASCII at the start of a header, so a sibling subdomain could set this cookie by another name. Serve the gateway with @petstore/gateway/node, or let a proxy reject such Cookie headers and set proxyRejectsNonAscii: true in cookie().`,
+    `The scheme "${scheme.name}" reads ${scheme.reads}, but uWebSockets.js removes bytes outside ASCII at the start of a header, so a sibling subdomain could set this cookie by another name. Serve the gateway with trpc-gateway/node, or let a proxy reject such Cookie headers and set proxyRejectsNonAscii: true in cookie().`,
   );
 }
 

@@ -118,7 +118,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
         () => undefined,
         (error: unknown) => String(error),
       );
-      const expected = `GatewayError: ${named} uWebSockets.js removes bytes outside ASCII at the start of a header, so a sibling subdomain could set this cookie by another name. Serve the gateway with @petstore/gateway/node, or let a proxy reject such Cookie headers and set proxyRejectsNonAscii: true in cookie().`;
+      const expected = `GatewayError: ${named} uWebSockets.js removes bytes outside ASCII at the start of a header, so a sibling subdomain could set this cookie by another name. Serve the gateway with trpc-gateway/node, or let a proxy reject such Cookie headers and set proxyRejectsNonAscii: true in cookie().`;
       expect(message).toBe(isUws ? expected : undefined);
     },
   );

@@ -3,7 +3,7 @@ import type { HttpRequest } from '../http/request.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';
 
 /**
- * Observes requests and calls for traces and metrics, as `openTelemetry()` of `@petstore/runtime/opentelemetry` does.
+ * Observes requests and calls for traces and metrics, as `openTelemetry()` of `trpc-gateway-runtime/opentelemetry` does.
  */
 export interface Telemetry {
   /** Called with each request, including requests that open a WebSocket, before anything else runs. */

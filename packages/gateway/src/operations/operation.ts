@@ -74,7 +74,7 @@ export function createOperations(
     const { path: name, rest } = procedure;
     if (rest === undefined) continue;
     const read = createReadSchema((sentence) => {
-      warnings.push(`@petstore/gateway: procedure "${name}": ${sentence}`);
+      warnings.push(`trpc-gateway: procedure "${name}": ${sentence}`);
     });
     const { method, operationId = name, path } = rest;
     const route = `${method} ${pathWithoutNames(rest)}`;
@@ -85,7 +85,7 @@ export function createOperations(
       const upload = operation.input.body?.upload;
       if (upload?.kind === 'spool' && !canSpool) {
         reject(
-          'its upload.spool requires the option spool of createGateway, such as temporaryFiles() of @petstore/gateway/node',
+          'its upload.spool requires the option spool of createGateway, such as temporaryFiles() of trpc-gateway/node',
         );
       }
       if (upload && procedure.idempotent) {

@@ -20,7 +20,7 @@ test('createLoadShedding does not load undici, which takes 6 MB', async () => {
     // After 50 ms, the message of the first probe has arrived.
     setTimeout(() => console.log(shed(request), process.moduleLoadList.filter((name) => name.endsWith('undici/undici'))), 50);
   `;
-  const flags = ['--conditions=@petstore/source', '--input-type=module', '--eval', code];
+  const flags = ['--conditions=trpc-gateway-source', '--input-type=module', '--eval', code];
   const { stdout } = await promisify(execFile)(process.execPath, flags);
   expect(stdout).toBe('undefined []\n');
 });

@@ -105,9 +105,9 @@ export function declareErrors<const Definitions extends ErrorDefinitions>(
 
 /**
  * A method of an error that the formatters of `declareErrors` call with their definitions: a procedure does not expose
- * them otherwise. A registered symbol, so that `@petstore/typegen` can read them without importing this package.
+ * them otherwise. A registered symbol, so that `trpc-gateway-typegen` can read them without importing this package.
  */
-export const definitionReader = Symbol.for('@petstore/gateway/definitionReader');
+export const definitionReader = Symbol.for('trpc-gateway/definitionReader');
 type DefinitionReader = TRPCError & { readonly [definitionReader]?: (definitions: ErrorDefinitions) => void };
 
 /** An error created by `declareErrors`. `declaredCode` is the declared code, `code` is tRPC's code for its status. */

@@ -17,7 +17,7 @@ const isFileStreamValue = (value: unknown): value is AsyncIterable<UploadedFile>
 export const fileStream = () =>
   z.custom<AsyncIterable<UploadedFile>>(isFileStreamValue).meta({
     override: { type: 'array', items: { type: 'string', format: 'binary' } },
-    // For petstore-typegen: no tRPC client can send it.
+    // For trpc-gateway-typegen: no tRPC client can send it.
     typescript: 'never',
   });
 

@@ -78,7 +78,7 @@ test('a failed self-test makes readProcedures execute all procedures through tRP
   expect(procedures.map(({ execution }) => execution)).toEqual(['trpc', 'trpc']);
   expect(log.mock.calls).toEqual([
     [
-      '@petstore/gateway: all procedures are called through tRPC, which is slower, because a compiled call behaves differently from a call by tRPC. Use @trpc/server ^11.25.2.',
+      'trpc-gateway: all procedures are called through tRPC, which is slower, because a compiled call behaves differently from a call by tRPC. Use @trpc/server ^11.25.2.',
     ],
   ]);
   log.mockClear();

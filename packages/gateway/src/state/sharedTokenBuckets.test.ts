@@ -11,7 +11,7 @@ const unreachable = new Error('The database is away.');
 // oxlint-disable-next-line no-console -- the gateway reports an unavailable state there
 const printer = () => vi.mocked(console.error);
 const line =
-  '@petstore/gateway: the shared state of rateLimit is unavailable; until it is available again, each process counts on its own.';
+  'trpc-gateway: the shared state of rateLimit is unavailable; until it is available again, each process counts on its own.';
 
 const quiet = () => printer().mockImplementation(() => {});
 

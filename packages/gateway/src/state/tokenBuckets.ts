@@ -59,7 +59,7 @@ export function createSharedTokenBuckets(
       if (retriesAt === undefined) {
         // oxlint-disable-next-line no-console -- the service runs, but its limit is higher than it should be
         console.error(
-          `@petstore/gateway: the shared state of ${name} is unavailable; until it is available again, each process counts on its own.`,
+          `trpc-gateway: the shared state of ${name} is unavailable; until it is available again, each process counts on its own.`,
           cause,
         );
       }

@@ -1,10 +1,4 @@
-import {
-  bearer,
-  createGateway,
-  type ErrorFormat,
-  problemDetails,
-  trpcToOpenApiErrors,
-} from '@petstore/gateway';
+import { bearer, createGateway, type ErrorFormat, problemDetails, trpcToOpenApiErrors } from 'trpc-gateway';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';

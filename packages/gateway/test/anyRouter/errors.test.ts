@@ -1,5 +1,5 @@
-import { createGateway, type ErrorFormat, type RequestRecord, trpcToOpenApiErrors } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createGateway, type ErrorFormat, type RequestRecord, trpcToOpenApiErrors } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';

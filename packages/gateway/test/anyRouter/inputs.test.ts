@@ -1,5 +1,5 @@
-import { createGateway } from '@petstore/gateway';
-import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
+import { createGateway } from 'trpc-gateway';
+import type { GatewayMeta, RestMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';

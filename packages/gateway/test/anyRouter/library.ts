@@ -1,4 +1,4 @@
-import type { GatewayMeta, ResponseControls } from '@petstore/gateway/meta';
+import type { GatewayMeta, ResponseControls } from 'trpc-gateway/meta';
 import { initTRPC, lazy, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 

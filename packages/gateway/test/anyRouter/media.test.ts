@@ -1,4 +1,4 @@
-import { createGateway, type RequestRecord } from '@petstore/gateway';
+import { createGateway, type RequestRecord } from 'trpc-gateway';
 import { EventSource } from 'eventsource';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../client.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createReadStream, type ReadStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { fileURLToPath } from 'node:url';
 import { initTRPC, tracked, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';

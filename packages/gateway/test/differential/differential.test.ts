@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { createGateway } from '@petstore/gateway';
+import { createGateway } from 'trpc-gateway';
 import { TRPCError } from '@trpc/server';
 import { createHTTPServer } from '@trpc/server/adapters/standalone';
 import type { TRPCRequestInfo } from '@trpc/server/http';
@@ -14,7 +14,7 @@ import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
 import { type Context, differentialRouter } from './router.ts';
 import { type Row, rows, type ServerOption } from './rows.ts';
-import { bearer } from '@petstore/gateway';
+import { bearer } from 'trpc-gateway';
 
 // The gateway answers as tRPC's standalone adapter does. Each row is sent to both servers over a port as the same bytes.
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { startEdge } from './startEdge.ts';
-import { bearer } from '@petstore/gateway';
+import { bearer } from 'trpc-gateway';
 
 const pending = vi.fn(() => new Promise<never>(() => {}));
 const acceptLines = { headers: { 'trpc-accept': 'application/jsonl' } };

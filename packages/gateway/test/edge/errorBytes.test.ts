@@ -1,11 +1,5 @@
-import {
-  apiErrors,
-  createGateway,
-  type ErrorFormat,
-  problemDetails,
-  type RequestRecord,
-} from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { apiErrors, createGateway, type ErrorFormat, problemDetails, type RequestRecord } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createGateway } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createGateway } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { WebSocket } from 'ws';
 import { z } from 'zod';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { type Edge, startEdge } from './startEdge.ts';
-import { bearer } from '@petstore/gateway';
+import { bearer } from 'trpc-gateway';
 
 const startLimited = (attempts: number, windowSeconds = 60) =>
   startEdge({ failedAttempts: { attempts, windowSeconds }, trustProxy: ['127.0.0.1'] });

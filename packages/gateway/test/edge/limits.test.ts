@@ -4,7 +4,7 @@ import { TRPCError } from '@trpc/server';
 import { EventSource } from 'eventsource';
 import { describe, expect, it, vi } from 'vitest';
 import { batchTarget, validKey, nestedJson, startEdge } from './startEdge.ts';
-import { bearer } from '@petstore/gateway';
+import { bearer } from 'trpc-gateway';
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
 const statusAndBody = async (response: Response) => [response.status, await response.json()] as const;

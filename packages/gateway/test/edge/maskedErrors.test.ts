@@ -1,5 +1,5 @@
-import { createGateway, type RequestRecord } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createGateway, type RequestRecord } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
 import { validKey, startEdge } from './startEdge.ts';
-import { bearer } from '@petstore/gateway';
+import { bearer } from 'trpc-gateway';
 
 describe('request records', () => {
   it('a request record has the protocol, the procedures, the number of calls, the status and the bytes', async () => {

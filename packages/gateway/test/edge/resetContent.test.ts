@@ -1,5 +1,5 @@
-import { createGateway, type ResponseControls } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createGateway, type ResponseControls } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';

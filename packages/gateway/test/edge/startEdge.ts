@@ -1,13 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  bearer,
-  createGateway,
-  type RequestRecord,
-  type Gateway,
-  type GatewayOptions,
-} from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { bearer, createGateway, type RequestRecord, type Gateway, type GatewayOptions } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';

@@ -1,4 +1,4 @@
-import { createGateway, type RequestRecord } from '@petstore/gateway';
+import { createGateway, type RequestRecord } from 'trpc-gateway';
 import { initTRPC } from '@trpc/server';
 import { expect, it, onTestFinished } from 'vitest';
 import { serve } from '../servers.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { needs } from '../servers.ts';
 import { validKey, startEdge, type EdgeOptions } from '../edge/startEdge.ts';
-import { bearer } from '@petstore/gateway';
+import { bearer } from 'trpc-gateway';
 
 /** How long each request blocks the event loop of the server, in milliseconds. */
 const busyMs = 20;

@@ -26,7 +26,7 @@ const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version'])
 
 /** Starts a module as a process. Pins it to a core if the machine has several cores and `taskset`. */
 export function startPinned(core: number, file: string, env: Readonly<Record<string, string>> = {}): Pinned {
-  const node = [process.execPath, '--conditions=@petstore/source', file];
+  const node = [process.execPath, '--conditions=trpc-gateway-source', file];
   const [command = '', ...args] = canPin ? ['taskset', '-c', String(core), ...node] : node;
   const child = startProcess(command, args, {
     env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },

@@ -1,5 +1,5 @@
 /** A process that serves a gateway and responds to each message with its port. Start it with `startPinned(0, …)`. */
-import { bearer, createGateway, type Service } from '@petstore/gateway';
+import { bearer, createGateway, type Service } from 'trpc-gateway';
 import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
 import { respondToParent } from './pinned.ts';

@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { createGateway } from '@petstore/gateway';
-import { nodeHandler } from '@petstore/gateway/node';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createGateway } from 'trpc-gateway';
+import { nodeHandler } from 'trpc-gateway/node';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { createTRPCClient, httpBatchLink, httpBatchStreamLink, httpSubscriptionLink } from '@trpc/client';
 import { initTRPC } from '@trpc/server';
 import { EventSource } from 'eventsource';

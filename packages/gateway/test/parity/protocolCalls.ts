@@ -1,4 +1,4 @@
-import type { Gateway } from '@petstore/gateway';
+import type { Gateway } from 'trpc-gateway';
 import type { Client } from '../client.ts';
 import { jsonText } from './jsonText.ts';
 

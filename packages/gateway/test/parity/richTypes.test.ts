@@ -1,4 +1,4 @@
-import { bearer, createGateway } from '@petstore/gateway';
+import { bearer, createGateway } from 'trpc-gateway';
 import { everyForm, inputs } from '@petstore/testing/forms';
 import * as fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';

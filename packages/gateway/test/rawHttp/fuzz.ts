@@ -1,4 +1,4 @@
-/** `node --conditions=@petstore/source fuzz.ts [count]` sends 100,000 random raw requests. TEST_SEED repeats a run. */
+/** `node --conditions=trpc-gateway-source fuzz.ts [count]` sends 100,000 random raw requests. TEST_SEED repeats a run. */
 import { adapterOfRun } from '../adapters.ts';
 import { testSeed } from '../testSeed.ts';
 import { findProblems } from './findProblems.ts';

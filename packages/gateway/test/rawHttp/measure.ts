@@ -1,5 +1,5 @@
 /**
- * Prints the behaviour of each server for each case: `node --conditions=@petstore/source measure.ts [part of a name]`.
+ * Prints the behaviour of each server for each case: `node --conditions=trpc-gateway-source measure.ts [part of a name]`.
  */
 import { rawCaseGroups } from './cases/index.ts';
 import { bareServer, gatewayServer, nodeServer } from './rawServers.ts';

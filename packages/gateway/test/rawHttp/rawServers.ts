@@ -1,12 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import {
-  createGateway,
-  headersOf,
-  type HttpRequest,
-  type HttpResponse,
-  type Service,
-} from '@petstore/gateway';
+import { createGateway, headersOf, type HttpRequest, type HttpResponse, type Service } from 'trpc-gateway';
 import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
 

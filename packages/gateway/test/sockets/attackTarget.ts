@@ -1,6 +1,6 @@
 /** The gateway under attack, started as a process by `startPinned(0, …)`. It answers each message with its port. */
-import { bearer, createGateway } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { bearer, createGateway } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { listen } from '../listen.ts';

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createGateway } from '@petstore/gateway';
+import { createGateway } from 'trpc-gateway';
 import { initTRPC, tracked } from '@trpc/server';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';

@@ -6,8 +6,8 @@ import {
   type RequestRecord,
   type GatewayOptions,
   type HttpRequest,
-} from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+} from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { onTestFinished } from 'vitest';

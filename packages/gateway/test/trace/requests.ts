@@ -1,5 +1,5 @@
-import { bearer, createGateway } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { bearer, createGateway } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';

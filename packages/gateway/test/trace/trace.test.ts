@@ -21,7 +21,8 @@ const most: Readonly<Record<string, { readonly calls: number; readonly files: nu
 
 const main = fileURLToPath(new URL('main.ts', import.meta.url));
 const trace = async (...request: readonly string[]) =>
-  (await promisify(execFile)(process.execPath, ['--conditions=@petstore/source', main, ...request])).stdout;
+  (await promisify(execFile)(process.execPath, ['--conditions=trpc-gateway-source', main, ...request]))
+    .stdout;
 const stdout = await trace();
 const rows = [...stdout.matchAll(/^(\w+) +(\d+) +(\d+) +\d+$/gm)];
 const counts = rows.map(([, request = '', calls, files]) => ({

@@ -1,4 +1,4 @@
-import { createGateway } from '@petstore/gateway';
+import { createGateway } from 'trpc-gateway';
 import type { serve as Serve } from '../servers.ts';
 import type { ServeRpc } from './rpcServer.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC, lazy, tracked, TRPCError } from '@trpc/server';
 import { octetInputParser, type TRPCRequestInfo } from '@trpc/server/http';
 import { observable } from '@trpc/server/observable';

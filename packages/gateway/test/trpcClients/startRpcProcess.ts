@@ -25,7 +25,7 @@ export interface RpcProcess extends AsyncDisposable {
 
 export async function startRpcProcess(subject: Subject): Promise<RpcProcess> {
   const script = `${import.meta.dirname}/rpcProcess.ts`;
-  const args = ['--conditions=@petstore/source', '--expose-gc', script, subject];
+  const args = ['--conditions=trpc-gateway-source', '--expose-gc', script, subject];
   const child = startProcess(process.execPath, args, {
     env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

@@ -34,7 +34,7 @@ import type { ServeRpc } from './rpcServer.ts';
  * - one port, and a server that stops while its clients resume on another (`onePort`)
  *
  * `bytes` compares bytes, `fuzzed` compares fuzzed messages. `soak`, `abortStorm` and `badFrames` are also commands with a
- * long form: `node --conditions=@petstore/source soak.ts --long [--server official] [--seed 1]`.
+ * long form: `node --conditions=trpc-gateway-source soak.ts --long [--server official] [--seed 1]`.
  */
 export function trpcClients(serve: ServeRpc): void {
   const start = startWith(serve);

@@ -1,8 +1,8 @@
 /** A process that serves large forms, for `startPinned(0, …)`. It answers each message with its port and its last error. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createGateway } from '@petstore/gateway';
-import { fileStream, type GatewayMeta } from '@petstore/gateway/meta';
-import { temporaryFiles } from '@petstore/gateway/node';
+import { createGateway } from 'trpc-gateway';
+import { fileStream, type GatewayMeta } from 'trpc-gateway/meta';
+import { temporaryFiles } from 'trpc-gateway/node';
 import { listenWithFetch } from '@petstore/testing/fetchServer';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { HttpResponse } from '@petstore/gateway';
-import { ListenError } from '@petstore/gateway/listen';
+import type { HttpResponse } from 'trpc-gateway';
+import { ListenError } from 'trpc-gateway/listen';
 
 /** A handler whose response body is not a stream. */
 type AdminPage = () => HttpResponse | Promise<HttpResponse>;

@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse } from '@petstore/gateway';
+import type { HttpRequest, HttpResponse } from 'trpc-gateway';
 import type { PageFile } from './pageFiles.ts';
 
 /**

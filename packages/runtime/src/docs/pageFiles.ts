@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import type { HttpRequest, HttpResponse, Header } from '@petstore/gateway';
+import type { HttpRequest, HttpResponse, Header } from 'trpc-gateway';
 import Negotiator from 'negotiator';
 import { scalarBundle } from './scalarBundle.ts';
 

@@ -1,4 +1,4 @@
-import type { HttpResponse } from '@petstore/gateway';
+import type { HttpResponse } from 'trpc-gateway';
 
 /** Timeout of a check. */
 const checkTimeoutMs = 1_000;

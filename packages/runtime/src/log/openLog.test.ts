@@ -9,7 +9,7 @@ describe('lines written by pino and by log.line', () => {
   async function written(code: string, { isShared, fields = 'undefined' } = defaults) {
     const from = JSON.stringify(new URL('openLog.ts', import.meta.url).href);
     const open = `import { openLog } from ${from}; const log = openLog({ level: 'info', isShared: ${isShared}, fields: ${fields} });`;
-    const flags = ['--conditions=@petstore/source', '--input-type=module'];
+    const flags = ['--conditions=trpc-gateway-source', '--input-type=module'];
     return promisify(execFile)(process.execPath, [...flags, '--eval', `${open} ${code}`]);
   }
 

@@ -1,4 +1,4 @@
-import type { RequestRecord, TraceIds } from '@petstore/gateway';
+import type { RequestRecord, TraceIds } from 'trpc-gateway';
 import type { Logger } from 'pino';
 import type { LoggedRequest } from '../parts.ts';
 import { baseFieldsJson, type Log } from './openLog.ts';

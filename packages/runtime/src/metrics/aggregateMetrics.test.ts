@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { RequestRecord } from '@petstore/gateway';
+import type { RequestRecord } from 'trpc-gateway';
 import { gauge, type MetricsSnapshot } from './family.ts';
 import { aggregateMetrics } from './aggregateMetrics.ts';
 import { metrics } from './metrics.ts';

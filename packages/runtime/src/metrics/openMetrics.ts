@@ -1,4 +1,4 @@
-import type { RequestRecord, ServedProcedure } from '@petstore/gateway';
+import type { RequestRecord, ServedProcedure } from 'trpc-gateway';
 import { AggregatorRegistry, collectDefaultMetrics, Registry } from 'prom-client';
 import { createRequestMetrics } from './requestMetrics.ts';
 import { type MetricFamily, gauge, type MetricsSnapshot } from './family.ts';

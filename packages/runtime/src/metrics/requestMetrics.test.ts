@@ -1,4 +1,4 @@
-import type { RequestRecord } from '@petstore/gateway';
+import type { RequestRecord } from 'trpc-gateway';
 import { expect, test } from 'vitest';
 import { createRequestMetrics } from './requestMetrics.ts';
 

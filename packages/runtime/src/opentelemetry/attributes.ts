@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import type { ObservedRequest } from '@petstore/gateway';
+import type { ObservedRequest } from 'trpc-gateway';
 
 /** Methods with their own label. Clients can send any method, so all others are reported as `_OTHER`. */
 const knownMethods: ReadonlySet<string> = new Set(

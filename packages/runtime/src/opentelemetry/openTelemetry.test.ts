@@ -34,9 +34,9 @@ import {
   METRIC_HTTP_SERVER_REQUEST_DURATION,
   METRIC_RPC_SERVER_CALL_DURATION,
 } from '@opentelemetry/semantic-conventions/incubating';
-import { createGateway, type RequestRecord, type GatewayOptions } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
-import { serve } from '@petstore/gateway/node';
+import { createGateway, type RequestRecord, type GatewayOptions } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
+import { serve } from 'trpc-gateway/node';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
@@ -418,7 +418,7 @@ it('openTelemetry returns undefined and loads nothing if no SDK is registered', 
   `;
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--conditions=@petstore/source', '--input-type=module', '-e', script],
+    ['--conditions=trpc-gateway-source', '--input-type=module', '-e', script],
     { cwd: import.meta.dirname },
   );
   expect(stdout.trim()).toBe('undefined 0 3');

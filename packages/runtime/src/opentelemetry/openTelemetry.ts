@@ -7,7 +7,7 @@ import type {
   RequestTelemetry,
   Telemetry,
   TraceIds,
-} from '@petstore/gateway';
+} from 'trpc-gateway';
 import { connectionAttributes, methodOf, requestAttributes } from './attributes.ts';
 
 /** The global symbol under which an OpenTelemetry SDK registers itself (@opentelemetry/api 1.x). */
@@ -39,12 +39,12 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   const { context, isSpanContextValid, metrics, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } =
     await import('@opentelemetry/api').catch((cause: unknown) => {
       throw new Error(
-        'An OpenTelemetry SDK is registered, but @opentelemetry/api cannot be imported: install it beside @petstore/runtime.',
+        'An OpenTelemetry SDK is registered, but @opentelemetry/api cannot be imported: install it beside trpc-gateway-runtime.',
         { cause },
       );
     });
-  const tracer = trace.getTracer('@petstore/gateway');
-  const meter = metrics.getMeter('@petstore/gateway');
+  const tracer = trace.getTracer('trpc-gateway');
+  const meter = metrics.getMeter('trpc-gateway');
   const durationOptions = { unit: 's', advice: { explicitBucketBoundaries } };
   const requestDuration = meter.createHistogram('http.server.request.duration', {
     description: 'Duration of HTTP server requests.',

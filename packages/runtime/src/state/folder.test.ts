@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile 
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { memoryState } from '@petstore/gateway';
+import { memoryState } from 'trpc-gateway';
 import { startProcess } from '@petstore/testing/startProcess';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { folderState } from './folder.ts';
@@ -138,7 +138,7 @@ it('writes that wait together are stored over several turns of the event loop', 
 it('a write is rejected after 5 s while another process holds the lock, and never stored', async () => {
   const path = await newPath();
   const state = openFolder(path);
-  const holder = startProcess(process.execPath, ['--conditions=@petstore/source', holdLock, path], {
+  const holder = startProcess(process.execPath, ['--conditions=trpc-gateway-source', holdLock, path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void holder.kill('SIGKILL'));

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type State, takeTokens } from '@petstore/gateway';
+import { type State, takeTokens } from 'trpc-gateway';
 import type { Database, RootDatabase } from 'lmdb';
 import { StartError } from '../signals/startError.ts';
 import { bucketEpoch } from './bucketEpoch.ts';

@@ -1,4 +1,4 @@
-import { createGateway } from '@petstore/gateway';
+import { createGateway } from 'trpc-gateway';
 import { mongodbUri, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
 import { initTRPC } from '@trpc/server';
 import { MongoClient } from 'mongodb';

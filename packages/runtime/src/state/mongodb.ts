@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Bucket, type State, type TakeResult, takeTokens } from '@petstore/gateway';
+import { type Bucket, type State, type TakeResult, takeTokens } from 'trpc-gateway';
 import type { Collection, MongoClient } from 'mongodb';
 import { bucketEpoch } from './bucketEpoch.ts';
 import { MongodbClients } from './mongodbClients.ts';

@@ -85,7 +85,7 @@ describe.skipIf(commandMissing('strace'))('a state folder whose disk fails', () 
 it('a service whose state folder is locked by a suspended process answers calls with a key within 4 s, logs it, and ends within 10 s of SIGTERM', async () => {
   const path = join(await newFolder(), 'state');
   const { order, service } = await start({ folder: path });
-  const holder = startProcess(process.execPath, ['--conditions=@petstore/source', holdLock, path], {
+  const holder = startProcess(process.execPath, ['--conditions=trpc-gateway-source', holdLock, path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void holder.kill('SIGKILL'));

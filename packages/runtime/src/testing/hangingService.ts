@@ -1,6 +1,6 @@
-import { createGateway } from '@petstore/gateway';
-import { run } from '@petstore/runtime';
-import { log } from '@petstore/runtime/log';
+import { createGateway } from 'trpc-gateway';
+import { run } from 'trpc-gateway-runtime';
+import { log } from 'trpc-gateway-runtime/log';
 import { router } from './router.ts';
 
 // A service with two workers. HANGS selects the worker whose start never completes: `first` or `second`.

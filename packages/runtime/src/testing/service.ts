@@ -1,8 +1,8 @@
-import { createGateway } from '@petstore/gateway';
-import { run, type RunOptions } from '@petstore/runtime';
-import { docsPage } from '@petstore/runtime/docs';
-import { log } from '@petstore/runtime/log';
-import { gauge, metrics } from '@petstore/runtime/metrics';
+import { createGateway } from 'trpc-gateway';
+import { run, type RunOptions } from 'trpc-gateway-runtime';
+import { docsPage } from 'trpc-gateway-runtime/docs';
+import { log } from 'trpc-gateway-runtime/log';
+import { gauge, metrics } from 'trpc-gateway-runtime/metrics';
 import { router } from './router.ts';
 
 // The program of the README with the test router. OPTIONS has additional options of `run` as JSON.

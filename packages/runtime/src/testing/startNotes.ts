@@ -24,7 +24,7 @@ beforeAll(() =>
     format: 'esm',
     platform: 'node',
     target: 'node22',
-    conditions: ['@petstore/source'],
+    conditions: ['trpc-gateway-source'],
     external: ['uWebSockets.js'],
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",

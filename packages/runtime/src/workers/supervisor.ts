@@ -1,4 +1,4 @@
-import { reservePort } from '@petstore/gateway/listen';
+import { reservePort } from 'trpc-gateway/listen';
 import { checkRunOptions } from '../checkRunOptions.ts';
 import { healthRoutes } from '../health/healthRoutes.ts';
 import { openAdmin } from '../openAdmin.ts';

@@ -1,4 +1,4 @@
-// Generated from the router by petstore-typegen. Do not edit.
+// Generated from the router by trpc-gateway-typegen. Do not edit.
 
 import type {
   TRPCBuiltRouter,

@@ -1,6 +1,6 @@
 import { appRouter } from '@petstore/core';
 import * as core from '@petstore/core';
-import { generateTypes } from '@petstore/typegen';
+import { generateTypes } from 'trpc-gateway-typegen';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -26,7 +26,7 @@ async function printedDocument(): Promise<string> {
   const main = fileURLToPath(new URL('../../../../apps/server/src/main.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--conditions=@petstore/source', main, 'openapi'],
+    ['--conditions=trpc-gateway-source', main, 'openapi'],
     { env: {}, maxBuffer: 2 ** 26 },
   );
   return stdout;

@@ -1,4 +1,4 @@
-import { generateTypes } from '@petstore/typegen';
+import { generateTypes } from 'trpc-gateway-typegen';
 import { compile, type CompilerOptions } from '@petstore/testing/compile';
 import { manyProcedures } from './manyProcedures.ts';
 

@@ -19,7 +19,7 @@ export async function servePage(port = 0): Promise<Page> {
     format: 'esm',
     jsx: 'automatic',
     minify: true,
-    conditions: ['@petstore/source'],
+    conditions: ['trpc-gateway-source'],
     define: { 'process.env.NODE_ENV': '"production"' },
     logLevel: 'warning',
   });

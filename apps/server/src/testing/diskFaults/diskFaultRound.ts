@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { stopDeadlineMs } from '@petstore/runtime/signals';
+import { stopDeadlineMs } from 'trpc-gateway-runtime/signals';
 import { startProcess } from '@petstore/testing/startProcess';
 import { namesIn } from '../namesIn.ts';
 import { logLines, type RunningServer } from '../petStoreProcess.ts';
@@ -118,7 +118,7 @@ const inject: Record<DiskFault, (server: RunningServer, dataDir: string) => Prom
     return { hit: 'EIO of fdatasync', at: timeOf(line), undo };
   },
   'stopped lock holder': async (_, dataDir) => {
-    const holder = startProcess(process.execPath, ['--conditions=@petstore/source', holdLock, dataDir], {
+    const holder = startProcess(process.execPath, ['--conditions=trpc-gateway-source', holdLock, dataDir], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     await once(holder.stdout ?? holder, 'data');

@@ -40,7 +40,7 @@ interface Job {
  * While one group is written to disk, the next one is collected. No lock is held across an await: jobs are synchronous, and
  * lmdb's writer thread does the rest.
  *
- * The state folder of `@petstore/runtime` has a group commit of its own: neither package imports the other, and it opens its
+ * The state folder of `trpc-gateway-runtime` has a group commit of its own: neither package imports the other, and it opens its
  * file again after an error of the disk, which is fatal here.
  */
 export function createGroupCommit({ root, meta, path: dataDir, watch }: DataFolder): GroupCommit {

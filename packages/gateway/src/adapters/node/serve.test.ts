@@ -338,7 +338,7 @@ describe.runIf(process.platform === 'linux')('file descriptors', () => {
       console.log(await response.text(), sockets.length > listening.connections().http);
       await listening.close({ deadlineMs: 0 });
     `;
-    const node = `exec "${process.execPath}" --conditions=@petstore/source --input-type=module -e "$0"`;
+    const node = `exec "${process.execPath}" --conditions=trpc-gateway-source --input-type=module -e "$0"`;
     const { stdout } = await promisify(execFile)('sh', ['-c', `ulimit -n 80; ${node}`, script]);
     expect(stdout).toBe('served true\n');
   });

@@ -3,7 +3,7 @@ export { ListenError } from './listenError.ts';
 export { reservePort, type ReservedPort } from './reservePort.ts';
 export { type CloseOptions, type Listening, serveRules, type ServeOptions } from './serveOptions.ts';
 export { CertificateError, type TlsFiles } from './tlsFiles.ts';
-// For other packages that check options, such as `run` of `@petstore/runtime`.
+// For other packages that check options, such as `run` of `trpc-gateway-runtime`.
 export { formatValue } from '../../http/formatValue.ts';
 export {
   editDistance,

@@ -21,7 +21,7 @@ it('the import of the adapter without a binary of uWebSockets.js throws an error
   expect({ name, code }).toEqual({ name: 'NoBinaryError', code: 'no-binary' });
   expect(message).toMatch(/^No uWebSockets\.js binary is installed for Node v[\d.]+ on \w+-\w+\. [^\n]*\.$/);
   expect(message).toContain('npm ran on an older Node, which leaves the binaries out, run npm install again');
-  expect(message).toContain('serve with "@petstore/gateway/node"');
+  expect(message).toContain('serve with "trpc-gateway/node"');
   expect(message).toContain('Node 22');
   expect(message).toContain(
     '"overrides": { "uWebSockets.js": "github:uNetworking/uWebSockets.js#v20.69.0" }',

@@ -12,7 +12,7 @@ export interface CookieOptions<Identity> extends SchemeOptions<Identity> {
   readonly cookie: string;
   /**
    * Whether a proxy rejects every request whose `Cookie` header contains bytes outside ASCII. Set it to serve with
-   * `@petstore/gateway/uws`, which rejects the scheme otherwise: uWebSockets.js removes such bytes at the start of a
+   * `trpc-gateway/uws`, which rejects the scheme otherwise: uWebSockets.js removes such bytes at the start of a
    * header, so a sibling subdomain could set this cookie by a name that browsers take for another one. Default: false.
    */
   readonly proxyRejectsNonAscii?: boolean;

@@ -1,4 +1,4 @@
-// The entry point `@petstore/gateway/jwt`. It is separate so that services without JWTs do not need jose.
+// The entry point `trpc-gateway/jwt`. It is separate so that services without JWTs do not need jose.
 import { TRPCError } from '@trpc/server';
 import {
   createRemoteJWKSet,

@@ -1,6 +1,6 @@
-import { bearer, createGateway, type Gateway } from '@petstore/gateway';
-import type { GatewayMeta, RestMeta } from '@petstore/gateway/meta';
-import { temporaryFiles } from '@petstore/gateway/node';
+import { bearer, createGateway, type Gateway } from 'trpc-gateway';
+import type { GatewayMeta, RestMeta } from 'trpc-gateway/meta';
+import { temporaryFiles } from 'trpc-gateway/node';
 import { type AnyTRPCProcedure, type AnyTRPCRouter, initTRPC, TRPCError } from '@trpc/server';
 import * as errors from './errors.ts';
 import * as hooks from './hooks.ts';

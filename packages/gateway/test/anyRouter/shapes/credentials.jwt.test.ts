@@ -1,7 +1,7 @@
 import { createSign, generateKeyPairSync } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bearer, type HttpRequest } from '@petstore/gateway';
-import { jwt, type JwtOptions } from '@petstore/gateway/jwt';
+import { bearer, type HttpRequest } from 'trpc-gateway';
+import { jwt, type JwtOptions } from 'trpc-gateway/jwt';
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, type JWK, type JWTPayload } from 'jose';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { audience, type Issuer, type Signing, startIssuer } from './issuer.ts';

@@ -1,5 +1,5 @@
-import { bearer, createGateway, GatewayError, problemDetails } from '@petstore/gateway';
-import { declareErrors } from '@petstore/gateway/meta';
+import { bearer, createGateway, GatewayError, problemDetails } from 'trpc-gateway';
+import { declareErrors } from 'trpc-gateway/meta';
 import { createTRPCClient, createWSClient, safe, wsLink } from '@trpc/client';
 import { TRPCError } from '@trpc/server';
 import { expect, it, onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-import { declareErrors, type GatewayMeta } from '@petstore/gateway/meta';
+import { declareErrors, type GatewayMeta } from 'trpc-gateway/meta';
 import { createTRPCClient, safe, type TRPCClientError, type TRPCLink } from '@trpc/client';
 import { initTRPC, tracked } from '@trpc/server';
 import { expect, it } from 'vitest';

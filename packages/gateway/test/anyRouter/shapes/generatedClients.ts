@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { serve } from '@petstore/gateway/uws';
+import { serve } from 'trpc-gateway/uws';
 import type { OpenApiDocument } from '../../openApi.ts';
 import { type Call, type Client, clients, pythonClient } from './clientGenerators.ts';
 import { createComposed } from './composed.ts';

@@ -1,4 +1,4 @@
-import { bearer, createGateway, type ReportedError } from '@petstore/gateway';
+import { bearer, createGateway, type ReportedError } from 'trpc-gateway';
 import { createTRPCClient, createWSClient, wsLink } from '@trpc/client';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Routes } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import type { Routes } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 import type { oas31 } from 'zod-openapi';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { createGateway, memoryState, type State } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createGateway, memoryState, type State } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';

@@ -1,4 +1,4 @@
-import { apiKey, bearer, cookie, createGateway, type CorsOptions } from '@petstore/gateway';
+import { apiKey, bearer, cookie, createGateway, type CorsOptions } from 'trpc-gateway';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { needs } from '../../servers.ts';

@@ -1,4 +1,4 @@
-import { bearer, createGateway, type Routes } from '@petstore/gateway';
+import { bearer, createGateway, type Routes } from 'trpc-gateway';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../servers.ts';
 import { besideRoutes as router, routes, sign, textResponse } from './hooks.ts';

@@ -1,5 +1,5 @@
-import { createGateway } from '@petstore/gateway';
-import type { RestMeta } from '@petstore/gateway/meta';
+import { createGateway } from 'trpc-gateway';
+import type { RestMeta } from 'trpc-gateway/meta';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { post, startShape } from './startShape.ts';

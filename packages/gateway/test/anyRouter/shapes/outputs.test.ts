@@ -1,5 +1,5 @@
-import { createGateway } from '@petstore/gateway';
-import type { RestMeta } from '@petstore/gateway/meta';
+import { createGateway } from 'trpc-gateway';
+import type { RestMeta } from 'trpc-gateway/meta';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openShape, post, type Shape, startShape } from './startShape.ts';
 import { exportRouter, get, statuses, t, travelling, undescribed } from './outputs.ts';

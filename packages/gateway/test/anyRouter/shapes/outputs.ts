@@ -1,4 +1,4 @@
-import type { GatewayMeta, ResponseControls, RestMeta } from '@petstore/gateway/meta';
+import type { GatewayMeta, ResponseControls, RestMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 

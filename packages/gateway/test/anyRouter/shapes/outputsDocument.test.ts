@@ -1,5 +1,5 @@
-import { problemDetails, type ErrorFormat } from '@petstore/gateway';
-import { declareErrors, type GatewayMeta, type ResponseControls } from '@petstore/gateway/meta';
+import { problemDetails, type ErrorFormat } from 'trpc-gateway';
+import { declareErrors, type GatewayMeta, type ResponseControls } from 'trpc-gateway/meta';
 import { initTRPC, tracked } from '@trpc/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';

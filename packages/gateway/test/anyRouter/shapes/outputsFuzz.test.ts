@@ -1,10 +1,5 @@
-import { createGateway, problemDetails, type ErrorFormat, trpcToOpenApiErrors } from '@petstore/gateway';
-import {
-  declareErrors,
-  type GatewayMeta,
-  type ResponseControls,
-  type RestMeta,
-} from '@petstore/gateway/meta';
+import { createGateway, problemDetails, type ErrorFormat, trpcToOpenApiErrors } from 'trpc-gateway';
+import { declareErrors, type GatewayMeta, type ResponseControls, type RestMeta } from 'trpc-gateway/meta';
 import { inputs } from '@petstore/testing/forms';
 import { initTRPC, TRPCError } from '@trpc/server';
 import ajvFormats from 'ajv-formats';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GatewayMeta, ResponseControls } from '@petstore/gateway/meta';
+import type { GatewayMeta, ResponseControls } from 'trpc-gateway/meta';
 import { createTRPCClient, createTRPCUntypedClient, createWSClient, wsLink } from '@trpc/client';
 import { initTRPC } from '@trpc/server';
 import { describe, expect, it, onTestFinished } from 'vitest';

@@ -1,5 +1,5 @@
-import type { GatewayMeta } from '@petstore/gateway/meta';
-import type { Policy } from '@petstore/gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { Policy } from 'trpc-gateway';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-import { createGateway } from '@petstore/gateway';
+import { createGateway } from 'trpc-gateway';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { type } from 'arktype';
 import * as v from 'valibot';
@@ -263,7 +263,7 @@ describe('schemas without JSON Schema', () => {
     expect(await restJson('/pets')).toEqual([200, { name: 'Tom', size: 5 }]);
     expect(await restJson('/site')).toEqual([200, { site: 'http://pets.example/' }]);
     expect(warnings()).toEqual([
-      `@petstore/gateway: procedure "find": its output is a schema of valibot without a JSON Schema (The "transform" action cannot be converted to JSON Schema.); ${advice}`,
+      `trpc-gateway: procedure "find": its output is a schema of valibot without a JSON Schema (The "transform" action cannot be converted to JSON Schema.); ${advice}`,
     ]);
     expect(document.paths['/pets']?.['get']?.responses['200']).toMatchObject({
       description: expect.stringContaining('No output schema') as unknown,

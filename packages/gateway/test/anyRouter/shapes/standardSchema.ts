@@ -1,4 +1,4 @@
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { scope, type } from 'arktype';

@@ -1,5 +1,5 @@
-import { createGateway } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+import { createGateway } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import { initTRPC } from '@trpc/server';
 import { type } from 'arktype';

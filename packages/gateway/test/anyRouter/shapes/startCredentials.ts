@@ -8,9 +8,9 @@ import {
   custom,
   type GatewayOptions,
   type Scheme,
-} from '@petstore/gateway';
-import { jwt } from '@petstore/gateway/jwt';
-import type { GatewayMeta } from '@petstore/gateway/meta';
+} from 'trpc-gateway';
+import { jwt } from 'trpc-gateway/jwt';
+import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import type { OpenApiDocument } from '../../openApi.ts';

@@ -1,4 +1,4 @@
-import { createGateway, type ErrorFormat, type RequestRecord, type GatewayOptions } from '@petstore/gateway';
+import { createGateway, type ErrorFormat, type RequestRecord, type GatewayOptions } from 'trpc-gateway';
 import { createTRPCClient, httpBatchStreamLink, httpSubscriptionLink, splitLink } from '@trpc/client';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { onTestFinished } from 'vitest';

@@ -1,4 +1,4 @@
-import { createGateway } from '@petstore/gateway';
+import { createGateway } from 'trpc-gateway';
 import type { AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';

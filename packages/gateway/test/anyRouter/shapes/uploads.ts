@@ -1,4 +1,4 @@
-import { fileStream, type GatewayMeta, type RestMeta } from '@petstore/gateway/meta';
+import { fileStream, type GatewayMeta, type RestMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
-import { createGateway } from '@petstore/gateway';
-import { fileStream, type Spool, type UploadedFile } from '@petstore/gateway/meta';
+import { createGateway } from 'trpc-gateway';
+import { fileStream, type Spool, type UploadedFile } from 'trpc-gateway/meta';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { startShape } from './startShape.ts';
@@ -445,7 +445,7 @@ it.each([
     post({ contentTypes: ['multipart/form-data'], upload: { spool: true } }).input(
       z.object({ photo: z.file() }),
     ),
-    /its upload\.spool requires the option spool of createGateway, such as temporaryFiles\(\) of @petstore\/gateway\/node/,
+    /its upload\.spool requires the option spool of createGateway, such as temporaryFiles\(\) of trpc-gateway\/node/,
   ],
 ])('createGateway rejects %s', async (_name, procedure, message) => {
   const router = t.router({ upload: procedure.output(z.void()).mutation(() => {}) });

@@ -11,7 +11,7 @@ export async function acceptedTogether(
   options: LimitedOptions,
 ): Promise<readonly number[]> {
   const started = Array.from({ length: processes }, () =>
-    fork(file, [JSON.stringify(options)], { execArgv: ['--conditions=@petstore/source'] }),
+    fork(file, [JSON.stringify(options)], { execArgv: ['--conditions=trpc-gateway-source'] }),
   );
   try {
     await Promise.all(started.map((each) => once(each, 'message')));

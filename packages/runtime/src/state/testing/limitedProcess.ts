@@ -2,7 +2,7 @@
  * A process of a service with a shared limit: `node limitedProcess.ts OPTIONS`, where OPTIONS is JSON. It makes a number of
  * calls and sends its parent how many were accepted.
  */
-import { createGateway } from '@petstore/gateway';
+import { createGateway } from 'trpc-gateway';
 import { initTRPC } from '@trpc/server';
 import { openTestState, type TestState } from './openTestState.ts';
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { State } from '@petstore/gateway';
+import type { State } from 'trpc-gateway';
 import { describe, expect, it } from 'vitest';
 
 /** Opens a new state; `reopen` opens the same state as another process would. */

@@ -1,6 +1,6 @@
 /*
  * Kills a process that creates animals with SIGKILL at random times, and checks each time that no acknowledged animal is
- * lost. Run it with `node --conditions=@petstore/source crashTest.ts [rounds]` in this folder. It tests crashes of the
+ * lost. Run it with `node --conditions=trpc-gateway-source crashTest.ts [rounds]` in this folder. It tests crashes of the
  * process. After a power cut, durability also depends on a disk that keeps flushed data.
  */
 import { mkdtemp, rm } from 'node:fs/promises';

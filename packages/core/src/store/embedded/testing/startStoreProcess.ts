@@ -8,7 +8,7 @@ const script = fileURLToPath(new URL('storeProcess.ts', import.meta.url));
 
 /** Returns the arguments of Node that run an action of `storeProcess.ts`. */
 export const storeProcessArguments = (...action: string[]) => [
-  '--conditions=@petstore/source',
+  '--conditions=trpc-gateway-source',
   script,
   ...action,
 ];

@@ -1,6 +1,6 @@
 /*
  * A process that uses a data folder, for tests that share the folder, kill the process or damage the data file. Run it with
- * `node --conditions=@petstore/source storeProcess.ts <action> <folder> [argument]`. It prints each result as a line of
+ * `node --conditions=trpc-gateway-source storeProcess.ts <action> <folder> [argument]`. It prints each result as a line of
  * JSON.
  */
 import { writeSync } from 'node:fs';

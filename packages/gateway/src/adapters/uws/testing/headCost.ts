@@ -1,5 +1,5 @@
 /**
- * Measures the time to read and check the head of a request: `node --conditions=@petstore/source headCost.ts`. Prints
+ * Measures the time to read and check the head of a request: `node --conditions=trpc-gateway-source headCost.ts`. Prints
  * nanoseconds, the minimum of many rounds. All rounds run within one handler of uWebSockets.js, so that nothing else is
  * measured.
  */

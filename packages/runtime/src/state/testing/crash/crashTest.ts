@@ -57,7 +57,7 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
   const started = new Set<ChildProcess>();
   /** Starts a process that loads its code and waits. */
   const prepare = async () => {
-    const child = fork(service, [folder], { execArgv: ['--conditions=@petstore/source'] });
+    const child = fork(service, [folder], { execArgv: ['--conditions=trpc-gateway-source'] });
     started.add(child);
     child.once('exit', () => started.delete(child));
     await once(child, 'message');

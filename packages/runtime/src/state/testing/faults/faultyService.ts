@@ -1,10 +1,10 @@
 /*
  * The service of the fault test: `STATE=JSON node faultyService.ts`. It counts in memory how often each order ran.
  */
-import { createGateway } from '@petstore/gateway';
-import type { GatewayMeta } from '@petstore/gateway/meta';
-import { run } from '@petstore/runtime';
-import { log } from '@petstore/runtime/log';
+import { createGateway } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/meta';
+import { run } from 'trpc-gateway-runtime';
+import { log } from 'trpc-gateway-runtime/log';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import { openTestState, type TestState } from '../openTestState.ts';
