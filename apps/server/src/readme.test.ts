@@ -159,7 +159,7 @@ describe('the README and docs/clients.md', () => {
     const run = tablesOf(await readPage('docs/bench/bench.md'))[0] ?? [];
     const [head = [], ...shown] =
       tablesOf(/<!-- bench -->(.*)<!-- \/bench -->/s.exec(readme)?.[1] ?? '')[0] ?? [];
-    expect(shown.length).toBeGreaterThan(10);
+    expect(shown.length).toBeGreaterThan(3);
     for (const row of shown) {
       // The first table of the run: with its spread.
       const measured = run.find(([name]) => name === row[0]) ?? [];

@@ -26,7 +26,7 @@ export interface BenchOptions {
 }
 
 /** What a quick run compares: the limit, ours, and the two peers that people come from. */
-const quickContenders = ['minimal', 'gateway', 'gateway-middleware', 'fastify'];
+export const quickContenders = ['minimal', 'gateway', 'gateway-middleware', 'fastify'];
 
 export const help = `npm run bench -- [options]
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { type Case, cases } from './cases.ts';
-import { type BenchOptions, type CurveName, help, readCommandLine } from './commandLine.ts';
+import { type BenchOptions, type CurveName, help, quickContenders, readCommandLine } from './commandLine.ts';
 import { startContender } from './contenderProcess.ts';
 import { caseOf, contenders } from './contenders.ts';
 import { checkCores } from './cores.ts';
@@ -76,32 +76,28 @@ async function runCurves(options: BenchOptions): Promise<void> {
 
 async function runBench(options: BenchOptions): Promise<void> {
   const chosen = cases.filter(({ name }) => options.cases.includes(name));
-  const { runners, blanks } = await startAll(options, chosen);
-  let results: readonly Result[] = [];
+  const results: Result[] = [];
   const latencies: LatencyResult[] = [];
-  try {
-    if (options.measurements.includes('throughput')) {
-      results = await throughput(runners, chosen, { ...options, onProgress: progress });
-      if (options.checkFloors) results = await secondTry(results, runners, chosen, options);
-    }
-    if (options.measurements.includes('latency')) {
-      const subject = chosen.find(({ kind }) => kind === 'http');
-      for (const runner of runners.filter(({ contender }) => contender.cases === undefined)) {
-        if (subject === undefined || subject.name in runner.contender.lacks) continue;
-        progress(`latency: ${runner.contender.name}`);
-        latencies.push(...(await latency(runner, subject, 5)));
-      }
-    }
-  } finally {
-    for (const runner of runners) await runner.process.stop();
+  const blanks: Blank[] = [];
+  for (const [index, group] of groupsOf(options.contenders).entries()) {
+    const measured = await measureGroup(group, chosen, options);
+    // `minimal` is in each group, so that ratios are formed within it, and in the report once.
+    const isNew = ({ contender }: { readonly contender: string }) => index === 0 || contender !== limit;
+    latencies.push(...measured.latencies.filter(isNew));
+    blanks.push(...measured.blanks.filter(isNew));
+    results.push(...measured.results.filter(isNew));
   }
   const starts: StartResult[] = [];
   if (options.measurements.includes('start')) {
     // Of ours, the bundle that `npm start` runs: rows on the store in memory run the sources.
     const ours = contenders.filter(({ name }) => name === 'server-embedded');
-    const peers = runners
-      .map(({ contender }) => contender)
-      .filter(({ name, cases: only }) => !isOurs(name) && only === undefined);
+    const peers = contenders.filter(
+      ({ name, cases: only }) =>
+        options.contenders.includes(name) &&
+        !isOurs(name) &&
+        only === undefined &&
+        !blanks.some((blank) => blank.contender === name && blank.case === undefined),
+    );
     for (const contender of [...ours, ...peers]) {
       progress(`start and memory: ${contender.name}`);
       const subject = chosen.find(({ name }) => !(name in contender.lacks));
@@ -142,12 +138,50 @@ async function runBench(options: BenchOptions): Promise<void> {
   if (options.checkFloors) await checkFloors(results);
 }
 
-/** Starts the selected contenders. One that cannot start is left out; where one responds differently, nothing is measured. */
-async function startAll(options: BenchOptions, chosen: readonly Case[]) {
+/**
+ * Divides contenders into groups of at most four that run at the same time, each with `minimal`: in one run, thirteen
+ * servers shared the processor's caches, and those on Node cost up to twice as much. The first group is that of a quick
+ * run, which the floors need.
+ */
+function groupsOf(names: readonly string[]): readonly (readonly string[])[] {
+  const others = names
+    .filter((name) => name !== limit)
+    .toSorted((a, b) => Number(quickContenders.includes(b)) - Number(quickContenders.includes(a)));
+  const first = names.includes(limit) ? [limit] : [];
+  const groups = [[...first, ...others.slice(0, 3)]];
+  for (let at = 3; at < others.length; at += 3) groups.push([...first, ...others.slice(at, at + 3)]);
+  return groups;
+}
+
+async function measureGroup(group: readonly string[], chosen: readonly Case[], options: BenchOptions) {
+  const { runners, blanks } = await startAll(group, chosen);
+  let results: readonly Result[] = [];
+  const latencies: LatencyResult[] = [];
+  try {
+    if (options.measurements.includes('throughput')) {
+      results = await throughput(runners, chosen, { ...options, onProgress: progress });
+      if (options.checkFloors) results = await secondTry(results, runners, chosen, options);
+    }
+    if (options.measurements.includes('latency')) {
+      const subject = chosen.find(({ kind }) => kind === 'http');
+      for (const runner of runners.filter(({ contender }) => contender.cases === undefined)) {
+        if (subject === undefined || subject.name in runner.contender.lacks) continue;
+        progress(`latency: ${runner.contender.name}`);
+        latencies.push(...(await latency(runner, subject, 5)));
+      }
+    }
+  } finally {
+    for (const runner of runners) await runner.process.stop();
+  }
+  return { results, latencies, blanks };
+}
+
+/** Starts contenders. One that cannot start is left out; where one responds differently, nothing is measured. */
+async function startAll(names: readonly string[], chosen: readonly Case[]) {
   const runners: Runner[] = [];
   const blanks: Blank[] = [];
   const wrong: string[] = [];
-  for (const contender of contenders.filter(({ name }) => options.contenders.includes(name))) {
+  for (const contender of contenders.filter(({ name }) => names.includes(name))) {
     progress(`starting ${contender.name}`);
     try {
       runners.push({ contender, process: await startContender(contender) });

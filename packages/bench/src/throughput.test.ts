@@ -12,7 +12,6 @@ const result = (fields: Partial<Result>): Result => ({
   spread: 0,
   ratio: 1,
   fastifyRatio: 0.8,
-  sameResponseRatio: 1,
   getRatio: 1,
   rounds: [],
   ...fields,

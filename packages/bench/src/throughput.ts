@@ -35,8 +35,6 @@ export interface Result {
   readonly ratio: number | undefined;
   /** The same over that of `fastify`. */
   readonly fastifyRatio: number | undefined;
-  /** The same over that of `same-response`. */
-  readonly sameResponseRatio: number | undefined;
   /** The same over that of the contender's own GET. */
   readonly getRatio: number | undefined;
   readonly rounds: readonly Measurement[];
@@ -47,9 +45,6 @@ export const limit = 'minimal';
 
 /** The contender that the floors compare with. */
 export const peer = 'fastify';
-
-/** The contender that repeats all the work of the gateway by hand. */
-const sameResponse = 'same-response';
 
 /**
  * Measures every case with every contender, in rounds: whatever else the machine does falls on all of them alike. Of a
@@ -100,7 +95,6 @@ export async function throughput(
         spread: spread(of.map(({ perCore }) => perCore)),
         ratio: ratioTo(measured.get(key(subject.name, limit))),
         fastifyRatio: ratioTo(measured.get(key(subject.name, peer))),
-        sameResponseRatio: ratioTo(measured.get(key(subject.name, sameResponse))),
         getRatio: ratioTo(measured.get(key('get', contender.name))),
         rounds: of,
       };

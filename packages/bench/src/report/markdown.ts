@@ -31,11 +31,6 @@ function throughputTables(report: Report): readonly string[] {
     ({ ratio, spread }) => `${ratio?.toFixed(2) ?? '–'} ±${(spread * 100).toFixed(0)}%`,
   );
   add(
-    'Ratio to `same response`, by processor time:',
-    ({ sameResponseRatio }) => sameResponseRatio?.toFixed(2) ?? '–',
-    ({ sameResponseRatio }) => sameResponseRatio !== undefined,
-  );
-  add(
     'Errors beside the GET of the same row: processor time of a GET, divided by that of the error:',
     ({ getRatio }) => getRatio?.toFixed(2) ?? '–',
     (result) => errorCases.includes(result.case) && result.getRatio !== undefined,

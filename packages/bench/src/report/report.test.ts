@@ -8,7 +8,6 @@ const measured = {
   busy: 1,
   spread: 0.02,
   fastifyRatio: undefined,
-  sameResponseRatio: 0.8,
   getRatio: undefined,
   rounds: [],
 };
@@ -75,10 +74,6 @@ describe('the report in Markdown', () => {
 
   it('gives the processor time of a request beside the rate by the clock', () => {
     expect(lines).toContain('| this gateway | 10.9 µs, 80/s | 12.5 µs, 80/s | – |');
-  });
-
-  it('gives the ratio to the contender that repeats all work by hand', () => {
-    expect(lines).toContain('| this gateway | 0.80 | 0.80 | – |');
   });
 
   it('says how much of a core other programs used, and in how many measurements it was too much', () => {
