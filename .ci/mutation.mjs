@@ -1,7 +1,13 @@
 #!/usr/bin/env node
 /*
  * `.ci/mutation.mjs [--mutate GLOB,…] [OPTION…]`: mutation tests of the gateway with StrykerJS (stryker.config.json), or of
- * the files that the globs name. Further options go to `stryker run`, such as --concurrency 4 or --incremental.
+ * the files that the globs name. Further options go to `stryker run`, such as --concurrency 4 or --incremental. The report is
+ * in reports/mutation/mutation.html. Without globs it takes hours: 689 mutants took 50 minutes on two busy cores. A mutant that
+ * runs out of time counts as killed, so on a busy machine some of these may have survived.
+ *
+ * stryker.config.json: `ignoreStatic` leaves out code that runs once when a module is imported, because each such mutant would
+ * need all tests. `tsconfigFile` names a file that does not exist: Stryker would need the API for programs, which TypeScript 7
+ * lacks, and the tests need no tsconfig.json.
  */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Configuration, ConfigurationError, readConfiguration } from './configuration.ts';
-import { configurationHelp, configurationTable, configurationText } from './configurationText.ts';
+import { configurationHelp, configurationList, configurationText } from './configurationText.ts';
 
 const publicUrl = 'an http or https URL without user, query and fragment, and without /v1 at its end';
 const configurationError = (environment: Record<string, string>): string => {
@@ -216,7 +216,7 @@ test('ADMIN_PORT is rejected if it equals PORT on the same address', () => {
   expect(configurationError({ ADMIN_PORT: '0', PORT: '0' })).toBe('accepted');
 });
 
-test('all problems are reported together, one per line, in the order of the table', () => {
+test('all problems are reported together, one per line, in the order of the schema', () => {
   const environment = { WORKERS: 'x', PORT: 'x', TLS_KEY: 'key.pem', API_KEY: 'short', HOST: '::1' };
   expect(configurationError(environment).split('\n')).toEqual([
     expect.stringMatching(/^PORT is "x"/),
@@ -235,7 +235,7 @@ test('configurationText has set values and defaults, and no secrets', () => {
 });
 
 test.each([
-  ['the table', configurationTable],
+  ['the list', configurationList],
   ['the help', configurationHelp],
 ])('%s has every variable and its default', (_, print) => {
   const text = print();

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 
-/** The description of a variable in `--help`, in error messages and in the README's table. */
+/** The description of a variable in `--help`, in error messages and in `docs/configuration.md`. */
 interface Variable {
   readonly description: string;
   /** The accepted values, phrased to follow "it takes". Default: the range of a whole number. */

@@ -1,6 +1,6 @@
 import { Configuration, describeVariable, withoutEmptyValues, VariableName } from './configuration.ts';
 
-/** Returns every variable with its default as text, for the table and `--help`. */
+/** Returns every variable with its default as text, for the documentation and `--help`. */
 function rows() {
   const defaults = Configuration.parse({});
   return VariableName.options.map((name) => {
@@ -24,13 +24,14 @@ export function configurationText(environment: Readonly<Record<string, string | 
     .join('\n');
 }
 
-/** Formats the README's table in Markdown. */
-export function configurationTable(): string {
-  const lines = rows().map(
-    ({ name, defaultValue, description, takes }) =>
-      `| \`${name}\` | ${defaultValue === undefined ? 'unset' : `\`${defaultValue}\``} | ${description}. | ${takes} |`,
-  );
-  return ['| variable | default | what it does | value |', '|---|---|---|---|', ...lines].join('\n');
+/** Formats the list of `docs/configuration.md` in Markdown. */
+export function configurationList(): string {
+  return rows()
+    .map(
+      ({ name, defaultValue, description, takes }) =>
+        `- \`${name}\` (${defaultValue === undefined ? 'unset' : `\`${defaultValue}\``}): ${description}. _${takes}_`,
+    )
+    .join('\n');
 }
 
 /** Formats the variables for `--help`. */
