@@ -37,6 +37,13 @@ describe('the first start on a new store', () => {
     },
   );
 
+  test('the first start prints the address of the docs page', async () => {
+    const { serve } = await newFolder();
+    const { stderr } = await serve();
+    const [, url = ''] = /^The docs page, .*: (\S+)$/m.exec(stderr()) ?? [];
+    expect(await (await fetch(url)).text()).toContain('<title>API reference</title>');
+  });
+
   const listensOn = Object.values(networkInterfaces()).flatMap((addresses = []) =>
     addresses.map(({ address }) => address),
   );

@@ -46,5 +46,7 @@ Try it:
 curl ${origin}/v1/pets \\
   -H 'Authorization: Bearer ${key}'
 
+The docs page, which also sends requests: ${origin}/docs
+
 `;
 }

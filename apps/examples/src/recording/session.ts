@@ -74,7 +74,7 @@ async function firstStart() {
     printed += text as string;
     const key = /psk_[\w-]+/.exec(printed)?.[0];
     const origin = /http:\/\/[^/]+/.exec(printed)?.[0];
-    if (key !== undefined && origin !== undefined && printed.endsWith("'\n\n"))
+    if (key !== undefined && origin !== undefined && printed.endsWith('/docs\n\n'))
       return { printed, origin, key };
   }
   throw new Error(`The pet store did not start: ${printed}`);
