@@ -8,11 +8,13 @@ export interface TraceIds {
 
 /** A record of one completed request, for logs and metrics. `onResponse` receives it. */
 export interface RequestRecord {
+  /** The `X-Request-Id` of the response; on a WebSocket, that of the request that opened it. */
   readonly requestId: string;
   /** The HTTP method, or `WS` for a call on a WebSocket. Those calls share the request id of their socket. */
   readonly method: string;
   /** The path as received, without the query string, which may contain secrets. */
   readonly path: string;
+  /** By the base path of the request. `other`: everything else, such as `routes` and the document. */
   readonly protocol: 'rest' | 'trpc' | 'other';
   /** The path of the called procedure; in a batch, paths joined by commas. `undefined` if no procedure matched. */
   readonly operation: string | undefined;
@@ -23,6 +25,7 @@ export interface RequestRecord {
   readonly procedures: readonly string[];
   /** The number of calls in the request: the size of the batch. */
   readonly calls: number;
+  /** The HTTP status. 101: a WebSocket was opened. 499: the client disconnected before the response. */
   readonly status: number;
   /** Whether the response was a stream or a subscription. It is reported when the stream ends. */
   readonly isStream: boolean;
@@ -35,8 +38,8 @@ export interface RequestRecord {
   /** The limit that rejected the request or some of its calls, if any. */
   readonly limit: Limit | undefined;
   /**
-   * The unexpected error (5xx) of a procedure or of the gateway, including one that ended a stream. Its text is for
-   * logs only.
+   * The unexpected error (5xx) of a procedure or of the gateway, including one that ended a stream or belongs to a
+   * batch (207). Its text is for logs only.
    */
   readonly error: unknown;
   /** The span of the request, or of the call on a WebSocket, if `telemetry` is set. */

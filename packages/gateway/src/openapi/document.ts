@@ -34,8 +34,7 @@ export interface DocumentOptions {
   /** The tags that group operations, with descriptions. */
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
   /**
-   * Modifies the complete document. The returned object is served. It runs once, when the document is created, after
-   * the `document` functions of the operations' metadata.
+   * Modifies the complete document. The returned object is served. It runs once, when the document is created.
    */
   readonly transform?: (document: oas31.OpenAPIObject) => oas31.OpenAPIObject;
 }

@@ -23,8 +23,9 @@ export interface TakeResult {
 
 /**
  * Storage for idempotency keys and rate limits. Processes with the same state share both. Each function may return a
- * value or a promise, and throws or rejects if the state cannot be reached. Keys may contain credentials and may be
- * long: an implementation that writes to disk or to a database should store a digest of the key.
+ * value or a promise, and throws or rejects if the state cannot be reached; a promise that does not settle is abandoned
+ * after a deadline. `add`, `delete` and `take` must be atomic. Keys may contain credentials and may be long: an
+ * implementation that writes to disk or to a database should store a digest of the key.
  */
 export interface State {
   /**
