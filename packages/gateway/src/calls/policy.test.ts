@@ -93,20 +93,27 @@ describe('admit', () => {
     });
   });
 
-  it('an error of admit other than a TRPCError is a 500 without its message, and is reported', async () => {
-    const cause = new Error('secret');
-    const { records, send } = await start({
-      admit() {
+  it.each([
+    [
+      'throws',
+      (cause: Error) => {
         throw cause;
       },
-    });
-    for (const path of ['/v1/read', '/trpc/read']) {
-      const response = await send(path);
-      expect(response.status).toBe(500);
-      expect(await response.text()).not.toContain('secret');
-    }
-    expect(records).toMatchObject([{ error: { cause } }, { error: { cause } }]);
-  });
+    ],
+    ['rejects with', async (cause: Error) => Promise.reject(cause)],
+  ])(
+    'an error other than a TRPCError that admit %s is a 500 without its message, and is reported',
+    async (_what, fail) => {
+      const cause = new Error('secret');
+      const { records, send } = await start({ admit: () => fail(cause) });
+      for (const path of ['/v1/read', '/trpc/read']) {
+        const response = await send(path);
+        expect(response.status).toBe(500);
+        expect(await response.text()).not.toContain('secret');
+      }
+      expect(records).toMatchObject([{ error: { cause } }, { error: { cause } }]);
+    },
+  );
 
   it('the first policy that rejects ends the request, and policies before authentication run first', async () => {
     const seen: string[] = [];

@@ -1,4 +1,4 @@
-import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
+import { initTRPC, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
@@ -50,11 +50,24 @@ describe('the headers of a deprecated operation', () => {
       .meta({ openapi: { method: 'GET', path: '/pets/{id}', deprecated } })
       .input(z.object({ id: z.int() }))
       .output(Out)
-      .query(({ input: { id } }) => ({ id }));
-    const { responses } = await operationOf(t.router({ find: procedure }), '/pets/{id}');
-    for (const status of ['200', '404']) {
+      .query(({ input: { id } }) => {
+        if (id === 0) throw new TRPCError({ code: 'NOT_FOUND' });
+        return { id };
+      });
+    const router = t.router({ find: procedure });
+    const { responses } = await operationOf(router, '/pets/{id}');
+    const { fetch } = await gatewayOf(router);
+    for (const [status, id] of [
+      [200, 1],
+      [404, 0],
+    ] as const) {
       const names = Object.keys(responses[status]?.headers ?? {});
       expect([status, names.filter((name) => name !== 'X-Request-Id').toSorted()]).toEqual([
+        status,
+        expected,
+      ]);
+      const response = await fetch(`http://pets.example/v1/pets/${id}`);
+      expect([response.status, expected.filter((name) => response.headers.has(name))]).toEqual([
         status,
         expected,
       ]);
@@ -99,6 +112,12 @@ describe('a parameter of a query that cannot be empty', () => {
       ...(minProperties !== undefined && { minProperties }),
     }).toEqual(expected);
   });
+});
+
+it('an operation of the document has the summary, the description and the tags of its metadata', async () => {
+  const described = { summary: 'Finds a pet', description: 'Finds a pet by its id.', tags: ['pets'] };
+  const router = t.router({ find: find(z.object({ id: z.int() }), described) });
+  expect(await operationOf(router, '/pets/{id}')).toMatchObject(described);
 });
 
 it('the document has the description and the members that .meta({ param }) of a parameter has', async () => {

@@ -47,6 +47,14 @@ describe('compile', () => {
       2,
       t.procedure.use(createInputMiddleware(Number) as never).query(() => 1),
     ],
+    [
+      'with an input middleware of another library and an input',
+      3,
+      t.procedure
+        .use(createInputMiddleware(Number) as never)
+        .input(z.number())
+        .query(() => 1),
+    ],
     ['that is a subscription', 1, t.procedure.subscription(async function* () {})],
     [
       'with an output before a middleware',

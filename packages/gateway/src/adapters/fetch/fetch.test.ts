@@ -436,6 +436,15 @@ describe('a streamed response', () => {
     expect(seen).toEqual({ next: 0, returned: 1 });
   });
 
+  it('the stream of an invalid response is cancelled, and the response is a 500', async () => {
+    const returned = vi.fn(async () => ({ done: true as const, value: undefined }));
+    const body: BodyStream = {
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}), return: returned }),
+    };
+    const response = await serving(() => ({ status: 200, headers: [['x-a', 'a\nb']], body }))(origin);
+    expect([response.status, returned.mock.calls.length]).toEqual([500, 1]);
+  });
+
   it('a streamed response fails with the error of its iterator', async () => {
     async function* body() {
       yield bytes('a');

@@ -1,8 +1,9 @@
-import { tracked } from '@trpc/server';
+import { initTRPC, tracked } from '@trpc/server';
 // Not public: tRPC's own producer, to compare with.
 import { sseStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { createGateway } from '../../gateway.ts';
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
 import { eventTimes, rpcEventFormat } from './eventsResponse.ts';
 import type { TrpcSettings } from './options.ts';
@@ -107,6 +108,31 @@ describe('rpcEventFormat', () => {
     );
     expect(seen).toMatchObject([{ code: 'PAYLOAD_TOO_LARGE', limit: 'response-bytes' }]);
   });
+});
+
+it('the signal of a subscription over HTTP aborts with the reason of the disconnect', async () => {
+  const t = initTRPC.create({ isDev: false });
+  const signals: (AbortSignal | undefined)[] = [];
+  const router = t.router({
+    watch: t.procedure.subscription(async function* ({ signal }) {
+      signals.push(signal);
+      yield 1;
+      await new Promise(() => {});
+    }),
+  });
+  const { fetch } = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Test', version: '0.0.0' },
+  });
+  const disconnect = new AbortController();
+  const headers = { accept: 'text/event-stream' };
+  const request = new Request('http://localhost/trpc/watch', { headers, signal: disconnect.signal });
+  const reader = (await fetch(request)).body?.getReader();
+  while (signals.length === 0) await reader?.read();
+  const reason = new Error('The client has left.');
+  disconnect.abort(reason);
+  expect(signals[0]?.reason).toBe(reason);
 });
 
 it.each<[sse: TrpcSettings['config']['sse'], pingMs: number | undefined]>([

@@ -6,6 +6,7 @@ import { observable } from '@trpc/server/observable';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, test, vi } from 'vitest';
 import { createGateway } from '../../gateway.ts';
+import type { Policy } from '../../calls/policy.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import type { SocketAcceptor, SocketHandler } from '../../http/webSocket.ts';
@@ -589,6 +590,60 @@ test('a WebSocket may have 64 KiB of unsent bytes before its credential is check
   after.handler.pinged();
   expect(after.peer.close).toHaveBeenCalledWith(1013, expect.any(String));
   for (const { handler } of [before, after]) void handler.closed();
+});
+
+it('a policy before authentication runs once for a WebSocket whose credential is in its first message', async () => {
+  const early = vi.fn();
+  const late = vi.fn();
+  const { upgrade } = await createGateway({
+    router: t.router({}),
+    authentication: bearer({ verify: () => 'Ada' }),
+    createContext: () => ({}),
+    document: { title: 'Test', version: '0.0.0' },
+    policies: [{ before: 'authentication', admit: early }, { admit: late }],
+  });
+  const accept = (await upgrade(request('/trpc?connectionParams=1'))) as SocketAcceptor;
+  const handler = accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
+  expect([early.mock.calls.length, late.mock.calls.length]).toEqual([1, 0]);
+  const credential = { method: 'connectionParams', data: { authorization: 'Bearer a' } };
+  handler.message(Buffer.from(JSON.stringify(credential)), false);
+  await quiet();
+  expect([early.mock.calls.length, late.mock.calls.length]).toEqual([1, 1]);
+  await handler.closed();
+});
+
+it('each call of a WebSocket has its own copy of the data that policies set when the socket was opened', async () => {
+  const seen: unknown[] = [];
+  const count: Policy<unknown, { opened: boolean; calls: number }> = {
+    admit({ data, kind }) {
+      if (kind === 'socket') data.opened = true;
+      else data.calls = (data.calls ?? 0) + 1;
+      seen.push({ ...data });
+    },
+  };
+  const router = t.router({ ok: t.procedure.query(() => 1) });
+  const { handler, send } = await open(router, { policies: [count] as never });
+  await send(call(1, 'query', 'ok'), call(2, 'query', 'ok'));
+  expect(seen).toEqual([{ opened: true }, { opened: true, calls: 1 }, { opened: true, calls: 1 }]);
+  await handler.closed();
+});
+
+it('the signal that createContext receives for a WebSocket aborts when the socket is closed', async () => {
+  const signals: (AbortSignal | undefined)[] = [];
+  const { upgrade } = await createGateway({
+    router: t.router({}),
+    createContext({ info }) {
+      signals.push(info?.signal);
+      return {};
+    },
+    document: { title: 'Test', version: '0.0.0' },
+  });
+  const accept = (await upgrade(request())) as SocketAcceptor;
+  const handler = accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
+  await quiet();
+  expect(signals.map((signal) => signal?.aborted)).toEqual([false]);
+  await handler.closed();
+  expect(signals.map((signal) => signal?.aborted)).toEqual([true]);
 });
 
 it('a call whose error cannot be converted to text responds with INTERNAL_SERVER_ERROR', async () => {
