@@ -15,6 +15,7 @@ process.env['TEST_SEED'] ??= String(randomInt(2 ** 31));
 const repository = [
   'packages/gateway/src/layers.test.ts',
   'apps/examples/src/readmes/citations.test.ts',
+  'apps/examples/src/readmes/installCommands.test.ts',
   'apps/examples/src/readmes/adaptersPage.test.ts',
   'apps/server/src/dockerfile.test.ts',
 ];

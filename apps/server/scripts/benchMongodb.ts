@@ -12,7 +12,7 @@ import { z } from 'zod';
 /*
  * Compares the requests per second of the server on MongoDB with those of a loop of the driver that sends the same commands.
  * Both run in turns in one run, each in a separate process, at the same concurrency, on one database of MONGODB_URI.
- * `npm run bench:mongodb [rounds] [concurrency]`
+ * `npm run bench:mongodb -w @petstore/server [rounds] [concurrency]`
  *
  * It measures twice. First with the database as it is, where gateway, clients and database share the cores of this machine.
  * Then with each response of the database delayed by `farMs`, like a database on another machine that waits for a majority.

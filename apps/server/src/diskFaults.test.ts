@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { diskFaultRound, diskFaults } from './testing/diskFaults/diskFaultRound.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 
-// The long form: `npm run test:storefaults`.
+// The long form: `npm run test:storefaults -w @petstore/server`.
 test.skipIf(commandMissing('strace')).for(diskFaults)(
   'a server under the disk fault "%s" loses no acknowledged animal without reporting it, and ends in time',
   { timeout: 60_000 },

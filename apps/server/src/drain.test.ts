@@ -10,7 +10,7 @@ const rounds = 3;
 /** The service of the runtime's tests, which has long calls. */
 const notes = fileURLToPath(new URL('../../../packages/runtime/src/testing/service.ts', import.meta.url));
 
-// The long form: `npm run test:drain`.
+// The long form: `npm run test:drain -w @petstore/server`.
 describe('SIGTERM under load', () => {
   const workers = ['1', ...(process.platform === 'linux' ? ['2'] : [])];
   test.for(workers.flatMap((WORKERS) => ['uws', 'node'].map((SERVER) => ({ SERVER, WORKERS }))))(

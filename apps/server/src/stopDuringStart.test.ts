@@ -7,7 +7,7 @@ import { namesIn } from './testing/namesIn.ts';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 import { logLines } from './testing/petStoreProcess.ts';
 
-// The long form: `npm run test:long`.
+// The long form: `npm run test:long -w @petstore/server`.
 const isLong = process.env['PETSTORE_TESTS'] === 'long';
 const rounds = isLong ? 200 : 6;
 

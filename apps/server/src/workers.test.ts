@@ -97,7 +97,7 @@ describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, (
     await until(() => expect(response).toBeGreaterThan(50));
     process.kill(victim, 'SIGKILL');
     const before = response;
-    // `npm run test:drain` checks that this takes less than 1 s.
+    // `npm run test:drain -w @petstore/server` checks that this takes less than 1 s.
     await until(() => expect(workersOf(server)).toHaveLength(3));
     done.abort();
     await Promise.all(load);

@@ -1,4 +1,4 @@
-// `npm run bench:fetch`: `gateway.fetch` beside tRPC's own fetch adapter, a query of the same router, in this process.
+// `npm run bench:fetch -w @petstore/bench`: `gateway.fetch` beside tRPC's own fetch adapter, a query of the same router, in this process.
 import { createGateway } from 'trpc-gateway';
 import { initTRPC } from '@trpc/server';
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch';

@@ -3,7 +3,7 @@ if (PETSTORE_TESTS !== undefined && PETSTORE_TESTS !== 'all' && PETSTORE_TESTS !
   throw new Error(`PETSTORE_TESTS is ${PETSTORE_TESTS}. Set it to all or long, or unset it.`);
 }
 
-/** Whether tests that have a long form run it. They take hours and run by hand: `npm run test:long`. */
+/** Whether tests that have a long form run it. They take hours and run by hand: `npm run test:long -w @petstore/server`. */
 export const longForm: boolean = PETSTORE_TESTS === 'long';
 
 /**

@@ -147,21 +147,47 @@ function execute(file: string, args: readonly string[], cwd: string, variables: 
   );
 }
 
+/** The fields of a manifest that tests read. */
+export interface Manifest {
+  readonly version: string;
+  readonly repository: { readonly url: string };
+  readonly publishConfig?: object;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly exports?: object;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+}
+
+/** @param name an installed or published package, or `..` for the repository's root */
+export async function readManifest(name: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8')) as Manifest;
+}
+
 /** Returns the lowest version of a peer that a published package accepts, such as `11.4.0` for `^11.4.0`. */
 export async function lowestPeer(own: PublishedPackage, peer: string): Promise<string> {
-  const text = await readFile(join(root, 'node_modules', own, 'package.json'), 'utf8');
-  const { peerDependencies } = JSON.parse(text) as { readonly peerDependencies: Record<string, string> };
+  const { peerDependencies = {} } = await readManifest(own);
   const [, lowest] = /^\^(\d+\.\d+\.\d+)$/.exec(peerDependencies[peer] ?? '') ?? [];
   if (lowest === undefined) throw new Error(`The peer ${peer} of ${own} is not a range like ^1.2.3.`);
   return lowest;
+}
+
+/** Returns the `dependencies` of a manifest with these packages, in the versions that `newProject` installs. */
+export async function dependencies(
+  packed: PackedPackages,
+  names: readonly string[],
+): Promise<Readonly<Record<string, string>>> {
+  const entries = names.map(async (name) => {
+    const installed = await specifier(packed, name);
+    return [
+      name,
+      installed.startsWith('/') ? `file:${installed}` : installed.replace(`${name}@`, ''),
+    ] as const;
+  });
+  return Object.fromEntries(await Promise.all(entries));
 }
 
 async function specifier({ tarballs }: PackedPackages, name: string): Promise<string> {
   const own = publishedPackages.find((each) => each === name);
   if (own) return tarballs[own];
   if (name.lastIndexOf('@') > 0) return name;
-  const manifest = JSON.parse(await readFile(join(root, 'node_modules', name, 'package.json'), 'utf8')) as {
-    readonly version: string;
-  };
-  return `${name}@${manifest.version}`;
+  return `${name}@${(await readManifest(name)).version}`;
 }

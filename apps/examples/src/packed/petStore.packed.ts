@@ -1,7 +1,7 @@
 import { browserMissing, startBrowser } from '@petstore/testing/browser';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { startPetStore } from '../petStore/startPetStore.ts';
-import { lowestPeer, newProject, type Project, publishedPackages } from './packages.ts';
+import { lowestPeer, newProject, type Project, publishedPackages, readManifest } from './packages.ts';
 import { build } from 'esbuild';
 import { databaseFile, readReadme } from '../readmes/readme.ts';
 import { resolutions, tsconfig } from './tsconfig.ts';
@@ -17,6 +17,26 @@ async function project(...packages: readonly string[]): Promise<Project> {
 describe.each(publishedPackages)('the published package %s', (name) => {
   it(`the package ${name} has a readme, a licence and a changelog`, () => {
     expect(packed.files[name]).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'CHANGELOG.md']));
+  });
+
+  it(`the manifest of ${name} has the fields that npm shows and that provenance needs, and exports packed files`, async () => {
+    const { bin = {}, publishConfig, exports, ...manifest } = await readManifest(name);
+    const { url } = (await readManifest('..')).repository;
+    const directory = `packages/${name.replace(/^@petstore\/|^trpc-gateway-/, '').replace('trpc-', '')}`;
+    const address = url.replace(/^git\+(https:.*)\.git$/, '$1');
+    expect(address).toMatch(/^https:\/\/github\.com\/[\w-]+\/[\w-]+$/);
+    expect(manifest).toMatchObject({
+      license: 'MIT',
+      repository: { type: 'git', url, directory },
+      homepage: `${address}/tree/main/${directory}#readme`,
+      bugs: `${address}/issues`,
+    });
+    expect(publishConfig).toEqual({ access: 'public', provenance: true });
+    // npm corrects a path that starts with `./` when it publishes, and warns.
+    expect(Object.values(bin).filter((path) => !packed.files[name].includes(path))).toEqual([]);
+    const exported = JSON.stringify(exports).match(/(?<="\.\/)(?:dist|src)\/[^"]+/g) ?? [];
+    expect(exported.length).toBeGreaterThan(0);
+    expect(exported.filter((path) => !packed.files[name].includes(path))).toEqual([]);
   });
 
   it(`the package ${name} has no tests, and no output of removed sources`, () => {

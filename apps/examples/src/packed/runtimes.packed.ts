@@ -1,6 +1,13 @@
 import { runtimes } from '@petstore/testing/runtimes';
 import { expect, inject, it, onTestFinished } from 'vitest';
-import { newProject, type Project, type ProjectOptions } from './packages.ts';
+import {
+  dependencies,
+  newProject,
+  type Project,
+  type ProjectOptions,
+  publishedPackages,
+} from './packages.ts';
+import { resolutions, tsconfig } from './tsconfig.ts';
 
 const packed = inject('packed');
 
@@ -110,4 +117,43 @@ it.each([
     options: ['--dry-run', ...options],
   });
   expect(warnings).toEqual([]);
+});
+
+const pnpm = 'pnpm@12.21.0';
+
+it('on pnpm, whose packages see only their own dependencies, all packages install, compile and run', async () => {
+  const names = [...all, 'trpc-gateway-runtime', '@trpc/server', 'zod', 'typescript', '@types/node'];
+  const { run, write } = await project([], {});
+  // The packages are not on the registry under this version: their dependencies on each other are the packed files too.
+  await write({
+    'package.json': JSON.stringify({ type: 'module', dependencies: await dependencies(packed, names) }),
+    'pnpm-workspace.yaml': JSON.stringify({
+      overrides: await dependencies(packed, publishedPackages),
+      allowBuilds: allowScripts,
+    }),
+    'books.mts': books,
+    'main.mts': `
+      import { serve } from 'trpc-gateway/uws';
+      import { healthRoutes } from 'trpc-gateway-runtime/health';
+      import { openEmbeddedStore } from '@petstore/core/store/embedded';
+      import type { Animal } from '@petstore/types';
+      import { gateway } from './books.mts';
+
+      const { port, close } = await serve(gateway, { port: 0 });
+      const response = await fetch(\`http://127.0.0.1:\${port}/v1/books/7\`);
+      const store = await openEmbeddedStore({ dataDir: 'data' });
+      const animals: Animal[] = [];
+      console.log(response.status, await response.text(), typeof healthRoutes, animals.length);
+      await store.close();
+      await close({ graceMs: 0 });
+    `,
+    'router.ts': "export { appRouter } from '@petstore/core';",
+  });
+  await run('npm', 'exec', '--yes', '--package', pnpm, '--', 'pnpm', 'install', '--no-frozen-lockfile');
+  for (const resolution of resolutions) {
+    await write({ 'tsconfig.json': tsconfig(resolution, 'main.mts') });
+    await run('tsc');
+  }
+  expect(await run('node', 'main.mts')).toEqual({ stdout: '200 "book 7" function 0\n', stderr: '' });
+  await run('trpc-gateway-typegen', '--router', 'router.ts', '--out', 'types.ts', '--error-shape', 'default');
 });

@@ -1,6 +1,6 @@
 /*
- * `npm run sbom -- [folder]`: writes the SBOM of each published package in CycloneDX, from an installation of the packed
- * package. (`npm sbom --workspace` of npm 11 includes dependencies of other workspaces.)
+ * `npm run sbom -w @petstore/examples -- [folder]`: writes the SBOM of each published package in CycloneDX, from an
+ * installation of the packed package. (`npm sbom --workspace` of npm 11 includes dependencies of other workspaces.)
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-// `npm run check:packed` is separate from the other tests, because it installs packages from the registry.
+// `npm run check:packed -w @petstore/examples`: separate from the other tests, because it installs from the registry.
 // The tests' own tools have no build; what they test is packed from builds.
 const conditions = ['trpc-gateway-source', 'node', 'import', 'module', 'default'];
 

@@ -1,6 +1,6 @@
 /**
- * Measures the pet store's process under load: `npm run test:load` (`levels`), `test:floods` and `test:held`. `--long` runs
- * the long form. `SERVER` chooses the adapter; without it, `test:floods` measures both. Prints the measurements and exits
+ * Measures the pet store's process under load: `npm run test:load -w @petstore/server` (`levels`), `test:floods` and
+ * `test:held`. `--long` runs the long form. `SERVER` chooses the adapter; without it, `test:floods` measures both. Prints the measurements and exits
  * with code 1 if a goal is missed.
  */
 import {

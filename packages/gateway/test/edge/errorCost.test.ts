@@ -4,7 +4,7 @@ import { has } from '../servers.ts';
 import { seedMessage, testSeed } from '../testSeed.ts';
 import { extraBytes, maxResponseBytes, randomInput, startErrorCost } from './errorCost.ts';
 
-/** Number of inputs: `npm run test:errors` sends 10,000. */
+/** Number of inputs. `ERROR_INPUTS=10000 npx vitest run packages/gateway/test/edge/errorCost.test.ts` sends more. */
 const inputs = Number(process.env['ERROR_INPUTS'] ?? 150);
 
 /** Maximum processor time of a request, in milliseconds, with its client, which runs in the same process. */

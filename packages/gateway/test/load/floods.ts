@@ -1,6 +1,6 @@
 /**
  * Floods a server on few connections, from a separate process, and measures the longest wait of another client for
- * `/healthz`. `npm run test:floods` measures the pet store's process.
+ * `/healthz`. `npm run test:floods -w @petstore/server` measures the pet store's process.
  */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

@@ -1,6 +1,6 @@
 /**
  * Holds 10,000 connections with one request every 8 s each, adds clients that read or write slowly or send nothing, and
- * measures the latency of other clients. `npm run test:held` measures the pet store's process,
+ * measures the latency of other clients. `npm run test:held -w @petstore/server` measures the pet store's process,
  * with `-- --long` for 30 minutes.
  */
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,7 @@
 /**
  * Loads a server at 50 %, 80 % and 120 % of its maximum throughput, and measures goodput, latency and rejections.
- * `npm run test:load` measures the pet store's process with 10 s per level; `-- --long` takes 5 minutes per level.
+ * `npm run test:load -w @petstore/server` measures the pet store's process with 10 s per level; `-- --long` takes 5 minutes
+ * per level.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { megabytes } from '../trpcClients/startRpcProcess.ts';

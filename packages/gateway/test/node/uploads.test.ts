@@ -143,7 +143,7 @@ describe('memory of a server process', () => {
   afterAll(() => target.stop());
 
   it.each([
-    // Measured: 19 to 23 MB, once 35 MB on a busy machine. Use `npm run bench:uploads` on an idle one.
+    // Measured: 19 to 23 MB, once 35 MB on a busy machine. Use `npm run bench:uploads -w trpc-gateway-test` on an idle one.
     ['that its procedure reads as a stream', 48, '/stream'],
     // uWebSockets.js 20 may receive the whole file in one turn (docs/streams.md). With one buffer it took 550 MB.
     ['that is kept in a temporary file', adapter === 'uws' ? 300 : 48, '/spool'],

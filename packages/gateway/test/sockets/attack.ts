@@ -1,6 +1,6 @@
 /**
  * Attacks a gateway with 1,000 WebSockets of each kind from one address, with and without a key. Measures the memory of
- * the server and the latency that a well-behaved client sees: `npm run test:attack`.
+ * the server and the latency that a well-behaved client sees: `npm run test:attack -w trpc-gateway-test`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';

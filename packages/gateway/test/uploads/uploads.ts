@@ -1,6 +1,6 @@
 /**
  * Measures the memory of a server while it receives a form with a large file, for each adapter and each upload mode:
- * `npm run bench:uploads`, or `npm run bench:uploads -- uws` for one adapter. The client is another process than the server,
+ * `npm run bench:uploads -w trpc-gateway-test`, or with `-- uws` for one adapter. The client is another process than the server,
  * because in one process they would take turns.
  */
 import { once } from 'node:events';

@@ -1,7 +1,7 @@
 import { everyCompiler } from '@petstore/testing/compile';
 import { budgets, measureCost } from './typeBudget.ts';
 
-// `npm run measure:types` measures the compiler's cost of the generated types of 200 procedures for a consumer.
+// `npm run measure:types -w @petstore/types` measures the compiler's cost of the generated types of 200 procedures for a consumer.
 const row = (...cells: readonly (string | number)[]) =>
   process.stdout.write(`${cells.map((cell, at) => String(cell).padStart(at === 0 ? 24 : 15)).join('')}\n`);
 

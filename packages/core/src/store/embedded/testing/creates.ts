@@ -1,6 +1,6 @@
 /*
  * Measures durable creates per second of the embedded store and of LMDB alone, which writes the same for each create: the
- * next id, a row and an entry of the status index in a transaction. `npm run bench:creates`.
+ * next id, a row and an entry of the status index in a transaction. `npm run bench:creates -w @petstore/core`.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
 /*
  * Calls a store concurrently while connections are rejected, frozen, delayed and cut, and while the server is stopped and
- * killed, for a number of rounds. Run it with `npm run test:faults -- [rounds] [server]` on the server of MONGODB_URI.
+ * killed, for a number of rounds. Run it with `npm run test:faults -w @petstore/core -- [rounds] [server]` on the server of
+ * MONGODB_URI.
  * `server` is a program with the verbs `pids`, `kill-db` and `up` (`.ci/mongo`). With it the server is stopped and killed
  * too, so nothing else may use that server during the test.
  */

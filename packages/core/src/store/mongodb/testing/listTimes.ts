@@ -1,6 +1,6 @@
 /*
  * Measures the time of a page for growing numbers of animals on the server of MONGODB_URI, and prints the query plans.
- * `npm run bench:lists -- [counts …]`. Servers other than MongoDB have other plans.
+ * `npm run bench:lists -w @petstore/core -- [counts …]`. Servers other than MongoDB have other plans.
  */
 import { testDatabase } from '@petstore/testing/mongodb';
 import { animals, type Animal } from '../../../procedures/animals.ts';

@@ -1,7 +1,7 @@
 /*
  * Repeatedly kills a service with SIGKILL under load. Checks that no order with an idempotency key runs twice and that no
- * acknowledged order is lost. As a command, `npm run crash:idempotency`, it runs 1,000 rounds, or `ROUNDS`. One of these must
- * hold for each order:
+ * acknowledged order is lost. As a command, `npm run crash:idempotency -w trpc-gateway-runtime`, it runs 1,000 rounds, or
+ * `ROUNDS`. One of these must hold for each order:
  *
  * - transactional form: the order was eventually acknowledged, and is stored once, as acknowledged
  * - policy form, acknowledged: the order ran once, and each repeat gets the same response

@@ -1,6 +1,6 @@
 /*
- * Injects faults into the state of a service under load. As a command, `npm run outages:idempotency`, it runs 1,000 rounds, or
- * `ROUNDS`: half of them on a folder (by strace), half on MongoDB (`MONGODB_URI`, through a proxy). These must hold:
+ * Injects faults into the state of a service under load. As a command, `npm run outages:idempotency -w trpc-gateway-runtime`,
+ * it runs 1,000 rounds, or `ROUNDS`: half of them on a folder (by strace), half on MongoDB (`MONGODB_URI`, through a proxy). These must hold:
  *
  * - no order with an idempotency key runs twice, and an acknowledged order has run
  * - once the fault is over, the client of every order gets 201, unless the order has run
