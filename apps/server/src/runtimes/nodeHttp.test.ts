@@ -9,6 +9,6 @@ const runtimes = runtimesToTest('node26');
 describe.runIf(runtimes.length > 0)('on node:http', () => {
   for (const { title, executable } of runtimes) {
     const serve = serveProcess({ runtime: executable, env: { SERVER: 'node' } });
-    petStoreConformance(`the process on ${title}`, serve, { unknownMethods: ['BREW'] });
+    petStoreConformance(`the process on ${title}`, serve);
   }
 });
