@@ -3,7 +3,8 @@ import { runtimesToTest } from '@petstore/testing/runtimes';
 import { describe } from 'vitest';
 import { serveProcess } from '../testing/serveProcess.ts';
 
-// The newest Node; `.ci/run` runs the adapter's own tests and `npm start` on every Node.
+// The newest Node. packages/gateway/test runs over node:http on Node 22, and `.ci/run` runs the adapter's own tests and
+// `npm start` on every Node.
 const runtimes = runtimesToTest('node26');
 
 describe.runIf(runtimes.length > 0)('on node:http', () => {
