@@ -48,6 +48,7 @@ const slow = [
 class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isSlow = ({ moduleId }: TestSpecification) => slow.some((path) => moduleId.includes(path));
+    // oxlint-disable-next-line unicorn/no-array-sort -- not an array
     const sorted = await super.sort(files);
     return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
   }
