@@ -13,17 +13,17 @@ import { pageCases } from './petStore/pages.ts';
 import { propertyCases } from './petStore/properties.ts';
 import { rpcCases } from './petStore/rpcCases.ts';
 import { subject as subjectOf } from './petStore/subject.ts';
-import type { ConformanceOptions, Serve } from './serve.ts';
+import type { Serve } from './serve.ts';
 
 /**
  * Declares the test cases that every server of the pet store must pass over a real port, with any adapter and any store.
  * They cover each line of docs/interface.md#pet-store-service-interface and each section of
  * docs/decisions.md#http-behaviour-of-the-pet-store.
  */
-export function petStoreConformance(name: string, serve: Serve, options?: ConformanceOptions): void {
+export function petStoreConformance(name: string, serve: Serve): void {
   // oxlint-disable-next-line vitest/valid-title -- the caller names the server
   describe(name, () => {
-    const subject = subjectOf(serve, options);
+    const subject = subjectOf(serve);
     // One describe per group: if the group's own server does not start, only that group's cases fail.
     for (const [group, cases] of Object.entries(GROUPS)) {
       // oxlint-disable-next-line vitest/valid-title -- a key of GROUPS

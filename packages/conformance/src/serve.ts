@@ -23,9 +23,3 @@ export interface Served {
 
 /** Starts a pet store on a free port. Without `dataDir` it starts empty, and `close` removes its data. */
 export type Serve = (options?: ServeOptions) => Promise<Served>;
-
-/** The differences between servers that the suite allows for. */
-export interface ConformanceOptions {
-  /** Methods that the HTTP server rejects before the pet store sees the request. Default: none. */
-  readonly unknownMethods?: readonly string[];
-}

@@ -21,8 +21,8 @@ export interface NamedRuntime {
 }
 
 /**
- * Node 22, which runs the tests, and those of `names`, where `PETSTORE_TESTS` is set; without it none. For one that npm does not
- * have for this machine a line says so; where `REQUIRE_RUNTIMES` is set, as in CI, the tests fail instead.
+ * Returns those of `names` if `PETSTORE_TESTS` is set, otherwise none. If npm has none for this machine, a line says so;
+ * if `REQUIRE_RUNTIMES` is set, as in CI, the tests fail instead.
  */
 export function runtimesToTest(...names: readonly string[]): readonly NamedRuntime[] {
   if (process.env['PETSTORE_TESTS'] === undefined) {
@@ -32,7 +32,7 @@ export function runtimesToTest(...names: readonly string[]): readonly NamedRunti
     return [];
   }
   const installed = runtimes();
-  const others = names.flatMap((name) => {
+  return names.flatMap((name) => {
     const executable = installed[name];
     const title = titles[name] ?? name;
     if (executable !== undefined) return [{ title, executable }];
@@ -41,5 +41,4 @@ export function runtimesToTest(...names: readonly string[]): readonly NamedRunti
     process.stderr.write(`SKIPPED: cases on ${title}. ${why}\n`);
     return [];
   });
-  return [{ title: 'Node 22', executable: process.execPath }, ...others];
 }

@@ -53,9 +53,7 @@ const servers: readonly (readonly [name: string, start: Start])[] = [
       return () => server.close();
     },
   ],
-  ...runtimesToTest('bun')
-    .filter(({ title }) => title === 'Bun')
-    .map(({ title, executable }) => [title, asProcess('bun.ts', executable)] as const),
+  ...runtimesToTest('bun').map(({ title, executable }) => [title, asProcess('bun.ts', executable)] as const),
 ];
 
 describe.each(servers)('the gateway in %s', (name, start) => {

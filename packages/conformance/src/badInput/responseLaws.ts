@@ -7,9 +7,8 @@ import {
 } from 'trpc-gateway-test';
 import type { BadRequest } from './badRequest.ts';
 
-/** The origin of a response, its problems, and the animals that it reports as created. */
+/** The problems of a response, and the animals that it reports as created. */
 interface Verdict {
-  readonly from: 'gateway' | 'parser';
   readonly problems: readonly string[];
   readonly created: readonly Animal[];
 }
@@ -25,7 +24,7 @@ export function responseLaws(document: OpenApiDocument, secrets: readonly string
   const problemsOf: ResponseProblems = responseProblems(document);
 
   return ({ method, target }, received) => {
-    if (isParserResponse(received)) return { from: 'parser', problems: [], created: [] };
+    if (isParserResponse(received)) return { problems: [], created: [] };
     const isRpc = /^\/trpc(?:[/?]|$)/.test(target);
     const problems = problemsOf(method, target, isRpc ? asJson(received) : received);
     if (received.status >= 500) problems.push('Bad input must not cause a server error.');
@@ -34,7 +33,7 @@ export function responseLaws(document: OpenApiDocument, secrets: readonly string
     const responseText = `${JSON.stringify(received.headers)}\n${received.body.toString('latin1')}`;
     for (const secret of secrets) if (responseText.includes(secret)) problems.push(`It shows ${secret}.`);
     const isCreate = method === 'POST' && received.status < 300;
-    return { from: 'gateway', problems, created: isCreate ? animalsIn(received.body.toString()) : [] };
+    return { problems, created: isCreate ? animalsIn(received.body.toString()) : [] };
   };
 }
 
@@ -42,10 +41,10 @@ export function responseLaws(document: OpenApiDocument, secrets: readonly string
  * Returns whether uWebSockets.js's parser sent the response before it called a handler: HTML, without a request id.
  * JavaScript can neither see nor change these responses.
  */
-export const isParserResponse = ({ status, header }: Pick<TestResponse, 'status' | 'header'>): boolean =>
-  [400, 431, 505].includes(status) &&
-  header('x-request-id') === undefined &&
-  !header('content-type')?.startsWith('application/');
+const isParserResponse = (response: TestResponse): boolean =>
+  [400, 431, 505].includes(response.status) &&
+  response.header('x-request-id') === undefined &&
+  !response.header('content-type')?.startsWith('application/');
 
 /**
  * Returns a tRPC response in the form of a single JSON document. The official adapter labels errors that occur before it looks

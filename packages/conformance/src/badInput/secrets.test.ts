@@ -1,11 +1,98 @@
-import { appRouter, type Store } from '@petstore/core';
+import { appRouter, type Store, StoreError, type StoreErrorCode } from '@petstore/core';
+import { TRPCError } from '@trpc/server';
 import { bearer, createGateway, type Gateway } from 'trpc-gateway';
 import { type Listening, serve } from 'trpc-gateway/uws';
 import { type TestResponse, sendUnchecked } from 'trpc-gateway-test';
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKey, authorization, contentTypeJson } from './badRequest.ts';
-import { type ClientError, type ThrownValue, secrets, thrownValues, unexpected } from './thrownValues.ts';
+
+const message =
+  'connect ECONNREFUSED mongodb://root:hunter2@db.internal:27017/pets?authSource=admin; see /srv/petstore/data/data.mdb';
+
+/** Parts of the values that are thrown. A response that contains one of them leaks the error. */
+const secrets: readonly string[] = [
+  'hunter2',
+  'mongodb',
+  'db.internal',
+  // With its colon: a request id may contain these digits.
+  ':27017',
+  'authSource',
+  'ECONNREFUSED',
+  '/srv/',
+  'Topology',
+  'stack',
+  'node_modules',
+  'secrets.test.ts',
+  '    at ',
+  'file:',
+  'StoreError',
+  'MongoError',
+];
+
+/** The error that a client receives, on each protocol. */
+type ClientError = readonly [code: string, status: number];
+const unexpected: ClientError = ['INTERNAL_SERVER_ERROR', 500];
+const unavailable: ClientError = ['SERVICE_UNAVAILABLE', 503];
+
+/** Repeats the mapping of `procedures/records.ts`, so that a change there fails a test. */
+const storeErrors: Readonly<Record<StoreErrorCode, ClientError>> = {
+  unavailable,
+  full: unavailable,
+  forbidden: unavailable,
+  fatal: unavailable,
+  closed: unavailable,
+  'outcome-unknown': ['GATEWAY_TIMEOUT', 504],
+  'key-reused': ['UNPROCESSABLE_CONTENT', 422],
+  'too-many-reservations': ['TOO_MANY_REQUESTS', 429],
+  conflict: ['CONFLICT', 409],
+  invalid: ['BAD_REQUEST', 400],
+  'version-mismatch': ['CONFLICT', 409],
+  'migration-needed': unavailable,
+  damaged: unexpected,
+  incompatible: unexpected,
+};
+
+/** A value that a store may throw. */
+interface ThrownValue {
+  readonly title: string;
+  /** Creates a new value for each throw. */
+  readonly create: () => unknown;
+  readonly clientError: ClientError;
+}
+
+const newError = () =>
+  Object.assign(new Error(message, { cause: new Error(`Topology is closed: ${message}`) }), {
+    name: 'MongoError',
+    code: 'ECONNREFUSED',
+    issues: [{ path: [message], message }],
+  });
+
+const thrownValues: readonly ThrownValue[] = [
+  { title: 'an Error of a driver', create: newError, clientError: unexpected },
+  { title: 'a string', create: () => message, clientError: unexpected },
+  { title: 'an object', create: () => ({ message, stack: newError().stack }), clientError: unexpected },
+  { title: 'undefined', create: () => undefined, clientError: unexpected },
+  ...Object.entries(storeErrors).map(([name, clientError]): ThrownValue => ({
+    title: `a StoreError ${name}`,
+    create: () => new StoreError(name as StoreErrorCode, message, { cause: newError() }),
+    clientError,
+  })),
+  {
+    title: 'a TRPCError with the message of its cause',
+    create: () => new TRPCError({ code: 'CONFLICT', cause: newError() }),
+    clientError: ['CONFLICT', 409],
+  },
+  {
+    title: 'a TRPCError with a StoreError as its cause',
+    create: () =>
+      new TRPCError({
+        code: 'SERVICE_UNAVAILABLE',
+        cause: new StoreError('unavailable', message, { cause: newError() }),
+      }),
+    clientError: unavailable,
+  },
+];
 
 /** The function that throws: a method of the store (synchronously or by its promise), or a hook called before it. */
 type Place = 'the store throws' | 'the store rejects' | 'verify throws' | 'createContext throws';
@@ -56,7 +143,7 @@ function summaryOf([method, target, , header]: Call, received: TestResponse) {
 }
 
 /** The expected summary of a response. */
-const expectedSummary = ([method, target, , header]: Call, { code, status }: ClientError) => ({
+const expectedSummary = ([method, target, , header]: Call, [code, status]: ClientError) => ({
   call: `${method} ${target}`,
   leaks: [],
   errors: [`${code} ${status}`],

@@ -58,132 +58,50 @@ export function errorCases(subject: Subject): void {
 
     it.each([
       ['malformed JSON', '{"name":"Ada","categoryId":1'],
-      ['unquoted text', 'Ada'],
-      ['JSON with a comment', '{"name":"Ada",/**/"categoryId":1}'],
-      ['JSON with a trailing comma', '{"name":"Ada","categoryId":1,}'],
-      ['two JSON values', '{"name":"Ada","categoryId":1}{}'],
-      ['JSON with NaN', '{"name":"Ada","categoryId":NaN}'],
-      ['JSON with a leading zero in a number', '{"name":"Ada","categoryId":01}'],
       ['empty', ''],
-      ['only white space', ' \n'],
       ['an array', '[{"name":"Ada","categoryId":1}]'],
-      ['null', 'null'],
-      ['true', 'true'],
-      ['a string', '"Ada"'],
-      ['a number', '5'],
-      ['an unclosed array of depth 100,000', '['.repeat(100_000)],
     ])('POST /pets answers 400 to a body that is %s', async (_what, body) => {
       expect(await subject.client.post(body)).toBeError(400);
-    });
-
-    it('POST /pets answers 400 to a request without a body', async () => {
-      expect(await subject.client.post(undefined, { contentType: 'application/json' })).toBeError(400);
     });
   });
 
   describe('docs/decisions.md#other-statuses', () => {
-    it.each(['/v1', '/v1/', '/v1/nothing', '/v1/pets/1/name', '/v1/pets/1/2'])(
+    it.each(['/v1', '/v1/nothing', '/v1/pets/', '/v1/pets/1/name', '/v1/Pets', '/v1/pets%2F1'])(
       'GET %s answers 404',
       async (target) => {
         expect(await subject.client.get(target)).toBeError(404);
       },
     );
 
-    it.each(['/', '/pets', '/v1pets', '/v11/pets', '/favicon.ico', '/openapi.json/x'])(
+    it.each(['/pets', '/v1pets', '/openapi.json/x'])(
       'GET %s answers 404 in JSON without a credential',
       async (target) => {
-        const response = await subject.client.get(target, { authorization: null });
-        if (target === '/' && response.status < 400) return; // `/` may lead to the docs page
-        expect(response).toBeError(404);
+        expect(await subject.client.get(target, { authorization: null })).toBeError(404);
       },
     );
 
-    it.each([
-      'application/json',
-      'APPLICATION/JSON',
-      'application/json;charset=utf-8',
-      'application/json; charset=UTF-8',
-      'application/json ; charset="utf-8"',
-      'Application/Json; Charset=Utf-8',
-      'application/json; profile="a;b"',
-      'application/json; version=1; charset=utf-8',
-    ])('POST /pets accepts the media type "%s"', async (contentType) => {
-      expect(await subject.client.post(PET, { contentType })).toHaveStatus(201);
-    });
-
-    it.each([
-      '',
-      'text/plain',
-      'text/json',
-      'application/x-www-form-urlencoded',
-      'multipart/form-data; boundary=x',
-      'application/octet-stream',
-      'application/jsonx',
-      'application/json5',
-      'application/vnd.api+json',
-      'application',
-      'json',
-      'text/plain; application/json',
-      'application/json; charset=latin1',
-      'application/json; charset=ISO-8859-1',
-      'application/json; charset="utf-16"',
-      'application/json; charset=UTF-16LE',
-      'application/json; version=1; charset=us-ascii',
-    ])('POST /pets rejects the media type "%s" with 415', async (contentType) => {
-      expect(await subject.client.post(PET, { contentType })).toBeError(415);
-    });
-
-    it.each(['gzip', 'GZIP', 'deflate', 'br', 'zstd', 'compress', 'gzip, gzip', 'identity, br', 'unknown'])(
-      'POST /pets rejects Content-Encoding "%s" with 415',
-      async (encoding) => {
-        const headers = [['Content-Encoding', encoding]] as const;
-        expect(await subject.client.post(PET, { headers })).toBeError(415);
+    it.each(['application/json', 'Application/Json; Charset="UTF-8"'])(
+      'POST /pets accepts the media type "%s"',
+      async (contentType) => {
+        expect(await subject.client.post(PET, { contentType })).toHaveStatus(201);
       },
     );
 
-    it.each(['identity', 'Identity'])('POST /pets accepts Content-Encoding "%s"', async (encoding) => {
-      const headers = [['Content-Encoding', encoding]] as const;
-      expect(await subject.client.post(PET, { headers })).toHaveStatus(201);
-    });
-
-    it('POST /pets rejects a body without a media type with 415', async () => {
-      expect(await subject.client.post(PET, { contentType: null })).toBeError(415);
-    });
-
-    it('GET /pets ignores a body and answers the next request on the connection', async () => {
-      const { client } = subject;
-      for (const chunked of [false, true]) {
-        expect(await client.get('/v1/pets?limit=1', { body: '{', chunked })).toHaveStatus(200);
-        expect(await client.get('/v1/pets?limit=0')).toBeError(400, 'limit');
-      }
-    });
-
-    it('GET /pets ignores the media type', async () => {
-      expect(await subject.client.get('/v1/pets', { contentType: 'text/plain' })).toHaveStatus(200);
-    });
-
-    it.each([false, true])(
-      'POST /pets accepts a body of exactly maxBodyBytes (chunked: %s)',
-      async (chunked) => {
-        expect(await small.client.post(padded(MAX_BODY_BYTES), { chunked })).toHaveStatus(201);
+    it.each([null, 'text/plain', 'application/vnd.api+json', 'application/json; charset=latin1'])(
+      'POST /pets rejects the media type %j with 415',
+      async (contentType) => {
+        expect(await subject.client.post(PET, { contentType })).toBeError(415);
       },
     );
 
-    it.each([false, true])(
-      'POST /pets rejects a body of maxBodyBytes + 1 with 413 (chunked: %s)',
-      async (chunked) => {
-        expect(await small.client.post(padded(MAX_BODY_BYTES + 1), { chunked })).toBeError(413);
-      },
-    );
+    it('POST /pets rejects a compressed body with 415', async () => {
+      const headers = [['Content-Encoding', 'gzip']] as const;
+      expect(await subject.client.post(PET, { headers })).toBeError(415);
+    });
 
     it('POST /pets accepts 1,048,576 bytes by default and rejects 1,048,577 with 413', async () => {
       expect(await subject.client.post(padded(1_048_576))).toHaveStatus(201);
       expect(await subject.client.post(padded(1_048_577))).toBeError(413);
-    });
-
-    it('POST /pets rejects a body of 300 times the limit with 413, chunked or not', async () => {
-      expect(await small.client.post(padded(300_000), { chunked: true })).toBeError(413);
-      expect(await small.client.post(padded(300_000))).toBeError(413);
     });
   });
 
@@ -207,36 +125,6 @@ export function errorCases(subject: Subject): void {
       expect(await client.send('POST', '/v1/pets?limit=x', { body: '{' })).toBeError(400);
       expect(await client.send('POST', '/v1/pets?limit=x', { body: PET })).toHaveStatus(201);
     });
-
-    it.each<readonly [401 | 404 | 405 | 415 | 413, string, string, string, SendOptions]>([
-      [401, 'an unknown path (404)', 'GET', '/v1/nothing', { authorization: null }],
-      [401, 'an unknown animal (404)', 'GET', '/v1/pets/9007199254740991', { authorization: null }],
-      [401, 'a wrong method (405)', 'DELETE', '/v1/pets', { authorization: null }],
-      [
-        401,
-        'a wrong media type (415)',
-        'POST',
-        '/v1/pets',
-        { authorization: null, body: 'x', contentType: 'text/plain' },
-      ],
-      [401, 'too large a body (413)', 'POST', '/v1/pets', { authorization: null, body: TOO_LARGE }],
-      [401, 'wrong input (400)', 'GET', '/v1/pets?limit=0', { authorization: null }],
-      [404, 'a wrong method (405)', 'DELETE', '/v1/nothing', {}],
-      [404, 'a wrong media type (415)', 'POST', '/v1/nothing', { body: 'x', contentType: 'text/plain' }],
-      [404, 'too large a body (413)', 'POST', '/v1/nothing', { body: TOO_LARGE }],
-      [404, 'wrong input (400)', 'POST', '/v1/nothing', { body: '{' }],
-      [405, 'a wrong media type (415)', 'PUT', '/v1/pets', { body: 'x', contentType: 'text/plain' }],
-      [405, 'too large a body (413)', 'PUT', '/v1/pets', { body: TOO_LARGE }],
-      [405, 'wrong input (400)', 'DELETE', '/v1/pets/x', {}],
-      [415, 'too large a body (413)', 'POST', '/v1/pets', { body: TOO_LARGE, contentType: 'text/plain' }],
-      [415, 'wrong input (400)', 'POST', '/v1/pets', { body: '{', contentType: 'text/plain' }],
-      [413, 'wrong input (400)', 'POST', '/v1/pets', { body: `{${'x'.repeat(MAX_BODY_BYTES)}` }],
-    ])(
-      'the server answers %d to a request that also has %s: %s %s',
-      async (status, _what, method, target, sending) => {
-        expect(await small.client.send(method, target, sending)).toBeError(status);
-      },
-    );
   });
 
   describe('docs/decisions.md#not-served', () => {

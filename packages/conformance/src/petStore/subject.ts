@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { type Client, connect } from '../client.ts';
-import type { ConformanceOptions, Serve, ServeOptions } from '../serve.ts';
+import type { Serve, ServeOptions } from '../serve.ts';
 
 /** The server under test. */
-export interface Subject extends Required<ConformanceOptions> {
+export interface Subject {
   /** A client of the server that all cases share: its store also holds the animals of other cases. */
   readonly client: Client;
   /** Starts a server for the running case alone; it is closed when the case ends. */
@@ -15,7 +15,7 @@ export interface Subject extends Required<ConformanceOptions> {
 }
 
 /** Creates the subject of a conformance run, with one shared server for the surrounding `describe`. */
-export function subject(serve: Serve, { unknownMethods = [] }: ConformanceOptions = {}): Subject {
+export function subject(serve: Serve): Subject {
   function own(prepare?: (client: Client) => Promise<void>, options?: ServeOptions) {
     let client: Client | undefined;
     let close: (() => Promise<void>) | undefined;
@@ -46,6 +46,5 @@ export function subject(serve: Serve, { unknownMethods = [] }: ConformanceOption
     },
     own,
     serve,
-    unknownMethods,
   };
 }

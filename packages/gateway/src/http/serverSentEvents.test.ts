@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { endless, streamCallbacks } from '../testing/streams.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from './serverSentEvents.ts';
 
 const start = 'start\n\n';
@@ -12,7 +13,7 @@ function streamOf(
   options: Partial<EventStreamOptions> = {},
   format: Partial<EventFormat> = {},
 ) {
-  const seen = { aborted: 0, watched: 0, revoke: () => {} };
+  const { callbacks, seen } = streamCallbacks();
   const completeFormat: EventFormat = {
     start,
     end,
@@ -24,12 +25,7 @@ function streamOf(
   const body = new ServerSentEvents(events[Symbol.asyncIterator](), completeFormat, {
     pingMs: undefined,
     maxDurationMs: undefined,
-    watch: (onRevoked) => {
-      seen.watched += 1;
-      seen.revoke = onRevoked;
-      return () => (seen.watched -= 1);
-    },
-    abort: () => (seen.aborted += 1),
+    ...callbacks,
     ...options,
   });
   const iterator = body[Symbol.asyncIterator]();
@@ -41,23 +37,11 @@ function streamOf(
 }
 
 /** Creates an endless iterable of one event, with counts of the calls of its iterator. */
-function always(event: unknown, wait?: () => Promise<unknown>) {
-  const seen = { requested: 0, returned: 0 };
-  const events = {
-    [Symbol.asyncIterator]: () => ({
-      next: async () => {
-        seen.requested += 1;
-        await wait?.();
-        return { done: false as const, value: event };
-      },
-      return: async () => {
-        seen.returned += 1;
-        return { done: true as const, value: undefined };
-      },
-    }),
-  };
-  return { events, seen };
-}
+const always = (event: unknown, wait?: () => Promise<unknown>) =>
+  endless(async () => {
+    await wait?.();
+    return event;
+  });
 
 async function* values(...events: readonly unknown[]) {
   yield* events;
@@ -77,19 +61,19 @@ describe('ServerSentEvents', () => {
   });
 
   it('ServerSentEvents requests at most one event more than 16 KiB before the text is taken', async () => {
-    const { events, seen } = always('x'.repeat(1000));
+    const { iterable: events, seen } = always('x'.repeat(1000));
     const { next } = streamOf(events);
     expect((await next())?.length).toBeLessThan(16_384 + 1100);
     await sleep(5);
     expect(seen.requested).toBe(17);
     const large = always('x'.repeat(20_000));
-    await streamOf(large.events).next();
+    await streamOf(large.iterable).next();
     await sleep(5);
     expect(large.seen.requested).toBe(1);
   });
 
   it('ServerSentEvents requests one event at a time and sends each at once', async () => {
-    const { events, seen } = always(1, () => sleep(5));
+    const { iterable: events, seen } = always(1, () => sleep(5));
     const { next } = streamOf(events);
     expect(await next()).toBe(start);
     expect(await next()).toBe('data: 1\n\n');
@@ -98,7 +82,7 @@ describe('ServerSentEvents', () => {
   });
 
   it('ServerSentEvents does not block the event loop when events are produced and taken immediately', async () => {
-    const { next } = streamOf(always('x'.repeat(100)).events);
+    const { next } = streamOf(always('x'.repeat(100)).iterable);
     const loop = { turns: 0 };
     const timer = setInterval(() => (loop.turns += 1), 1);
     for (let taken = 0; loop.turns === 0 && taken < 10_000; taken += 1) await next();
@@ -110,7 +94,7 @@ describe('ServerSentEvents', () => {
     'ServerSentEvents returns the iterator and aborts the subscription on %s',
     async (how) => {
       const event = Promise.withResolvers<void>();
-      const { events, seen: source } = always(1, () => event.promise);
+      const { iterable: events, seen: source } = always(1, () => event.promise);
       const { body, iterator, next, seen } = streamOf(events);
       await next();
       const pending = next();
@@ -129,7 +113,7 @@ describe('ServerSentEvents', () => {
 
   it('ServerSentEvents sends nothing after its end, even if a pending event is formatted later', async () => {
     const event = Promise.withResolvers<string>();
-    const { body, next } = streamOf(always(1).events, {}, { event: () => event.promise });
+    const { body, next } = streamOf(always(1).iterable, {}, { event: () => event.promise });
     expect(await next()).toBe(start);
     body.end();
     event.resolve('late\n\n');
@@ -138,7 +122,7 @@ describe('ServerSentEvents', () => {
   });
 
   it('ServerSentEvents ends after maxDurationMs, not before', async () => {
-    const { events, seen: source } = always(1, () => sleep(1000));
+    const { iterable: events, seen: source } = always(1, () => sleep(1000));
     const since = performance.now();
     const { next, seen } = streamOf(events, { maxDurationMs: 40 });
     expect(await next()).toBe(start);
@@ -159,7 +143,7 @@ describe('ServerSentEvents', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const event = Promise.withResolvers<void>();
-    const { next } = streamOf(always(1, () => event.promise).events, { pingMs: 20 });
+    const { next } = streamOf(always(1, () => event.promise).iterable, { pingMs: 20 });
     expect(await next()).toBe(start);
     for (let times = 0; times < 2; times += 1) {
       const received: unknown[] = [];
@@ -210,7 +194,7 @@ describe('ServerSentEvents', () => {
   ])(
     'ServerSentEvents ends with an error and returns the iterator when the formatter %s',
     async (_how, event) => {
-      const { events, seen } = always(1);
+      const { iterable: events, seen } = always(1);
       const { next } = streamOf(events, {}, { event });
       expect(await next()).toBe(`${start}error: Error: not written\n\n`);
       expect(await next()).toBeUndefined();
@@ -247,13 +231,13 @@ describe('ServerSentEvents', () => {
 
   it('ServerSentEvents ends without an error event if the format of the error is empty', async () => {
     const source = always(1, async () => throwing(new Error('no'))());
-    const { next } = streamOf(source.events, {}, { error: () => '' });
+    const { next } = streamOf(source.iterable, {}, { error: () => '' });
     expect([await next(), await next()]).toEqual([start, undefined]);
   });
 
   it('ServerSentEvents rejects in a later turn than its last text when formatting the error throws', async () => {
     const { next, seen } = streamOf(
-      always(1).events,
+      always(1).iterable,
       {},
       { event: throwing(new Error('no')), error: throwing(new Error('the formatter')) },
     );

@@ -174,6 +174,7 @@ describe('an input that is optional as a whole', () => {
     ['POST', '/v1/notes', { body: {} }, 400, /^text: is required\.$/],
     ['POST', '/v1/notes', { body: null }, 400, /the body must be a JSON object/],
     ['POST', '/v1/notes', { body: ' ' }, 400, /The body is empty; send JSON\./],
+    ['POST', '/v1/notes', { body: Buffer.from('"\xff"', 'latin1') }, 400, /The body is not valid UTF-8\./],
     ['GET', '/v1/found?most=1', {}, 400, /^text: is required\.$/],
     ['POST', '/v1/kept', { body: '' }, 400, /The body is empty; send JSON\./],
     ['POST', '/v1/kept', { headers: [['Content-Length', '0']] }, 415, /Content-Type must be/],

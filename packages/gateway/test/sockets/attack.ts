@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Measured } from '../load/levels.ts';
 import { adapterOfRun } from '../adapters.ts';
 import { startPinned } from '../load/pinned.ts';
-import { finish, isCommand } from '../trpcClients/commandLine.ts';
+import { runCommand } from '../trpcClients/commandLine.ts';
 import { megabytes } from '../trpcClients/startRpcProcess.ts';
 import type { Attack, AttackKind, SocketCounts } from './attacker.ts';
 import type { Target } from './attackTarget.ts';
@@ -131,9 +131,4 @@ function problemsOf(
   return problems;
 }
 
-if (isCommand(import.meta)) {
-  const { measured, problems } = await attackSockets(
-    process.argv.includes('--brief') ? briefAttack : longAttack,
-  );
-  finish(measured, problems);
-}
+await runCommand(import.meta, ({ isBrief }) => attackSockets(isBrief ? briefAttack : longAttack));

@@ -1,21 +1,16 @@
 import { connect, type Socket } from 'node:net';
-import { finish, isCommand, readCommandLine } from './commandLine.ts';
+import type { Measured } from '../load/levels.ts';
+import { runCommand } from './commandLine.ts';
 import { Random } from './random.ts';
 import { rawRequest, upgradeRequest } from './rawHttp.ts';
 import { megabytes, startRpcProcess, type Subject } from './startRpcProcess.ts';
 import type { Report } from './rpcProcess.ts';
 import { frame } from './webSocketFrame.ts';
 
-export interface StormOptions {
+interface StormOptions {
   readonly subject: Subject;
   readonly aborts: number;
   readonly seed: number;
-}
-
-export interface StormResult {
-  readonly measured: object;
-  /** Violated expectations, one sentence each. */
-  readonly problems: readonly string[];
 }
 
 export const shortStorm = { aborts: 1000 } as const;
@@ -104,7 +99,7 @@ const requests: readonly StormRequest[] = [
  * The first quarter is the warm-up. Memory has leaked if, at the end and after a garbage collection, the resident memory is
  * more than 10 % and 32 MB above its value after the first quarter, or JavaScript's memory more than 10 % and 8 MB.
  */
-export async function abortStorm({ subject, aborts, seed }: StormOptions): Promise<StormResult> {
+export async function abortStorm({ subject, aborts, seed }: StormOptions): Promise<Measured> {
   const server = await startRpcProcess(subject);
   let connections = 0;
   const counts = new Map<string, number>();
@@ -235,8 +230,6 @@ function sendAndDisconnect(
   });
 }
 
-if (isCommand(import.meta)) {
-  const { subject, isLong, seed } = readCommandLine();
-  const { measured, problems } = await abortStorm({ subject, seed, ...(isLong ? longStorm : shortStorm) });
-  finish(measured, problems);
-}
+await runCommand(import.meta, ({ subject, isLong, seed }) =>
+  abortStorm({ subject, seed, ...(isLong ? longStorm : shortStorm) }),
+);

@@ -1,29 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adapterOfRun } from '../adapters.ts';
-import { finish, isCommand, readCommandLine } from './commandLine.ts';
+import type { Measured } from '../load/levels.ts';
+import { runCommand } from './commandLine.ts';
 import { fuzzedFrames, isServed, sentinel } from './fuzzedFrames.ts';
 import { megabytes, startRpcProcess, type Subject } from './startRpcProcess.ts';
 import { closePayload, frame } from './webSocketFrame.ts';
 import { malformedFrames, malformedMessages } from './malformedFrames.ts';
 import { probe } from './webSocketProbe.ts';
 
-export interface BadFramesOptions {
+interface BadFramesOptions {
   readonly subject: Subject;
   readonly messages: number;
   readonly seed: number;
-}
-
-export interface BadFramesResult {
-  readonly measured: object;
-  /** Violated expectations, one sentence each. */
-  readonly problems: readonly string[];
 }
 
 export const shortBadFrames = { messages: 500 } as const;
 const longBadFrames = { messages: 10_000 } as const;
 
 /** Sends malformed and fuzzed frames and messages. The server must answer each with an error or close its connection. */
-export async function badFrames({ subject, messages, seed }: BadFramesOptions): Promise<BadFramesResult> {
+export async function badFrames({ subject, messages, seed }: BadFramesOptions): Promise<Measured> {
   const server = await startRpcProcess(subject);
   const problems: string[] = [];
   const closedWith: Record<string, number> = {};
@@ -107,12 +102,6 @@ export async function badFrames({ subject, messages, seed }: BadFramesOptions): 
   }
 }
 
-if (isCommand(import.meta)) {
-  const { subject, isLong, seed } = readCommandLine();
-  const { measured, problems } = await badFrames({
-    subject,
-    seed,
-    ...(isLong ? longBadFrames : shortBadFrames),
-  });
-  finish(measured, problems);
-}
+await runCommand(import.meta, ({ subject, isLong, seed }) =>
+  badFrames({ subject, seed, ...(isLong ? longBadFrames : shortBadFrames) }),
+);

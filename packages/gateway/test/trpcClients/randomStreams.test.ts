@@ -1,6 +1,7 @@
 import { inputs } from '@petstore/testing/forms';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
+import { adapterOfRun } from '../adapters.ts';
 import { testSeed } from '../testSeed.ts';
 import { lines } from './bytes.ts';
 import { endpointsOf } from './clients.ts';
@@ -9,6 +10,9 @@ import { serveOfficial } from './officialServer.ts';
 import { createRandomRouter, type RandomInput } from './randomCalls.ts';
 import { withoutOrder } from './transcript.ts';
 import type { ServeRpc } from './rpcServer.ts';
+
+/** Number of requests of each test. The texts come from the same code on every adapter, which sends them in pieces. */
+const runs = inputs(adapterOfRun() === 'uws' ? 250 : 50);
 
 /** Number of procedures of each kind. */
 const count = 120;
@@ -96,7 +100,6 @@ it.each([
     const official = await start(serveOfficial, isTransformed);
     const gateway = await start(serveGateway, isTransformed);
     const { queries, mutations, streams } = official.random;
-    const runs = inputs(250);
     await fc.assert(
       fc.asyncProperty(batch, async ({ method, calls, stream }) => {
         const many = calls.map(({ index, text, hasInput }, at) => {
@@ -142,7 +145,6 @@ it.each([
   async (_name, isTransformed) => {
     const official = await start(serveOfficial, isTransformed);
     const gateway = await start(serveGateway, isTransformed);
-    const runs = inputs(250);
     await fc.assert(
       fc.asyncProperty(subscription, async ({ index, hasInput, headers, query }) => {
         const input: RandomInput = { ms: 1, text: 'a' };

@@ -8,26 +8,21 @@ import {
 } from '@trpc/client';
 import { EventSource } from 'eventsource';
 import { WebSocket } from 'ws';
-import { finish, isCommand, readCommandLine } from './commandLine.ts';
+import type { Measured } from '../load/levels.ts';
+import { runCommand } from './commandLine.ts';
 import { rawRequest, rawSocket } from './rawHttp.ts';
 import { megabytes, startRpcProcess, type Subject } from './startRpcProcess.ts';
 import { frame } from './webSocketFrame.ts';
 import { probe } from './webSocketProbe.ts';
 import type { RpcRouter } from './rpcRouter.ts';
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly subject: Subject;
   /** Number of SSE clients and of WebSocket clients. One client in ten does not read. */
   readonly clients: number;
   readonly seconds: number;
   /** Event size in bytes for clients that do not read. It must overflow the system's socket buffers within `seconds`. */
   readonly stalledBytes: number;
-}
-
-export interface SoakResult {
-  readonly measured: object;
-  /** Violated expectations, one sentence each. */
-  readonly problems: readonly string[];
 }
 
 export const shortSoak = { clients: 50, seconds: 3, stalledBytes: 900_000 } as const;
@@ -57,7 +52,7 @@ class Reader {
  * Memory is flat if the mean of the last third of the samples is at most 10 % or 24 MB above the mean of the second third;
  * the first third is the warm-up. Each sample is taken after a garbage collection.
  */
-export async function soak({ subject, clients, seconds, stalledBytes }: SoakOptions): Promise<SoakResult> {
+export async function soak({ subject, clients, seconds, stalledBytes }: SoakOptions): Promise<Measured> {
   const server = await startRpcProcess(subject);
   const problems: string[] = [];
   const close: (() => unknown)[] = [];
@@ -204,8 +199,4 @@ async function stalledSocket(port: number, bytes: number): Promise<() => void> {
   };
 }
 
-if (isCommand(import.meta)) {
-  const { subject, isLong } = readCommandLine();
-  const { measured, problems } = await soak({ subject, ...(isLong ? longSoak : shortSoak) });
-  finish(measured, problems);
-}
+await runCommand(import.meta, ({ subject, isLong }) => soak({ subject, ...(isLong ? longSoak : shortSoak) }));

@@ -7,6 +7,7 @@ import { jsonlStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Failure } from '../../procedures/execute.ts';
+import { endless, streamCallbacks } from '../../testing/streams.ts';
 import { JsonLines, type JsonLinesOptions } from './jsonLines.ts';
 
 const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });
@@ -16,12 +17,8 @@ const turn = Promise.resolve();
 
 /** Creates the JSON lines of a number of calls, and records the callbacks. */
 function linesOf(calls: number, options: Partial<JsonLinesOptions> = {}) {
-  const seen = {
-    aborted: 0,
-    watched: 0,
-    revoke: () => {},
-    errors: [] as unknown[],
-  };
+  const { callbacks, seen: counts } = streamCallbacks();
+  const seen = Object.assign(counts, { errors: [] as unknown[] });
   const lines = new JsonLines({
     serialize: undefined,
     maxLineBytes: 100,
@@ -32,12 +29,7 @@ function linesOf(calls: number, options: Partial<JsonLinesOptions> = {}) {
       if (call === undefined) seen.errors.push(error.cause ?? error);
     },
     shapeOf,
-    watch: (onRevoked) => {
-      seen.watched += 1;
-      seen.revoke = onRevoked;
-      return () => (seen.watched -= 1);
-    },
-    abort: () => (seen.aborted += 1),
+    ...callbacks,
     ...options,
   });
   let iterator: AsyncIterator<Uint8Array> | undefined;
@@ -50,19 +42,7 @@ function linesOf(calls: number, options: Partial<JsonLinesOptions> = {}) {
 }
 
 /** An endless iterable of numbers that counts how many were requested. */
-function numbers() {
-  const seen = { requested: 0, returned: 0 };
-  const iterable = {
-    [Symbol.asyncIterator]: () => ({
-      next: async () => ({ done: false as const, value: (seen.requested += 1) }),
-      return: async () => {
-        seen.returned += 1;
-        return { done: true as const, value: undefined };
-      },
-    }),
-  };
-  return { iterable, seen };
-}
+const numbers = () => endless((requested) => requested);
 
 /** Returns a body as text, or the error with which it failed. */
 async function textOf(body: string | AsyncIterable<Uint8Array>): Promise<string> {

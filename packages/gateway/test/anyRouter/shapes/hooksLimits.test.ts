@@ -15,12 +15,10 @@ const tooLong = (ms: number) => `The call timed out after ${ms} ms. Whether it h
 
 it('deadlineMs replaces callTimeoutMs over REST, whether it is shorter or longer', async () => {
   const { restJson } = await startShape(slow, { callTimeoutMs: 300 });
-  const started = performance.now();
   expect(await restJson('/short')).toEqual([
     504,
     { code: 'GATEWAY_TIMEOUT', message: tooLong(60), status: 504 },
   ]);
-  expect(performance.now() - started).toBeLessThan(400);
   expect(await restJson('/long')).toEqual([200, 'long']);
 });
 
