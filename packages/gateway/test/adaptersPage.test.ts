@@ -38,15 +38,14 @@ it('docs/adapters.md lists each difference between the adapters, with the observ
   expect(rowsBelow('What clients see differently')).toEqual(rows);
 });
 
-it('docs/adapters.md lists each difference of raw HTTP, with what each adapter does and the reason', () => {
+it('docs/adapters.md lists each difference of raw HTTP, with its number of cases and what each adapter does', () => {
   const cases = Object.values(rawCaseGroups).flat();
   const onUws = (names: readonly string[]) =>
     new Set(cases.filter(({ name }) => names.includes(name)).map(({ uws }) => uws));
-  const rows = nodeDifferences.map(({ why, node, cases: names }) => [
-    names.length === 1 ? names[0] : `${names[0]}, and ${names.length - 1} more`,
-    [...onUws(names)].join(' / '),
-    node,
-    why,
-  ]);
+  const rows = [...Map.groupBy(nodeDifferences, ({ why }) => why)].map(([why, differences]) => {
+    const names = differences.flatMap((difference) => difference.cases);
+    const onNode = new Set(differences.map(({ node }) => node));
+    return [why, String(names.length), [...onUws(names)].join(' / '), [...onNode].join(' / ')];
+  });
   expect(rowsBelow('Raw HTTP')).toEqual(rows);
 });

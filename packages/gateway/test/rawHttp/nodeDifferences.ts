@@ -5,7 +5,7 @@ import { create, list } from './rawRequests.ts';
  * a request, their rejections may differ: 400, 505 or no response, immediately or after 10 s.
  */
 interface NodeDifference {
-  /** The reason. */
+  /** What differs and why, as docs/adapters.md prints it. */
   readonly why: string;
   /** The behaviour of the adapter on node:http, in the format of `describeReceived`. */
   readonly node: string;
@@ -17,7 +17,7 @@ interface NodeDifference {
 
 export const nodeDifferences: readonly NodeDifference[] = [
   {
-    why: 'Node’s parser accepts only registered methods in upper case. CONNECT is for proxies.',
+    why: 'Node’s parser accepts only registered methods in upper case, and CONNECT is for proxies.',
     node: '400, closed',
     cases: [
       'CONNECT /trpc/listPets gets 405 and opens no tunnel',
@@ -35,45 +35,45 @@ export const nodeDifferences: readonly NodeDifference[] = [
     ],
   },
   {
-    why: 'RFC 9112 §3 lets a recipient split a request line at whitespace. Node’s parser does so and does not report it.',
+    why: 'RFC 9112 §3 lets a recipient accept several spaces in a request line.',
     node: '200, open',
     serves: [list],
     cases: ['two spaces before the version are rejected', 'two spaces after the method are rejected'],
   },
   {
-    why: 'RFC 9112 §3.2.2: a server must accept the absolute form. Its host must be that of `Host`.',
+    why: 'RFC 9112 §3.2.2 requires the absolute form. Its host must be that of `Host`.',
     node: '200, open',
     cases: ['an absolute-form target is served or rejected'],
   },
   {
-    why: 'RFC 9112 §2.2: a server should ignore an empty line before a request.',
+    why: 'RFC 9112 §2.2 recommends to skip an empty line before a request.',
     node: '200, open',
     cases: ['an empty line before a request is skipped or rejected'],
   },
   {
-    why: 'RFC 9112 §3.2.4: `OPTIONS *` applies to the server as a whole.',
+    why: 'RFC 9112 §3.2.4 requires `OPTIONS *`.',
     node: '404, open',
     cases: ['OPTIONS * is served or rejected'],
   },
   {
-    why: 'HTTP/1.0 is served, and the connection closes.',
+    why: 'HTTP/1.0 is served.',
     node: '200, closed',
     cases: ['an HTTP/1.0 request is served or rejected'],
   },
   {
-    why: 'HTTP/1.0 is served, and the connection closes.',
+    why: 'HTTP/1.0 is served.',
     node: '415, closed',
     serves: [create],
     cases: ['an HTTP/1.0 request with a body is not read as two requests'],
   },
   {
-    why: 'Node limits only the size of the headers, not their number.',
+    why: 'Node limits the size of headers, not their number.',
     node: '200, open',
     serves: [list],
     cases: ['three hundred headers are rejected'],
   },
   {
-    why: 'Node’s parser drops the bytes after an Upgrade in the same packet, so the adapter closes the connection.',
+    why: 'Node’s parser drops the bytes after an Upgrade in the same packet.',
     node: '200, closed',
     serves: [list],
     cases: [
@@ -85,7 +85,7 @@ export const nodeDifferences: readonly NodeDifference[] = [
     ],
   },
   {
-    why: 'Node’s parser reads trailers: another request may follow a chunked request on the same connection.',
+    why: 'Node’s parser reads the trailers of chunked requests.',
     node: '201, open',
     cases: [
       'a body in several chunks is one body',
@@ -100,22 +100,22 @@ export const nodeDifferences: readonly NodeDifference[] = [
     ],
   },
   {
-    why: 'Node’s parser reads trailers: another request may follow a chunked request on the same connection.',
+    why: 'Node’s parser reads the trailers of chunked requests.',
     node: '200, open',
     cases: ['a chunked GET is served'],
   },
   {
-    why: 'Node’s parser reads trailers: another request may follow a chunked request on the same connection.',
+    why: 'Node’s parser reads the trailers of chunked requests.',
     node: '400, open',
     cases: ['a chunked body without data is an empty body'],
   },
   {
-    why: 'Node’s parser reads trailers: another request may follow a chunked request on the same connection.',
+    why: 'Node’s parser reads the trailers of chunked requests.',
     node: '201 200, open',
     cases: ['a request after a chunked request waits for its response, or the connection closes'],
   },
   {
-    why: 'RFC 9112 §7.1.1: a recipient must ignore chunk extensions that it does not know.',
+    why: 'RFC 9112 §7.1.1 requires to ignore chunk extensions.',
     node: '201, open',
     cases: [
       'a chunk extension with a quoted value is ignored or rejected',
@@ -125,7 +125,7 @@ export const nodeDifferences: readonly NodeDifference[] = [
     ],
   },
   {
-    why: 'Node reads the head before the body: the request is being handled when its body turns out to be malformed, and the connection is closed.',
+    why: 'A request is already being handled when its body turns out to be malformed.',
     node: 'nothing, closed',
     cases: [
       'a Content-Length in a trailer does not frame a body',
@@ -151,7 +151,7 @@ export const nodeDifferences: readonly NodeDifference[] = [
     cases: ['Transfer-Encoding: chunked with whitespace around it is served'],
   },
   {
-    why: 'uWebSockets.js accepts it, and the adapter cannot prevent that.',
+    why: 'uWebSockets.js hides a header with an empty name, and bytes beyond ASCII at the end of a value.',
     node: '400, closed',
     cases: [
       'a Content-Length after a header with an empty name is rejected and the rest is not run',
@@ -160,17 +160,17 @@ export const nodeDifferences: readonly NodeDifference[] = [
     ],
   },
   {
-    why: 'Node’s parser knows only `close` and `keep-alive`.',
+    why: 'Node’s parser knows only `close` and `keep-alive` in `Connection`.',
     node: '200, open',
     cases: ['an unknown Connection option of five characters is ignored or closes the connection'],
   },
   {
-    why: 'The adapter does not know whether a body follows.',
+    why: 'The adapter does not know whether a body follows `Expect: 100-continue`.',
     node: '200, closed',
     cases: ['a GET with Expect: 100-continue and no body is served'],
   },
   {
-    why: 'A request that Node’s parser rejects gets a response, even after another request.',
+    why: 'Node’s parser also reports an error in a pipelined request.',
     node: '404 400, closed',
     cases: [
       'a framing error in a pipelined request closes the connection',
@@ -179,12 +179,12 @@ export const nodeDifferences: readonly NodeDifference[] = [
     ],
   },
   {
-    why: '`100 Continue` must not be sent within the response before it. Without it, the connection closes after the response.',
+    why: '`100 Continue` must not be sent within the response to the request before.',
     node: '201 400, closed',
     cases: ['a POST with Expect: 100-continue behind a pipelined POST is answered after it'],
   },
   {
-    why: 'Node’s parser reads it as `Connection` and rejects what follows the request.',
+    why: 'Node’s parser reads `Proxy-Connection` as `Connection`.',
     node: '404 400, closed',
     cases: ['Proxy-Connection is ignored'],
   },
