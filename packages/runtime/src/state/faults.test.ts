@@ -1,17 +1,29 @@
 import { commandMissing } from '@petstore/testing/commandMissing';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { expect, it } from 'vitest';
-import { faultsOfDatabase, faultsOfFolder } from './testing/faults/faultTest.ts';
+import { type FaultReport, faultsOfDatabase, faultsOfFolder } from './testing/faults/faultTest.ts';
 
 const timeout = 120_000;
+
+/**
+ * Runs 4 rounds without a violation, and repeats them if no call was rejected: on a busy machine, the calls of a round may
+ * end before its fault begins.
+ */
+async function rejectedCalls(runRounds: (rounds: number) => Promise<FaultReport>): Promise<number> {
+  let rejected = 0;
+  for (let attempt = 0; attempt < 3 && rejected === 0; attempt += 1) {
+    const { statuses, violations } = await runRounds(4);
+    expect(violations).toEqual([]);
+    rejected = statuses[503] ?? 0;
+  }
+  return rejected;
+}
 
 it.skipIf(commandMissing('strace'))(
   'a service whose state folder fails or hangs runs no order twice, blocks no key, answers in time and keeps serving, in 4 rounds',
   { timeout },
   async () => {
-    const { statuses, violations } = await faultsOfFolder(4);
-    expect(violations).toEqual([]);
-    expect(statuses[503]).toBeGreaterThan(0);
+    expect(await rejectedCalls(faultsOfFolder)).toBeGreaterThan(0);
   },
 );
 
@@ -19,8 +31,6 @@ it.skipIf(mongodbUri === undefined)(
   'a service whose database fails or hangs runs no order twice, blocks no key, answers in time and keeps serving, in 4 rounds',
   { timeout },
   async () => {
-    const { statuses, violations } = await faultsOfDatabase(4);
-    expect(violations).toEqual([]);
-    expect(statuses[503]).toBeGreaterThan(0);
+    expect(await rejectedCalls(faultsOfDatabase)).toBeGreaterThan(0);
   },
 );
