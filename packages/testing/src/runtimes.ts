@@ -4,11 +4,20 @@ import { fileURLToPath } from 'node:url';
 /** The executables of other runtimes, by name: `node24`, `node26` and `bun`, as far as npm has them for this machine. */
 export type Runtimes = Readonly<Record<string, string>>;
 
-/** The runtimes of `.ci/runtimes`, which installs them outside the repository where they are missing. */
+/**
+ * The runtimes of `.ci/runtimes`, which installs them outside the repository where they are missing.
+ * @throws {Error} if npm lacks one for this machine and `REQUIRE_RUNTIMES` is set, as in CI
+ */
 export function runtimes(): Runtimes {
   const script = fileURLToPath(new URL('../../../.ci/runtimes', import.meta.url));
   const lines = execFileSync(script, { encoding: 'utf8' }).trimEnd().split('\n');
-  return Object.fromEntries(lines.map((line) => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1)]));
+  const installed = Object.fromEntries(
+    lines.map((line) => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1)]),
+  ) as Runtimes;
+  const missing = Object.keys(titles).filter((name) => installed[name] === undefined);
+  if (missing.length > 0 && process.env['REQUIRE_RUNTIMES'] !== undefined)
+    throw new Error(`.ci/runtimes has no ${missing.join(', ')} for this machine.`);
+  return installed;
 }
 
 /** How a test's title names each. */
@@ -20,10 +29,7 @@ export interface NamedRuntime {
   readonly executable: string;
 }
 
-/**
- * Returns those of `names` if `PETSTORE_TESTS` is set, otherwise none. If npm has none for this machine, a line says so;
- * if `REQUIRE_RUNTIMES` is set, as in CI, the tests fail instead.
- */
+/** Returns those of `names` if `PETSTORE_TESTS` is set, otherwise none. If npm has none for this machine, a line says so. */
 export function runtimesToTest(...names: readonly string[]): readonly NamedRuntime[] {
   if (process.env['PETSTORE_TESTS'] === undefined) {
     process.stderr.write(
@@ -36,9 +42,7 @@ export function runtimesToTest(...names: readonly string[]): readonly NamedRunti
     const executable = installed[name];
     const title = titles[name] ?? name;
     if (executable !== undefined) return [{ title, executable }];
-    const why = `.ci/runtimes has no ${title} for this machine.`;
-    if (process.env['REQUIRE_RUNTIMES'] !== undefined) throw new Error(why);
-    process.stderr.write(`SKIPPED: cases on ${title}. ${why}\n`);
+    process.stderr.write(`SKIPPED: cases on ${title}. .ci/runtimes has none for this machine.\n`);
     return [];
   });
 }

@@ -101,6 +101,16 @@ export function integerCases(subject: Subject): void {
   });
 
   describe('docs/decisions.md#no-coercion: path and query strings are converted strictly', () => {
+    it('tRPC rejects strings after calls over REST have converted them', async () => {
+      const client = await subject.start();
+      const { id } = await client.create({});
+      expect(await client.get(`/v1/pets/${id}?`)).toHaveStatus(200);
+      expect(await client.get('/v1/pets?limit=5')).toHaveStatus(200);
+      const input = encodeURIComponent(`{"petId":"${id}"}`);
+      expect((await client.get(`/trpc/getPet?input=${input}`)).status).toBe(400);
+      expect((await client.get('/trpc/listPets?input=%7B%22limit%22%3A%225%22%7D')).status).toBe(400);
+    });
+
     it.each(NOT_STRICT_INTEGERS)('GET /pets rejects a limit with 400: %s, "%s"', async (_what, text) => {
       expect(await subject.client.get(`/v1/pets?limit=${text}`)).toBeError(400, 'limit');
     });

@@ -40,6 +40,14 @@ export function methodCases(subject: Subject): void {
   });
 
   describe('docs/decisions.md#head-and-options: OPTIONS', () => {
+    it.each([PETS_PATH, '/v1/pets?limit=0', '/v1/pets/x'])(
+      'OPTIONS %s answers 204 with an invalid credential, query and petId',
+      async (target) => {
+        const response = await subject.client.send('OPTIONS', target, { authorization: 'Bearer unknown' });
+        expect(response).toHaveStatus(204);
+      },
+    );
+
     it.each([PETS_PATH, PET_PATH] as const)(
       'OPTIONS %s answers 204 with Allow without a credential',
       async (target) => {

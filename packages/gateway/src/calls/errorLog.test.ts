@@ -28,6 +28,10 @@ const router = t.router({
         cause: new Error('disk on fire'),
       }),
   ),
+  refused: operation(
+    '/refused',
+    () => new AggregateError([new Error('connect ::1'), Object.create(null)], 'No address answered.'),
+  ),
   missing: operation('/missing', () => new TRPCError({ code: 'NOT_FOUND' })),
 });
 
@@ -66,6 +70,13 @@ describe('a gateway without onResponse, onError and trpc.onError', () => {
       expect.stringContaining('errorLog.test.ts'),
     ]);
     expect(line.split('disk on fire')).toHaveLength(2);
+  });
+
+  it('the errors of an AggregateError are logged after it, also those that are no text', async () => {
+    const [line = ''] = await printed('/v1/refused');
+    expect(line).toContain('AggregateError: No address answered.');
+    expect(line).toContain('Cause: Error: connect ::1');
+    expect(line).toContain('Cause: [object]');
   });
 
   it.each([undefined, 'application/jsonl'])(

@@ -35,9 +35,13 @@ const maxCharacters = 256;
 
 /** Returns the stack of an error and of its causes, without their other properties, which may be secrets. */
 function stackOf(error: unknown, depth = 5): string {
-  if (!(error instanceof Error)) return String(error);
+  // `String` throws for an object without a prototype.
+  if (!(error instanceof Error)) return typeof error === 'object' ? '[object]' : String(error);
   const { cause, stack = String(error) } = error;
+  if (depth === 0) return stack;
   // tRPC copies the stack of an error to the TRPCError that wraps it.
-  if (cause === undefined || (cause instanceof Error && cause.stack === stack) || depth === 0) return stack;
-  return `${stack}\nCause: ${stackOf(cause, depth - 1)}`;
+  if (cause instanceof Error && cause.stack === stack) return stackOf(cause, depth - 1);
+  const others: readonly unknown[] = error instanceof AggregateError ? error.errors.slice(0, 5) : [];
+  const causes = cause === undefined ? others : [cause, ...others];
+  return [stack, ...causes.map((each) => `Cause: ${stackOf(each, depth - 1)}`)].join('\n');
 }

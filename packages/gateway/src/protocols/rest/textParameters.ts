@@ -105,14 +105,15 @@ export function setValue(
     items.push(convertText(converter, text, path, issues, items.length));
   } else if (isFirst) {
     values[key] = convertText(converter, text, path, issues);
-  } else {
-    const keys = toKeys(path);
-    const message = 'must not be sent more than once';
+  } else if (values[key] !== repeated) {
     // One issue, however often a client repeats the name.
-    const isReported = issues.some((issue) => issue.message === message && issue.path.join() === keys.join());
-    if (!isReported) issues.push({ ...converter.issue, path: keys, message });
+    values[key] = repeated;
+    issues.push({ ...converter.issue, path: toKeys(path), message: 'must not be sent more than once' });
   }
 }
+
+/** The value of a parameter that was sent more than once. Its request is rejected. */
+const repeated = Symbol('repeated');
 
 /**
  * Converts a text to the type of its schema.
