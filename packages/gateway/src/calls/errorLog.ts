@@ -35,8 +35,7 @@ const maxCharacters = 256;
 
 /** Returns the stack of an error and of its causes, without their other properties, which may be secrets. */
 function stackOf(error: unknown, depth = 5): string {
-  // `String` throws for an object without a prototype.
-  if (!(error instanceof Error)) return typeof error === 'object' ? '[object]' : String(error);
+  if (!(error instanceof Error)) return typeof error === 'string' ? error : `[${typeof error}]`;
   const { cause, stack = String(error) } = error;
   if (depth === 0) return stack;
   // tRPC copies the stack of an error to the TRPCError that wraps it.
