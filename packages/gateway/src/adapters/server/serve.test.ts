@@ -307,12 +307,14 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
         return ok('x');
       });
       const incomplete: string[] = [];
+      let begun = 0;
       const send = async () => {
         const { socket, text: received } = await dial(listening);
         for (let responses = 1; ; responses += 1) {
           socket.write(get('/'));
           try {
             await until(() => expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(responses));
+            if (responses === 1) begun += 1;
           } catch {
             incomplete.push(received());
             return;
@@ -325,7 +327,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
         }
       };
       const clients = Array.from({ length: 16 }, send);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await until(() => expect(begun).toBe(16));
       expect(await listening.close()).toBe(0);
       await Promise.all(clients);
       expect(incomplete).toEqual([]);
