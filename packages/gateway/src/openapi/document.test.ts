@@ -2,6 +2,7 @@ import { initTRPC, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
+import type { GatewayOptions } from '../options.ts';
 import type { Deprecation, GatewayMeta, RestMeta } from '../procedures/meta.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
@@ -18,8 +19,13 @@ interface Documented {
   readonly responses: Readonly<Record<string, { readonly headers: Readonly<Record<string, object>> }>>;
 }
 
-const gatewayOf = (router: AnyTRPCRouter) =>
-  createGateway({ router, createContext: () => ({}), document: { title: 'Pets', version: '1.0.0' } });
+const gatewayOf = (router: AnyTRPCRouter, options: Partial<GatewayOptions<AnyTRPCRouter, unknown>> = {}) =>
+  createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Pets', version: '1.0.0' },
+    ...options,
+  });
 
 async function operationOf(router: AnyTRPCRouter, path: string, method = 'get'): Promise<Documented> {
   const document = await (await gatewayOf(router)).document();
@@ -125,6 +131,17 @@ it('the document has the description and the members that .meta({ param }) of a 
   const procedure = find(z.object({ id: z.int(), name: z.string().optional().meta({ param }) }));
   const { parameters } = await operationOf(t.router({ find: procedure }), '/pets/{id}');
   expect(parameters?.find(({ name }) => name === 'name')).toMatchObject(param);
+});
+
+it.each<[options: Partial<GatewayOptions<AnyTRPCRouter, unknown>>, url: string]>([
+  [{}, '/v1'],
+  [{ restBasePath: '/' }, '/'],
+  [{ restBasePath: '/', publicUrl: '/' }, '/'],
+  [{ restBasePath: '/', publicUrl: '/api/' }, '/api'],
+  [{ restBasePath: '/', publicUrl: 'https://pets.example' }, 'https://pets.example'],
+])('with %j, the server of the document is %s', async (options, url) => {
+  const document = await (await gatewayOf(t.router({}), options)).document();
+  expect(document['servers']).toEqual([{ url }]);
 });
 
 describe('the media types of an output', () => {

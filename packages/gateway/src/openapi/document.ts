@@ -105,7 +105,8 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
   const json = JSON.stringify({
     openapi: isLatest ? '3.2.0' : '3.1.0',
     info: { title, description, version, license },
-    servers: [{ url: service.server }],
+    // An empty URL would be that of the document itself (RFC 3986 §5.2.2).
+    servers: [{ url: service.server || '/' }],
     tags,
     paths,
     components: { schemas: components.schemas, securitySchemes: hasSchemes ? securitySchemes : undefined },
