@@ -164,6 +164,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   requireFreePaths(routes, paths, definitions);
   const operations = createOperations(definitions, {
     basePath: restBasePath,
+    ignorePathCase: paths.ignorePathCase,
     links,
     isTaken: (path) => routes.has(path) || isBelow(path, trpcBasePath),
     canSpool: options.spool !== undefined,
@@ -254,6 +255,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     operations,
     links,
     basePathLength: paths.restBasePath.length,
+    matching: paths,
     spool: options.spool,
     errorResponse,
     ...times,

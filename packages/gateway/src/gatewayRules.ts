@@ -52,6 +52,8 @@ export const gatewayRules: OptionRules<Options> = {
   authentication: unchecked,
   createContext: required(isFunction, 'a function, such as createContext: () => ({})'),
   restBasePath: text,
+  ignoreTrailingSlash: flag,
+  ignorePathCase: flag,
   trpcBasePath: text,
   trpc: object(undefined, {
     allowBatching: flag,

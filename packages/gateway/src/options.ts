@@ -43,6 +43,16 @@ export interface GatewayOptions<
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
   /** Base path of the procedures with REST metadata. `/` is possible. Default: `/v1`. */
   readonly restBasePath?: `/${string}`;
+  /**
+   * Serves a REST path with a slash at its end as the path without it: `/pets/` as `/pets`. The rest of a path, `{+name}`,
+   * keeps its slash. Default: false; such a path is 404.
+   */
+  readonly ignoreTrailingSlash?: boolean;
+  /**
+   * Compares REST paths in any case, `/V1/Pets` as `/v1/pets`, except the values of their parameters. Default: false
+   * (RFC 3986 §6.2.2.1).
+   */
+  readonly ignorePathCase?: boolean;
   /** Base path of tRPC, over HTTP and WebSocket. Default: `/trpc`. */
   readonly trpcBasePath?: `/${string}`;
   /**

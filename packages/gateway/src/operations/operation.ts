@@ -51,6 +51,8 @@ export interface Operation {
 export interface OperationsOptions {
   /** The base path of all operations. */
   readonly basePath: string;
+  /** Whether literal segments of paths match in any case. */
+  readonly ignorePathCase: boolean;
   readonly links: LinkBase;
   /** Whether a path is already used by the document, a route or tRPC. */
   readonly isTaken: (path: string) => boolean;
@@ -64,7 +66,7 @@ export interface OperationsOptions {
  */
 export function createOperations(
   procedures: readonly Procedure[],
-  { basePath, links, isTaken, canSpool }: OperationsOptions,
+  { basePath, ignorePathCase, links, isTaken, canSpool }: OperationsOptions,
 ): readonly Operation[] {
   const problems: string[] = [];
   const warnings: string[] = [];
@@ -77,7 +79,7 @@ export function createOperations(
       warnings.push(`trpc-gateway: procedure "${name}": ${sentence}`);
     });
     const { method, operationId = name, path } = rest;
-    const route = `${method} ${pathWithoutNames(rest)}`;
+    const route = `${method} ${pathKey(path, ignorePathCase)}`;
     const sameRoute = operations.get(route)?.procedure.path;
     const sameId = ids.get(operationId);
     try {
@@ -114,20 +116,18 @@ export function createOperations(
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
   // oxlint-disable-next-line no-console -- the service runs, but its document says less than it could
   for (const warning of warnings) console.error(warning);
-  return withAcceptQuery([...operations.values()]);
+  return withAcceptQuery(operations);
 }
 
-/** Adds `Accept-Query` (RFC 10008 §3) to GET responses if the same path has a QUERY operation. */
-function withAcceptQuery(operations: readonly Operation[]): readonly Operation[] {
-  const accepted = new Map(
-    operations.flatMap(({ input: { body }, rest }) =>
-      rest.method === 'QUERY' && body ? [[pathWithoutNames(rest), body.accepts] as const] : [],
-    ),
-  );
-  return operations.map((operation) => {
-    const accepts =
-      operation.rest.method === 'GET' ? accepted.get(pathWithoutNames(operation.rest)) : undefined;
-    return accepts ? { ...operation, ...sharedHeaders([...operation.deprecation, ...accepts]) } : operation;
+/**
+ * Adds `Accept-Query` (RFC 10008 §3) to GET responses if the same path has a QUERY operation.
+ * @param operations by method and `pathKey`
+ */
+function withAcceptQuery(operations: ReadonlyMap<string, Operation>): readonly Operation[] {
+  return Array.from(operations, ([route, operation]) => {
+    const query = operation.rest.method === 'GET' && operations.get(route.replace('GET', 'QUERY'));
+    if (!query || !query.input.body) return operation;
+    return { ...operation, ...sharedHeaders([...operation.deprecation, ...query.input.body.accepts]) };
   });
 }
 
@@ -136,8 +136,11 @@ const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHead
   jsonHeaders: [...headers, ['content-type', 'application/json']],
 });
 
-/** Returns the path without the names of its parameters, for comparison. */
-const pathWithoutNames = ({ path }: RestMeta) => path.replaceAll(/\{.*?\}/g, '{}');
+/** Returns a path without the names of its parameters, for comparison. */
+function pathKey(path: string, ignoresCase: boolean): string {
+  const key = path.replaceAll(/\{.*?\}/g, '{}');
+  return ignoresCase ? key.toLowerCase() : key;
+}
 
 /** @throws {GatewayError} if the metadata or the schemas cannot be served; the message has the reason and the fix */
 function createOperation(
