@@ -130,6 +130,12 @@ export interface GatewayOptions<
    */
   readonly telemetry?: Telemetry | undefined;
   /**
+   * Status of REST responses to procedures that return `undefined`, such as those with `.output(z.void())`. With 200, the
+   * body is empty and the content type is `application/json`, as trpc-to-openapi responds. `successStatus` in the
+   * metadata of a procedure takes precedence. Default: 204.
+   */
+  readonly voidStatus?: 200 | 204;
+  /**
    * Body of REST errors, in responses and in the document: `apiErrors`, `problemDetails` (RFC 9457),
    * `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the
    * router's `errorFormatter`. Default: `apiErrors`, `{ code, message, status }`.

@@ -8,6 +8,7 @@ import { isZod } from '../procedures/standardSchema.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';
 import type { Operation } from '../operations/operation.ts';
 import { statusHasBody, type OperationOutput } from '../operations/operationOutput.ts';
+import { isVoid } from '../operations/schema.ts';
 import type { Components } from './components.ts';
 import { errorsDescription, type ErrorSchemas } from './errorSchemas.ts';
 import { eventStream } from './events.ts';
@@ -116,8 +117,10 @@ function successHeaders(operation: Operation, service: DocumentedService): Heade
 
 function responseContent(output: OperationOutput, components: Components): oas31.ContentObject {
   if (output.kind === 'bytes') return { [output.contentType]: bytesContent };
-  // Without a schema, an empty one, because generated clients return no value for a body without one.
-  const json = { schema: components.write(output.schema ?? {}, 'output') };
+  // Without a schema, an empty one, because generated clients return no value for a body without one. The empty body of
+  // a void output has it too, as in trpc-to-openapi.
+  const isDescribed = output.schema !== undefined && !isVoid(output.schema);
+  const json = { schema: isDescribed ? components.write(output.schema, 'output') : {} };
   // OpenAPI 3.1 cannot describe the items of a stream. By convention, the schema describes the data of one event.
   if (output.kind === 'events') return { [eventStream]: json };
   if (output.kind === 'json') return { 'application/json': json };

@@ -58,6 +58,8 @@ export interface OperationsOptions {
   readonly isTaken: (path: string) => boolean;
   /** Whether the option `spool` is set, so that files can be stored outside of memory. */
   readonly canSpool: boolean;
+  /** The status of an output that is `undefined`. */
+  readonly voidStatus: 200 | 204;
 }
 
 /**
@@ -66,8 +68,9 @@ export interface OperationsOptions {
  */
 export function createOperations(
   procedures: readonly Procedure[],
-  { basePath, ignorePathCase, links, isTaken, canSpool }: OperationsOptions,
+  options: OperationsOptions,
 ): readonly Operation[] {
+  const { basePath, ignorePathCase, isTaken, canSpool } = options;
   const problems: string[] = [];
   const warnings: string[] = [];
   const operations = new Map<string, Operation>();
@@ -83,7 +86,7 @@ export function createOperations(
     const sameRoute = operations.get(route)?.procedure.path;
     const sameId = ids.get(operationId);
     try {
-      const operation = createOperation(procedure, rest, { basePath, links, read });
+      const operation = createOperation(procedure, rest, { ...options, read });
       const upload = operation.input.body?.upload;
       if (upload?.kind === 'spool' && !canSpool) {
         reject(
@@ -146,7 +149,7 @@ function pathKey(path: string, ignoresCase: boolean): string {
 function createOperation(
   procedure: Procedure,
   rest: RestMeta,
-  { basePath, links, read }: Pick<OperationsOptions, 'basePath' | 'links'> & { readonly read: ReadSchema },
+  { basePath, links, read, voidStatus }: OperationsOptions & { readonly read: ReadSchema },
 ): Operation {
   const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
   // Caches, crawlers and HEAD requests must not trigger a mutation.
@@ -184,7 +187,7 @@ function createOperation(
     input,
     output,
     errors: operationErrors(procedure),
-    statuses: successStatuses(rest, output),
+    statuses: successStatuses(rest, output, voidStatus),
     isPublic: rest.protect === false,
     deprecation,
     ...sharedHeaders(deprecation),

@@ -130,8 +130,8 @@ export interface RestMeta {
   readonly errorResponses?: readonly number[] | Readonly<Record<number, string>>;
   /**
    * The status of a successful response, 200 to 399. If a list, the first is the default and the procedure selects
-   * another with `response.status`. A 3xx is the status of `response.redirect(url)`. Default: 200, or 204 if the output
-   * is `void`.
+   * another with `response.status`. A 3xx is the status of `response.redirect(url)`. Default: 200, or the gateway's
+   * `voidStatus` if the output is `undefined`.
    */
   readonly successStatus?: number | readonly [number, ...number[]];
   /**
