@@ -168,6 +168,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     links,
     isTaken: (path) => routes.has(path) || isBelow(path, trpcBasePath),
     canSpool: options.spool !== undefined,
+    operationId: options.operationId ?? ((path) => path),
     voidStatus: options.voidStatus ?? 204,
   });
   const document = lazyDocument({

@@ -92,6 +92,7 @@ export const gatewayRules: OptionRules<Options> = {
     credentials: flag,
   } satisfies MemberRules<'cors'>),
   telemetry: object(),
+  operationId: callback,
   voidStatus: optional((value) => value === 200 || value === 204, '200 or 204'),
   errorFormat: object('errorFormat: problemDetails, which trpc-gateway exports'),
   maskUnexpectedErrors: flag,

@@ -163,6 +163,25 @@ it('createGateway rejects two procedures with the same operationId', async () =>
   );
 });
 
+it('createGateway rejects two procedures for which operationId returns the same text', async () => {
+  const openapi = { method: 'GET', path: '/a' } as const;
+  const procedures = {
+    'a-b': t.procedure.meta({ openapi }).query(() => 1),
+    a: t.router({ b: t.procedure.meta({ openapi: { ...openapi, path: '/b' } }).query(() => 1) }),
+  };
+  const operationId = (path: string) => path.replaceAll('.', '-');
+  expect(await messageOf(create({ operationId }, procedures))).toBe(
+    'Procedure "a.b" cannot be served over REST: "a-b" has the operationId "a-b" too; give one of them another operationId.',
+  );
+});
+
+it('createGateway rejects an operationId that returns no text', async () => {
+  const procedure = t.procedure.meta({ openapi: { method: 'GET', path: '/a' } }).query(() => 1);
+  expect(await messageOf(create({ operationId: () => undefined }, { a: procedure }))).toBe(
+    'Procedure "a" cannot be served over REST: operationId of createGateway returned undefined for it; return a string, such as its path.',
+  );
+});
+
 it('declareErrors rejects data that is not a zod schema', () => {
   // @ts-expect-error data that the types reject
   expect(() => declareErrors({ OUT: { status: 409, data: { left: 'int' } } })).toThrow(

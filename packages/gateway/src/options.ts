@@ -73,6 +73,13 @@ export interface GatewayOptions<
    */
   readonly document: DocumentOptions;
   /**
+   * Returns the `operationId` of a procedure whose metadata has none, for generated clients. It must be unique. Default:
+   * the procedure's path, such as `books.add`.
+   * @example
+   * operationId: (path) => path.replaceAll('.', '-')
+   */
+  readonly operationId?: (path: string) => string;
+  /**
    * URL under which clients reach the gateway. It becomes the prefix of URLs in `Location`, `Link` and the document's
    * `servers`; the paths that the gateway serves do not change. Set it behind a proxy, to an origin with an optional
    * path, and if the gateway is mounted in another server, to the path of the mount. Default: none; URLs begin with the

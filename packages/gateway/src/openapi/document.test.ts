@@ -126,6 +126,21 @@ it('an operation of the document has the summary, the description and the tags o
   expect(await operationOf(router, '/pets/{id}')).toMatchObject(described);
 });
 
+it('operationId names the operations whose metadata has no operationId', async () => {
+  const input = z.object({ id: z.int() });
+  const router = t.router({
+    pets: t.router({
+      find: find(input),
+      named: find(input, { path: '/named/{id}', operationId: 'findByName' }),
+    }),
+  });
+  const gateway = await gatewayOf(router, { operationId: (path) => path.replaceAll('.', '-') });
+  expect((await gateway.document())['paths']).toMatchObject({
+    '/pets/{id}': { get: { operationId: 'pets-find' } },
+    '/named/{id}': { get: { operationId: 'findByName' } },
+  });
+});
+
 it('the document has the description and the members that .meta({ param }) of a parameter has', async () => {
   const param = { description: 'Only pets of this name.', required: true, example: 'Rex' };
   const procedure = find(z.object({ id: z.int(), name: z.string().optional().meta({ param }) }));

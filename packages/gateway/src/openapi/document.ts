@@ -123,8 +123,9 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
 const methodKey = ({ rest: { method } }: Operation, isLatest: boolean): string =>
   method === 'QUERY' && !isLatest ? 'x-query' : method.toLowerCase();
 
-function describeOperation({ isPublic, procedure, rest }: Operation, schemes: readonly Scheme[]): object {
-  const { deprecated, operationId = procedure.path, summary, tags } = rest;
+function describeOperation(operation: Operation, schemes: readonly Scheme[]): object {
+  const { isPublic, operationId, procedure, rest } = operation;
+  const { deprecated, summary, tags } = rest;
   const sunset = typeof deprecated === 'object' ? deprecated.sunset : undefined;
   const scopes = procedure.scopes ?? [];
   const requirements = schemesFor(procedure, schemes).map(({ name }) => ({ [name]: scopes }));

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
+import { formatValue } from '../http/formatValue.ts';
 import { GatewayError, reject } from '../http/gatewayError.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
@@ -26,6 +27,7 @@ export interface Operation {
   /** The schemas of its inputs. */
   readonly inputs: readonly (Schema | undefined)[];
   readonly rest: RestMeta;
+  readonly operationId: string;
   readonly template: PathTemplate;
   readonly input: OperationInput;
   readonly output: OperationOutput;
@@ -58,6 +60,8 @@ export interface OperationsOptions {
   readonly isTaken: (path: string) => boolean;
   /** Whether the option `spool` is set, so that files can be stored outside of memory. */
   readonly canSpool: boolean;
+  /** Returns the operation id of a procedure whose metadata has none. */
+  readonly operationId: (path: string) => string;
   /** The status of an output that is `undefined`. */
   readonly voidStatus: 200 | 204;
 }
@@ -81,12 +85,13 @@ export function createOperations(
     const read = createReadSchema((sentence) => {
       warnings.push(`trpc-gateway: procedure "${name}": ${sentence}`);
     });
-    const { method, operationId = name, path } = rest;
-    const route = `${method} ${pathKey(path, ignorePathCase)}`;
-    const sameRoute = operations.get(route)?.procedure.path;
-    const sameId = ids.get(operationId);
     try {
       const operation = createOperation(procedure, rest, { ...options, read });
+      const { operationId } = operation;
+      const { method, path } = operation.rest;
+      const route = `${method} ${pathKey(path, ignorePathCase)}`;
+      const sameRoute = operations.get(route)?.procedure.path;
+      const sameId = ids.get(operationId);
       const upload = operation.input.body?.upload;
       if (upload?.kind === 'spool' && !canSpool) {
         reject(
@@ -149,8 +154,9 @@ function pathKey(path: string, ignoresCase: boolean): string {
 function createOperation(
   procedure: Procedure,
   rest: RestMeta,
-  { basePath, links, read, voidStatus }: OperationsOptions & { readonly read: ReadSchema },
+  options: OperationsOptions & { readonly read: ReadSchema },
 ): Operation {
+  const { basePath, links, read, voidStatus } = options;
   const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
   // Caches, crawlers and HEAD requests must not trigger a mutation.
   if (procedure.type === 'mutation' && (rest.method === 'GET' || rest.method === 'QUERY')) {
@@ -183,6 +189,7 @@ function createOperation(
     procedure,
     inputs,
     rest,
+    operationId: rest.operationId ?? defaultId(procedure.path, options.operationId),
     template,
     input,
     output,
@@ -193,6 +200,15 @@ function createOperation(
     ...sharedHeaders(deprecation),
     computedHeaders: isZod(rest.responseHeaders) ? [] : Object.entries(rest.responseHeaders ?? {}),
   };
+}
+
+/** @throws {GatewayError} if the option `operationId` returns no string */
+function defaultId(path: string, operationId: (path: string) => unknown): string {
+  const id = operationId(path);
+  if (typeof id === 'string' && id !== '') return id;
+  return reject(
+    `operationId of createGateway returned ${formatValue(id)} for it; return a string, such as its path`,
+  );
 }
 
 /** @throws {GatewayError} for data that JSON cannot represent unchanged */

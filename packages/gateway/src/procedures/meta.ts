@@ -89,7 +89,7 @@ export interface RestMeta {
   readonly in?: Readonly<Record<string, InputPlace | { readonly in: InputPlace; readonly name?: string }>>;
   /** Whether the procedure is served over REST. Default: true. */
   readonly enabled?: boolean;
-  /** The operation's `operationId` in the document. Default: the procedure's path. */
+  /** The operation's `operationId` in the document. Default: the gateway's `operationId` of the procedure's path. */
   readonly operationId?: string;
   /** The operation's summary in the document: one line. */
   readonly summary?: string;
