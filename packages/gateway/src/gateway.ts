@@ -176,6 +176,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     document: options.document,
     server: links.rest,
     schemes,
+    securitySchemes: options.securitySchemes,
     isRateLimited: options.rateLimit !== undefined,
     limitsAttempts: options.failedAttempts !== undefined,
     limits,

@@ -50,6 +50,11 @@ export const gatewayRules: OptionRules<Options> = {
   router: required(isTrpcRouter, 'a router of tRPC, such as router: t.router({ … })'),
   // Checked by `schemesOf`.
   authentication: unchecked,
+  securitySchemes: optional(
+    (value) =>
+      isObject(value) && Object.values(value).every((each) => isObject(each) && isText(each['type'])),
+    "an object of Security Scheme Objects, such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }",
+  ),
   createContext: required(isFunction, 'a function, such as createContext: () => ({})'),
   restBasePath: text,
   ignoreTrailingSlash: flag,

@@ -56,6 +56,11 @@ it.each([
     'publicUrl is "localhost:3000"; it must be an absolute http or https URL, or a path such as /api, without query or fragment.',
   ],
   [
+    'the name of a security scheme',
+    { securitySchemes: { bearer: 'http' } },
+    `securitySchemes is {"bearer":"http"}; it must be an object of Security Scheme Objects, such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }.`,
+  ],
+  [
     'the name of an error format',
     { errorFormat: 'problemDetails' },
     'errorFormat is "problemDetails"; it must be an object, such as errorFormat: problemDetails, which trpc-gateway exports.',

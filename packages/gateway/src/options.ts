@@ -1,4 +1,5 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
+import type { oas31 } from 'zod-openapi';
 import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './operations/errorFormat.ts';
@@ -32,6 +33,14 @@ export interface GatewayOptions<
    * Write this option before `createContext`, so that TypeScript infers the type of `identity` there.
    */
   readonly authentication?: Scheme<Identity> | readonly Scheme<Identity>[];
+  /**
+   * Documents how clients authenticate to a router that checks credentials in its own middlewares, by names of Security
+   * Scheme Objects (OpenAPI 3.1 §4.8.27): in `components`, and as `security`, 401 and 403 of each operation without
+   * `protect: false`. It checks nothing, and with `authentication` it is not read. Default: none.
+   * @example
+   * securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }
+   */
+  readonly securitySchemes?: Readonly<Record<string, oas31.SecuritySchemeObject>>;
   /**
    * Creates the context of procedures: once per REST call, once per tRPC request (a batch is one request), and once per
    * WebSocket. It receives the request, the identity of the caller, and the controls of the response.

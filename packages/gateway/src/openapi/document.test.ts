@@ -126,6 +126,14 @@ it('an operation of the document has the summary, the description and the tags o
   expect(await operationOf(router, '/pets/{id}')).toMatchObject(described);
 });
 
+it('the components of the document have securitySchemes', async () => {
+  const securitySchemes = { bearer: { type: 'http', scheme: 'bearer' } } as const;
+  const router = t.router({ find: find(z.object({ id: z.int() })) });
+  const document = await (await gatewayOf(router, { securitySchemes })).document();
+  expect(document).toMatchObject({ components: { securitySchemes } });
+  expect(document).not.toHaveProperty('security');
+});
+
 it('operationId names the operations whose metadata has no operationId', async () => {
   const input = z.object({ id: z.int() });
   const router = t.router({
