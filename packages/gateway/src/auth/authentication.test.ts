@@ -41,6 +41,11 @@ const router = t.router({
     .meta({ openapi: { method: 'POST', path: '/open', protect: false } })
     .output(z.string())
     .mutation(({ ctx }) => ctx.who ?? 'anonymous'),
+  openEverywhere: t.procedure
+    .meta({ protect: false, openapi: { method: 'GET', path: '/open' } })
+    .output(z.string())
+    .query(({ ctx }) => ctx.who ?? 'anonymous'),
+  openOverRpc: t.procedure.meta({ protect: false }).query(({ ctx }) => ctx.who ?? 'anonymous'),
 });
 
 type Options = Partial<GatewayOptions<typeof router, string>>;
@@ -88,6 +93,25 @@ async function start(authentication: Options['authentication'], options: Options
     };
   };
 }
+
+it.each([
+  '/trpc/openOverRpc',
+  '/trpc/openEverywhere',
+  '/trpc/openEverywhere,openOverRpc?batch=1',
+  '/v1/open',
+])('protect: false beside openapi serves GET %s without a credential', async (target) => {
+  const send = await start(schemes);
+  const { status, body, challenges } = await send(target);
+  expect({ status, challenges }).toEqual({ status: 200, challenges: [] });
+  expect(JSON.stringify(body)).toContain('anonymous');
+  const known = await send(target, { 'x-api-key': 'good' });
+  expect(JSON.stringify(known.body)).toContain('apiKey good');
+});
+
+it('a batch of a public procedure and another needs a credential', async () => {
+  const send = await start(schemes);
+  expect(await send('/trpc/openOverRpc,read?batch=1')).toMatchObject({ status: 401 });
+});
 
 describe('a list of authentication schemes', () => {
   it.each<[headers: Record<string, string>, who: string]>([

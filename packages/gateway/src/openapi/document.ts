@@ -125,7 +125,7 @@ const methodKey = ({ rest: { method } }: Operation, isLatest: boolean): string =
   method === 'QUERY' && !isLatest ? 'x-query' : method.toLowerCase();
 
 function describeOperation(operation: Operation, { schemes, securitySchemes }: DocumentedService): object {
-  const { isPublic, operationId, procedure, rest } = operation;
+  const { operationId, procedure, rest } = operation;
   const { deprecated, summary, tags } = rest;
   const sunset = typeof deprecated === 'object' ? deprecated.sunset : undefined;
   const scopes = procedure.scopes ?? [];
@@ -140,6 +140,7 @@ function describeOperation(operation: Operation, { schemes, securitySchemes }: D
     tags,
     deprecated: deprecated ? true : undefined,
     'x-sunset': sunset?.toISOString().slice(0, 10),
-    security: names.length === 0 ? undefined : isPublic ? [] : names.map((name) => ({ [name]: scopes })),
+    security:
+      names.length === 0 ? undefined : procedure.isPublic ? [] : names.map((name) => ({ [name]: scopes })),
   };
 }

@@ -146,11 +146,11 @@ const eventsDescription =
 
 /** Returns the error statuses of an operation, with descriptions. One without a description does not occur. */
 function errorDescriptions(
-  { input, isPublic, output, procedure, rest }: Operation,
+  { input, output, procedure, rest }: Operation,
   { isRateLimited, limits, limitsAttempts, schemes, securitySchemes }: DocumentedService,
 ): Readonly<Record<number, string | undefined>> {
   const { body, headers, path, query } = input;
-  const { deadlineMs, idempotent, rateLimitCost, scopes } = procedure;
+  const { deadlineMs, idempotent, isPublic, rateLimitCost, scopes } = procedure;
   const hasCredential = schemes.length > 0 && !isPublic;
   // In a middleware, by schemes that the gateway only documents.
   const isCheckedByRouter = schemes.length === 0 && securitySchemes !== undefined && !isPublic;

@@ -35,8 +35,6 @@ export interface Operation {
   readonly errors: ReadonlyMap<number, readonly DeclaredResponse[]>;
   /** The success statuses; the first is the default. */
   readonly statuses: readonly number[];
-  /** Whether it is served without a credential (`protect: false`). */
-  readonly isPublic: boolean;
   /** The deprecation headers of 2xx and 404. */
   readonly deprecation: readonly Header[];
   /** The headers of 2xx without a JSON body. */
@@ -195,7 +193,6 @@ function createOperation(
     output,
     errors: operationErrors(procedure),
     statuses: successStatuses(rest, output, voidStatus),
-    isPublic: rest.protect === false,
     deprecation,
     ...sharedHeaders(deprecation),
     computedHeaders: isZod(rest.responseHeaders) ? [] : Object.entries(rest.responseHeaders ?? {}),

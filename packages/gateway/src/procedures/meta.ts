@@ -97,7 +97,7 @@ export interface RestMeta {
   readonly description?: string;
   /** The operation's tags in the document, which group operations. */
   readonly tags?: readonly string[];
-  /** Whether calls need a credential, if the gateway has `authentication`. On a WebSocket, all do. Default: true. */
+  /** The same as `protect` beside `openapi`, as in trpc-to-openapi. */
   readonly protect?: boolean;
   /** Deprecates the operation: `true` marks it in the document, an object also sets response headers. */
   readonly deprecated?: boolean | Deprecation;
@@ -175,6 +175,11 @@ export interface RestMeta {
 export interface GatewayMeta {
   /** The REST operation of the procedure. Without it, the procedure is served over tRPC only. */
   readonly openapi?: RestMeta;
+  /**
+   * Whether calls need a credential, over REST and tRPC, if the gateway has `authentication`. On a WebSocket, all do.
+   * Default: true.
+   */
+  readonly protect?: boolean;
   /**
    * Scopes that the caller needs, all of them, over REST and tRPC. If one is missing, the call is rejected with 403.
    * The option `scopes` of a security scheme returns the scopes of an identity. Set them once on a base procedure:

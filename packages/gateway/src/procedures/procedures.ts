@@ -31,8 +31,6 @@ export interface Procedure extends ServedProcedure, Executable, ProcedureMeta {
   readonly errors: ErrorDefinitions | undefined;
   /** Whether calls may have an `Idempotency-Key`, which the gateway or the procedure itself handles. */
   readonly takesKey: boolean;
-  /** Whether it is served without a credential (`protect: false`). */
-  readonly isPublic: boolean;
 }
 
 /**
@@ -95,6 +93,5 @@ async function readProcedure(
     ...metadata,
     errors: metadata.rest && (await readErrors(path, definition)),
     takesKey: Boolean(metadata.idempotent ?? metadata.rest?.idempotencyKey),
-    isPublic: metadata.rest?.protect === false,
   };
 }

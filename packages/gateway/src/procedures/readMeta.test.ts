@@ -5,6 +5,7 @@ import { readMeta } from './readMeta.ts';
 
 const defaults = {
   rest: undefined,
+  isPublic: false,
   scopes: undefined,
   deadlineMs: undefined,
   rateLimitCost: 1,
@@ -22,6 +23,15 @@ it.each<[meta: unknown, read: object]>([
   [{ openapi }, { rest: openapi }],
   [{ openapi: { ...openapi, enabled: false } }, {}],
   [{ ours: 1 }, {}],
+  [{ protect: true }, {}],
+  [{ protect: false }, { isPublic: true }],
+  [{ openapi: { ...openapi, protect: false } }, { rest: { ...openapi, protect: false }, isPublic: true }],
+  [
+    { protect: false, openapi: { ...openapi, protect: false } },
+    { rest: { ...openapi, protect: false }, isPublic: true },
+  ],
+  [{ openapi: { ...openapi, protect: false, enabled: false } }, {}],
+  [{ protect: false, openapi: { ...openapi, enabled: false } }, { isPublic: true }],
   [
     { deadlineMs: 0.5, rateLimitCost: 0 },
     { deadlineMs: 0.5, rateLimitCost: 0 },
@@ -46,6 +56,15 @@ it.each<[meta: unknown, problem: string]>([
   [{ rateLimitCost: 1.5 }, 'rateLimitCost is 1.5; it must be'],
   [{ rateLimitCost: Infinity }, 'rateLimitCost is Infinity; it must be'],
   [{ rateLimitCost: '1' }, 'rateLimitCost is "1"; it must be'],
+  [{ protect: 'no' }, 'protect is "no"; it must be true or false'],
+  [
+    { protect: true, openapi: { ...openapi, protect: false } },
+    'protect is true, but openapi.protect is false. Remove openapi.protect: protect is for every protocol.',
+  ],
+  [
+    { protect: false, scopes: ['a'] },
+    'scopes are required, but protect: false serves it without a credential. Remove one of them.',
+  ],
   [{ openapi: true }, 'openapi takes an object of options, not true.'],
   [{ openapi: { rateLimitCost: 1 } }, 'rateLimitCost is in openapi, where it would apply only to REST.'],
   [{ openapi: { deadlineMs: 1 } }, 'deadlineMs is in openapi, where it would apply only to REST.'],

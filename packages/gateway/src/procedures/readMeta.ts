@@ -20,6 +20,8 @@ import { isErrorStatus, isSuccessStatus } from './errorCodes.ts';
 export interface ProcedureMeta {
   /** `undefined` if the procedure is not served over REST. */
   readonly rest: RestMeta | undefined;
+  /** Whether it is served without a credential (`protect: false`). */
+  readonly isPublic: boolean;
   /** The scopes that callers need. `undefined` if they need none. */
   readonly scopes: readonly string[] | undefined;
   /** Maximum duration of a call, in milliseconds. `undefined` means the gateway's `callTimeoutMs`. */
@@ -113,6 +115,7 @@ const restRules: OptionRules<RestMeta> = {
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 const rules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
+  protect: flag,
   scopes: optional(
     (value) => isTextList(value) && value.every((scope) => scopeToken.test(scope)),
     "an array of scopes in printable ASCII without spaces, quotes and backslashes, such as scopes: ['pets:write'] (RFC 6749 §3.3)",
@@ -139,8 +142,11 @@ export function readMeta(path: string, type: string, value: unknown): ProcedureM
     throw new GatewayError(problems.map((problem) => `Procedure "${path}": ${problem}`).join('\n'));
   }
   const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotent } = meta;
+  const rest = openapi?.enabled === false ? undefined : (openapi ?? undefined);
+  const { protect = rest?.protect } = meta;
   return {
-    rest: openapi?.enabled === false ? undefined : (openapi ?? undefined),
+    rest,
+    isPublic: protect === false,
     scopes: scopes.length === 0 ? undefined : [...new Set(scopes)],
     deadlineMs,
     rateLimitCost,
@@ -163,9 +169,14 @@ function metaProblems(type: string, meta: GatewayMeta): readonly string[] {
     );
   }
   if (problems.length > 0) return problems;
-  const { openapi, scopes = [], idempotent } = meta;
+  const { openapi, scopes = [], idempotent, protect = openapi?.protect } = meta;
   if (openapi) problems.push(...restProblems(openapi));
-  if (scopes.length > 0 && openapi?.protect === false) {
+  if (openapi?.protect !== undefined && openapi.protect !== protect) {
+    problems.push(
+      `protect is ${protect}, but openapi.protect is ${openapi.protect}. Remove openapi.protect: protect is for every protocol.`,
+    );
+  }
+  if (scopes.length > 0 && protect === false) {
     problems.push(
       'scopes are required, but protect: false serves it without a credential. Remove one of them.',
     );

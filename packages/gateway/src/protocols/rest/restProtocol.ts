@@ -71,9 +71,9 @@ export function createRestProtocol(
   const { basePathLength, errorResponse, operations } = options;
   const matcher = createPathMatcher<Resource>(options.matching);
   for (const operation of operations) {
-    const { isPublic, procedure, rest, template } = operation;
+    const { procedure, rest, template } = operation;
     const resource = matcher.at(template, () => new Map<string, RestTarget>());
-    const cost = procedure.rateLimitCost;
+    const { isPublic, rateLimitCost: cost } = procedure;
     resource.set(rest.method, { procedures: [procedure], callCount: 1, cost, isPublic, resource, operation });
   }
   const noOperation = { procedures: [], callCount: 1, isPublic: false, operation: undefined } as const;
