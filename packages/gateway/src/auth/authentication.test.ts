@@ -41,6 +41,10 @@ const router = t.router({
     .meta({ openapi: { method: 'POST', path: '/open', protect: false } })
     .output(z.string())
     .mutation(({ ctx }) => ctx.who ?? 'anonymous'),
+  touch: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/touch', unsafe: true } })
+    .output(z.string())
+    .mutation(({ ctx }) => ctx.who ?? 'anonymous'),
   openEverywhere: t.procedure
     .meta({ protect: false, openapi: { method: 'GET', path: '/open' } })
     .output(z.string())
@@ -260,6 +264,22 @@ it.each([
   const headers = { cookie: '__Host-s=good', 'sec-fetch-site': 'cross-site' };
   expect((await send('/v1/who', headers, method)).status).toBe(expected);
 });
+
+it.each([
+  ['cross-site', 403],
+  ['same-site', 403],
+  ['same-origin', 200],
+  ['none', 200],
+])(
+  'GET of a mutation (unsafe) with a cookie and Sec-Fetch-Site: %s is answered with %i',
+  async (site, expected) => {
+    const send = await start(schemes);
+    const headers = { cookie: '__Host-s=good', 'sec-fetch-site': site };
+    expect((await send('/v1/touch', headers)).status).toBe(expected);
+    // Browsers do not send this credential automatically.
+    expect((await send('/v1/touch', { 'x-api-key': 'good', 'sec-fetch-site': site })).status).toBe(200);
+  },
+);
 
 it('a public procedure runs as anonymous if a page of another site calls it with a cookie', async () => {
   const send = await start(schemes);

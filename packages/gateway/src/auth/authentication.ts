@@ -110,7 +110,8 @@ export function authenticationPolicy<Identity>({
     const { request } = context;
     const key = prefix + credential;
     // A WebSocket can change state despite its method `GET`.
-    const canChange = context.kind === 'socket' || !safeMethods.has(request.method);
+    const canChange =
+      context.kind === 'socket' || !safeMethods.has(request.method) || context.target.isUnsafe;
     if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, context))
       return reject(context, crossSite);
     if (failedAttempts?.isKnown(key)) return decide(undefined);

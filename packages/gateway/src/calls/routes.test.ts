@@ -9,7 +9,7 @@ const table = (...keys: readonly string[]) =>
 it('readRoutes returns the routes by their exact path and their method, in order', () => {
   const routes = table('/a', 'POST /a', 'QUERY /b');
   expect([...routes.keys()]).toEqual(['/a', '/b']);
-  expect([...(routes.get('/a')?.keys() ?? [])]).toEqual(['GET', 'POST']);
+  expect([...(routes.get('/a')?.keys() ?? [])]).toEqual(['GET', 'HEAD', 'POST']);
 });
 
 it.each([

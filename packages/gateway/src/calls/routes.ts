@@ -22,7 +22,7 @@ export type Routes = Readonly<Record<`/${string}` | `${Uppercase<string>} /${str
  */
 const reservedMethods: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'CONNECT', 'TRACE']);
 
-/** The routes beside the router, by path and method. Paths are compared exactly. */
+/** The routes beside the router, by path and method; `HEAD` is that of `GET`. Paths are compared exactly. */
 export type RouteTable = Map<string, Map<string, RouteHandler>>;
 
 /**
@@ -55,6 +55,7 @@ export function addRoute(table: RouteTable, path: string, handler: RouteHandler,
     );
   }
   table.set(path, methods.set(method, handler));
+  if (method === 'GET') methods.set('HEAD', handler);
 }
 
 /**

@@ -23,7 +23,7 @@ interface Documented {
 type Options = Partial<GatewayOptions<ReturnType<typeof t.router>, object>>;
 type Meta = Omit<GatewayMeta, 'openapi'> & { readonly openapi?: Partial<RestMeta> };
 
-/** Returns the documented operation of `POST /pets/{id}`. */
+/** Returns the documented operation of `/pets/{id}`. */
 async function operationOf(options: Options = {}, meta: Meta = {}, id: z.ZodType = z.string()) {
   const gateway = await createGateway<ReturnType<typeof t.router>, object>({
     router: t.router({
@@ -38,7 +38,7 @@ async function operationOf(options: Options = {}, meta: Meta = {}, id: z.ZodType
   });
   const document = await gateway.document();
   const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Documented>>>>;
-  return paths['/pets/{id}']?.['post'] as Documented;
+  return Object.values(paths['/pets/{id}'] ?? {})[0] as Documented;
 }
 
 const verify = () => ({});
@@ -76,6 +76,13 @@ describe('the documented errors of an operation', () => {
     ['with protect: false', 401, undefined, { authentication: token }, { openapi: { protect: false } }],
     ['with a scheme that browsers send', 403, crossSite, { authentication: session }],
     ['with such a scheme beside another', 403, crossSite, { authentication: [key, session] }],
+    [
+      'with a scheme that browsers send and GET',
+      403,
+      crossSite,
+      { authentication: session },
+      { openapi: { method: 'GET', unsafe: true } },
+    ],
     ['with no such scheme', 403, undefined, { authentication: [key, token] }],
     ['with maxInFlight', 503, 'The service is at its limit of concurrent calls.', {}],
     ['without maxInFlight', 503, undefined, { maxInFlight: Infinity }],

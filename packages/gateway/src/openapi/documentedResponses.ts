@@ -154,7 +154,8 @@ function errorDescriptions(
   const hasCredential = schemes.length > 0 && !isPublic;
   // In a middleware, by schemes that the gateway only documents.
   const isCheckedByRouter = schemes.length === 0 && securitySchemes !== undefined && !isPublic;
-  const isGuarded = !isPublic && !safeMethods.has(rest.method) && schemes.some(({ isAmbient }) => isAmbient);
+  const canChange = rest.unsafe || !safeMethods.has(rest.method);
+  const isGuarded = !isPublic && canChange && schemes.some(({ isAmbient }) => isAmbient);
   const hasInput = path.length + query.size + headers.length > 0 || body;
   const { errorResponses: listed = {} } = rest;
   const when = (condition: unknown, description: string) => (condition ? description : undefined);

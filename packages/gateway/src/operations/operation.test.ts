@@ -231,7 +231,17 @@ describe('createGateway with REST metadata that cannot be served', () => {
           .output(z.void())
           .mutation(() => {}),
       },
-      /GET must not change anything/,
+      /it is a mutation, but GET must not change anything; use POST, PUT, PATCH or DELETE, or GET with unsafe: true if its clients cannot change\.$/,
+    ],
+    [
+      'a mutation with QUERY and unsafe',
+      { a: t.procedure.meta({ openapi: { method: 'QUERY', path: '/x', unsafe: true } }).mutation(() => 1) },
+      /its metadata has unsafe, which is only for mutations with the method GET; remove unsafe\.$/,
+    ],
+    [
+      'a query with unsafe',
+      { a: echo({ ...get('/x'), unsafe: true }) },
+      /its metadata has unsafe, which is only for mutations with the method GET; remove unsafe\.$/,
     ],
     [
       'a query that contains itself',

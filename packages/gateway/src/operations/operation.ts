@@ -156,9 +156,15 @@ function createOperation(
 ): Operation {
   const { basePath, links, read, voidStatus } = options;
   const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
+  const isMutation = procedure.type === 'mutation';
+  if (rest.unsafe && !(isMutation && rest.method === 'GET')) {
+    reject('its metadata has unsafe, which is only for mutations with the method GET; remove unsafe');
+  }
   // Caches, crawlers and HEAD requests must not trigger a mutation.
-  if (procedure.type === 'mutation' && (rest.method === 'GET' || rest.method === 'QUERY')) {
-    reject(`it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE`);
+  if (isMutation && !rest.unsafe && (rest.method === 'GET' || rest.method === 'QUERY')) {
+    reject(
+      `it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE, or GET with unsafe: true if its clients cannot change`,
+    );
   }
   if (basePath !== '' && rest.path.startsWith(`${basePath}/`)) {
     reject(`its path ${rest.path} begins with the base path, which is added to it; leave ${basePath} out`);

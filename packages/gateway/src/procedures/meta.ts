@@ -72,6 +72,12 @@ export interface RestMeta {
   /** The HTTP method. `QUERY` (RFC 10008) is safe like `GET` and sends its input in the body. */
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY';
   /**
+   * Serves a mutation by `GET`, for clients that cannot change: crawlers and prefetching browsers may call it
+   * (RFC 9110 §9.2.1). `HEAD` is 405, and with a credential that browsers send automatically, such as a cookie, pages of
+   * other sites get 403. Default: false; such a mutation is rejected at start.
+   */
+  readonly unsafe?: boolean;
+  /**
    * The path below `restBasePath`. A segment `{name}` is a property of the input; `{+name}` at the end matches the rest
    * of the path, including slashes.
    * @example

@@ -44,6 +44,7 @@ const restRules: OptionRules<RestMeta> = {
     (value) => isText(value) && /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/.test(value),
     'one of GET, POST, PUT, PATCH, DELETE, QUERY',
   ),
+  unsafe: flag,
   path: required(isText, "a path, such as path: '/pets/{id}'"),
   operationId: text,
   summary: text,

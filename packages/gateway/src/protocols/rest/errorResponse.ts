@@ -146,11 +146,9 @@ const internalErrorBody = JSON.stringify({
 /** Converts bigints, such as the bounds in issues, to strings: `JSON.stringify` throws for them. */
 const bigintsAsText = (_name: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
 
-/** Returns the value of `Allow` for a path with these methods. `GET` implies `HEAD`, and every path has `OPTIONS`. */
-export function allowOf(methods: ReadonlyMap<string, unknown>): string {
-  const served = [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
-  return [...served, 'OPTIONS'].join(', ');
-}
+/** Returns the value of `Allow` for a path with these methods. Every path has `OPTIONS`. */
+export const allowOf = (methods: ReadonlyMap<string, unknown>): string =>
+  [...methods.keys(), 'OPTIONS'].join(', ');
 
 /** Responds to a method that a path does not support: 405 with `Allow` (RFC 9110 §15.5.6). */
 export function methodNotAllowed(

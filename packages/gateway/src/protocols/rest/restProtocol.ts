@@ -52,7 +52,7 @@ export interface RestTarget extends Target {
   readonly operation: Operation | undefined;
 }
 
-/** The operations of one path, by method. */
+/** The operations of one path, by method; `HEAD` is that of `GET`. */
 type Resource = Map<string, RestTarget>;
 
 /** Headers of the response to `OPTIONS`: the path's methods, and the media types that `QUERY` and `PATCH` accept. */
@@ -74,7 +74,10 @@ export function createRestProtocol(
     const { procedure, rest, template } = operation;
     const resource = matcher.at(template, () => new Map<string, RestTarget>());
     const { isPublic, rateLimitCost: cost } = procedure;
-    resource.set(rest.method, { procedures: [procedure], callCount: 1, cost, isPublic, resource, operation });
+    const isUnsafe = rest.unsafe ?? false;
+    const target = { procedures: [procedure], callCount: 1, cost, isPublic, isUnsafe, resource, operation };
+    resource.set(rest.method, target);
+    if (rest.method === 'GET' && !isUnsafe) resource.set('HEAD', target);
   }
   const noOperation = { procedures: [], callCount: 1, isPublic: false, operation: undefined } as const;
   const unknownPath: RestTarget = { ...noOperation, resource: undefined };
@@ -88,7 +91,7 @@ export function createRestProtocol(
       if (match === undefined) return unknownPath;
       context.parameters = match.parameters;
       const resource = match.value;
-      return resource.get(method === 'HEAD' ? 'GET' : method) ?? { ...noOperation, resource };
+      return resource.get(method) ?? { ...noOperation, resource };
     },
     /** Returns the path pattern of a path, such as `/pets/{petId}`, without the base path. */
     routeOf(path) {

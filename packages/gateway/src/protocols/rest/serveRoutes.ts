@@ -37,8 +37,7 @@ export function createRouteProtocol<Identity>(
   return {
     target({ request: { method, path } }) {
       const methods = routes.get(path);
-      const route = methods?.get(method === 'HEAD' ? 'GET' : method);
-      return { procedures: [], callCount: 1, isPublic: true, methods, route };
+      return { procedures: [], callCount: 1, isPublic: true, methods, route: methods?.get(method) };
     },
     options: (context, { methods }) =>
       methods ? new OutgoingResponse(204, [['allow', allowOf(methods)]]) : errorResponse(notFound, context),
