@@ -156,7 +156,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   const routes = readRoutes(options.routes ?? {});
   addRoute(routes, documentPath, () => document.response());
 
-  const definitions = await readProcedures(router);
+  const definitions = await readProcedures(router, options.openapi);
   const scopes = allScopes(definitions, schemes);
   for (const { protectedResource } of schemes) {
     if (protectedResource) addRoute(routes, protectedResource.path, metadataRoute(protectedResource, scopes));

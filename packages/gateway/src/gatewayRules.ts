@@ -97,6 +97,10 @@ export const gatewayRules: OptionRules<Options> = {
     credentials: flag,
   } satisfies MemberRules<'cors'>),
   telemetry: object(),
+  openapi: optional(
+    (value) => typeof value === 'boolean' || isFunction(value),
+    'true, false or a function, such as openapi: ({ type }) => type === "query"',
+  ),
   operationId: callback,
   voidStatus: optional((value) => value === 200 || value === 204, '200 or 204'),
   errorFormat: object('errorFormat: problemDetails, which trpc-gateway exports'),

@@ -72,7 +72,7 @@ it.each([
 const messageStart = 'Procedure "a": openapi.';
 
 it.each([
-  ['no path', { path: undefined }, `path is undefined; it must be a path, such as path: '/pets/{id}'.`],
+  ['a number as path', { path: 1 }, `path is 1; it must be a path, such as path: '/pets/{id}'.`],
   [
     'a text as tags',
     { tags: 'pets' },

@@ -95,6 +95,21 @@ test('createContext infers the type of identity from the schemes', async () => {
   });
 });
 
+test('the option openapi sees the metadata of procedures with the type of the router', async () => {
+  const t = initTRPC.meta<GatewayMeta & { readonly rest?: `/${string}` }>().create();
+  await createGateway({
+    router: t.router({}),
+    createContext: () => ({}),
+    openapi({ meta, path, type }) {
+      expectTypeOf(meta?.rest).toEqualTypeOf<`/${string}` | undefined>();
+      expectTypeOf(path).toEqualTypeOf<string>();
+      expectTypeOf(type).toEqualTypeOf<'query' | 'mutation' | 'subscription'>();
+      return meta?.rest !== undefined && { path: meta.rest };
+    },
+    document: { title: 'Types', version: '0.0.0' },
+  });
+});
+
 test('a policy sees the metadata of procedures with its type', () => {
   const policy: Policy = {
     admit({ procedures }) {

@@ -16,7 +16,10 @@ import type { Scheme } from './calls/scheme.ts';
 import type { State } from './state/state.ts';
 import type { Telemetry } from './calls/telemetry.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
+import type { DescribedProcedure, RestMeta } from './procedures/meta.ts';
 import type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
+
+type inferRouterMeta<Router extends AnyTRPCRouter> = Router['_def']['_config']['$types']['meta'];
 
 /** Options of `createGateway`. */
 export interface GatewayOptions<
@@ -81,6 +84,16 @@ export interface GatewayOptions<
    * document: { title: 'Books', version: '1.0.0' }
    */
   readonly document: DocumentOptions;
+  /**
+   * Whether procedures without `openapi` in their metadata are served over REST too, or a function that returns it, or
+   * the metadata, for each of them. The default method and path are those of `method` and `path` in `RestMeta`.
+   * Subscriptions are left out, since REST needs the schema of their events (`event`). Default: false.
+   * @example
+   * openapi: ({ path }) => !path.startsWith('internal.')
+   */
+  readonly openapi?:
+    | boolean
+    | ((procedure: DescribedProcedure<inferRouterMeta<Router>>) => boolean | RestMeta);
   /**
    * Returns the `operationId` of a procedure whose metadata has none, for generated clients. It must be unique. Default:
    * the procedure's path, such as `books.add`.

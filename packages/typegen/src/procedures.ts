@@ -47,11 +47,11 @@ export async function loadProcedures(
         `Procedure "${path}" was created by a version of @trpc/server that is not supported. Use @trpc/server ^11.25.2.`,
       );
     }
-    const { openapi } = (def.meta ?? {}) as { readonly openapi?: RestMeta };
+    const { openapi } = (def.meta ?? {}) as { readonly openapi?: boolean | RestMeta };
     procedures.push({
       path,
       type: def.type,
-      rest: openapi?.enabled === false ? undefined : openapi,
+      rest: openapi && openapi !== true && openapi.enabled !== false ? openapi : undefined,
       inputs: def.inputs,
       output: def.output,
       errors: await readDeclaredErrors(path, procedure).catch((error: unknown) => {

@@ -6,8 +6,8 @@ import type { PolicyResponse } from '../http/response.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
-import type { GatewayMeta } from '../procedures/meta.ts';
-import type { Procedure, ServedProcedure } from '../procedures/procedures.ts';
+import type { DescribedProcedure } from '../procedures/meta.ts';
+import type { Procedure } from '../procedures/procedures.ts';
 import type { HeaderSource } from './scheme.ts';
 
 /** The properties of a request that its protocol reads for the policies. */
@@ -26,12 +26,6 @@ export interface Target {
   readonly credentials?: HeaderSource | undefined;
 }
 
-/** A procedure, as policies see it. */
-interface PolicyProcedure extends Pick<ServedProcedure, 'path' | 'type'> {
-  /** The procedure's metadata, as `.meta()` set it. A router may have more fields in it. */
-  readonly meta: GatewayMeta | undefined;
-}
-
 /** A request, or a call on a WebSocket, as policies see it. */
 export interface PolicyContext<Identity = unknown, Data extends object = object> {
   /**
@@ -48,7 +42,7 @@ export interface PolicyContext<Identity = unknown, Data extends object = object>
   /** The identity that the scheme's `verify` returned; `undefined` before authentication, and without a credential. */
   readonly identity: Identity | undefined;
   /** The called procedures, one per call: several in a tRPC batch, none for `routes` and for an unknown path. */
-  readonly procedures: readonly PolicyProcedure[];
+  readonly procedures: readonly DescribedProcedure[];
   /**
    * Data that policies pass to each other and to `createContext`. A call on a WebSocket has its own copy of what the
    * policies set when the socket was opened.

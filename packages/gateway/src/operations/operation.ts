@@ -21,12 +21,15 @@ export interface DeclaredResponse {
   readonly data: z.ZodType | undefined;
 }
 
+/** REST metadata with the method and the path, of the procedure's metadata or by default. */
+type ServedRestMeta = RestMeta & Required<Pick<RestMeta, 'method' | 'path'>>;
+
 /** A REST operation: how a procedure is served and documented, derived once from its metadata and schemas. */
 export interface Operation {
   readonly procedure: Procedure;
   /** The schemas of its inputs. */
   readonly inputs: readonly (Schema | undefined)[];
-  readonly rest: RestMeta;
+  readonly rest: ServedRestMeta;
   readonly operationId: string;
   readonly template: PathTemplate;
   readonly input: OperationInput;
@@ -116,7 +119,8 @@ export function createOperations(
       }
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      problems.push(`Procedure "${name}" cannot be served over REST: ${error.message}.`);
+      const fix = !procedure.meta?.openapi ? '; or leave it out, with openapi: false in its metadata' : '';
+      problems.push(`Procedure "${name}" cannot be served over REST: ${error.message}${fix}.`);
     }
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
@@ -151,11 +155,22 @@ function pathKey(path: string, ignoresCase: boolean): string {
 /** @throws {GatewayError} if the metadata or the schemas cannot be served; the message has the reason and the fix */
 function createOperation(
   procedure: Procedure,
-  rest: RestMeta,
+  written: RestMeta,
   options: OperationsOptions & { readonly read: ReadSchema },
 ): Operation {
   const { basePath, links, read, voidStatus } = options;
   const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
+  if (basePath !== '' && written.path?.startsWith(`${basePath}/`)) {
+    reject(`its path ${written.path} begins with the base path, which is added to it; leave ${basePath} out`);
+  }
+  const { path = `/${procedure.path.replaceAll('.', '/')}` } = written;
+  const template =
+    parsePathTemplate(path) ??
+    reject(`its path is ${path}; write it as /name/{parameter}, without a slash at the end`);
+  const inputBy = (method: ServedRestMeta['method']) =>
+    operationInput(inputs, { ...written, method }, template, procedure.inputs);
+  const { method = defaultMethod(procedure, () => inputBy('GET')) } = written;
+  const rest: ServedRestMeta = { ...written, method, path };
   const isMutation = procedure.type === 'mutation';
   if (rest.unsafe && !(isMutation && rest.method === 'GET')) {
     reject('its metadata has unsafe, which is only for mutations with the method GET; remove unsafe');
@@ -166,14 +181,8 @@ function createOperation(
       `it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE, or GET with unsafe: true if its clients cannot change`,
     );
   }
-  if (basePath !== '' && rest.path.startsWith(`${basePath}/`)) {
-    reject(`its path ${rest.path} begins with the base path, which is added to it; leave ${basePath} out`);
-  }
-  const template =
-    parsePathTemplate(rest.path) ??
-    reject(`its path is ${rest.path}; write it as /name/{parameter}, without a slash at the end`);
   const output = operationOutput(procedure, rest, read);
-  const input = operationInput(inputs, rest, template, procedure.inputs);
+  const input = inputBy(method);
   if (rest.method === 'QUERY' && input.body === undefined) {
     reject('its method is QUERY, but no property of its input is in the body; use GET');
   }
@@ -203,6 +212,18 @@ function createOperation(
     ...sharedHeaders(deprecation),
     computedHeaders: isZod(rest.responseHeaders) ? [] : Object.entries(rest.responseHeaders ?? {}),
   };
+}
+
+/** @param fitsUrl throws a `GatewayError` if a URL cannot carry the input */
+function defaultMethod({ type }: Procedure, fitsUrl: () => unknown): 'GET' | 'POST' {
+  if (type === 'mutation') return 'POST';
+  try {
+    fitsUrl();
+  } catch (error) {
+    if (type === 'query' && error instanceof GatewayError) return 'POST';
+    throw error;
+  }
+  return 'GET';
 }
 
 /** @throws {GatewayError} if the option `operationId` returns no string */

@@ -69,8 +69,11 @@ export type MediaWriter = (
  */
 // Not trpc-to-openapi's own types (3.3.0): they import express, fastify, koa and next, which are not all installed.
 export interface RestMeta {
-  /** The HTTP method. `QUERY` (RFC 10008) is safe like `GET` and sends its input in the body. */
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY';
+  /**
+   * The HTTP method. `QUERY` (RFC 10008) is safe like `GET` and sends its input in the body. Default: `POST` for mutations
+   * and for queries whose input a URL cannot carry, otherwise `GET`.
+   */
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY';
   /**
    * Serves a mutation by `GET`, for clients that cannot change: crawlers and prefetching browsers may call it
    * (RFC 9110 §9.2.1). `HEAD` is 405, and with a credential that browsers send automatically, such as a cookie, pages of
@@ -79,11 +82,11 @@ export interface RestMeta {
   readonly unsafe?: boolean;
   /**
    * The path below `restBasePath`. A segment `{name}` is a property of the input; `{+name}` at the end matches the rest
-   * of the path, including slashes.
+   * of the path, including slashes. Default: the procedure's path with slashes, such as `/books/add` for `books.add`.
    * @example
    * path: '/books/{id}'
    */
-  readonly path: `/${string}`;
+  readonly path?: `/${string}`;
   /**
    * The part of the request that carries a property of the input, by property; with `name` if it has another name
    * there. Default: the path for path parameters, the query for other properties of `GET` and `DELETE`, the body for
@@ -179,8 +182,11 @@ export interface RestMeta {
 
 /** The metadata of a router: `initTRPC.meta<GatewayMeta>()`. */
 export interface GatewayMeta {
-  /** The REST operation of the procedure. Without it, the procedure is served over tRPC only. */
-  readonly openapi?: RestMeta;
+  /**
+   * The REST operation of the procedure; `true` is one with all defaults, `false` none. Default: the gateway's option
+   * `openapi`, without which the procedure is served over tRPC only.
+   */
+  readonly openapi?: boolean | RestMeta;
   /**
    * Whether calls need a credential, over REST and tRPC, if the gateway has `authentication`. On a WebSocket, all do.
    * Default: true.
@@ -210,4 +216,13 @@ export interface GatewayMeta {
    * integer, 0 or more. 0 exempts the procedure. Default: 1.
    */
   readonly rateLimitCost?: number;
+}
+
+/** A procedure, as policies and the option `openapi` see it. */
+export interface DescribedProcedure<Meta = GatewayMeta> {
+  /** The path in the router, such as `pets.create`. */
+  readonly path: string;
+  readonly type: 'query' | 'mutation' | 'subscription';
+  /** The procedure's metadata, as `.meta()` set it. A router may have more fields in it. */
+  readonly meta: Meta | undefined;
 }

@@ -5,7 +5,7 @@ import { GatewayError } from '../http/gatewayError.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
 import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
-import { readMeta, type ProcedureMeta } from './readMeta.ts';
+import { readMeta, type ProcedureMeta, type RestOption } from './readMeta.ts';
 import { createSample, selfTest } from './selfTest.ts';
 
 /** A procedure that the gateway serves, as listed in `gateway.procedures`. */
@@ -35,11 +35,13 @@ export interface Procedure extends ServedProcedure, Executable, ProcedureMeta {
 
 /**
  * Reads all procedures of a router in the router's order, including those of lazy routers.
+ * @param restOption which procedures are served over REST without metadata
  * @param sample the procedure of the self-test of tRPC
  * @throws {GatewayError} that lists the problems of all procedures
  */
 export async function readProcedures(
   router: AnyTRPCRouter,
+  restOption: RestOption = false,
   sample = createSample(),
 ): Promise<readonly Procedure[]> {
   // Metadata of a lazy router is available only after loading it, and it may contain further lazy routers.
@@ -61,7 +63,7 @@ export async function readProcedures(
     router._def.procedures as Record<string, AnyTRPCProcedure>,
   )) {
     try {
-      procedures.push(await readProcedure(path, procedure, stagesOf));
+      procedures.push(await readProcedure(path, procedure, restOption, stagesOf));
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       problems.push(error.message);
@@ -74,17 +76,19 @@ export async function readProcedures(
 async function readProcedure(
   path: string,
   procedure: AnyTRPCProcedure,
+  restOption: RestOption,
   stagesOf: (procedure: AnyTRPCProcedure) => Executable['stages'],
 ): Promise<Procedure> {
   const definition = readDefinition(procedure);
-  const { type, meta, inputs, output } = definition;
-  const metadata = readMeta(path, type, meta);
+  const { type, inputs, output } = definition;
+  // `readMeta` checks its fields.
+  const meta = definition.meta as GatewayMeta | undefined;
+  const metadata = readMeta({ path, type, meta }, restOption);
   const stages = stagesOf(procedure);
   return {
     path,
     type,
-    // `readMeta` has checked its fields.
-    meta: meta as GatewayMeta | undefined,
+    meta,
     procedure,
     stages,
     execution: stages ? 'compiled' : 'trpc',

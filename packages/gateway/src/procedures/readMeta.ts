@@ -1,4 +1,6 @@
+import { formatValue } from '../http/formatValue.ts';
 import { isObject } from '../http/isObject.ts';
+import { isThenable } from '../http/maybePromise.ts';
 import {
   flag,
   invalidOptions,
@@ -12,7 +14,14 @@ import {
   text,
 } from '../http/optionRules.ts';
 import { GatewayError } from '../http/gatewayError.ts';
-import type { Deprecation, GatewayMeta, Pagination, RestMeta, UploadLimits } from './meta.ts';
+import type {
+  DescribedProcedure,
+  Deprecation,
+  GatewayMeta,
+  Pagination,
+  RestMeta,
+  UploadLimits,
+} from './meta.ts';
 import { isStandardSchema } from './standardSchema.ts';
 import { isErrorStatus, isSuccessStatus } from './errorCodes.ts';
 
@@ -40,12 +49,12 @@ const isDate = (value: unknown) => value instanceof Date;
 const schema = optional(isStandardSchema, 'a schema, such as z.object({ … })');
 
 const restRules: OptionRules<RestMeta> = {
-  method: required(
+  method: optional(
     (value) => isText(value) && /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/.test(value),
     'one of GET, POST, PUT, PATCH, DELETE, QUERY',
   ),
   unsafe: flag,
-  path: required(isText, "a path, such as path: '/pets/{id}'"),
+  path: optional(isText, "a path, such as path: '/pets/{id}'"),
   operationId: text,
   summary: text,
   description: text,
@@ -132,21 +141,30 @@ const rules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
   idempotent: optional((value) => typeof value === 'boolean' || value === 'required', "true or 'required'"),
 };
 
+/** Which procedures without `openapi` in their metadata are served over REST. */
+export type RestOption = boolean | ((procedure: DescribedProcedure) => boolean | RestMeta);
+
+/** The metadata of a procedure, with that of the option `openapi`. */
+type CompleteMeta = Omit<GatewayMeta, 'openapi'> & { readonly openapi: RestMeta | undefined };
+
 /**
  * Reads the metadata of a procedure. A router may have metadata of its own beside it.
  * @throws {GatewayError} with a line for each field that is misspelt or invalid, or that would have no effect
  */
-export function readMeta(path: string, type: string, value: unknown): ProcedureMeta {
-  const meta: GatewayMeta = isObject(value) ? value : {};
+export function readMeta(procedure: DescribedProcedure, option: RestOption = false): ProcedureMeta {
+  const { path, type } = procedure;
+  const own: GatewayMeta = isObject(procedure.meta) ? procedure.meta : {};
+  const rest = own.openapi ?? generatedRest(procedure, option);
+  const meta = { ...own, openapi: rest === true ? {} : rest || undefined };
   const problems = metaProblems(type, meta);
   if (problems.length > 0) {
     throw new GatewayError(problems.map((problem) => `Procedure "${path}": ${problem}`).join('\n'));
   }
   const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotent } = meta;
-  const rest = openapi?.enabled === false ? undefined : (openapi ?? undefined);
-  const { protect = rest?.protect } = meta;
+  const served = openapi?.enabled === false ? undefined : openapi;
+  const { protect = served?.protect } = meta;
   return {
-    rest,
+    rest: served,
     isPublic: protect === false,
     scopes: scopes.length === 0 ? undefined : [...new Set(scopes)],
     deadlineMs,
@@ -155,7 +173,20 @@ export function readMeta(path: string, type: string, value: unknown): ProcedureM
   };
 }
 
-function metaProblems(type: string, meta: GatewayMeta): readonly string[] {
+/** @throws {GatewayError} if the function returns something else than a boolean or an object */
+function generatedRest(procedure: DescribedProcedure, option: RestOption): boolean | RestMeta | undefined {
+  const rest: unknown = typeof option === 'function' ? option(procedure) : option;
+  // A subscription is served only with the schema of its events, which only metadata has.
+  if (rest === true) return procedure.type !== 'subscription';
+  if (isThenable(rest) || !(isObject(rest) || rest === false || rest === undefined)) {
+    throw new GatewayError(
+      `openapi of createGateway returned ${formatValue(rest)} for procedure "${procedure.path}"; it must return true, false or metadata, such as { path: '/pets' }.`,
+    );
+  }
+  return rest;
+}
+
+function metaProblems(type: string, meta: CompleteMeta): readonly string[] {
   const misspelt = Object.keys(meta).flatMap((name) => {
     const near = ['openapi', ...Object.keys(rules)].find((each) => each.toLowerCase() === name.toLowerCase());
     return near === undefined || near === name

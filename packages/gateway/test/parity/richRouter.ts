@@ -61,13 +61,13 @@ export function richInputs() {
 
 export type RichProcedure = keyof ReturnType<typeof richInputs>;
 
-export const richMeta: Readonly<Record<RichProcedure, RestMeta>> = {
+export const richMeta = {
   create: { method: 'POST', path: '/things', successStatus: 201 },
   replace: { method: 'PUT', path: '/things/{id}' },
   update: { method: 'PATCH', path: '/things/{id}' },
   search: { method: 'GET', path: '/things' },
   remove: { method: 'DELETE', path: '/things/{id}' },
-};
+} as const satisfies Record<RichProcedure, RestMeta>;
 
 const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
 

@@ -18,7 +18,7 @@ const isRouter = (value: unknown): value is AnyTRPCRouter =>
 /** Returns the procedure with a prefix before its REST path. */
 function below(prefix: string, procedure: AnyTRPCProcedure): AnyTRPCProcedure {
   const meta = procedure._def.meta as GatewayMeta | undefined;
-  if (!meta?.openapi) return procedure;
+  if (typeof meta?.openapi !== 'object') return procedure;
   const openapi: RestMeta = {
     summary: `Shape ${prefix.slice(1)}`,
     ...meta.openapi,

@@ -10,7 +10,7 @@ export const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 export const octets = 'application/octet-stream';
 export const mebibyte = 1024 * 1024;
 
-export const put = (path: RestMeta['path'], more: Partial<RestMeta> = {}) =>
+export const put = (path: `/${string}`, more: Partial<RestMeta> = {}) =>
   t.procedure.meta({ openapi: { method: 'PUT', path, ...more } });
 
 /** A procedure that reads a form. */

@@ -1,0 +1,187 @@
+import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../gateway.ts';
+import type { GatewayOptions } from '../options.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+
+// Operations whose method and path are not in the metadata.
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const served = t.procedure.meta({ openapi: true });
+
+type Options = Partial<GatewayOptions<AnyTRPCRouter, unknown>>;
+
+async function gatewayOf(router: AnyTRPCRouter, options: Options = {}) {
+  const gateway = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Books', version: '1.0.0' },
+    ...options,
+  });
+  return {
+    /** Sends an input as the query of a GET or as the JSON body of a POST. */
+    send: async (method: 'GET' | 'POST', target: string, body?: unknown) => {
+      const response = await gateway.fetch(`http://books.example${target}`, {
+        method,
+        ...(body !== undefined && {
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        }),
+      });
+      return [response.status, await response.json()];
+    },
+    /** The operations of the document: `GET /books/list`. */
+    operations: async () => {
+      const { paths } = (await gateway.document()) as { readonly paths: Record<string, object> };
+      return Object.entries(paths).flatMap(([path, item]) =>
+        Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+      );
+    },
+  };
+}
+
+const books = t.router({
+  books: t.router({
+    list: t.procedure.input(z.object({ page: z.int().default(1) })).query(({ input }) => input),
+    add: t.procedure.input(z.object({ title: z.string() })).mutation(({ input }) => input),
+    ticks: t.procedure.subscription(async function* () {
+      yield 1;
+    }),
+    hidden: t.procedure.meta({ openapi: false }).query(() => 1),
+    written: t.procedure.meta({ openapi: { method: 'PUT', path: '/books' } }).mutation(() => 1),
+  }),
+  ping: t.procedure.query(() => 'pong'),
+});
+
+describe('the option openapi', () => {
+  it('openapi: true serves procedures without metadata by their path: queries by GET, mutations by POST', async () => {
+    const { send, operations } = await gatewayOf(books, { openapi: true });
+    expect(await operations()).toEqual(['GET /books/list', 'POST /books/add', 'PUT /books', 'GET /ping']);
+    expect(await send('GET', '/v1/books/list?page=2')).toEqual([200, { page: 2 }]);
+    expect(await send('POST', '/v1/books/add', { title: 'Emma' })).toEqual([200, { title: 'Emma' }]);
+    expect(await send('GET', '/v1/ping')).toEqual([200, 'pong']);
+    expect(await send('GET', '/v1/books/hidden')).toMatchObject([404, {}]);
+    expect(await send('GET', '/v1/books/ticks')).toMatchObject([404, {}]);
+  });
+
+  it('without it, only procedures with metadata are served', async () => {
+    const { operations } = await gatewayOf(books);
+    expect(await operations()).toEqual(['PUT /books']);
+  });
+
+  it('a function selects procedures by path, type and metadata, and may return their metadata', async () => {
+    const { operations } = await gatewayOf(books, {
+      openapi: ({ path, type }) => (path === 'ping' ? { path: '/alive' } : type === 'mutation'),
+    });
+    expect(await operations()).toEqual(['POST /books/add', 'PUT /books', 'GET /alive']);
+  });
+
+  it('a procedure that cannot be served is rejected with openapi: false as its fix', async () => {
+    const router = t.router({
+      one: t.procedure.output(z.object({ m: z.map(z.string(), z.string()) })).query(() => ({ m: new Map() })),
+      two: served.output(z.map(z.string(), z.string())).query(() => new Map()),
+    });
+    await expect(gatewayOf(router, { openapi: true })).rejects.toThrow(
+      'Procedure "one" cannot be served over REST: in its output, "m" is a map, which JSON does not support; use an object or an array; or leave it out, with openapi: false in its metadata.\n' +
+        'Procedure "two" cannot be served over REST: in its output, its value is a map, which JSON does not support; use an object or an array.',
+    );
+  });
+
+  it.each<[what: string, router: AnyTRPCRouter, sentence: RegExp]>([
+    [
+      'two default paths',
+      t.router({ 'a/b': t.procedure.query(() => 1), a: t.router({ b: t.procedure.query(() => 2) }) }),
+      /^Procedure "a\.b" cannot be served over REST: "a\/b" is served at GET \/a\/b too; give one of them another path or method; or leave it out, with openapi: false in its metadata\.$/,
+    ],
+    [
+      'a written path and a default one',
+      t.router({
+        x: t.procedure.meta({ openapi: { method: 'GET', path: '/a/b' } }).query(() => 1),
+        a: t.router({ b: t.procedure.query(() => 2) }),
+      }),
+      /^Procedure "a\.b" cannot be served over REST: "x" is served at GET \/a\/b too; /,
+    ],
+  ])('%s that are the same are rejected', async (_what, router, sentence) => {
+    await expect(gatewayOf(router, { openapi: true })).rejects.toThrow(sentence);
+  });
+
+  it('a default path may begin with the base path', async () => {
+    const { send } = await gatewayOf(t.router({ v1: t.router({ ping: t.procedure.query(() => 1) }) }), {
+      openapi: true,
+    });
+    expect(await send('GET', '/v1/v1/ping')).toEqual([200, 1]);
+  });
+});
+
+describe('metadata without a method or a path', () => {
+  it.each<[what: string, input: z.ZodType | undefined, method: 'GET' | 'POST', value: unknown]>([
+    ['no input', undefined, 'GET', undefined],
+    ['scalar properties', z.object({ a: z.int().optional() }), 'GET', {}],
+    ['nested objects', z.object({ a: z.object({ b: z.int() }).optional() }), 'GET', {}],
+    ['an input that is no object', z.array(z.int()), 'POST', [1]],
+    ['an array of objects', z.object({ a: z.array(z.object({ b: z.int() })) }), 'POST', { a: [{ b: 1 }] }],
+    ['an ambiguous union', z.object({ a: z.union([z.string(), z.int()]) }), 'POST', { a: 1 }],
+    ['anything', z.object({ a: z.unknown() }), 'POST', { a: { b: [1] } }],
+  ])('openapi: true serves a query with %s (%s) by %s', async (_what, input, method, value) => {
+    const query = (input ? served.input(input) : served).query((opts) => opts.input ?? 'none');
+    const { send, operations } = await gatewayOf(t.router({ a: t.router({ query }) }));
+    expect(await operations()).toEqual([`${method} /a/query`]);
+    const expected = [200, value ?? 'none'];
+    expect(await send(method, '/v1/a/query', method === 'POST' ? value : undefined)).toEqual(expected);
+  });
+
+  it('a path without a method, and a method without a path, get the other by default', async () => {
+    const id = z.object({ id: z.string() });
+    const { operations } = await gatewayOf(
+      t.router({
+        find: t.procedure
+          .meta({ openapi: { path: '/books/{id}' } })
+          .input(id)
+          .query(() => 1),
+        save: t.procedure
+          .meta({ openapi: { path: '/books/{id}' } })
+          .input(id)
+          .mutation(() => 1),
+        search: t.procedure
+          .meta({ openapi: { method: 'QUERY' } })
+          .input(id)
+          .query(() => 1),
+        both: t.procedure
+          .meta({ openapi: { in: { id: 'body' } } })
+          .input(id)
+          .query(() => 1),
+      }),
+    );
+    expect(await operations()).toEqual([
+      'GET /books/{id}',
+      'POST /books/{id}',
+      'X-QUERY /search',
+      'POST /both',
+    ]);
+  });
+
+  it('a subscription with openapi: true is rejected, and one with an event is served by GET', async () => {
+    const ticks = (openapi: GatewayMeta['openapi'] & {}) =>
+      t.procedure.meta({ openapi }).subscription(async function* () {
+        yield 1;
+      });
+    await expect(gatewayOf(t.router({ ticks: ticks(true) }), { openapi: true })).rejects.toThrow(
+      'Procedure "ticks" cannot be served over REST: it is a subscription without a schema of its events; add event: z.object(…) to its metadata.',
+    );
+    const { operations } = await gatewayOf(t.router({ ticks: ticks({ event: z.number() }) }));
+    expect(await operations()).toEqual(['GET /ticks']);
+  });
+
+  it('a procedure whose input no request can carry is rejected with the reason of POST', async () => {
+    const router = t.router({ a: served.input(z.object({ n: z.map(z.string(), z.int()) })).query(() => 1) });
+    await expect(gatewayOf(router)).rejects.toThrow(
+      'Procedure "a" cannot be served over REST: in its body, "n" is a map, which JSON does not support; use an object or an array.',
+    );
+  });
+
+  it('a procedure whose path is no template is rejected', async () => {
+    const router = t.router({ '{a}b': served.query(() => 1) });
+    await expect(gatewayOf(router)).rejects.toThrow('its path is /{a}b; write it as /name/{parameter}');
+  });
+});
