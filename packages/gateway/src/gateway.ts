@@ -164,15 +164,19 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   requireFreePaths(routes, paths, definitions);
   const operations = createOperations(definitions, {
     basePath: restBasePath,
+    ignorePathCase: paths.ignorePathCase,
     links,
     isTaken: (path) => routes.has(path) || isBelow(path, trpcBasePath),
     canSpool: options.spool !== undefined,
+    operationId: options.operationId ?? ((path) => path),
+    voidStatus: options.voidStatus ?? 204,
   });
   const document = lazyDocument({
     operations,
     document: options.document,
     server: links.rest,
     schemes,
+    securitySchemes: options.securitySchemes,
     isRateLimited: options.rateLimit !== undefined,
     limitsAttempts: options.failedAttempts !== undefined,
     limits,
@@ -254,6 +258,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     operations,
     links,
     basePathLength: paths.restBasePath.length,
+    matching: paths,
     spool: options.spool,
     errorResponse,
     ...times,

@@ -50,8 +50,15 @@ export const gatewayRules: OptionRules<Options> = {
   router: required(isTrpcRouter, 'a router of tRPC, such as router: t.router({ … })'),
   // Checked by `schemesOf`.
   authentication: unchecked,
+  securitySchemes: optional(
+    (value) =>
+      isObject(value) && Object.values(value).every((each) => isObject(each) && isText(each['type'])),
+    "an object of Security Scheme Objects, such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }",
+  ),
   createContext: required(isFunction, 'a function, such as createContext: () => ({})'),
   restBasePath: text,
+  ignoreTrailingSlash: flag,
+  ignorePathCase: flag,
   trpcBasePath: text,
   trpc: object(undefined, {
     allowBatching: flag,
@@ -90,6 +97,8 @@ export const gatewayRules: OptionRules<Options> = {
     credentials: flag,
   } satisfies MemberRules<'cors'>),
   telemetry: object(),
+  operationId: callback,
+  voidStatus: optional((value) => value === 200 || value === 204, '200 or 204'),
   errorFormat: object('errorFormat: problemDetails, which trpc-gateway exports'),
   maskUnexpectedErrors: flag,
   spool: callback,

@@ -56,6 +56,11 @@ it.each([
     'publicUrl is "localhost:3000"; it must be an absolute http or https URL, or a path such as /api, without query or fragment.',
   ],
   [
+    'the name of a security scheme',
+    { securitySchemes: { bearer: 'http' } },
+    `securitySchemes is {"bearer":"http"}; it must be an object of Security Scheme Objects, such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }.`,
+  ],
+  [
     'the name of an error format',
     { errorFormat: 'problemDetails' },
     'errorFormat is "problemDetails"; it must be an object, such as errorFormat: problemDetails, which trpc-gateway exports.',
@@ -160,6 +165,25 @@ it('createGateway rejects two procedures with the same operationId', async () =>
   );
   expect(await messageOf(gateway)).toBe(
     'Procedure "b" cannot be served over REST: "a" has the operationId "x" too; give one of them another operationId.',
+  );
+});
+
+it('createGateway rejects two procedures for which operationId returns the same text', async () => {
+  const openapi = { method: 'GET', path: '/a' } as const;
+  const procedures = {
+    'a-b': t.procedure.meta({ openapi }).query(() => 1),
+    a: t.router({ b: t.procedure.meta({ openapi: { ...openapi, path: '/b' } }).query(() => 1) }),
+  };
+  const operationId = (path: string) => path.replaceAll('.', '-');
+  expect(await messageOf(create({ operationId }, procedures))).toBe(
+    'Procedure "a.b" cannot be served over REST: "a-b" has the operationId "a-b" too; give one of them another operationId.',
+  );
+});
+
+it('createGateway rejects an operationId that returns no text', async () => {
+  const procedure = t.procedure.meta({ openapi: { method: 'GET', path: '/a' } }).query(() => 1);
+  expect(await messageOf(create({ operationId: () => undefined }, { a: procedure }))).toBe(
+    'Procedure "a" cannot be served over REST: operationId of createGateway returned undefined for it; return a string, such as its path.',
   );
 });
 

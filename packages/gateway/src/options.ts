@@ -1,4 +1,5 @@
 import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
+import type { oas31 } from 'zod-openapi';
 import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './operations/errorFormat.ts';
@@ -33,6 +34,14 @@ export interface GatewayOptions<
    */
   readonly authentication?: Scheme<Identity> | readonly Scheme<Identity>[];
   /**
+   * Documents how clients authenticate to a router that checks credentials in its own middlewares, by names of Security
+   * Scheme Objects (OpenAPI 3.1 §4.8.27): in `components`, and as `security`, 401 and 403 of each operation without
+   * `protect: false`. It checks nothing, and with `authentication` it is not read. Default: none.
+   * @example
+   * securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }
+   */
+  readonly securitySchemes?: Readonly<Record<string, oas31.SecuritySchemeObject>>;
+  /**
    * Creates the context of procedures: once per REST call, once per tRPC request (a batch is one request), and once per
    * WebSocket. It receives the request, the identity of the caller, and the controls of the response.
    * @example
@@ -43,6 +52,16 @@ export interface GatewayOptions<
   ) => inferRouterContext<Router> | Promise<inferRouterContext<Router>>;
   /** Base path of the procedures with REST metadata. `/` is possible. Default: `/v1`. */
   readonly restBasePath?: `/${string}`;
+  /**
+   * Serves a REST path with a slash at its end as the path without it: `/pets/` as `/pets`. The rest of a path, `{+name}`,
+   * keeps its slash. Default: false; such a path is 404.
+   */
+  readonly ignoreTrailingSlash?: boolean;
+  /**
+   * Compares REST paths in any case, `/V1/Pets` as `/v1/pets`, except the values of their parameters. Default: false
+   * (RFC 3986 §6.2.2.1).
+   */
+  readonly ignorePathCase?: boolean;
   /** Base path of tRPC, over HTTP and WebSocket. Default: `/trpc`. */
   readonly trpcBasePath?: `/${string}`;
   /**
@@ -62,6 +81,13 @@ export interface GatewayOptions<
    * document: { title: 'Books', version: '1.0.0' }
    */
   readonly document: DocumentOptions;
+  /**
+   * Returns the `operationId` of a procedure whose metadata has none, for generated clients. It must be unique. Default:
+   * the procedure's path, such as `books.add`.
+   * @example
+   * operationId: (path) => path.replaceAll('.', '-')
+   */
+  readonly operationId?: (path: string) => string;
   /**
    * URL under which clients reach the gateway. It becomes the prefix of URLs in `Location`, `Link` and the document's
    * `servers`; the paths that the gateway serves do not change. Set it behind a proxy, to an origin with an optional
@@ -119,6 +145,12 @@ export interface GatewayOptions<
    * Default: no telemetry.
    */
   readonly telemetry?: Telemetry | undefined;
+  /**
+   * Status of REST responses to procedures that return `undefined`, such as those with `.output(z.void())`. With 200, the
+   * body is empty and the content type is `application/json`, as trpc-to-openapi responds. `successStatus` in the
+   * metadata of a procedure takes precedence. Default: 204.
+   */
+  readonly voidStatus?: 200 | 204;
   /**
    * Body of REST errors, in responses and in the document: `apiErrors`, `problemDetails` (RFC 9457),
    * `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the

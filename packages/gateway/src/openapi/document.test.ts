@@ -2,6 +2,7 @@ import { initTRPC, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
+import type { GatewayOptions } from '../options.ts';
 import type { Deprecation, GatewayMeta, RestMeta } from '../procedures/meta.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
@@ -18,8 +19,13 @@ interface Documented {
   readonly responses: Readonly<Record<string, { readonly headers: Readonly<Record<string, object>> }>>;
 }
 
-const gatewayOf = (router: AnyTRPCRouter) =>
-  createGateway({ router, createContext: () => ({}), document: { title: 'Pets', version: '1.0.0' } });
+const gatewayOf = (router: AnyTRPCRouter, options: Partial<GatewayOptions<AnyTRPCRouter, unknown>> = {}) =>
+  createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Pets', version: '1.0.0' },
+    ...options,
+  });
 
 async function operationOf(router: AnyTRPCRouter, path: string, method = 'get'): Promise<Documented> {
   const document = await (await gatewayOf(router)).document();
@@ -120,11 +126,45 @@ it('an operation of the document has the summary, the description and the tags o
   expect(await operationOf(router, '/pets/{id}')).toMatchObject(described);
 });
 
+it('the components of the document have securitySchemes', async () => {
+  const securitySchemes = { bearer: { type: 'http', scheme: 'bearer' } } as const;
+  const router = t.router({ find: find(z.object({ id: z.int() })) });
+  const document = await (await gatewayOf(router, { securitySchemes })).document();
+  expect(document).toMatchObject({ components: { securitySchemes } });
+  expect(document).not.toHaveProperty('security');
+});
+
+it('operationId names the operations whose metadata has no operationId', async () => {
+  const input = z.object({ id: z.int() });
+  const router = t.router({
+    pets: t.router({
+      find: find(input),
+      named: find(input, { path: '/named/{id}', operationId: 'findByName' }),
+    }),
+  });
+  const gateway = await gatewayOf(router, { operationId: (path) => path.replaceAll('.', '-') });
+  expect((await gateway.document())['paths']).toMatchObject({
+    '/pets/{id}': { get: { operationId: 'pets-find' } },
+    '/named/{id}': { get: { operationId: 'findByName' } },
+  });
+});
+
 it('the document has the description and the members that .meta({ param }) of a parameter has', async () => {
   const param = { description: 'Only pets of this name.', required: true, example: 'Rex' };
   const procedure = find(z.object({ id: z.int(), name: z.string().optional().meta({ param }) }));
   const { parameters } = await operationOf(t.router({ find: procedure }), '/pets/{id}');
   expect(parameters?.find(({ name }) => name === 'name')).toMatchObject(param);
+});
+
+it.each<[options: Partial<GatewayOptions<AnyTRPCRouter, unknown>>, url: string]>([
+  [{}, '/v1'],
+  [{ restBasePath: '/' }, '/'],
+  [{ restBasePath: '/', publicUrl: '/' }, '/'],
+  [{ restBasePath: '/', publicUrl: '/api/' }, '/api'],
+  [{ restBasePath: '/', publicUrl: 'https://pets.example' }, 'https://pets.example'],
+])('with %j, the server of the document is %s', async (options, url) => {
+  const document = await (await gatewayOf(t.router({}), options)).document();
+  expect(document['servers']).toEqual([{ url }]);
 });
 
 describe('the media types of an output', () => {

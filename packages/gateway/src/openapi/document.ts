@@ -1,5 +1,4 @@
 import type { oas31 } from 'zod-openapi';
-import type { Scheme } from '../calls/scheme.ts';
 import type { HttpResponse } from '../http/response.ts';
 import { operationDescription } from '../operations/deprecation.ts';
 import type { Operation } from '../operations/operation.ts';
@@ -75,6 +74,10 @@ export function lazyDocument(options: CreateDocumentOptions): LazyDocument {
  */
 function createDocument(service: CreateDocumentOptions): OpenApiDocument {
   const { operations, schemes, errorFormat } = service;
+  const securitySchemes =
+    schemes.length === 0
+      ? service.securitySchemes
+      : Object.fromEntries(schemes.map(({ name, document }) => [name, document]));
   const {
     openapi,
     title,
@@ -94,23 +97,22 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
   for (const [index, operation] of operations.entries()) {
     const responses = { ...successes[index], ...errorResponses(operation, service, errorSchemas) };
     (paths[documentPath(operation.rest.path)] ??= {})[methodKey(operation, isLatest)] = {
-      ...describeOperation(operation, schemes),
+      ...describeOperation(operation, service),
       ...requests[index],
       responses: isLatest ? withItemSchema(responses) : responses,
     };
   }
-  const securitySchemes = Object.fromEntries(schemes.map(({ name, document }) => [name, document]));
-  const hasSchemes = schemes.length > 0;
   // As JSON, which leaves out what is absent, and in a copy, which `transform` may change: schemas have members in common.
   const json = JSON.stringify({
     openapi: isLatest ? '3.2.0' : '3.1.0',
     info: { title, description, version, license },
-    servers: [{ url: service.server }],
+    // An empty URL would be that of the document itself (RFC 3986 §5.2.2).
+    servers: [{ url: service.server || '/' }],
     tags,
     paths,
-    components: { schemas: components.schemas, securitySchemes: hasSchemes ? securitySchemes : undefined },
+    components: { schemas: components.schemas, securitySchemes },
     // An explicit empty list states that no authentication is required.
-    security: hasSchemes ? undefined : [],
+    security: securitySchemes === undefined ? [] : undefined,
   });
   const document: unknown = transform(JSON.parse(json) as oas31.OpenAPIObject);
   if (document === undefined)
@@ -122,11 +124,15 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
 const methodKey = ({ rest: { method } }: Operation, isLatest: boolean): string =>
   method === 'QUERY' && !isLatest ? 'x-query' : method.toLowerCase();
 
-function describeOperation({ isPublic, procedure, rest }: Operation, schemes: readonly Scheme[]): object {
-  const { deprecated, operationId = procedure.path, summary, tags } = rest;
+function describeOperation(operation: Operation, { schemes, securitySchemes }: DocumentedService): object {
+  const { isPublic, operationId, procedure, rest } = operation;
+  const { deprecated, summary, tags } = rest;
   const sunset = typeof deprecated === 'object' ? deprecated.sunset : undefined;
   const scopes = procedure.scopes ?? [];
-  const requirements = schemesFor(procedure, schemes).map(({ name }) => ({ [name]: scopes }));
+  const names =
+    schemes.length === 0
+      ? Object.keys(securitySchemes ?? {})
+      : schemesFor(procedure, schemes).map(({ name }) => name);
   return {
     operationId,
     summary,
@@ -134,6 +140,6 @@ function describeOperation({ isPublic, procedure, rest }: Operation, schemes: re
     tags,
     deprecated: deprecated ? true : undefined,
     'x-sunset': sunset?.toISOString().slice(0, 10),
-    security: schemes.length === 0 ? undefined : isPublic ? [] : requirements,
+    security: names.length === 0 ? undefined : isPublic ? [] : names.map((name) => ({ [name]: scopes })),
   };
 }

@@ -103,6 +103,34 @@ describe('the documented errors of an operation', () => {
     expect(responses[status]?.description).toBe(description);
   });
 
+  const securitySchemes = {
+    bearer: { type: 'http', scheme: 'bearer' },
+    key: { type: 'openIdConnect' },
+  } as const;
+  const notAllowed = 'The credential does not allow this call.';
+
+  it('securitySchemes are documented, with the security, 401 and 403 of an operation, and without challenges', async () => {
+    const { security, responses } = await operationOf({ securitySchemes });
+    expect(security).toEqual([{ bearer: [] }, { key: [] }]);
+    expect(responses['401']).toMatchObject({ description: 'The credential is missing or not valid.' });
+    expect(responses['403']).toMatchObject({ description: notAllowed });
+    for (const status of ['401', '403']) {
+      expect(Object.keys(responses[status]?.headers ?? {})).toEqual(['X-Request-Id']);
+    }
+  });
+
+  it('an operation with protect: false has no security, 401 and 403 of securitySchemes', async () => {
+    const { security, responses } = await operationOf({ securitySchemes }, { openapi: { protect: false } });
+    expect(security).toEqual([]);
+    expect(Object.keys(responses)).not.toEqual(expect.arrayContaining(['401', '403']));
+  });
+
+  it('securitySchemes are not read with authentication', async () => {
+    const { security, responses } = await operationOf({ securitySchemes, authentication: key });
+    expect(security).toEqual([{ apiKey: [] }]);
+    expect(responses).not.toHaveProperty('403');
+  });
+
   it('an operation with an integer in its path documents 404', async () => {
     const { responses } = await operationOf({}, {}, z.int());
     expect(responses['404']?.description).toBe('There is no resource with this identifier.');

@@ -8,6 +8,7 @@ import { isZod } from '../procedures/standardSchema.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';
 import type { Operation } from '../operations/operation.ts';
 import { statusHasBody, type OperationOutput } from '../operations/operationOutput.ts';
+import { isVoid } from '../operations/schema.ts';
 import type { Components } from './components.ts';
 import { errorsDescription, type ErrorSchemas } from './errorSchemas.ts';
 import { eventStream } from './events.ts';
@@ -16,6 +17,8 @@ import { eventStream } from './events.ts';
 export interface DocumentedService {
   /** The authentication schemes. Every operation that is not public requires one of them. */
   readonly schemes: readonly Scheme[];
+  /** The schemes that the router itself authenticates with, by name. Read only without `schemes`. */
+  readonly securitySchemes: Readonly<Record<string, oas31.SecuritySchemeObject>> | undefined;
   readonly isRateLimited: boolean;
   /** Whether `failedAttempts` limits invalid credentials. */
   readonly limitsAttempts: boolean;
@@ -116,8 +119,10 @@ function successHeaders(operation: Operation, service: DocumentedService): Heade
 
 function responseContent(output: OperationOutput, components: Components): oas31.ContentObject {
   if (output.kind === 'bytes') return { [output.contentType]: bytesContent };
-  // Without a schema, an empty one, because generated clients return no value for a body without one.
-  const json = { schema: components.write(output.schema ?? {}, 'output') };
+  // Without a schema, an empty one, because generated clients return no value for a body without one. The empty body of
+  // a void output has it too, as in trpc-to-openapi.
+  const isDescribed = output.schema !== undefined && !isVoid(output.schema);
+  const json = { schema: isDescribed ? components.write(output.schema, 'output') : {} };
   // OpenAPI 3.1 cannot describe the items of a stream. By convention, the schema describes the data of one event.
   if (output.kind === 'events') return { [eventStream]: json };
   if (output.kind === 'json') return { 'application/json': json };
@@ -142,11 +147,13 @@ const eventsDescription =
 /** Returns the error statuses of an operation, with descriptions. One without a description does not occur. */
 function errorDescriptions(
   { input, isPublic, output, procedure, rest }: Operation,
-  { isRateLimited, limits, limitsAttempts, schemes }: DocumentedService,
+  { isRateLimited, limits, limitsAttempts, schemes, securitySchemes }: DocumentedService,
 ): Readonly<Record<number, string | undefined>> {
   const { body, headers, path, query } = input;
   const { deadlineMs, idempotent, rateLimitCost, scopes } = procedure;
   const hasCredential = schemes.length > 0 && !isPublic;
+  // In a middleware, by schemes that the gateway only documents.
+  const isCheckedByRouter = schemes.length === 0 && securitySchemes !== undefined && !isPublic;
   const isGuarded = !isPublic && !safeMethods.has(rest.method) && schemes.some(({ isAmbient }) => isAmbient);
   const hasInput = path.length + query.size + headers.length > 0 || body;
   const { errorResponses: listed = {} } = rest;
@@ -156,9 +163,10 @@ function errorDescriptions(
       hasInput || idempotent,
       `The ${idempotent ? 'input or the Idempotency-Key' : 'input'} is not valid; the message names each invalid field.`,
     ),
-    401: when(hasCredential, 'The credential is missing or not valid.'),
+    401: when(hasCredential || isCheckedByRouter, 'The credential is missing or not valid.'),
     403: sentences(
       when(scopes, `The credential does not have all required scopes: ${scopes?.join(' ')}.`),
+      when(isCheckedByRouter, 'The credential does not allow this call.'),
       when(isGuarded, 'A page of another site sent the request with a credential of its visitor.'),
     ),
     404: when(
@@ -223,6 +231,7 @@ function challengeHeader(
   { errors, procedure }: Operation,
   schemes: readonly Scheme[],
 ): oas31.HeaderObject | undefined {
+  if (schemes.length === 0) return undefined;
   const isDeclared = errors.has(status);
   if (status === 401) {
     const isBearer = schemes.every(({ document }) => document['scheme'] === 'bearer');

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
+import { formatValue } from '../http/formatValue.ts';
 import { GatewayError, reject } from '../http/gatewayError.ts';
 import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedures.ts';
@@ -26,6 +27,7 @@ export interface Operation {
   /** The schemas of its inputs. */
   readonly inputs: readonly (Schema | undefined)[];
   readonly rest: RestMeta;
+  readonly operationId: string;
   readonly template: PathTemplate;
   readonly input: OperationInput;
   readonly output: OperationOutput;
@@ -51,11 +53,17 @@ export interface Operation {
 export interface OperationsOptions {
   /** The base path of all operations. */
   readonly basePath: string;
+  /** Whether literal segments of paths match in any case. */
+  readonly ignorePathCase: boolean;
   readonly links: LinkBase;
   /** Whether a path is already used by the document, a route or tRPC. */
   readonly isTaken: (path: string) => boolean;
   /** Whether the option `spool` is set, so that files can be stored outside of memory. */
   readonly canSpool: boolean;
+  /** Returns the operation id of a procedure whose metadata has none. */
+  readonly operationId: (path: string) => string;
+  /** The status of an output that is `undefined`. */
+  readonly voidStatus: 200 | 204;
 }
 
 /**
@@ -64,8 +72,9 @@ export interface OperationsOptions {
  */
 export function createOperations(
   procedures: readonly Procedure[],
-  { basePath, links, isTaken, canSpool }: OperationsOptions,
+  options: OperationsOptions,
 ): readonly Operation[] {
+  const { basePath, ignorePathCase, isTaken, canSpool } = options;
   const problems: string[] = [];
   const warnings: string[] = [];
   const operations = new Map<string, Operation>();
@@ -76,12 +85,13 @@ export function createOperations(
     const read = createReadSchema((sentence) => {
       warnings.push(`trpc-gateway: procedure "${name}": ${sentence}`);
     });
-    const { method, operationId = name, path } = rest;
-    const route = `${method} ${pathWithoutNames(rest)}`;
-    const sameRoute = operations.get(route)?.procedure.path;
-    const sameId = ids.get(operationId);
     try {
-      const operation = createOperation(procedure, rest, { basePath, links, read });
+      const operation = createOperation(procedure, rest, { ...options, read });
+      const { operationId } = operation;
+      const { method, path } = operation.rest;
+      const route = `${method} ${pathKey(path, ignorePathCase)}`;
+      const sameRoute = operations.get(route)?.procedure.path;
+      const sameId = ids.get(operationId);
       const upload = operation.input.body?.upload;
       if (upload?.kind === 'spool' && !canSpool) {
         reject(
@@ -114,20 +124,18 @@ export function createOperations(
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
   // oxlint-disable-next-line no-console -- the service runs, but its document says less than it could
   for (const warning of warnings) console.error(warning);
-  return withAcceptQuery([...operations.values()]);
+  return withAcceptQuery(operations);
 }
 
-/** Adds `Accept-Query` (RFC 10008 §3) to GET responses if the same path has a QUERY operation. */
-function withAcceptQuery(operations: readonly Operation[]): readonly Operation[] {
-  const accepted = new Map(
-    operations.flatMap(({ input: { body }, rest }) =>
-      rest.method === 'QUERY' && body ? [[pathWithoutNames(rest), body.accepts] as const] : [],
-    ),
-  );
-  return operations.map((operation) => {
-    const accepts =
-      operation.rest.method === 'GET' ? accepted.get(pathWithoutNames(operation.rest)) : undefined;
-    return accepts ? { ...operation, ...sharedHeaders([...operation.deprecation, ...accepts]) } : operation;
+/**
+ * Adds `Accept-Query` (RFC 10008 §3) to GET responses if the same path has a QUERY operation.
+ * @param operations by method and `pathKey`
+ */
+function withAcceptQuery(operations: ReadonlyMap<string, Operation>): readonly Operation[] {
+  return Array.from(operations, ([route, operation]) => {
+    const query = operation.rest.method === 'GET' && operations.get(route.replace('GET', 'QUERY'));
+    if (!query || !query.input.body) return operation;
+    return { ...operation, ...sharedHeaders([...operation.deprecation, ...query.input.body.accepts]) };
   });
 }
 
@@ -136,15 +144,19 @@ const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHead
   jsonHeaders: [...headers, ['content-type', 'application/json']],
 });
 
-/** Returns the path without the names of its parameters, for comparison. */
-const pathWithoutNames = ({ path }: RestMeta) => path.replaceAll(/\{.*?\}/g, '{}');
+/** Returns a path without the names of its parameters, for comparison. */
+function pathKey(path: string, ignoresCase: boolean): string {
+  const key = path.replaceAll(/\{.*?\}/g, '{}');
+  return ignoresCase ? key.toLowerCase() : key;
+}
 
 /** @throws {GatewayError} if the metadata or the schemas cannot be served; the message has the reason and the fix */
 function createOperation(
   procedure: Procedure,
   rest: RestMeta,
-  { basePath, links, read }: Pick<OperationsOptions, 'basePath' | 'links'> & { readonly read: ReadSchema },
+  options: OperationsOptions & { readonly read: ReadSchema },
 ): Operation {
+  const { basePath, links, read, voidStatus } = options;
   const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
   // Caches, crawlers and HEAD requests must not trigger a mutation.
   if (procedure.type === 'mutation' && (rest.method === 'GET' || rest.method === 'QUERY')) {
@@ -177,16 +189,26 @@ function createOperation(
     procedure,
     inputs,
     rest,
+    operationId: rest.operationId ?? defaultId(procedure.path, options.operationId),
     template,
     input,
     output,
     errors: operationErrors(procedure),
-    statuses: successStatuses(rest, output),
+    statuses: successStatuses(rest, output, voidStatus),
     isPublic: rest.protect === false,
     deprecation,
     ...sharedHeaders(deprecation),
     computedHeaders: isZod(rest.responseHeaders) ? [] : Object.entries(rest.responseHeaders ?? {}),
   };
+}
+
+/** @throws {GatewayError} if the option `operationId` returns no string */
+function defaultId(path: string, operationId: (path: string) => unknown): string {
+  const id = operationId(path);
+  if (typeof id === 'string' && id !== '') return id;
+  return reject(
+    `operationId of createGateway returned ${formatValue(id)} for it; return a string, such as its path`,
+  );
 }
 
 /** @throws {GatewayError} for data that JSON cannot represent unchanged */

@@ -41,7 +41,7 @@ interface EventsOutput {
 /** @throws {GatewayError} */
 export function operationOutput(procedure: Procedure, rest: RestMeta, read: ReadSchema): OperationOutput {
   const { type } = procedure;
-  const { produces, event, method, successStatus } = rest;
+  const { produces, event, method } = rest;
   if (type === 'subscription') {
     if (method !== 'GET') reject(`it is a subscription, so its method must be GET, not ${method}`);
     const schema =
@@ -60,9 +60,6 @@ export function operationOutput(procedure: Procedure, rest: RestMeta, read: Read
     return { kind: 'bytes', contentType: produces };
   }
   const schema = read(procedure.output, 'output', 'output');
-  if (schema && [successStatus].flat()[0] === 200 && isVoid(schema)) {
-    reject('it has no output, but its successStatus is 200; remove successStatus (the default is 204)');
-  }
   if (schema) requireJson(schema, 'output');
   return produces === undefined
     ? { kind: 'json', schema }
@@ -94,10 +91,17 @@ function checkMediaType(type: string): void {
 export const statusHasBody = (status: number): boolean =>
   !hasNoBody(status) && (status < 300 || status > 399);
 
-export function successStatuses({ successStatus }: RestMeta, output: OperationOutput): readonly number[] {
+/** @param voidStatus the status of an output that is `undefined` */
+export function successStatuses(
+  { successStatus }: RestMeta,
+  output: OperationOutput,
+  voidStatus: 200 | 204,
+): readonly number[] {
   if (successStatus !== undefined) return [successStatus].flat();
   if (output.kind === 'bytes' || output.kind === 'events') return [200];
-  if (output.schema === undefined) return [200, 204];
-  if (isVoid(output.schema)) return [204];
-  return acceptsUndefined(output.schema) ? [200, 204] : [200];
+  // The writer of a media type may not encode `undefined`.
+  const emptyStatus = output.kind === 'json' ? voidStatus : 204;
+  if (output.schema && isVoid(output.schema)) return [emptyStatus];
+  const canBeEmpty = output.schema === undefined || acceptsUndefined(output.schema);
+  return canBeEmpty && emptyStatus !== 200 ? [200, emptyStatus] : [200];
 }

@@ -1,6 +1,14 @@
 /** A parsed path template: `/pets/{petId}` is `['pets', { parameter: 'petId' }]`. */
 export type PathTemplate = readonly (string | PathParameter)[];
 
+/** How the paths of requests are compared with templates. */
+export interface PathMatching {
+  /** Whether a path with a slash at its end matches the template without it. */
+  readonly ignoreTrailingSlash: boolean;
+  /** Whether literal segments match in any case. */
+  readonly ignorePathCase: boolean;
+}
+
 interface PathParameter {
   readonly parameter: string;
   /** Whether the parameter matches the rest of the path, including slashes: `{+path}`. It is the last segment. */

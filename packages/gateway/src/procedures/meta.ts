@@ -89,7 +89,7 @@ export interface RestMeta {
   readonly in?: Readonly<Record<string, InputPlace | { readonly in: InputPlace; readonly name?: string }>>;
   /** Whether the procedure is served over REST. Default: true. */
   readonly enabled?: boolean;
-  /** The operation's `operationId` in the document. Default: the procedure's path. */
+  /** The operation's `operationId` in the document. Default: the gateway's `operationId` of the procedure's path. */
   readonly operationId?: string;
   /** The operation's summary in the document: one line. */
   readonly summary?: string;
@@ -130,8 +130,8 @@ export interface RestMeta {
   readonly errorResponses?: readonly number[] | Readonly<Record<number, string>>;
   /**
    * The status of a successful response, 200 to 399. If a list, the first is the default and the procedure selects
-   * another with `response.status`. A 3xx is the status of `response.redirect(url)`. Default: 200, or 204 if the output
-   * is `void`.
+   * another with `response.status`. A 3xx is the status of `response.redirect(url)`. Default: 200, or the gateway's
+   * `voidStatus` if the output is `undefined`.
    */
   readonly successStatus?: number | readonly [number, ...number[]];
   /**

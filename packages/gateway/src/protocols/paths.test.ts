@@ -39,6 +39,11 @@ describe('createProtocolOf', () => {
     [{ restBasePath: '/trpc/rest' }, '/trpc/rest/a', 'trpc'],
     [{ trpcBasePath: '/' }, '/v1/a', 'trpc'],
     [{ restBasePath: '/api/' }, '/api/a', 'rest'],
+    [{}, '/V1/a', 'other'],
+    [{ ignorePathCase: true }, '/V1/a', 'rest'],
+    [{ ignorePathCase: true, restBasePath: '/V1' }, '/v1', 'rest'],
+    [{ ignorePathCase: true }, '/V10/a', 'other'],
+    [{ ignorePathCase: true }, '/TRPC/a', 'other'],
   ])('with the options %j, the path %s belongs to the protocol %s', (options, path, protocol) => {
     expect(createProtocolOf(readPaths(options), new Map())(path)).toBe(protocol);
   });

@@ -1,4 +1,5 @@
 import type { LinkBase } from '../operations/deprecation.ts';
+import type { PathMatching } from '../operations/pathTemplate.ts';
 import type { ProtocolName } from '../calls/requestContext.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { GatewayError } from '../http/gatewayError.ts';
@@ -8,7 +9,7 @@ import type { Procedure } from '../procedures/procedures.ts';
 export type RoutePaths = ReadonlyMap<string, unknown>;
 
 /** The paths at which the protocols and the document are served. Base paths have no trailing slash. */
-export interface Paths {
+export interface Paths extends PathMatching {
   readonly restBasePath: string;
   readonly trpcBasePath: string;
   readonly documentPath: string;
@@ -21,6 +22,7 @@ export interface Paths {
  */
 export function readPaths(options: Partial<Paths>): Paths {
   const { documentPath = '/openapi.json', restBasePath = '/v1', trpcBasePath = '/trpc' } = options;
+  const { ignoreTrailingSlash = false, ignorePathCase = false } = options;
   for (const [name, path] of Object.entries({ restBasePath, trpcBasePath, documentPath })) {
     if (path.startsWith('/')) continue;
     throw new GatewayError(`${name} is "${path}"; it must start with a slash, such as "/${path}".`);
@@ -29,6 +31,8 @@ export function readPaths(options: Partial<Paths>): Paths {
     documentPath,
     restBasePath: trimTrailingSlashes(restBasePath),
     trpcBasePath: trimTrailingSlashes(trpcBasePath),
+    ignoreTrailingSlash,
+    ignorePathCase,
   };
   if (paths.restBasePath !== paths.trpcBasePath) return paths;
   throw new GatewayError(

@@ -223,12 +223,13 @@ export class RequestHandler<Identity> {
 
 /** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */
 export function createProtocolOf(
-  { restBasePath, trpcBasePath }: Paths,
+  { ignorePathCase, restBasePath, trpcBasePath }: Paths,
   routes: RoutePaths,
 ): (path: string) => ProtocolName {
   const hasRouteBelow = (base: string) => [...routes.keys()].some((path) => isBelow(path, base));
   const hasRpcRoutes = hasRouteBelow(trpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
+  const restInLowerCase = ignorePathCase ? restBasePath.toLowerCase() : undefined;
   // The look-up of a route hashes the path, so it is skipped unless a route is below a base path, which is rare.
   // `isBelow`, but written out: every request runs it.
   return (path) => {
@@ -237,7 +238,11 @@ export function createProtocolOf(
       return hasRpcRoutes && routes.has(path) ? 'other' : 'trpc';
     }
     const afterRest = path[restBasePath.length];
-    if ((afterRest === '/' || afterRest === undefined) && path.startsWith(restBasePath)) {
+    if (
+      (afterRest === '/' || afterRest === undefined) &&
+      (path.startsWith(restBasePath) ||
+        (restInLowerCase !== undefined && path.toLowerCase().startsWith(restInLowerCase)))
+    ) {
       return hasRestRoutes && routes.has(path) ? 'other' : 'rest';
     }
     return 'other';

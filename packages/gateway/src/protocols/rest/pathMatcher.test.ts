@@ -2,12 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { percentDecode } from './textParameters.ts';
 import { createPathMatcher } from './pathMatcher.ts';
-import { parsePathTemplate, type PathTemplate } from '../../operations/pathTemplate.ts';
+import { parsePathTemplate, type PathMatching, type PathTemplate } from '../../operations/pathTemplate.ts';
 
 const template = (path: string): PathTemplate => parsePathTemplate(path) ?? [];
 
-function matcherOf(paths: readonly string[]) {
-  const matcher = createPathMatcher<string>();
+const exact: PathMatching = { ignoreTrailingSlash: false, ignorePathCase: false };
+const ignoreSlash: PathMatching = { ...exact, ignoreTrailingSlash: true };
+const ignoreCase: PathMatching = { ...exact, ignorePathCase: true };
+
+function matcherOf(paths: readonly string[], matching = exact) {
+  const matcher = createPathMatcher<string>(matching);
   for (const path of paths) matcher.at(template(path), () => path);
   return matcher;
 }
@@ -42,14 +46,17 @@ const isRest = (part: PathTemplate[number] | undefined): boolean =>
 const restOf = (path: string, index: number) => path.slice(1).split('/').slice(index).join('/');
 
 /** Tries every template; of those that match, selects the one with the earliest literal segments. */
-function naiveMatch(paths: readonly string[], path: string) {
+function naiveMatch(paths: readonly string[], path: string, { ignoreTrailingSlash, ignorePathCase } = exact) {
   const segments = path.slice(1).split('/').map(percentDecode);
+  const cased = (text: string | undefined) => (ignorePathCase ? text?.toLowerCase() : text);
   const matching = paths.filter((candidate) => {
     const parts = template(candidate);
+    const isTrimmed = ignoreTrailingSlash && !isRest(parts.at(-1)) && segments.at(-1) === '';
+    const count = segments.length - (isTrimmed ? 1 : 0);
     return (
-      (parts.length === segments.length || (isRest(parts.at(-1)) && parts.length < segments.length)) &&
+      (parts.length === count || (isRest(parts.at(-1)) && parts.length < count)) &&
       parts.every((part, index) => {
-        if (typeof part === 'string') return part === segments[index];
+        if (typeof part === 'string') return cased(part) === cased(segments[index]);
         return part.isRest ? restOf(path, index) !== '' : segments[index] !== '';
       })
     );
@@ -87,8 +94,30 @@ describe('createPathMatcher', () => {
     expect(matcherOf(paths).match(path)).toEqual(match);
   });
 
+  it.each<[matching: PathMatching, paths: readonly string[], path: string, match: unknown]>([
+    [ignoreSlash, ['/pets'], '/pets/', { value: '/pets', parameters: [] }],
+    [ignoreSlash, ['/pets/{id}'], '/pets/1/', { value: '/pets/{id}', parameters: ['1'] }],
+    [ignoreSlash, ['/pets/{id}', '/pets'], '/pets/', { value: '/pets', parameters: [] }],
+    [ignoreSlash, ['/pets/{id}'], '/pets/', undefined],
+    [ignoreSlash, ['/pets'], '/pets//', undefined],
+    [ignoreSlash, ['/{id}'], '/', undefined],
+    [ignoreSlash, ['/files/{+path}'], '/files/a/', { value: '/files/{+path}', parameters: ['a/'] }],
+    [
+      ignoreSlash,
+      ['/files/{+path}', '/files/{id}'],
+      '/files/1/',
+      { value: '/files/{id}', parameters: ['1'] },
+    ],
+    [ignoreCase, ['/Pets/{id}/a'], '/pEts/Rex/A', { value: '/Pets/{id}/a', parameters: ['Rex'] }],
+    [ignoreCase, ['/pets/{id}', '/pets/Latest'], '/PETS/LATEST', { value: '/pets/Latest', parameters: [] }],
+    [ignoreCase, ['/pets'], '/%50ets', { value: '/pets', parameters: [] }],
+    [ignoreCase, ['/pets'], '/pets/', undefined],
+  ])('with %j, the path matcher of %j matches %s: %j', (matching, paths, path, match) => {
+    expect(matcherOf(paths, matching).match(path)).toEqual(match);
+  });
+
   it('the path matcher shares one value among templates that match the same paths', () => {
-    const matcher = createPathMatcher<object>();
+    const matcher = createPathMatcher<object>(exact);
     const value = matcher.at(template('/pets/{id}'), () => ({}));
     expect(matcher.at(template('/pets/{name}'), () => ({}))).toBe(value);
   });
@@ -103,9 +132,10 @@ describe('createPathMatcher', () => {
       .map((list) => Array.from(new Set(list.map(([parts, rest]) => `/${parts.join('/')}${rest}`))));
     const segment = fc.constantFrom('a', 'b', 'c', 'd', '', '%61', 'a%2Fb', '%ff', 'A');
     const path = fc.array(segment, { minLength: 1, maxLength: 5 }).map((parts) => `/${parts.join('/')}`);
+    const matching = fc.record({ ignoreTrailingSlash: fc.boolean(), ignorePathCase: fc.boolean() });
     fc.assert(
-      fc.property(templates, path, (paths, sent) => {
-        expect(matcherOf(paths).match(sent)).toEqual(naiveMatch(paths, sent));
+      fc.property(templates, path, matching, (paths, sent, options) => {
+        expect(matcherOf(paths, options).match(sent)).toEqual(naiveMatch(paths, sent, options));
       }),
       { numRuns: 3000 },
     );

@@ -1,5 +1,5 @@
 // Hot path: every REST request runs through it.
-import type { PathTemplate } from '../../operations/pathTemplate.ts';
+import type { PathMatching, PathTemplate } from '../../operations/pathTemplate.ts';
 import { percentDecode } from './textParameters.ts';
 
 class Node<Value> {
@@ -20,7 +20,7 @@ export interface PathMatch<Value> {
 }
 
 /** Creates a matcher of paths against templates. Its time does not depend on the number of templates. */
-export function createPathMatcher<Value>() {
+export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }: PathMatching) {
   const root = new Node<Value>();
 
   return {
@@ -32,8 +32,9 @@ export function createPathMatcher<Value>() {
       let node = root;
       for (const segment of template) {
         if (typeof segment === 'string') {
-          const next = node.literals.get(segment) ?? new Node<Value>();
-          node.literals.set(segment, next);
+          const key = ignorePathCase ? segment.toLowerCase() : segment;
+          const next = node.literals.get(key) ?? new Node<Value>();
+          node.literals.set(key, next);
           node = next;
         } else if (segment.isRest) {
           node = node.rest ??= new Node<Value>();
@@ -53,15 +54,16 @@ export function createPathMatcher<Value>() {
       const first: Candidate<Value> = { node: root, at: 1, parameters: noParameters };
       // The last candidate is tried first.
       const candidates = [first];
+      const end = ignoreTrailingSlash && path.endsWith('/') ? path.length - 1 : path.length;
       for (let candidate; (candidate = candidates.pop());) {
         const { node, at, parameters } = candidate;
-        if (at > path.length) {
+        if (at > end) {
           if (node.value !== undefined) return { value: node.value, parameters };
           continue;
         }
         const slash = path.indexOf('/', at);
-        const end = slash === -1 ? path.length : slash;
-        const text = path.slice(at, end);
+        const segmentEnd = slash === -1 ? path.length : slash;
+        const text = path.slice(at, segmentEnd);
         const segment = text.includes('%') ? percentDecode(text) : text;
         const { literals, parameter, rest } = node;
         if (rest && at < path.length) {
@@ -69,11 +71,14 @@ export function createPathMatcher<Value>() {
         }
         // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
         if (parameter && segment !== '') {
-          candidates.push({ node: parameter, at: end + 1, parameters: parameters.concat([segment]) });
+          candidates.push({ node: parameter, at: segmentEnd + 1, parameters: parameters.concat([segment]) });
         }
         // Skipped if there are no literals: hashing the segment is most of the cost of a look-up.
-        const literal = segment === undefined || literals.size === 0 ? undefined : literals.get(segment);
-        if (literal) candidates.push({ node: literal, at: end + 1, parameters });
+        const literal =
+          segment === undefined || literals.size === 0
+            ? undefined
+            : literals.get(ignorePathCase ? segment.toLowerCase() : segment);
+        if (literal) candidates.push({ node: literal, at: segmentEnd + 1, parameters });
       }
       return undefined;
     },

@@ -7,6 +7,7 @@ import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { Spool } from '../../http/upload.ts';
 import type { LinkBase } from '../../operations/deprecation.ts';
 import type { Operation } from '../../operations/operation.ts';
+import type { PathMatching } from '../../operations/pathTemplate.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import { idempotencyKey } from '../../calls/idempotencyKey.ts';
 import type { AllLimits } from '../../calls/limits.ts';
@@ -36,6 +37,7 @@ export interface RestProtocolOptions extends RunSettings, EventStreamTimes {
   readonly links: LinkBase;
   /** The length of the base path, which `request.path` starts with. */
   readonly basePathLength: number;
+  readonly matching: PathMatching;
   readonly limits: AllLimits;
   /** Stores uploaded files outside of memory. */
   readonly spool: Spool | undefined;
@@ -67,7 +69,7 @@ export function createRestProtocol(
   options: RestProtocolOptions,
 ): Protocol<unknown, RestTarget> & { readonly routeOf: (path: string) => string | undefined } {
   const { basePathLength, errorResponse, operations } = options;
-  const matcher = createPathMatcher<Resource>();
+  const matcher = createPathMatcher<Resource>(options.matching);
   for (const operation of operations) {
     const { isPublic, procedure, rest, template } = operation;
     const resource = matcher.at(template, () => new Map<string, RestTarget>());

@@ -1,0 +1,109 @@
+import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import type { Telemetry } from '../../calls/telemetry.ts';
+import { createGateway } from '../../gateway.ts';
+import type { ResponseControls } from '../../http/response.ts';
+import type { ContextOptions } from '../../procedures/contextOptions.ts';
+import type { GatewayOptions } from '../../options.ts';
+import type { GatewayMeta, RestMeta } from '../../procedures/meta.ts';
+
+const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
+
+const echo = (meta: RestMeta, input: z.ZodType) =>
+  t.procedure
+    .meta({ openapi: meta })
+    .input(input)
+    .query(({ input: value, ctx }) => {
+      ctx.response.nextCursor = 'c2';
+      return value;
+    });
+
+const router = t.router({
+  list: echo(
+    { method: 'GET', path: '/pets', pagination: { cursor: 'after' } },
+    z.object({ after: z.string().optional() }),
+  ),
+  find: echo({ method: 'GET', path: '/Pets/{name}' }, z.object({ name: z.string() })),
+  latest: t.procedure.meta({ openapi: { method: 'GET', path: '/pets/latest' } }).query(() => 'latest'),
+  file: echo({ method: 'GET', path: '/files/{+path}' }, z.object({ path: z.string() })),
+});
+
+type Options = Partial<GatewayOptions<AnyTRPCRouter, unknown>>;
+
+async function start(options: Options, served: AnyTRPCRouter = router) {
+  const { fetch } = await createGateway({
+    router: served,
+    createContext: ({ response }: ContextOptions<unknown>) => ({ response }),
+    document: { title: 'Pets', version: '1.0.0' },
+    ...options,
+  });
+  return (target: string, method = 'GET') => fetch(`http://pets.example${target}`, { method });
+}
+
+const both: Options = { ignoreTrailingSlash: true, ignorePathCase: true };
+
+it.each(['/v1/pets/', '/v1/Pets', '/V1/pets'])('GET %s is 404 by default', async (target) => {
+  const get = await start({});
+  expect((await get(target)).status).toBe(404);
+});
+
+it.each<[target: string, output: unknown]>([
+  ['/v1/pets/', {}],
+  ['/V1/PETS', {}],
+  ['/v1/pets/Rex/', { name: 'Rex' }],
+  ['/v1/PETS/Rex', { name: 'Rex' }],
+  ['/v1/pets/Latest/', 'latest'],
+  ['/v1/Files/A/b/', { path: 'A/b/' }],
+])(
+  'GET %s with ignoreTrailingSlash and ignorePathCase calls the procedure with %j',
+  async (target, output) => {
+    const get = await start(both);
+    const response = await get(target);
+    expect([response.status, await response.json()]).toEqual([200, output]);
+  },
+);
+
+it('with ignoreTrailingSlash, OPTIONS and other methods of a path with a slash have its Allow', async () => {
+  const get = await start(both);
+  for (const [method, status] of [
+    ['OPTIONS', 204],
+    ['DELETE', 405],
+  ] as const) {
+    const response = await get('/v1/pets/', method);
+    expect([response.status, response.headers.get('allow')]).toEqual([status, 'GET, HEAD, OPTIONS']);
+  }
+});
+
+it('the next page of a path in another case is at that path, which is served too', async () => {
+  const get = await start(both);
+  const link = (await get('/V1/PETS/?after=c1')).headers.get('link');
+  expect(link).toBe('</v1/PETS/?after=c2>; rel="next"');
+  expect((await get('/v1/PETS/?after=c2')).status).toBe(200);
+});
+
+it('telemetry receives the written route of a path in another case', async () => {
+  const routes: (string | undefined)[] = [];
+  const span = { trace: undefined, run: <Result>(run: () => Result) => run(), end: () => {} };
+  const telemetry: Telemetry = {
+    begin({ route }) {
+      routes.push(route);
+      return { ...span, call: () => span };
+    },
+  };
+  const get = await start({ ...both, telemetry });
+  await get('/V1/PETS/Rex/');
+  expect(routes).toEqual(['/v1/Pets/{name}']);
+});
+
+it('two operations whose paths differ only in case are rejected with ignorePathCase, and served without', async () => {
+  const pets = t.router({
+    lower: t.procedure.meta({ openapi: { method: 'GET', path: '/pets' } }).query(() => 'lower'),
+    upper: t.procedure.meta({ openapi: { method: 'GET', path: '/PETS' } }).query(() => 'upper'),
+  });
+  await expect(start({ ignorePathCase: true }, pets)).rejects.toThrow(
+    'Procedure "upper" cannot be served over REST: "lower" is served at GET /PETS too; give one of them another path or method.',
+  );
+  const get = await start({}, pets);
+  expect(await (await get('/v1/PETS')).json()).toBe('upper');
+});
