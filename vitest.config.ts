@@ -26,6 +26,23 @@ const documents = ['apps/server/src/readme.test.ts', 'apps/examples/src/readmes/
 /** Most files wait more than they compute: on two cores, 4 workers took 38 s for what 3 took 45 s. */
 const leastWorkers = 4;
 
+/**
+ * Tests that only run with `PETSTORE_TESTS`: of faults, load and browsers, each of which takes ten seconds to a minute, more
+ * than half of the time of all tests. `.ci/run long` runs them.
+ */
+const longTests = [
+  'packages/core/src/store/embedded/{crash,damage,fullDisk,processes}',
+  'packages/gateway/src/adapters/server/floods',
+  'packages/gateway/test/anyRouter/shapes/credentials.jwt',
+  'packages/gateway/test/load/*',
+  'packages/gateway/test/sockets/{attack,credentials,hostile,memory,pressure}',
+  'packages/gateway/test/trpcClients/soak',
+  'packages/runtime/src/state/{crash,unavailable}',
+  'apps/server/src/{certificateReload,conformance,copy,diskFaults,drain,failedStore,killed,storeFaults}',
+  'apps/server/src/docs/docsPage.browser',
+].map((name) => `${name}.test.ts`);
+const notNow = process.env['PETSTORE_TESTS'] === undefined ? longTests : [];
+
 /** Files that take 15 s or more. Vitest starts with the longest texts, and most of these are short. */
 const slow = [
   'packages/gateway/src/policies/idempotencyState',
@@ -66,7 +83,7 @@ const project = (
   exclude: readonly string[] = [...repository, ...documents],
 ): TestProjectInlineConfiguration => ({
   extends: true,
-  test: { name, include: [...include], exclude: [...exclude], globalSetup: [...globalSetup] },
+  test: { name, include: [...include], exclude: [...exclude, ...notNow], globalSetup: [...globalSetup] },
 });
 
 const suites = 'packages/gateway/test/';

@@ -118,9 +118,9 @@ describe.each(stores)('relations on the %s store', (kind) => {
         if (definition.name !== name) return collection;
         return new Proxy(collection, {
           get: (target, key) => {
-            // oxlint-disable-next-line typescript/no-explicit-any -- any method
+            // oxlint-disable-next-line typescript/no-explicit-any -- the method has any of the store's types
             const original = (target as any)[key];
-            // oxlint-disable-next-line typescript/no-explicit-any -- with any arguments
+            // oxlint-disable-next-line typescript/no-explicit-any -- its arguments are passed on as they are
             return key === method ? async (...args: any[]) => (await pause(), original(...args)) : original;
           },
         });

@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { adapterDifferences } from './adapterDifferences.ts';
-import { rawCaseGroups } from './rawHttp/cases/index.ts';
-import { nodeDifferences } from './rawHttp/nodeDifferences.ts';
 
 const page = await readFile(new URL('../../../docs/adapters.md', import.meta.url), 'utf8');
 
@@ -36,16 +34,4 @@ it('docs/adapters.md lists each difference between the adapters, with the observ
     reason,
   ]);
   expect(rowsBelow('What clients see differently')).toEqual(rows);
-});
-
-it('docs/adapters.md lists each difference of raw HTTP, with its number of cases and what each adapter does', () => {
-  const cases = Object.values(rawCaseGroups).flat();
-  const onUws = (names: readonly string[]) =>
-    new Set(cases.filter(({ name }) => names.includes(name)).map(({ uws }) => uws));
-  const rows = [...Map.groupBy(nodeDifferences, ({ why }) => why)].map(([why, differences]) => {
-    const names = differences.flatMap((difference) => difference.cases);
-    const onNode = new Set(differences.map(({ node }) => node));
-    return [why, String(names.length), [...onUws(names)].join(' / '), [...onNode].join(' / ')];
-  });
-  expect(rowsBelow('Raw HTTP')).toEqual(rows);
 });

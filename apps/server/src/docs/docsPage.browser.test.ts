@@ -181,7 +181,7 @@ describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_00
     await page.waitForTimeout(1000);
     const shown = await page.screenshot();
     expect(shown.length).toBeLessThanOrEqual(200_000);
-    // `PETSTORE_PICTURES=write npx vitest run apps/server/src/docs/docsPage.browser.test.ts` writes it.
+    // `PETSTORE_TESTS=all PETSTORE_PICTURES=write npx vitest run apps/server/src/docs/docsPage.browser.test.ts` writes it.
     if (process.env['PETSTORE_PICTURES'] === 'write') await writeFile(picture, shown);
   });
 });

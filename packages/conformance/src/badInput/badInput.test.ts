@@ -1,4 +1,4 @@
-import { type Animal, appRouter, type Store } from '@petstore/core';
+import type { Animal, Store } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
 import { inputs } from '@petstore/testing/forms';
 import * as fc from 'fast-check';
@@ -6,11 +6,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bearer, createGateway } from 'trpc-gateway';
 import { seedMessage, sendUnchecked, testSeed } from 'trpc-gateway-test';
 import { type Listening, serve } from 'trpc-gateway/uws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../client.ts';
+import { petGateway } from '../petGateway.ts';
 import {
   apiKey,
   authorization,
@@ -36,22 +36,7 @@ describe('invalid input', () => {
   beforeAll(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
     store = await openEmbeddedStore({ dataDir });
-    const gateway = await createGateway({
-      router: appRouter,
-      authentication: bearer({
-        realm: 'petstore',
-        noun: 'API key',
-        verify: (token) => (token === apiKey ? { name: 'bad input' } : undefined),
-      }),
-      createContext: ({ response, identity, idempotencyKey }) => ({
-        store,
-        response,
-        caller: identity?.name,
-        idempotencyKey,
-      }),
-      document: { title: 'Pet Store', version: '1.0.0' },
-      maskUnexpectedErrors: true,
-    });
+    const gateway = await petGateway(store, apiKey);
     listening = await serve(gateway);
     const { document } = await connect({ origin: `http://127.0.0.1:${listening.port}`, apiKey });
     laws = responseLaws(document, [dataDir, apiKey, 'node_modules']);

@@ -1,8 +1,7 @@
-import { appRouter } from '@petstore/core';
-import { bearer, createGateway } from 'trpc-gateway';
 import { serve } from 'trpc-gateway/uws';
 import { type Send, inProcess, overPort } from 'trpc-gateway-test';
 import { connect } from '../client.ts';
+import { petGateway } from '../petGateway.ts';
 import { memoryStore } from './memoryStore.ts';
 
 const apiKey = 'psk_parity';
@@ -15,35 +14,20 @@ export interface PetWorld {
   close(): Promise<void>;
 }
 
-async function petGateway() {
+async function createWorld() {
   const { store, clear } = memoryStore();
-  const gateway = await createGateway({
-    router: appRouter,
-    authentication: bearer({
-      noun: 'API key',
-      verify: (token) => (token === apiKey ? { name: 'parity' } : undefined),
-    }),
-    createContext: ({ response, identity, idempotencyKey }) => ({
-      store,
-      response,
-      caller: identity?.name,
-      idempotencyKey,
-    }),
-    document: { title: 'Pet Store', version: '1.0.0' },
-    maskUnexpectedErrors: true,
-  });
-  return { gateway, clear };
+  return { gateway: await petGateway(store, apiKey), clear };
 }
 
 /** Creates a pet store that is called in this process, without a port. */
 export async function worldInProcess(): Promise<PetWorld> {
-  const { gateway, clear } = await petGateway();
+  const { gateway, clear } = await createWorld();
   return { send: inProcess(gateway, apiKey), clear, close: async () => {} };
 }
 
 /** Starts a pet store on a free port. */
 export async function worldOverPort(): Promise<PetWorld> {
-  const { gateway, clear } = await petGateway();
+  const { gateway, clear } = await createWorld();
   const listening = await serve(gateway);
   const close = async () => {
     await listening.close();

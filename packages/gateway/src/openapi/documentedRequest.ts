@@ -12,6 +12,7 @@ import {
   optionalOf,
   parserOf,
   propertiesOf,
+  type Properties,
   type Schema,
 } from '../operations/schema.ts';
 import type { Components, SchemaObject } from './components.ts';
@@ -113,7 +114,7 @@ function requestHeaders(
     const key = { description, type: 'string', pattern: idempotencyKeyPattern.source };
     headers.push(header('Idempotency-Key', procedure.idempotent === 'required' ? key : optionalOf(key)));
   }
-  if (output.kind === 'events' && input.query.get('lastEventId')) {
+  if (output.kind === 'events' && input.query.has('lastEventId')) {
     const description = 'The id of the last event received. The stream continues after it.';
     headers.push(header('Last-Event-ID', optionalOf({ description, type: 'string' })));
   }
@@ -186,14 +187,22 @@ function bodySchema({ inputs, input }: Operation, body: OperationBody): Schema {
   if (input.isUnion) {
     const [part = {}, ...parts] = schemas
       .map((schema) => withoutProperties(schema, otherFields))
-      .filter((schema) => Object.keys(propertiesOf(schema)?.shape ?? {}).length > 0);
+      .filter((schema) => hasProperties(propertiesOf(schema)));
     return parts.length === 0 ? part : { allOf: [part, ...parts] };
   }
   const required = Object.entries(body.shape).flatMap(([name, schema]) =>
     acceptsUndefined(schema) ? [] : [name],
   );
-  return { type: 'object', properties: body.shape, ...(required.length > 0 && { required }) };
+  return {
+    type: 'object',
+    properties: body.shape,
+    ...(required.length > 0 && { required }),
+    ...(body.others && { additionalProperties: body.others }),
+  };
 }
+
+const hasProperties = ({ shape = {}, others }: Partial<Properties> = {}) =>
+  others !== undefined || Object.keys(shape).length > 0;
 
 /** Removes properties from an object, or from a union or an intersection of objects. */
 function withoutProperties(schema: Schema, names: readonly string[]): Schema {

@@ -189,6 +189,9 @@ const isSameValue = (one: unknown, other: unknown) =>
 
 const fileConverter = createConverter('file', 'a file', [], (value) => value);
 
+/** Passes text on as it is. */
+export const textConverter: ParameterConverter = { ...stringConverter, isRepeated: false, isFile: false };
+
 /**
  * Returns the converter of a schema. Conversion is strict: nothing is trimmed, rounded or guessed. The schema validates
  * the value afterwards.

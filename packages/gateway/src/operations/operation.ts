@@ -192,7 +192,7 @@ function createOperation(
     );
   }
   const cursor = rest.pagination?.cursor;
-  if (cursor !== undefined && (input.body || !input.query.get(cursor))) {
+  if (cursor !== undefined && (input.body || !input.query.has(cursor))) {
     reject(
       `its pagination names the cursor "${cursor}", but its query has no such parameter; add it to the input, or name another parameter`,
     );

@@ -4,9 +4,9 @@ import { isFileStream } from '../procedures/fileStream.ts';
 import { reject } from '../http/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { requireJson } from './inspectJson.ts';
-import { textParameter, type TextParameter } from './parameter.ts';
+import { textParameter, withOthers, type ParameterMap, type TextParameter } from './parameter.ts';
 import type { PlacedProperty } from './propertyPlaces.ts';
-import { acceptsUndefined, details, innermost, type Schema, type Shape } from './schema.ts';
+import { acceptsUndefined, details, innermost, type Properties, type Schema, type Shape } from './schema.ts';
 
 /** The request body of an operation. */
 export interface OperationBody {
@@ -15,6 +15,10 @@ export interface OperationBody {
   readonly required: boolean;
   /** Its properties. */
   readonly shape: Shape;
+  /** The schema of properties that the input does not name, if it is loose; `undefined` if they are ignored. */
+  readonly others: Schema | undefined;
+  /** Whether a property of the body is part of the input. */
+  readonly isRead: (name: string) => boolean;
   /** Whether the body is the whole input. */
   readonly isWhole: boolean;
   /** The upload, if the body is bytes or has streamed files; `undefined` if it is parsed into properties. */
@@ -22,7 +26,7 @@ export interface OperationBody {
   /** The properties of the input in other places. They are ignored in the body. */
   readonly otherFields: readonly string[];
   /** The fields of a form: strings and files. Empty if the body is not a form. */
-  readonly fields: ReadonlyMap<string, TextParameter>;
+  readonly fields: ParameterMap<TextParameter>;
   /** Headers that list the media types, for OPTIONS and 415: `Accept-Query`, or `Accept-Patch` for a merge patch. */
   readonly accepts: readonly Header[];
 }
@@ -60,6 +64,8 @@ export interface BodyInput {
   /** The whole input, if it has no named properties. */
   readonly whole: Schema | undefined;
   readonly properties: readonly PlacedProperty[];
+  /** The whole input, if its unknown properties are in the body. */
+  readonly loose: Properties | undefined;
   readonly otherFields: readonly string[];
   /** Whether the whole input may be absent. */
   readonly isOptional: boolean;
@@ -78,9 +84,9 @@ interface BodyPart {
  * @throws {GatewayError}
  */
 export function operationBody(input: BodyInput, rest: RestMeta): OperationBody | undefined {
-  const { whole, properties, otherFields, isOptional, isUnion } = input;
+  const { whole, properties, loose, otherFields, isOptional, isUnion } = input;
   const parts: readonly BodyPart[] = whole ? [{ field: undefined, schema: whole }] : properties;
-  if (parts.length === 0) return undefined;
+  if (parts.length === 0 && !loose) return undefined;
   const bytes = parts.find(({ schema }) => bytesKind(schema));
   const other = bytes && parts.find((part) => part !== bytes)?.field;
   if (other !== undefined) {
@@ -95,33 +101,35 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   const contentTypes = bodyTypes(rest, supported ? [supported] : typesOfProperties, bytes !== undefined);
   if (contentTypes.some(isJson)) {
     for (const { field, schema } of parts) requireJson(schema, 'body', field === undefined ? [] : [field]);
+    if (loose?.others) requireJson(loose.others, 'other properties');
   }
   const canBeFile = !files && contentTypes.every((type) => type === multipartType);
-  const fields =
-    bytes || contentTypes.every(isJson)
-      ? []
-      : properties
-          .filter(({ field }) => field !== files?.field)
-          .map((each) => textParameter(each, { canBeFile }));
+  const isForm = !bytes && !contentTypes.every(isJson);
+  const fields = properties
+    .filter(({ field }) => isForm && field !== files?.field)
+    .map((each) => textParameter(each, { canBeFile }));
   const { maxBytes, maxFileBytes = Infinity, maxFiles = 100, spool } = rest.upload ?? {};
   const isSpooled = spool && fields.some(({ converter }) => converter.isFile);
   const kind = bytes ? bytesKind(bytes.schema) : files ? 'files' : isSpooled ? 'spool' : undefined;
   // Of a union, only the schema knows whether all properties may be absent.
   const isRequired =
-    !isOptional && ((isUnion && !bytes) || !parts.every(({ schema }) => acceptsUndefined(schema)));
+    !isOptional &&
+    ((isUnion && !bytes && parts.length > 0) || !parts.every(({ schema }) => acceptsUndefined(schema)));
+  const shape = Object.fromEntries(properties.map(({ field, schema }) => [field, schema]));
+  // Problems of text fields are reported before those of files.
+  const sorted = fields.toSorted((one, two) => Number(one.converter.isFile) - Number(two.converter.isFile));
+  const named = new Map(sorted.map((parameter) => [parameter.field, parameter]));
   return {
     contentTypes,
     required: isRequired || rest.method === 'QUERY',
-    shape: Object.fromEntries(properties.map(({ field, schema }) => [field, schema])),
+    shape,
+    others: loose?.others,
+    isRead: (name) =>
+      Object.hasOwn(shape, name) || (loose !== undefined && !Object.hasOwn(loose.shape, name)),
     isWhole: whole !== undefined,
     upload: kind && { kind, field: (bytes ?? files)?.field, maxBytes, maxFileBytes, maxFiles },
     otherFields,
-    // Problems of text fields are reported before those of files.
-    fields: new Map(
-      fields
-        .toSorted((one, two) => Number(one.converter.isFile) - Number(two.converter.isFile))
-        .map((parameter) => [parameter.field, parameter]),
-    ),
+    fields: loose && isForm ? withOthers(named, loose, 'body', canBeFile) : named,
     accepts: acceptHeaders(rest.method, contentTypes),
   };
 }

@@ -3,9 +3,15 @@ import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
 import { hasDate } from './inspectJson.ts';
 import { isJson, operationBody, type OperationBody } from './operationBody.ts';
-import { queryParameters, textParameter, type ParameterMap, type TextParameter } from './parameter.ts';
+import {
+  queryParameters,
+  textParameter,
+  withOthers,
+  type ParameterMap,
+  type TextParameter,
+} from './parameter.ts';
 import type { PathTemplate } from './pathTemplate.ts';
-import { propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
+import { defaultPlace, propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
 import { acceptsUndefined, inputProperties, type Schema } from './schema.ts';
 
 /** The places of a procedure's input in a request, derived once from the metadata and the schemas. */
@@ -53,7 +59,9 @@ export function operationInput(
       isRest: typeof restName === 'object' && restName.parameter === property.place.name,
     }),
   );
-  const query = queryParameters(at('query'));
+  const namedQuery = queryParameters(at('query'));
+  const isBody = defaultPlace(rest) === 'body';
+  const query = named && !isBody ? withOthers(namedQuery, named, 'query') : namedQuery;
   const headers = at('header', 'cookie').map((property) => textParameter(property));
   const schemas = inputs.filter((input) => input !== undefined);
   // A path parameter is always sent, so the input is never absent.
@@ -63,6 +71,7 @@ export function operationInput(
     {
       whole: named ? undefined : wholeInput(inputs, rest, template),
       properties: at('body'),
+      loose: isBody && named?.others ? named : undefined,
       otherFields: at('query', 'header', 'cookie').map(({ field }) => field),
       isOptional,
       isUnion,

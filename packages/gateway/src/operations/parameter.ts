@@ -1,8 +1,9 @@
 import { reject, withSubject } from '../http/gatewayError.ts';
-import { parameterConverter, type ParameterConverter } from './convert.ts';
+import { parameterConverter, textConverter, type ParameterConverter } from './convert.ts';
+import type { InputPlace } from '../procedures/meta.ts';
 import type { PlacedProperty } from './propertyPlaces.ts';
 import { queryTree, type QueryNode } from './queryTree.ts';
-import { acceptsUndefined, isObjectSchema } from './schema.ts';
+import { acceptsUndefined, isObjectSchema, membersOf, typeOf, valuesOf, type Properties } from './schema.ts';
 
 /** A property of the input that is sent as a string: in the path, the query, a header, a cookie, or a form field. */
 export interface TextParameter extends PlacedProperty {
@@ -11,8 +12,9 @@ export interface TextParameter extends PlacedProperty {
    * - `repeat`: the parameter is repeated for each item
    * - `comma`: a header with items separated by commas
    * - `rest`: the rest of the path, one item per segment
+   * - `any`: one value, or a list of them if the parameter is repeated
    */
-  readonly style: 'single' | 'repeat' | 'comma' | 'rest';
+  readonly style: 'single' | 'repeat' | 'comma' | 'rest' | 'any';
   readonly converter: ParameterConverter;
 }
 
@@ -26,10 +28,12 @@ export interface TreeParameter extends PlacedProperty {
 export type Parameter = TextParameter | TreeParameter;
 
 /** Parameters by their names in a request. */
-export interface ParameterMap {
+export interface ParameterMap<Each extends Parameter = Parameter> {
   readonly size: number;
-  get(name: string): Parameter | undefined;
-  values(): Iterable<Parameter>;
+  has(name: string): boolean;
+  /** Returns a parameter, or what reads the unknown properties of a loose input. */
+  get(name: string): Each | undefined;
+  values(): Iterable<Each>;
 }
 
 /** Parameters, some with brackets. A name with brackets is looked up by the part before the first one. */
@@ -40,6 +44,35 @@ class TreeParameters extends Map<string, Parameter> {
     const parameter = super.get(name.slice(0, bracket));
     return parameter?.style === 'tree' ? parameter : super.get(name);
   }
+}
+
+/**
+ * Adds parameters for the unknown properties of an input, if it is loose: the names that none of its properties has.
+ * @throws {GatewayError} if the values of unknown properties have a type to which text cannot be converted
+ */
+export function withOthers<Each extends Parameter>(
+  named: ParameterMap<Each>,
+  { shape, others }: Properties,
+  where: InputPlace,
+  canBeFile = false,
+): ParameterMap<Each | TextParameter> {
+  if (others === undefined) return named;
+  const isAny = !typeOf(others) && !membersOf(others) && !valuesOf(others);
+  const converter = isAny
+    ? textConverter
+    : withSubject('the schema of its other properties', () => parameterConverter(others, canBeFile));
+  const style = isAny ? 'any' : converter.isRepeated ? 'repeat' : 'single';
+  return {
+    size: Infinity,
+    has: (name) => named.has(name),
+    get(name) {
+      const known = named.get(name);
+      // Assigning `__proto__` would replace the prototype of the input. zod ignores it too.
+      if (known || name === '__proto__' || Object.hasOwn(shape, name)) return known;
+      return { field: name, place: { in: where, name }, schema: others, converter, style };
+    },
+    values: () => named.values(),
+  };
 }
 
 /** @throws {GatewayError} */

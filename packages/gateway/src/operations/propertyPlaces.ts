@@ -17,7 +17,9 @@ export interface PlacedProperty {
   readonly schema: Schema;
 }
 
-const inQuery = new Set<RestMeta['method']>(['GET', 'DELETE']);
+/** Returns the place of properties that have no other. */
+export const defaultPlace = ({ method }: RestMeta): 'query' | 'body' =>
+  method === 'GET' || method === 'DELETE' ? 'query' : 'body';
 
 /**
  * Request headers that cannot be input: the gateway, a proxy or a part of the connection reads them, or OpenAPI ignores
@@ -33,9 +35,10 @@ const reservedHeader =
  */
 export function propertyPlaces(
   shape: Shape,
-  { in: declared = {}, method }: RestMeta,
+  rest: RestMeta,
   template: PathTemplate,
 ): readonly PlacedProperty[] {
+  const { in: declared = {}, method } = rest;
   const pathNames = template.flatMap((segment) => (typeof segment === 'string' ? [] : [segment.parameter]));
   for (const field of Object.keys(declared)) {
     if (Object.hasOwn(shape, field)) continue;
@@ -45,9 +48,8 @@ export function propertyPlaces(
   }
   const properties = Object.entries(shape).map(([field, schema]): PlacedProperty => {
     const own = Object.hasOwn(declared, field) ? declared[field] : undefined;
-    const other = inQuery.has(method) ? 'query' : 'body';
     const place = {
-      in: pathNames.includes(field) ? 'path' : other,
+      in: pathNames.includes(field) ? 'path' : defaultPlace(rest),
       name: field,
       ...(typeof own === 'string' ? { in: own } : own),
     } as const;

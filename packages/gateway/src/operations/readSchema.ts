@@ -111,10 +111,18 @@ function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'outpu
     ...(side === 'input' && isPreprocessed(def) && { type: 'pipe' }),
     ...(def.type === 'literal' && { values: def.values }),
     ...(def.type === 'union' && { discriminator: discriminatorOf(def) }),
+    ...(def.type === 'intersection' && { isLoose: isLoose(schema) }),
     isOptional: canBeUndefined(schema, side),
     isDescribed: 'override' in json || (inherited?.isDescribed ?? false),
     parser: schema,
   };
+}
+
+/** Whether an object, or a part of an intersection, keeps unknown properties. */
+function isLoose({ _zod: { def } }: z.core.$ZodTypes): boolean {
+  if (def.type === 'intersection')
+    return [def.left, def.right].some((part) => isLoose(part as z.core.$ZodTypes));
+  return def.type === 'object' && def.catchall !== undefined && def.catchall._zod.def.type !== 'never';
 }
 
 const isPreprocessed = (def: z.core.$ZodTypes['_zod']['def']): def is z.core.$ZodPipeDef =>

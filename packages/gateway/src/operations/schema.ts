@@ -41,6 +41,8 @@ export interface Details {
   readonly isOptional?: boolean;
   /** Whether the metadata of a schema that JSON cannot represent has a JSON Schema for the document (`override`). */
   readonly isDescribed?: boolean;
+  /** Whether an intersection keeps unknown properties. zod's JSON Schema of it does not say so. */
+  readonly isLoose?: boolean;
   /** The zod schema that validates the values; `undefined` for other libraries. */
   readonly parser?: z.core.$ZodType;
   /** The schema that `$ref` names. */
@@ -53,6 +55,8 @@ export type Shape = Readonly<Record<string, Schema>>;
 /** The properties that an input accepts. */
 export interface Properties {
   readonly shape: Shape;
+  /** The schema of properties with other names; `undefined` if they are ignored or rejected. */
+  readonly others: Schema | undefined;
   /**
    * Whether the input is or contains a union of objects. Only the schema can check which properties belong together.
    */
@@ -184,12 +188,19 @@ export function inputProperties(inputs: readonly (Schema | undefined)[]): Proper
 export function propertiesOf(schema: Schema, depth = 0): Properties | undefined {
   const inner = depth > maxDepth ? undefined : innermost(schema);
   if (inner === undefined) return undefined;
-  if (isVoid(inner) || isNever(inner)) return { shape: {}, isUnion: false };
+  if (isVoid(inner) || isNever(inner)) return { shape: {}, others: undefined, isUnion: false };
   const { properties, additionalProperties, allOf = [] } = inner;
+  const isLoose = inner[details]?.isLoose ?? false;
+  const others =
+    typeof additionalProperties === 'object'
+      ? additionalProperties
+      : additionalProperties || isLoose
+        ? {}
+        : undefined;
   const members = inner.anyOf ?? inner.oneOf;
-  const own = properties ?? (additionalProperties === false ? {} : undefined);
+  const own = properties ?? (additionalProperties === false || isLoose ? {} : undefined);
   const parts = [
-    ...(own ? [{ shape: own, isUnion: false }] : []),
+    ...(own ? [{ shape: own, others, isUnion: false }] : []),
     ...allOf.map((part) => propertiesOf(part, depth + 1)),
     ...(members ? [unionProperties(members, depth)] : []),
   ];
@@ -200,7 +211,13 @@ export function propertiesOf(schema: Schema, depth = 0): Properties | undefined 
 function mergeProperties(parts: readonly (Properties | undefined)[]): Properties | undefined {
   if (!parts.every((part) => part !== undefined)) return undefined;
   const shape: Shape = Object.assign({}, ...parts.map((part) => part.shape));
-  return { shape, isUnion: parts.some((part) => part.isUnion) };
+  return { shape, others: othersOf(parts), isUnion: parts.some((part) => part.isUnion) };
+}
+
+/** Returns the one schema of properties with other names, or one of any value if parts have different ones. */
+function othersOf(parts: readonly Properties[]): Schema | undefined {
+  const [only, ...more] = parts.flatMap(({ others }) => others ?? []);
+  return more.length === 0 ? only : {};
 }
 
 /**
@@ -220,7 +237,7 @@ function unionProperties(union: readonly Schema[], depth: number): Properties | 
       return [name, anyOf(schemas, schemas.length < members.length)];
     }),
   );
-  return { shape, isUnion: true };
+  return { shape, others: othersOf(members), isUnion: true };
 }
 
 /** Creates a union of the different schemas among those of a property. */

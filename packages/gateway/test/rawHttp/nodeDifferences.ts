@@ -5,7 +5,7 @@ import { create, list } from './rawRequests.ts';
  * a request, their rejections may differ: 400, 505 or no response, immediately or after 10 s.
  */
 interface NodeDifference {
-  /** What differs and why, as docs/adapters.md prints it. */
+  /** What differs and why. */
   readonly why: string;
   /** The behaviour of the adapter on node:http, in the format of `describeReceived`. */
   readonly node: string;

@@ -167,6 +167,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
       const { status, body } = response;
       // Statuses below 200 do not end a request (RFC 9110 §15.2).
       const isFinal = Number.isInteger(status) && status >= 200 && status <= 999;
+      // Nearly every body is a string: no further call for it.
       if (isFinal && (typeof body === 'string' || isBody(body))) head = this.headOf(response);
     } catch {
       // The service ignored the types: the response is not an object, for example.

@@ -81,7 +81,7 @@ export function readInput(
  * @param issues receives the problems
  */
 function readBody(
-  { fields, otherFields, shape, upload }: OperationBody,
+  { fields, isRead, otherFields, others, shape, upload }: OperationBody,
   raw: RawBody,
   issues: InputIssue[],
   { maxJsonDepth, maxQueryParameters }: InputLimits,
@@ -94,7 +94,7 @@ function readBody(
     readFields(text, fields, input, issues, maxJsonDepth);
     return input;
   }
-  const value = parseExactJson(text, (name) => Object.hasOwn(shape, name));
+  const value = parseExactJson(text, isRead);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const message = 'the body must be a JSON object';
     issues.push({ code: 'invalid_type', expected: 'object', path: [], message });
@@ -102,8 +102,8 @@ function readBody(
   }
   const input = value as Record<string, unknown>;
   for (const name of otherFields) delete input[name];
-  // Only known properties: others may be of any depth. The body itself is the first level.
-  for (const name in shape) {
+  // Ignored properties may be of any depth. The body itself is the first level.
+  for (const name in others ? input : shape) {
     const member = input[name];
     // Most members are texts and numbers, which need no check.
     if (typeof member === 'object' && isDeeper(member, maxJsonDepth - 1)) throw depthError(maxJsonDepth);
@@ -128,8 +128,9 @@ function readUpload(
   for (const [parameter, value] of fields) {
     const { converter, field } = parameter;
     const isText = typeof value === 'string';
-    // The converter of a file returns it as it is.
-    if (isText !== converter.isFile) setValue(input, field, parameter, value as string, issues);
+    // The converter of a file, and of an unknown field, returns it as it is.
+    if (isText !== converter.isFile || parameter.style === 'any')
+      setValue(input, field, parameter, value as string, issues);
     else if (isText) issues.push({ ...converter.issue, path: [field], message: 'must be a file' });
     else issues.push({ ...converter.issue, path: [field], message: 'must be text, not a file' });
   }

@@ -173,7 +173,7 @@ async function receiveForm(
       if (file === undefined) return { fields, close };
       const parameter = known.get(file.field);
       if (parameter === undefined) continue;
-      const stored = parameter.converter.isFile ? await spool(file) : undefined;
+      const stored = parameter.converter.isFile || parameter.style === 'any' ? await spool(file) : undefined;
       if (stored) files.push(stored);
       // A file instead of a text is rejected later, with the name of its field.
       fields.push([parameter, stored?.file ?? new File([], '')]);

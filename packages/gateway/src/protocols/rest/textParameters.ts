@@ -105,6 +105,9 @@ export function setValue(
     items.push(convertText(converter, text, path, issues, items.length));
   } else if (isFirst) {
     values[key] = convertText(converter, text, path, issues);
+  } else if (style === 'any') {
+    const items = Array.isArray(values[key]) ? values[key] : (values[key] = [values[key]]);
+    (items as unknown[]).push(convertText(converter, text, path, issues, items.length));
   } else if (values[key] !== repeated) {
     // One issue, however often a client repeats the name.
     values[key] = repeated;

@@ -1,0 +1,301 @@
+import { initTRPC } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../../gateway.ts';
+import type { GatewayMeta, RestMeta } from '../../procedures/meta.ts';
+
+// Inputs that keep unknown properties. trpc-to-openapi 3.3 passes the same inputs to procedures, except to forms.
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+function createApp(openapi: RestMeta, inputs: readonly z.ZodType[]) {
+  const procedure = inputs.reduce(
+    (base, input) => base.input(input as z.ZodObject) as unknown as typeof base,
+    t.procedure.meta({ openapi }),
+  );
+  const resolve = ({ input }: { readonly input: unknown }) => describeValue(input);
+  const isSafe = openapi.method === 'GET' || openapi.method === 'QUERY';
+  return createGateway({
+    router: t.router({ echo: isSafe ? procedure.query(resolve) : procedure.mutation(resolve) }),
+    createContext: () => ({}),
+    document: { title: 'Loose', version: '1.0.0' },
+  });
+}
+
+/** Returns a value with files as their names. */
+const describeValue = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value, (_key, each: unknown) => (each instanceof File ? each.name : each)));
+
+interface Sent {
+  readonly target: string;
+  /** An object is sent as JSON, a string as a form. */
+  readonly body?: object | string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+async function send(openapi: RestMeta, inputs: readonly z.ZodType[], { target, body, headers }: Sent) {
+  const { fetch } = await createApp(openapi, inputs);
+  const isSentAsItIs = typeof body === 'string' || body instanceof FormData || body === undefined;
+  const type = typeof body === 'string' ? 'application/x-www-form-urlencoded' : 'application/json';
+  const response = await fetch(`http://localhost/v1${target}`, {
+    method: openapi.method,
+    body: isSentAsItIs ? (body ?? null) : JSON.stringify(body),
+    headers: { ...(body && !(body instanceof FormData) && { 'content-type': type }), ...headers },
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+const w = z.object({ w: z.string() });
+const looseW = z.looseObject({ w: z.string() });
+const forms = ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/json'];
+
+function formData(entries: readonly (readonly [string, string | File])[]): FormData {
+  const form = new FormData();
+  for (const [name, value] of entries) form.append(name, value);
+  return form;
+}
+
+describe('unknown properties of a loose input', () => {
+  it.each<[what: string, openapi: RestMeta, inputs: readonly z.ZodType[], sent: Sent, input: object]>([
+    ...(['POST', 'PUT', 'PATCH', 'QUERY'] as const).map(
+      (method): [string, RestMeta, readonly z.ZodType[], Sent, object] => [
+        `${method} with path parameters only come from the body`,
+        { method, path: '/a/{w}' },
+        [looseW],
+        { target: '/a/1?other=1', body: { w: 'body', zz: { n: [1] } } },
+        { w: '1', zz: { n: [1] } },
+      ],
+    ),
+    [
+      '.passthrough()',
+      { method: 'POST', path: '/a/{w}' },
+      [w.loose()],
+      { target: '/a/1', body: { zz: 1 } },
+      { w: '1', zz: 1 },
+    ],
+    [
+      '.catchall(z.any())',
+      { method: 'POST', path: '/a/{w}' },
+      [w.catchall(z.any())],
+      { target: '/a/1', body: { zz: 1 } },
+      { w: '1', zz: 1 },
+    ],
+    [
+      '.catchall(z.date()), which are converted,',
+      { method: 'POST', path: '/a/{w}' },
+      [w.catchall(z.date())],
+      { target: '/a/1', body: { zz: '2026-01-01T00:00:00.000Z' } },
+      { w: '1', zz: '2026-01-01T00:00:00.000Z' },
+    ],
+    [
+      'an object without properties',
+      { method: 'POST', path: '/a' },
+      [z.looseObject({})],
+      { target: '/a', body: { zz: 1 } },
+      { zz: 1 },
+    ],
+    [
+      'an input beside a header and a cookie',
+      { method: 'POST', path: '/a', in: { h: { in: 'header', name: 'x-h' }, c: 'cookie' } },
+      [z.looseObject({ h: z.string(), c: z.string().optional() })],
+      { target: '/a', body: { zz: 1, h: 'body', c: 'body' }, headers: { 'x-h': 'header' } },
+      { zz: 1, h: 'header' },
+    ],
+    [
+      'an input beside a parameter of the query',
+      { method: 'PUT', path: '/a/{w}', in: { q: 'query' } },
+      [looseW.extend({ q: z.int() })],
+      { target: '/a/1?q=5&other=1', body: { zz: 1, q: 7 } },
+      { w: '1', q: 5, zz: 1 },
+    ],
+    [
+      'the second of two inputs',
+      { method: 'POST', path: '/a/{w}' },
+      [w, z.looseObject({})],
+      { target: '/a/1', body: { zz: 1 } },
+      { w: '1', zz: 1 },
+    ],
+    [
+      'the first of two inputs',
+      { method: 'POST', path: '/a/{w}' },
+      [looseW, z.object({ b: z.int().optional() })],
+      { target: '/a/1', body: { b: 2, zz: 1 } },
+      { w: '1', b: 2, zz: 1 },
+    ],
+    [
+      'a member of a union',
+      { method: 'POST', path: '/{kind}/{w}' },
+      [z.union([looseW.extend({ kind: z.literal('a') }), w.extend({ kind: z.literal('b') })])],
+      { target: '/a/1', body: { zz: 1 } },
+      { kind: 'a', w: '1', zz: 1 },
+    ],
+    [
+      'a part of an intersection',
+      { method: 'POST', path: '/a/{w}' },
+      [z.intersection(w, z.looseObject({}))],
+      { target: '/a/1', body: { zz: 1 } },
+      { w: '1', zz: 1 },
+    ],
+    [
+      'a part of an intersection with a union',
+      { method: 'POST', path: '/a/{w}' },
+      [z.intersection(looseW, z.union([z.object({ n: z.int() }), z.object({ m: z.int() })]))],
+      { target: '/a/1', body: { n: 2, zz: 1 } },
+      { w: '1', n: 2, zz: 1 },
+    ],
+    [
+      'an input that is optional as a whole',
+      { method: 'POST', path: '/a' },
+      [z.looseObject({ a: z.string() }).nullish()],
+      { target: '/a', body: { a: 'a', zz: 1 } },
+      { a: 'a', zz: 1 },
+    ],
+    [
+      'a form',
+      { method: 'POST', path: '/a/{w}', contentTypes: forms },
+      [looseW],
+      { target: '/a/1', body: 'w=2&zz=5&list=a&list=b&__proto__=c' },
+      { w: '1', zz: '5', list: ['a', 'b'] },
+    ],
+    [
+      'a multipart form, with its files,',
+      { method: 'POST', path: '/a/{w}', contentTypes: forms },
+      [looseW],
+      {
+        target: '/a/1',
+        body: formData([
+          ['w', '2'],
+          ['zz', '5'],
+          ['mail', new File(['x'], 'a.txt')],
+          ['mail', new File(['y'], 'b.txt')],
+        ]),
+      },
+      { w: '1', zz: '5', mail: ['a.txt', 'b.txt'] },
+    ],
+    [
+      'GET as text',
+      { method: 'GET', path: '/a/{w}' },
+      [looseW.extend({ n: z.int().optional() })],
+      { target: '/a/1?w=2&n=5&zz=5&list=a&list=b&list=c&f[x]=1&__proto__=c&toString=t' },
+      { w: '1', n: 5, zz: '5', list: ['a', 'b', 'c'], 'f[x]': '1', toString: 't' },
+    ],
+    [
+      'GET beside an object in brackets',
+      { method: 'GET', path: '/a' },
+      [z.looseObject({ f: z.object({ x: z.int() }) })],
+      { target: '/a?f[x]=1&g[x]=1' },
+      { f: { x: 1 }, 'g[x]': '1' },
+    ],
+    [
+      'GET by the schema of .catchall()',
+      { method: 'GET', path: '/a' },
+      [z.object({}).catchall(z.int())],
+      { target: '/a?x=1' },
+      { x: 1 },
+    ],
+    [
+      'GET as lists by the schema of .catchall()',
+      { method: 'GET', path: '/a' },
+      [z.object({}).catchall(z.array(z.int()))],
+      { target: '/a?x=1' },
+      { x: [1] },
+    ],
+    [
+      'DELETE as text',
+      { method: 'DELETE', path: '/a/{w}' },
+      [looseW],
+      { target: '/a/1?zz=5' },
+      { w: '1', zz: '5' },
+    ],
+  ])('of %s reach the procedure', async (_what, openapi, inputs, sent, input) => {
+    expect(await send(openapi, inputs, sent)).toEqual({ status: 200, body: input });
+  });
+
+  it.each<[what: string, json: string, status: number]>([
+    ['a depth over the limit are rejected', `{"zz":${'['.repeat(500)}${']'.repeat(500)}}`, 400],
+    ['a number that a double rounds are rejected', '{"zz":9007199254740993}', 400],
+    ['the name of a path parameter are not read', '{"w":9007199254740993,"zz":1}', 200],
+  ])('with %s', async (_what, body, status) => {
+    const { fetch } = await createApp({ method: 'POST', path: '/a/{w}' }, [looseW]);
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch('http://localhost/v1/a/1', { method: 'POST', body, headers });
+    expect(response.status).toBe(status);
+  });
+
+  it('may be absent with the body if the input names no property in it', async () => {
+    expect(await send({ method: 'POST', path: '/a/{w}' }, [looseW], { target: '/a/1' })).toEqual({
+      status: 200,
+      body: { w: '1' },
+    });
+  });
+
+  it('of a GET that convert to no type of .catchall() are rejected', async () => {
+    const sent = { target: '/a?x=b' };
+    const { status, body } = await send(
+      { method: 'GET', path: '/a' },
+      [z.object({}).catchall(z.int())],
+      sent,
+    );
+    expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining('x: must be an integer')]);
+  });
+
+  it('of a strict input are rejected, and those of another input are ignored', async () => {
+    const route: RestMeta = { method: 'POST', path: '/a/{w}' };
+    const sent = { target: '/a/1', body: { b: 1, zz: 1 } };
+    const strict = z.strictObject({ w: z.string(), b: z.int() });
+    expect((await send(route, [strict], sent)).status).toBe(400);
+    expect((await send(route, [w.extend({ b: z.int() })], sent)).body).toEqual({ w: '1', b: 1 });
+  });
+});
+
+describe('the document of a loose input', () => {
+  const bodyOf = async (openapi: RestMeta, inputs: readonly z.ZodType[]) => {
+    const { paths } = (await (await createApp(openapi, inputs)).document()) as unknown as {
+      readonly paths: Readonly<Record<string, { readonly post: { readonly requestBody?: unknown } }>>;
+    };
+    return paths[openapi.path]?.post.requestBody;
+  };
+  const bodyWith = (schema: object, required = false) => ({
+    required,
+    content: { 'application/json': { schema } },
+  });
+
+  it.each<[what: string, inputs: readonly z.ZodType[], body: object | undefined]>([
+    [
+      'path parameters only',
+      [looseW],
+      bodyWith({ type: 'object', properties: {}, additionalProperties: {} }),
+    ],
+    [
+      'typed unknown properties',
+      [looseW.extend({ b: z.int() }).catchall(z.string())],
+      bodyWith(
+        {
+          type: 'object',
+          properties: { b: { type: 'integer', minimum: -9007199254740991, maximum: 9007199254740991 } },
+          required: ['b'],
+          additionalProperties: { type: 'string' },
+        },
+        true,
+      ),
+    ],
+    [
+      'an intersection',
+      [z.intersection(w, z.looseObject({}))],
+      bodyWith({ type: 'object', properties: {}, additionalProperties: {} }),
+    ],
+    [
+      'a union',
+      [z.union([looseW, w])],
+      bodyWith({
+        anyOf: [
+          { type: 'object', properties: {}, additionalProperties: {} },
+          { type: 'object', properties: {} },
+        ],
+      }),
+    ],
+    ['no loose input', [w], undefined],
+  ])('has a body with additionalProperties for %s', async (_what, inputs, body) => {
+    expect(await bodyOf({ method: 'POST', path: '/a/{w}' }, inputs)).toEqual(body);
+  });
+});
