@@ -214,7 +214,10 @@ function createOperation(
   };
 }
 
-/** @param fitsUrl throws a `GatewayError` if a URL cannot carry the input */
+/**
+ * Returns the method of an operation whose metadata has none.
+ * @param fitsUrl throws a `GatewayError` if a URL cannot carry the input
+ */
 function defaultMethod({ type }: Procedure, fitsUrl: () => unknown): 'GET' | 'POST' {
   if (type === 'mutation') return 'POST';
   try {

@@ -253,7 +253,7 @@ describe('the document of a loose input', () => {
     const { paths } = (await (await createApp(openapi, inputs)).document()) as unknown as {
       readonly paths: Readonly<Record<string, { readonly post: { readonly requestBody?: unknown } }>>;
     };
-    return paths[openapi.path]?.post.requestBody;
+    return paths[openapi.path ?? '']?.post.requestBody;
   };
   const bodyWith = (schema: object, required = false) => ({
     required,
