@@ -1,6 +1,15 @@
 import { regexes } from 'zod/v4/core';
 import { reject } from '../http/gatewayError.ts';
-import { innermost, isNever, maxDepth, membersOf, typeOf, valuesOf, type Schema } from './schema.ts';
+import {
+  binaryKind,
+  innermost,
+  isNever,
+  maxDepth,
+  membersOf,
+  typeOf,
+  valuesOf,
+  type Schema,
+} from './schema.ts';
 
 /** The result of a converter for an invalid string. No valid string is converted to `undefined`. */
 export const notConvertible = undefined;
@@ -122,6 +131,7 @@ const converterOfType: Readonly<Record<string, Converter | undefined>> = {
 /** The reasons why other types cannot be converted. */
 const needsJson = 'which text cannot represent; send it in a JSON body, by POST or QUERY';
 const unconvertibleReasons: Readonly<Record<string, string | undefined>> = {
+  File: 'is a File; use z.file()',
   object: `is an object or an array of objects, ${needsJson}`,
   array: `is an array of arrays, ${needsJson}`,
   set: 'is a set; use an array',
@@ -228,7 +238,7 @@ export function scalarConverter(schema: Schema, depth = 0): Converter {
   const part = type === undefined && inner.allOf?.find((each) => typeOf(innermost(each) ?? {}) !== undefined);
   if (part) return scalarConverter(part, depth + 1);
   if (type === 'number' && isInteger(inner)) return integerConverter;
-  const name = type ?? (inner.allOf ? 'intersection' : 'unknown');
+  const name = binaryKind(inner) ?? type ?? (inner.allOf ? 'intersection' : 'unknown');
   return (
     converterOfType[name] ??
     reject(

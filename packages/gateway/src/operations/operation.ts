@@ -163,7 +163,9 @@ function createOperation(
     reject(`it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE`);
   }
   if (basePath !== '' && rest.path.startsWith(`${basePath}/`)) {
-    reject(`its path ${rest.path} begins with the base path, which is added to it; leave ${basePath} out`);
+    reject(
+      `its path ${rest.path} begins with the base path, which is added to it; leave it out, or set restBasePath: '/'`,
+    );
   }
   const template =
     parsePathTemplate(rest.path) ??

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
 import { isFileStream } from '../procedures/fileStream.ts';
 import { reject } from '../http/gatewayError.ts';
@@ -6,7 +5,15 @@ import type { RestMeta } from '../procedures/meta.ts';
 import { requireJson } from './inspectJson.ts';
 import { textParameter, withOthers, type ParameterMap, type TextParameter } from './parameter.ts';
 import type { PlacedProperty } from './propertyPlaces.ts';
-import { acceptsUndefined, details, innermost, type Properties, type Schema, type Shape } from './schema.ts';
+import {
+  acceptsSample,
+  acceptsUndefined,
+  details,
+  innermost,
+  type Properties,
+  type Schema,
+  type Shape,
+} from './schema.ts';
 
 /** The request body of an operation. */
 export interface OperationBody {
@@ -176,11 +183,3 @@ function bytesKind(schema: Schema): BytesKind | undefined {
 }
 
 const samples = () => [{}, new ReadableStream(), new Uint8Array(0), new Blob([])];
-
-function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
-  try {
-    return fn(sample) === true;
-  } catch {
-    return false;
-  }
-}
