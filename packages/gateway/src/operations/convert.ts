@@ -202,17 +202,27 @@ const fileConverter = createConverter('file', 'a file', [], (value) => value);
 /** Passes text on as it is. */
 export const textConverter: ParameterConverter = { ...stringConverter, isRepeated: false, isFile: false };
 
+export interface ConversionOptions {
+  /** Whether it may be a file. */
+  readonly canBeFile?: boolean;
+  /** Whether text is passed on, and `lenientConversion` converts the whole input. */
+  readonly isLenient?: boolean | undefined;
+}
+
 /**
- * Returns the converter of a schema. Conversion is strict: nothing is trimmed, rounded or guessed. The schema validates
- * the value afterwards.
- * @param canBeFile whether it may be a file
+ * Returns the converter of a schema. Conversion is strict, if it is not lenient: nothing is trimmed, rounded or guessed.
+ * The schema validates the value afterwards.
  * @throws {GatewayError} if a string cannot be converted unambiguously
  */
-export function parameterConverter(schema: Schema, canBeFile = false): ParameterConverter {
+export function parameterConverter(
+  schema: Schema,
+  { canBeFile = false, isLenient = false }: ConversionOptions = {},
+): ParameterConverter {
   const items = itemsOf(schema);
   const item = items ?? schema;
   const isFile = canBeFile && typeOf(innermost(item) ?? {}) === 'file';
-  return { ...(isFile ? fileConverter : scalarConverter(item)), isRepeated: items !== undefined, isFile };
+  const converter = isFile ? fileConverter : isLenient ? textConverter : scalarConverter(item);
+  return { ...converter, isRepeated: items !== undefined, isFile };
 }
 
 /** Returns the schema of the items of an array; `undefined` for a tuple and any other schema. */
