@@ -170,6 +170,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     canSpool: options.spool !== undefined,
     operationId: options.operationId ?? ((path) => path),
     voidStatus: options.voidStatus ?? 204,
+    strictness: options.strictness ?? 'strict',
   });
   const document = lazyDocument({
     operations,

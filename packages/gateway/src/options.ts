@@ -16,7 +16,7 @@ import type { Scheme } from './calls/scheme.ts';
 import type { State } from './state/state.ts';
 import type { Telemetry } from './calls/telemetry.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
-import type { DescribedProcedure, RestMeta } from './procedures/meta.ts';
+import type { DescribedProcedure, RestMeta, Strictness } from './procedures/meta.ts';
 import type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 type inferRouterMeta<Router extends AnyTRPCRouter> = Router['_def']['_config']['$types']['meta'];
@@ -164,6 +164,15 @@ export interface GatewayOptions<
    * metadata of a procedure takes precedence. Default: 204.
    */
   readonly voidStatus?: 200 | 204;
+  /**
+   * How inputs over REST are converted to the types of their zod schemas; `openapi.strictness` of a procedure takes
+   * precedence. Schemas of other libraries are always strict. Default: `strict`.
+   * - `strict`: text becomes a value only if it represents that value exactly, and JSON only if it is a date-time.
+   * - `lenient`: as trpc-to-openapi 3.3 converts them: `Number`, `Boolean`, `BigInt` and `new Date` of any value of a
+   *   property, in nested objects and arrays too, and an empty parameter of the query is absent.
+   * - `report`: as `lenient`, and `onResponse` receives what `strict` would have rejected, as `strictIssues`.
+   */
+  readonly strictness?: Strictness;
   /**
    * Body of REST errors, in responses and in the document: `apiErrors`, `problemDetails` (RFC 9457),
    * `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the

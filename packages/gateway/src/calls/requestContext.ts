@@ -7,6 +7,7 @@ import { OutgoingResponse } from '../http/response.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { PolicyContext, PolicyFor, Target } from './policy.ts';
+import type { RequestRecord } from './requestRecord.ts';
 import type { Scheme } from './scheme.ts';
 import type { RequestTelemetry } from './telemetry.ts';
 
@@ -142,6 +143,8 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   error: unknown = undefined;
   /** All calls that failed unexpectedly. */
   failedCalls: FailedCalls = noFailedCalls;
+  /** The issues of strict conversion, for an operation with `strictness: 'report'`. */
+  strictIssues: RequestRecord['strictIssues'] = undefined;
   /** The limit that rejected the request or one of its calls. */
   limit: Limit | undefined = undefined;
 

@@ -1,3 +1,4 @@
+import type { InputIssue } from '../procedures/inputError.ts';
 import type { Limit } from '../procedures/limitError.ts';
 
 /** Trace id and span id of W3C Trace Context, in hexadecimal. */
@@ -42,6 +43,11 @@ export interface RequestRecord {
    * batch (207). Its text is for logs only.
    */
   readonly error: unknown;
+  /**
+   * Why strict conversion would have rejected the input of an operation with `strictness: 'report'`: at most 20 issues,
+   * without values. Absent if it would not, and for other operations.
+   */
+  readonly strictIssues?: readonly InputIssue[] | undefined;
   /** The span of the request, or of the call on a WebSocket, if `telemetry` is set. */
   readonly trace?: TraceIds | undefined;
 }

@@ -26,7 +26,7 @@ import {
 } from './errorResponse.ts';
 import { headerTexts } from './headerFields.ts';
 import { createPathMatcher } from './pathMatcher.ts';
-import { readInput } from './readInput.ts';
+import { readInput, strictIssues } from './readInput.ts';
 import { receiveBody, type RawBody } from './receiveBody.ts';
 import { eventBody } from './restEvents.ts';
 import { writeSuccess } from './successResponse.ts';
@@ -179,7 +179,10 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
   read(): unknown {
     const { context } = this;
-    return (context.input = readInput(this.#operation, context, this.#body, this.settings.limits));
+    const { limits } = this.settings;
+    const { strict } = this.#operation;
+    if (strict) context.strictIssues = strictIssues(strict, context, this.#body, limits);
+    return (context.input = readInput(this.#operation, context, this.#body, limits));
   }
 
   settle(_index: number, outcome: unknown): void {
