@@ -101,6 +101,7 @@ export const gatewayRules: OptionRules<Options> = {
   voidStatus: optional((value) => value === 200 || value === 204, '200 or 204'),
   errorFormat: object('errorFormat: problemDetails, which trpc-gateway exports'),
   maskUnexpectedErrors: flag,
+  mapError: callback,
   spool: callback,
   routes: object(),
   policies: optional(Array.isArray, 'a list, such as policies: [{ admit: ({ request }) => … }]'),
