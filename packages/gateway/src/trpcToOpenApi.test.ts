@@ -213,3 +213,32 @@ test('a format that does not read the shape of an error runs no errorFormatter',
   await (await gatewayOf(trpcToOpenApiErrors)).fetch(request());
   expect(formatted).toBe(1);
 });
+
+test('trpcToOpenApi serves the paths, statuses and document of trpc-to-openapi, and later options replace its own', async () => {
+  const own = initTRPC.meta<OpenApiMeta>().create();
+  const options = {
+    router: own.router({
+      things: own.router({
+        remove: own.procedure
+          .meta({ openapi: { method: 'DELETE', path: '/things/{id}' } })
+          .input(z.object({ id: z.string() }))
+          .output(z.void())
+          .mutation(() => {}),
+      }),
+    }),
+    createContext: () => ({}),
+    document: { title: 'Things', version: '1.0.0' },
+  };
+  const gateway = await createGateway({ ...trpcToOpenApi(), ...options });
+  const request = () => new Request('http://things.example/v1/Things/1/', { method: 'DELETE' });
+  const response = await gateway.fetch(request());
+  expect([response.status, await response.text()]).toEqual([200, '']);
+  expect(await gateway.document()).toMatchObject({
+    components: { securitySchemes: { Authorization: { type: 'http', scheme: 'bearer' } } },
+    paths: {
+      '/things/{id}': { delete: { operationId: 'things-remove', security: [{ Authorization: [] }] } },
+    },
+  });
+  const strict = await createGateway({ ...trpcToOpenApi(), ...options, ignorePathCase: false });
+  expect((await strict.fetch(request())).status).toBe(404);
+});

@@ -1,6 +1,8 @@
+import type { AnyTRPCRouter } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { z } from 'zod';
 import type { ErrorFormat } from './operations/errorFormat.ts';
+import type { GatewayOptions } from './options.ts';
 
 const zodIssue = z.looseObject({
   code: z.string().optional(),
@@ -28,8 +30,17 @@ export const trpcToOpenApiErrors: ErrorFormat = {
 };
 
 /**
- * Options of `createGateway` with which a router serves the clients of trpc-to-openapi 3.3.
+ * Options of `createGateway` with which a router serves the clients of trpc-to-openapi 3.3. Options after it replace its
+ * own.
  * @example
  * createGateway({ ...trpcToOpenApi(), router, createContext, document })
  */
-export const trpcToOpenApi = () => ({ errorFormat: trpcToOpenApiErrors }) as const;
+export const trpcToOpenApi = () =>
+  ({
+    ignoreTrailingSlash: true,
+    ignorePathCase: true,
+    voidStatus: 200,
+    operationId: (path) => path.replaceAll('.', '-'),
+    securitySchemes: { Authorization: { type: 'http', scheme: 'bearer' } },
+    errorFormat: trpcToOpenApiErrors,
+  }) satisfies Partial<GatewayOptions<AnyTRPCRouter, unknown>>;
