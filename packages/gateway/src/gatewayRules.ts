@@ -107,6 +107,7 @@ export const gatewayRules: OptionRules<Options> = {
   strictness,
   errorFormat: object('errorFormat: problemDetails, which trpc-gateway exports'),
   maskUnexpectedErrors: flag,
+  mapError: callback,
   spool: callback,
   routes: object(),
   policies: optional(Array.isArray, 'a list, such as policies: [{ admit: ({ request }) => … }]'),

@@ -1,4 +1,4 @@
-import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
+import type { AnyTRPCRouter, inferRouterContext, TRPCError } from '@trpc/server';
 import type { oas31 } from 'zod-openapi';
 import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
@@ -175,7 +175,7 @@ export interface GatewayOptions<
   readonly strictness?: Strictness;
   /**
    * Body of REST errors, in responses and in the document: `apiErrors`, `problemDetails` (RFC 9457),
-   * `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the
+   * `trpcToOpenApiErrors` of `trpc-gateway/trpc-to-openapi`, or your own. Errors over tRPC have the format of the
    * router's `errorFormatter`. Default: `apiErrors`, `{ code, message, status }`.
    */
   readonly errorFormat?: ErrorFormat;
@@ -186,6 +186,18 @@ export interface GatewayOptions<
    * them. Default: false, as in tRPC, which sends these messages. Set it to true in production.
    */
   readonly maskUnexpectedErrors?: boolean;
+  /**
+   * Maps an error of the application to the one that clients receive, over every protocol: an error of a procedure, its
+   * middlewares, its parsers, its stream, or of `createContext`. `error.cause` is what was thrown, if that was not a
+   * `TRPCError`. Return a `TRPCError`, whose message is always sent; an error of `declareErrors`, which is sent with its
+   * declared code, status and data by every procedure; or `undefined` to keep the error. It is not called for limits and
+   * rejected requests. If it throws, the error is kept, and what it threw is reported as unexpected. `onError` and
+   * `onResponse` receive the original error. Default: errors are sent as they are.
+   * @example
+   * mapError: ({ cause }) =>
+   *   cause instanceof AppError ? new TRPCError({ code: 'NOT_FOUND', message: cause.message, cause }) : undefined
+   */
+  readonly mapError?: (error: TRPCError) => TRPCError | undefined;
   /**
    * Stores uploaded files outside of memory. Required if the metadata of a procedure has `upload: { spool: true }`. Pass
    * `temporaryFiles()` of `trpc-gateway/node`, or your own function. Default: none.

@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import { createGateway, type Gateway } from '../../gateway.ts';
-import { trpcToOpenApiErrors } from '../../operations/errorFormat.ts';
+
 import type { GatewayMeta, RestMeta } from '../../procedures/meta.ts';
+import { trpcToOpenApiErrors } from '../../trpcToOpenApi.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 
