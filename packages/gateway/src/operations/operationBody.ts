@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
 import { isFileStream } from '../procedures/fileStream.ts';
 import { reject } from '../http/gatewayError.ts';
@@ -6,6 +5,7 @@ import type { RestMeta } from '../procedures/meta.ts';
 import { requireJson } from './inspectJson.ts';
 import { textParameter, withOthers, type ParameterMap, type TextParameter } from './parameter.ts';
 import type { PlacedProperty } from './propertyPlaces.ts';
+import { acceptsSample } from './readSchema.ts';
 import { acceptsUndefined, details, innermost, type Properties, type Schema, type Shape } from './schema.ts';
 
 /** The request body of an operation. */
@@ -53,7 +53,7 @@ const octetStreamType = 'application/octet-stream';
 export const jsonContentType = 'application/json';
 const mergePatchType = 'application/merge-patch+json';
 export const formType = 'application/x-www-form-urlencoded';
-const multipartType = 'multipart/form-data';
+export const multipartType = 'multipart/form-data';
 const parsedTypes: readonly string[] = [jsonContentType, formType, multipartType, mergePatchType];
 
 /** Whether a media type is JSON. */
@@ -97,7 +97,8 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   const files = parts.find(({ schema }) => isFileStream(schema[details]?.custom));
   // A merge patch is for PATCH only (RFC 7396).
   const typesOfProperties = rest.method === 'PATCH' ? parsedTypes : parsedTypes.slice(0, -1);
-  const supported = bytes ? octetStreamType : files ? multipartType : whole ? jsonContentType : undefined;
+  const isMultipart = files ?? whole?.[details]?.isForm;
+  const supported = bytes ? octetStreamType : isMultipart ? multipartType : whole && jsonContentType;
   const contentTypes = bodyTypes(rest, supported ? [supported] : typesOfProperties, bytes !== undefined);
   if (contentTypes.some(isJson)) {
     for (const { field, schema } of parts) requireJson(schema, 'body', field === undefined ? [] : [field]);
@@ -176,11 +177,3 @@ function bytesKind(schema: Schema): BytesKind | undefined {
 }
 
 const samples = () => [{}, new ReadableStream(), new Uint8Array(0), new Blob([])];
-
-function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
-  try {
-    return fn(sample) === true;
-  } catch {
-    return false;
-  }
-}

@@ -12,7 +12,7 @@ import {
 } from './parameter.ts';
 import type { PathTemplate } from './pathTemplate.ts';
 import { defaultPlace, propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
-import { acceptsUndefined, inputProperties, type Schema } from './schema.ts';
+import { acceptsUndefined, details, inputProperties, type Schema } from './schema.ts';
 
 /** The places of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
@@ -49,7 +49,7 @@ export function operationInput(
   template: PathTemplate,
   parsers: readonly unknown[],
 ): OperationInput {
-  const named = inputProperties(inputs);
+  const named = inputs.some((input) => input?.[details]?.isForm) ? undefined : inputProperties(inputs);
   const properties = named ? propertyPlaces(named.shape, rest, template) : [];
   const at = (...wheres: readonly PropertyPlace['in'][]) =>
     properties.filter(({ place }) => wheres.includes(place.in));

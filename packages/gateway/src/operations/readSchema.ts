@@ -59,6 +59,8 @@ const indexKey = 'x-gateway-details';
 const jsonOfType: Readonly<Record<string, Json | undefined>> = {
   date: { type: 'string', format: 'date-time' },
   bigint: { type: 'integer', format: 'int64' },
+  /** `z.instanceof(File)`. zod describes its own `z.file()`. */
+  file: { type: 'string', format: 'binary' },
   undefined: { not: {} },
   void: { not: {} },
 };
@@ -78,7 +80,10 @@ export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Sche
     unrepresentable({ zodSchema }) {
       const { def } = zodSchema._zod;
       const own: Details = { type: def.type, ...(def.type === 'custom' && { custom: def }) };
-      return partlyJson.has(def.type) ? 'any' : { ...jsonOfType[def.type], [details]: own };
+      if (partlyJson.has(def.type)) return 'any';
+      const isFile =
+        own.custom && acceptsSample(own.custom, new File([], '')) && !acceptsSample(own.custom, {});
+      return { ...jsonOfType[isFile ? 'file' : def.type], [details]: own };
     },
     override(context) {
       const jsonSchema: Json = context.jsonSchema;
@@ -95,6 +100,15 @@ export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Sche
     },
   });
   return readJson(properties?.['whole'] as Json, $defs, all);
+}
+
+/** Whether a `z.custom()` accepts a value. */
+export function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
+  try {
+    return fn(sample) === true;
+  } catch {
+    return false;
+  }
 }
 
 function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'output'): Details {

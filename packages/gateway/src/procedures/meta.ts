@@ -115,7 +115,8 @@ export interface RestMeta {
    * input of bytes.
    * - `application/json`
    * - `application/x-www-form-urlencoded`
-   * - `multipart/form-data`, for forms with `z.file()`
+   * - `multipart/form-data`, for forms with `z.file()`. If it is the only one, an input that reads a `FormData` receives
+   *   it as over tRPC: `z.instanceof(FormData)`, `zfd.formData` of zod-form-data, or a function.
    * - `application/merge-patch+json` (RFC 7396), for `PATCH`. `null` removes a property: the schema of a property that may
    *   be removed must be nullable.
    * - any other, for an input of bytes: `octetInputParser`, `z.instanceof(ReadableStream)`, `Uint8Array` or `Blob`

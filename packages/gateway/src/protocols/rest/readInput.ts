@@ -13,7 +13,7 @@ import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
 import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
 import { parseExactJson } from './exactJson.ts';
 import { convertHeaders } from './headerFields.ts';
-import type { RawBody } from './receiveBody.ts';
+import type { FormField, RawBody } from './receiveBody.ts';
 import { convertRest, convertText, readFields, setValue } from './textParameters.ts';
 
 type InputLimits = Pick<AllLimits, 'maxJsonDepth' | 'maxQueryParameters'>;
@@ -87,7 +87,11 @@ function readBody(
   { maxJsonDepth, maxQueryParameters }: InputLimits,
 ): Record<string, unknown> {
   const { isForm, text } = raw;
-  if (text === undefined) return readUpload(upload, raw, issues);
+  if (text === undefined) {
+    const input = readForm(raw.fields, fields, issues);
+    if (upload?.field !== undefined) input[upload.field] = raw.content;
+    return input;
+  }
   if (isForm) {
     rejectManyParameters(text, maxQueryParameters, 'form');
     const input = {};
@@ -119,13 +123,15 @@ function readWholeBody(raw: RawBody, maxJsonDepth: number): unknown {
   return value;
 }
 
-function readUpload(
-  upload: OperationBody['upload'],
-  { content, fields = [] }: RawBody,
-  issues: InputIssue[],
-): Record<string, unknown> {
-  const input = upload?.field === undefined ? {} : { [upload.field]: content };
-  for (const [parameter, value] of fields) {
+/**
+ * Reads the known fields of a form.
+ * @param issues receives the problems
+ */
+function readForm(form: Iterable<FormField> = [], known: OperationBody['fields'], issues: InputIssue[]) {
+  const input: Record<string, unknown> = {};
+  for (const [name, value] of form) {
+    const parameter = known.get(name);
+    if (parameter === undefined) continue;
     const { converter, field } = parameter;
     const isText = typeof value === 'string';
     // The converter of a file, and of an unknown field, returns it as it is.
