@@ -40,7 +40,7 @@ export interface UploadLimits {
   readonly maxFiles?: number;
   /**
    * Stores the files of a form (`z.file()`) by the gateway's option `spool` until the call has ended, instead of in
-   * memory. Default: false.
+   * memory, where those of a tRPC client stay. Default: false.
    */
   readonly spool?: boolean;
 }

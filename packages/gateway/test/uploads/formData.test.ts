@@ -1,5 +1,5 @@
 import { createGateway } from 'trpc-gateway';
-import type { GatewayMeta, RestMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta, RestMeta, Spool } from 'trpc-gateway/meta';
 import { createTRPCClient, httpBatchLink, httpLink, isNonJsonSerializable, splitLink } from '@trpc/client';
 import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
@@ -65,8 +65,10 @@ async function start(
     ],
   }) as unknown as { add: { mutate: (input: unknown) => Promise<unknown> } };
   return {
+    client,
     document,
-    rest: (fields: Fields) => restJson('/album', { method: 'POST', body: formOf(fields) }),
+    rest: (fields: Fields, path = '/album', headers: Record<string, string> = {}) =>
+      restJson(path, { method: 'POST', headers, body: formOf(fields) }),
     trpc: (fields: Fields) =>
       client.add.mutate(formOf(fields)).then(
         (data) => [200, data],
@@ -304,10 +306,14 @@ describe('an input that accepts a FormData', () => {
       [['name', 'x']],
       { name: 'x', size: 1 },
     ],
-  ])('a z.preprocess() that %s receives an object over REST', async (_name, input, fields, output) => {
-    const { rest } = await start(echo(input));
-    expect(await rest(fields)).toEqual([200, output]);
-  });
+  ])(
+    'a z.preprocess() that %s receives an object over REST and over tRPC',
+    async (_name, input, fields, output) => {
+      const { rest, trpc } = await start(echo(input));
+      expect(await rest(fields)).toEqual([200, output]);
+      expect(await trpc(fields)).toEqual([200, output]);
+    },
+  );
 
   it.each<[name: string, procedure: unknown, message: RegExp]>([
     [
@@ -335,5 +341,175 @@ describe('an input that accepts a FormData', () => {
       document: { title: 'Forms', version: '1.0.0' },
     });
     await expect(gateway).rejects.toThrow(message);
+  });
+});
+
+const Photo = z.object({
+  name: z.string().max(6),
+  tag: z.array(z.string()),
+  size: z.number().optional(),
+  taken: z.date().optional(),
+  isPublic: z.boolean().optional(),
+  photo: z.file(),
+  more: z.array(z.file()).optional(),
+});
+
+describe('an input of z.object() with z.file()', () => {
+  it.each<[name: string, fields: Fields, output: unknown]>([
+    [
+      'every type of field',
+      [
+        ...sent,
+        ['size', '1.5'],
+        ['taken', '2026-02-28T12:00:00Z'],
+        ['isPublic', 'false'],
+        ['more', photo],
+        ['unknown', 'x'],
+        ['unknown', photo],
+      ],
+      { ...asObject, size: 1.5, taken: '2026-02-28T12:00:00.000Z', isPublic: false, more: [asObject.photo] },
+    ],
+    ['one item of an array', sent.slice(0, 3), { ...asObject, tag: ['a'] }],
+    ['an empty text', [['name', ''], ...sent.slice(1)], { ...asObject, name: '' }],
+  ])('a form with %s is the same object over REST and over tRPC', async (_name, fields, output) => {
+    const { rest, trpc } = await start(echo(Photo));
+    expect(await rest(fields)).toEqual([200, output]);
+    expect(await trpc(fields)).toEqual([200, output]);
+  });
+
+  it.each<[name: string, fields: Fields, message: string | RegExp]>([
+    [
+      'a number that is not one, and other invalid fields',
+      [
+        ['size', 'large'],
+        ['name', 'Summer 2026'],
+        ['photo', photo],
+      ],
+      /^size: must be a number; .*name: .*; .*tag: /,
+    ],
+    ['a field that is sent twice', [...sent, ['name', 'x']], 'name: must not be sent more than once.'],
+    [
+      'a text instead of a file',
+      [...sent.filter(([name]) => name !== 'photo'), ['photo', 'x']],
+      'photo: must be a file.',
+    ],
+    ['a file instead of a text', [...sent.slice(1), ['name', photo]], 'name: must be text, not a file.'],
+  ])('a form with %s has the same issues over REST and over tRPC', async (_name, fields, message) => {
+    const { rest, trpc } = await start(echo(Photo));
+    const [status, body] = (await rest(fields)) as [number, { readonly message: string }];
+    expect([status, body.message]).toEqual([400, expect.stringMatching(message)]);
+    expect(await trpc(fields)).toEqual([400, body.message]);
+  });
+
+  it('errorFormatter and onError receive the issues of a form over tRPC', async () => {
+    const issues: unknown[] = [];
+    const { trpc } = await start(echo(Photo), {
+      onError: ({ error }) => issues.push((error.cause as { issues?: unknown } | undefined)?.issues),
+    });
+    await trpc([...sent, ['size', 'x']]);
+    expect(issues).toEqual([[expect.objectContaining({ code: 'invalid_type', path: ['size'] })]]);
+  });
+
+  it('fields of a form over tRPC are converted that REST has in the path, in the query and in headers', async () => {
+    const { rest, trpc } = await start(
+      echo(z.object({ id: z.int(), days: z.array(z.int()), tenant: z.int(), photo: z.file() }), {
+        path: '/album/{id}',
+        in: { days: 'query', tenant: 'header' },
+      }),
+    );
+    const output = { id: 5, days: [1, 2], tenant: 7, photo: asObject.photo };
+    expect(await rest([['photo', photo]], '/album/5?days=1&days=2', { tenant: '7' })).toEqual([200, output]);
+    expect(
+      await trpc([
+        ['id', '5'],
+        ['days', '1'],
+        ['days', '2'],
+        ['tenant', '7'],
+        ['photo', photo],
+      ]),
+    ).toEqual([200, output]);
+  });
+
+  it('unknown fields of a loose object are passed on over REST and over tRPC', async () => {
+    const { rest, trpc } = await start(
+      echo(z.looseObject({ id: z.int(), photo: z.file() }), { path: '/album/{id}' }),
+    );
+    const fields: Fields = [
+      ['tag', 'a'],
+      ['photo', photo],
+      ['tag', 'b'],
+      ['more', photo],
+    ];
+    const output = { id: 5, tag: ['a', 'b'], photo: asObject.photo, more: asObject.photo };
+    expect(await rest(fields, '/album/5')).toEqual([200, output]);
+    expect(await trpc([['id', '5'], ...fields])).toEqual([200, output]);
+  });
+
+  it('two inputs in a chain receive the same object over REST and over tRPC', async () => {
+    const { rest, trpc } = await start(
+      post()
+        .input(z.object({ name: z.string() }))
+        .input(z.object({ tag: z.array(z.string()), photo: z.file() }))
+        .output(z.json())
+        .mutation(({ input }) => shown(input) as never),
+    );
+    expect(await rest(sent)).toEqual([200, asObject]);
+    expect(await trpc(sent)).toEqual([200, asObject]);
+  });
+
+  it('a middleware that reads the raw input receives the object over REST and over tRPC', async () => {
+    const raw: unknown[] = [];
+    const { rest, trpc } = await start(
+      post()
+        .use(async ({ getRawInput, next }) => {
+          raw.push(shown(await getRawInput()));
+          return next();
+        })
+        .input(Photo)
+        .output(z.json())
+        .mutation(() => null),
+    );
+    await rest(sent);
+    await trpc(sent);
+    expect(raw).toEqual([asObject, asObject]);
+  });
+
+  it('a JSON call over tRPC of a procedure that accepts forms receives the JSON as it is', async () => {
+    const { client, rest, trpc } = await start(
+      echo(z.object({ name: z.string(), size: z.int() }), {
+        contentTypes: ['application/json', ...contentTypes],
+      }),
+    );
+    const fields: Fields = [
+      ['name', 'x'],
+      ['size', '5'],
+    ];
+    expect(await rest(fields)).toEqual([200, { name: 'x', size: 5 }]);
+    expect(await trpc(fields)).toEqual([200, { name: 'x', size: 5 }]);
+    expect(await client.add.mutate({ name: 'x', size: 5 })).toEqual({ name: 'x', size: 5 });
+    await expect(client.add.mutate({ name: 'x', size: '5' })).rejects.toThrow(/expected number/);
+  });
+
+  it('files of upload: { spool: true } are kept in memory over tRPC', async () => {
+    let spooled = 0;
+    const spool: Spool = async ({ name, stream, type }) => {
+      spooled += 1;
+      return {
+        file: new File([await new Response(stream()).blob()], name, { type }),
+        remove: async () => {},
+      };
+    };
+    const { rest, trpc } = await start(echo(Photo, { upload: { spool: true } }), { spool });
+    expect(await rest(sent)).toEqual([200, asObject]);
+    expect(spooled).toBe(1);
+    expect(await trpc(sent)).toEqual([200, asObject]);
+    expect(spooled).toBe(1);
+  });
+
+  it('a procedure without a form over REST receives the FormData of a tRPC client as it is', async () => {
+    const { trpc } = await start(
+      t.procedure.input(z.instanceof(FormData)).mutation(({ input }) => shown(input)) as never,
+    );
+    expect(await trpc(sent)).toEqual([200, received]);
   });
 });
