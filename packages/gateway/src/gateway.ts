@@ -13,9 +13,9 @@ import { corsPolicy } from './policies/cors.ts';
 import { createCredentialWatch } from './auth/credentialWatch.ts';
 import { createFailedAttempts } from './auth/failedAttempts.ts';
 import { createReportError } from './calls/reportError.ts';
-import { SentErrors } from './calls/sentErrors.ts';
 import { createIdempotency } from './policies/idempotency.ts';
 import { limitsOf } from './calls/limits.ts';
+import { errorMapper, mapRejection, type ToError } from './calls/mapError.ts';
 import { createLoadShedding } from './policies/loadShedding.ts';
 import { admit, policySteps, requirePolicies, type Policy } from './calls/policy.ts';
 import { createRateLimit } from './policies/rateLimit.ts';
@@ -25,6 +25,7 @@ import { addRoute, metadataRoute, readRoutes } from './calls/routes.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSameSite, createSocketOrigins } from './auth/origins.ts';
+import { failureOf } from './procedures/execute.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import { createRouteOf, isBelow, createLinkBase, readPaths, requireFreePaths } from './protocols/paths.ts';
 import { createProtocolOf, RequestHandler } from './protocols/requestHandler.ts';
@@ -211,8 +212,8 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
   { definitions, limits, operations, ownOrigin, schemes, scopes }: ServiceParts<Identity>,
 ) {
   const isProtected = schemes.length > 0;
-  const sentErrors = new SentErrors(options.mapError);
-  const calls = new Calls(limits, options.telemetry !== undefined, options.mapError && sentErrors);
+  const mapError = options.mapError && errorMapper(options.mapError);
+  const calls = new Calls(limits, options.telemetry !== undefined, mapError);
   const clientAddress = createClientAddress(options.trustProxy ?? []);
   const failedAttempts =
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
@@ -237,7 +238,7 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     : undefined;
   const ofService = added.length > 0 ? policySteps(added) : undefined;
   const all = policySteps<RequestPolicy<Identity>>([...own, ...added]);
-  return { all, calls, clientAddress, failedAttempts, idempotency, ofService, own, rateLimit, sentErrors };
+  return { all, calls, clientAddress, failedAttempts, idempotency, ofService, own, rateLimit, mapError };
 }
 
 type PolicyParts<Identity> = ReturnType<typeof createPolicies<AnyTRPCRouter, Identity>>;
@@ -246,7 +247,7 @@ type PolicyParts<Identity> = ReturnType<typeof createPolicies<AnyTRPCRouter, Ide
 function createProtocols<Router extends AnyTRPCRouter, Identity>(
   options: Options<Router, Identity>,
   service: ServiceParts<Identity>,
-  { all, clientAddress, failedAttempts, ofService, rateLimit, ...running }: PolicyParts<Identity>,
+  { all, clientAddress, failedAttempts, mapError, ofService, rateLimit, ...running }: PolicyParts<Identity>,
 ) {
   const { maskUnexpectedErrors: isMasked = false, onError } = options;
   const { definitions, errorFormat, limits, links, operations, paths, routes, schemes } = service;
@@ -255,17 +256,16 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
   const { _config: config } = router._def;
   const recorder = new Recorder(options);
   const reportError = onError && createReportError(onError);
-  const { sentErrors } = running;
-  const errors = new TrpcErrors(router, { maxResponseBytes, isMasked, sentErrors, reportError });
+  const errors = new TrpcErrors(router, { maxResponseBytes, isMasked, reportError });
   const { errorResponse, rejectionResponse } = createErrorResponses({
     format: errorFormat,
     maxResponseBytes,
-    sentErrors,
     reportError,
     shapeOf: (error) => errors.shapeOf(error, error.path === undefined),
   });
-  const createContext = sentErrors.mapThrown(options.createContext);
-  const runSettings = { ...running, createContext, limits, watch: createCredentialWatch() };
+  const toError: ToError = mapError ?? ((cause) => failureOf(cause).error);
+  const createContext = mapError ? mapRejection(options.createContext, mapError) : options.createContext;
+  const runSettings = { ...running, createContext, toError, limits, watch: createCredentialWatch() };
   const times = eventTimes(config);
   const rest = createRestProtocol({
     ...runSettings,

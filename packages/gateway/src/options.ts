@@ -191,8 +191,8 @@ export interface GatewayOptions<
    * middlewares, its parsers, its stream, or of `createContext`. `error.cause` is what was thrown, if that was not a
    * `TRPCError`. Return a `TRPCError`, whose message is always sent; an error of `declareErrors`, which is sent with its
    * declared code, status and data by every procedure; or `undefined` to keep the error. It is not called for limits and
-   * rejected requests. If it throws, the error is kept, and what it threw is reported as unexpected. `onError` and
-   * `onResponse` receive the original error. Default: errors are sent as they are.
+   * rejected requests. If it throws, clients receive a 500 whose cause is an `AggregateError` of both. `onError` receives
+   * the original error, and so does `onResponse` if clients receive a 5xx. Default: errors are sent as they are.
    * @example
    * mapError: ({ cause }) =>
    *   cause instanceof AppError ? new TRPCError({ code: 'NOT_FOUND', message: cause.message, cause }) : undefined

@@ -7,7 +7,7 @@ import type { Procedure } from '../procedures/procedures.ts';
 import { CallContext, type RequestPolicy, type RequestContext } from './requestContext.ts';
 import { Deadlines, type OutcomeReceiver, PendingCall } from './deadlines.ts';
 import type { Limits } from './limits.ts';
-import type { SentErrors } from './sentErrors.ts';
+import type { ToError } from './mapError.ts';
 import { ignoreErrors } from './telemetry.ts';
 
 /**
@@ -19,13 +19,14 @@ export class Calls implements RequestPolicy {
   readonly #deadlines: Deadlines;
   readonly #run: typeof executeObserved;
 
-  /** @param sentErrors maps the errors of calls; `undefined` without `mapError` */
-  constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false, sentErrors?: SentErrors) {
+  /** @param toError maps the errors of calls; `undefined` without `mapError` */
+  constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false, toError?: ToError) {
     this.#maxInFlight = maxInFlight;
     this.#deadlines = new Deadlines(callTimeoutMs);
-    const mapOutcome = sentErrors?.mapOutcome;
     const run = isObserved ? executeObserved : execute;
-    this.#run = mapOutcome ? (...call) => mapMaybePromise(run(...call), mapOutcome) : run;
+    const mapped = (outcome: unknown) =>
+      outcome instanceof Failure && toError ? new Failure(toError(outcome.error)) : outcome;
+    this.#run = toError ? (...call) => mapMaybePromise(run(...call), mapped) : run;
   }
 
   /** The number of pending calls. A call that completes synchronously is never counted. */

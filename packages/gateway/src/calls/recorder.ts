@@ -20,7 +20,7 @@ interface Listeners {
 }
 
 /** What a record says of a request, or of one call on a WebSocket. */
-interface Recorded extends Pick<RequestContext, 'operation' | 'limit' | 'error' | 'mappedError'> {
+interface Recorded extends Pick<RequestContext, 'operation' | 'limit' | 'error'> {
   readonly calledPaths?: RequestContext['calledPaths'];
   readonly strictIssues?: RequestContext['strictIssues'];
   /** `performance.now()`; `undefined` for a message without a call. */
@@ -108,7 +108,7 @@ export class Recorder {
 /** Creates the record of a request, or of one call on the WebSocket that a request has opened. */
 function toRequestRecord(
   { protocol, request, requestId }: RequestContext,
-  { calledPaths, error, limit, mappedError, operation, startedAt, strictIssues }: Recorded,
+  { calledPaths, error, limit, operation, startedAt, strictIssues }: Recorded,
   method: string,
   calls: number,
   status: number,
@@ -130,7 +130,7 @@ function toRequestRecord(
     bytesIn,
     bytesOut,
     limit,
-    error: error ?? mappedError,
+    error,
     ...(strictIssues && { strictIssues }),
   };
 }

@@ -141,8 +141,6 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   calls = 1;
   /** The last unexpected error (5xx). */
   error: unknown = undefined;
-  /** The last unexpected error that `mapError` made an expected one: records have it, logs do not. */
-  mappedError: unknown = undefined;
   /** All calls that failed unexpectedly. */
   failedCalls: FailedCalls = noFailedCalls;
   /** The issues of strict conversion, for an operation with `strictness: 'report'`. */
@@ -170,7 +168,7 @@ const noParameters: readonly never[] = [];
 const noTarget: Target = { procedures: [], callCount: 1, isPublic: false };
 /** Shared, since only the policies of the service write data. */
 const noData: object = Object.freeze({});
-export const noFailedCalls: FailedCalls = new Map();
+const noFailedCalls: FailedCalls = new Map();
 
 /**
  * Reads the client's timeout from `Grpc-Timeout`. It shortens the deadline of the calls of the request. A malformed

@@ -40,7 +40,7 @@ export interface RequestRecord {
   readonly limit: Limit | undefined;
   /**
    * The unexpected error (5xx) of a procedure or of the gateway, including one that ended a stream or belongs to a
-   * batch (207). With `mapError`, the original error, also if clients receive a 4xx. Its text is for logs only.
+   * batch (207). With `mapError`, the original of a 5xx. Its text is for logs only.
    */
   readonly error: unknown;
   /**

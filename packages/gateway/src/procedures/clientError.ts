@@ -4,17 +4,29 @@ import { DeclaredError, type ErrorDefinitions } from './declareErrors.ts';
 import { codeMessage, isErrorStatus, trpcCodeOf } from './errorCodes.ts';
 import { issuesOf } from './inputError.ts';
 
-/**
- * Errors that `mapError` has returned for clients: their messages are always sent, and those of `declareErrors` count as
- * declared by every procedure.
- */
-const mappedErrors = new WeakSet<TRPCError>();
+/** The errors of the application, by what `mapError` has made of them for clients. */
+const originals = new WeakMap<TRPCError, TRPCError>();
 
-export const addMappedError = (error: TRPCError): unknown => mappedErrors.add(error);
+/**
+ * Returns what clients receive instead of an error: its message is always sent, and one of `declareErrors` counts as
+ * declared by every procedure. It inherits from what `mapError` has returned, which may be one constant for many errors.
+ */
+export function mappedError(returned: TRPCError, original: TRPCError): TRPCError {
+  // The message of an error that `mapError` keeps may be that of a driver.
+  if (returned === original && !(returned instanceof DeclaredError)) return original;
+  const mapped = Object.create(returned) as TRPCError;
+  originals.set(mapped, original);
+  return mapped;
+}
+
+export const isMapped = (error: TRPCError): boolean => originals.has(error);
+
+/** Returns the error of the application, which hooks and records have. */
+export const originalOf = (error: TRPCError): TRPCError => originals.get(error) ?? error;
 
 /** Whether `mapError` has returned an error of `declareErrors`. */
 export const isMappedDeclared = (error: TRPCError): error is DeclaredError =>
-  error instanceof DeclaredError && mappedErrors.has(error);
+  error instanceof DeclaredError && isMapped(error);
 
 /**
  * Returns the parts of an error that clients receive, if a formatter of `.errors()` has shaped it or `mapError` has
@@ -84,7 +96,7 @@ export const unknownCall = { type: 'unknown', path: undefined, input: undefined,
  */
 export function clientMessage(error: TRPCError): string {
   const { code, message, cause } = error;
-  if (cause === undefined || mappedErrors.has(error)) return message;
+  if (cause === undefined || isMapped(error)) return message;
   const isHidden =
     code === 'INTERNAL_SERVER_ERROR' || (message === cause.message && issuesOf(error).length === 0);
   return isHidden ? codeMessage(code) : message;

@@ -220,7 +220,6 @@ export class RequestHandler<Identity> {
     const error = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
     const response = this.#protocols.other.reject(error, context);
     context.error = cause;
-    context.failedCalls = new Map();
     return response;
   }
 

@@ -278,7 +278,7 @@ describe('mapError', () => {
     });
   });
 
-  it('onError and onResponse receive the original error of a mapped one, and nothing is logged', async () => {
+  it('onError receives the original error of a mapped one, onResponse and the log only that of a 5xx', async () => {
     const { get, overSocket, records, reported } = await start({ mapError });
     for (const [target, init] of requests('gone')) await get(target, init);
     if (has('WebSockets')) for (const [method, path] of socketCalls('gone')) await overSocket(method, path);
@@ -286,8 +286,11 @@ describe('mapError', () => {
     expect(
       reported.filter(({ cause }) => !(cause instanceof AppError) && !(cause instanceof z.ZodError)),
     ).toEqual([]);
-    for (const { error } of records.filter(({ status }) => status !== 101))
-      expect(error).toMatchObject({ cause: { message: 'row 7 is gone' } });
+    expect(records.filter(({ error }) => error !== undefined)).toEqual([]);
+    for (const target of ['v1/busy', 'trpc/busy.get']) {
+      await get(target);
+      expect(records.at(-1)?.error).toMatchObject({ cause: { message: 'row 7 is busy' } });
+    }
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     const silent = await start({ mapError, options: { onError: undefined, onResponse: undefined } });
     for (const [target, init] of requests('gone')) await silent.get(target, init);
@@ -312,20 +315,23 @@ describe('mapError', () => {
       /returned an object\. Return a TRPCError/,
     ],
   ])(
-    'if mapError %s, the original error is sent, and its own error is reported as unexpected',
+    'if mapError %s, clients receive a 500, and both errors are reported as its cause',
     async (_, broken, text) => {
       const { get, overSocket, records, reported } = await start({ mapError: broken });
-      const without = await start({});
-      const own = (error: unknown) => text.test(String((error as Error | undefined)?.cause));
+      const both = (error: unknown) => {
+        const { errors: causes } = (error as { readonly cause: AggregateError }).cause;
+        const [own, original] = causes as readonly Error[];
+        return text.test(String(own)) && original instanceof TRPCError;
+      };
       for (const target of ['v1/gone', 'v1/gone/events', 'trpc/gone.get', 'trpc/ok', 'trpc/gone.events']) {
         reported.length = 0;
-        expect(await get(target)).toEqual(await without.get(target));
-        expect(reported.filter(own).length).toBeGreaterThan(0);
-        expect(records.at(-1)?.error).toSatisfy(own);
+        expect((await get(target)).text).toContain('INTERNAL_SERVER_ERROR');
+        expect(reported.at(-1)).toSatisfy(both);
+        expect(records.at(-1)?.error).toSatisfy(both);
       }
       if (!has('WebSockets')) return;
-      expect(await overSocket('query', 'gone.get')).toBe(await without.overSocket('query', 'gone.get'));
-      expect(records.at(-1)?.error).toSatisfy(own);
+      expect(await overSocket('query', 'gone.get')).toContain('"httpStatus":500');
+      expect(records.at(-1)?.error).toSatisfy(both);
     },
   );
 

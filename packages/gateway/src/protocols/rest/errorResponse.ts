@@ -8,8 +8,7 @@ import type { PropertyPlace } from '../../operations/propertyPlaces.ts';
 import type { ReportedError, ReportError } from '../../calls/reportError.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import type { SentErrors } from '../../calls/sentErrors.ts';
-import { clientMessage, formattedError } from '../../procedures/clientError.ts';
+import { clientMessage, formattedError, originalOf } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { codeMessage, trpcCodeOf } from '../../procedures/errorCodes.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
@@ -24,7 +23,6 @@ type ErrorOfCall = Omit<ReportedError<unknown>, 'request'>;
 export interface ErrorResponseOptions {
   readonly format: ErrorFormat;
   readonly maxResponseBytes: number;
-  readonly sentErrors: SentErrors;
   /** Receives each error before its response. */
   readonly reportError: ReportError | undefined;
   /** Returns an error as tRPC clients receive it. */
@@ -36,7 +34,7 @@ export interface ErrorResponseOptions {
  * code, the body that of the format. Unexpected errors (5xx) and limits are recorded in the context.
  */
 export function createErrorResponses(options: ErrorResponseOptions) {
-  const { format, maxResponseBytes, sentErrors, reportError } = options;
+  const { format, maxResponseBytes, reportError, shapeOf } = options;
   const shared: readonly Header[] = [['content-type', format.contentType]];
 
   function respond(
@@ -49,7 +47,7 @@ export function createErrorResponses(options: ErrorResponseOptions) {
     let shown: RestError;
     let body: string;
     try {
-      shown = restError(error, options, context, declared, places);
+      shown = restError(error, shapeOf, context, declared, places);
       const replacer = shown.issues.length > 0 ? bigintsAsText : undefined;
       body = boundedJson(format.body(shown), maxErrorBytes(maxResponseBytes), replacer) as string;
     } catch (cause) {
@@ -65,7 +63,7 @@ export function createErrorResponses(options: ErrorResponseOptions) {
     const retryAfterSeconds = retryAfterSecondsOf(shown.error, shown.status);
     if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
     if (error instanceof LimitError) context.limit = error.limit;
-    else sentErrors.record(error, context, undefined, shown.status);
+    else if (shown.status >= 500) context.error = originalOf(error);
     return response;
   }
 
@@ -83,7 +81,7 @@ export function createErrorResponses(options: ErrorResponseOptions) {
     const { request } = context;
     // Not if the client disconnected: no response is sent then.
     if (reportError && !request.isAborted) {
-      for (const each of sentErrors.reported(error)) reportError({ ...ofCall(each, context), request });
+      reportError({ ...ofCall(originalOf(error), context), request });
     }
     return respond(error, context, headers, declared, places);
   }
@@ -93,7 +91,7 @@ export function createErrorResponses(options: ErrorResponseOptions) {
     context: RequestContext,
     { status, code, message }: HttpRejection,
   ): OutgoingResponse {
-    const shown = restError(new RestStatusError(code, status, message), options, context);
+    const shown = restError(new RestStatusError(code, status, message), shapeOf, context);
     if (status === 414) context.limit = 'url-bytes';
     if (status === 431) context.limit = 'header-bytes';
     return new OutgoingResponse(status, shared.slice(), JSON.stringify(format.body(shown)));
@@ -133,13 +131,12 @@ export const receiveError = (cause: unknown): TRPCError =>
 
 /** @throws if the data of a declared error does not match its schema */
 function restError(
-  original: TRPCError,
-  { sentErrors, shapeOf }: ErrorResponseOptions,
+  error: TRPCError,
+  shapeOf: ErrorResponseOptions['shapeOf'],
   context: RequestContext,
   declared?: ErrorDefinitions,
   places?: Places,
 ): RestError {
-  const error = sentErrors.of(original);
   const shown = formattedError(error, declared);
   const issues = shown ? [] : withPlaces(issuesOf(error), places);
   const message = issues.length > 0 ? formatIssues(issues) : clientMessage(error);
@@ -150,7 +147,7 @@ function restError(
     issues,
     error,
     get shape() {
-      const shape = shapeOf(ofCall(original, context));
+      const shape = shapeOf(ofCall(error, context));
       const hasTrpcCode = !(error instanceof RestStatusError) || getHTTPStatusCodeFromError(error) === status;
       return hasTrpcCode ? shape : { ...shape, data: { ...shape.data, code, httpStatus: status } };
     },

@@ -194,7 +194,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
 
   /** Starts the stream of a subscription. An error before the first event can still become an error response. */
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
-    const { errorResponse, limits, maxDurationMs, pingMs, sentErrors, watch } = this.settings;
+    const { errorResponse, limits, maxDurationMs, pingMs, toError, watch } = this.settings;
     try {
       this.context.response.body = await eventBody(output, {
         parse,
@@ -203,7 +203,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
         pingMs,
         maxDurationMs,
         watch: (onRevoked) => watch(this.context, onRevoked),
-        toError: sentErrors.toError,
+        toError,
         // The body of an error response is always a string of JSON.
         reportError: (cause) =>
           errorResponse(cause, this.context, undefined, this.#operation.procedure.errors).body as string,
@@ -233,7 +233,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
     const { deprecation, input, procedure } = this.#operation;
     // If the client disconnected, the call's error is a consequence of that, not an error of the service.
     const error = this.context.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
-    const headers = this.settings.sentErrors.of(error).code === 'NOT_FOUND' ? deprecation : [];
+    const headers = error.code === 'NOT_FOUND' ? deprecation : [];
     this.#respond(this.settings.errorResponse(error, this.context, headers, procedure.errors, input.places));
   }
 

@@ -34,7 +34,7 @@ export class EventsResponse extends RequestCalls {
     }
     this.format = eventHeaders;
     const format = rpcEventFormat(settings, request.lastEventId, (cause) => {
-      const error = settings.sentErrors.toError(cause);
+      const error = settings.toError(cause);
       this.report(error, this.callOf(0));
       return this.shapeOf(error, this.callOf(0));
     });

@@ -9,6 +9,7 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
+import { errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import { RequestRun } from '../requestRun.ts';
 import type { TrpcSettings } from './options.ts';
 import { jsonType, retryAfterHeader } from './trpcErrors.ts';
@@ -102,7 +103,6 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     if (http.isAborted && (this.reservation === undefined || this.hasError)) {
       // Only the connection has failed.
       this.context.error = undefined;
-      this.context.mappedError = undefined;
       this.context.failedCalls = new Map();
       this.discard();
       return this.finish(new OutgoingResponse(499, []));
@@ -168,12 +168,16 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
    */
   protected report(cause: TRPCError, call = this.#wholeRequest): void {
     const { request, context, settings } = this;
+    const error = originalOf(cause);
     if (cause instanceof LimitError) context.limit = cause.limit;
-    else settings.sentErrors.record(cause, context, call.path);
-    const ctx = this.#ctx as never;
-    for (const error of settings.sentErrors.reported(cause)) {
-      settings.trpc.onError?.({ error, ctx, req: request.http, ...call });
+    else if (errorStatusOf(cause) >= 500) {
+      context.error = error;
+      const others = context.failedCalls.get(error);
+      const paths = [others, call.path].filter((path) => path).join(',');
+      context.failedCalls = new Map(context.failedCalls).set(error, paths);
     }
+    const ctx = this.#ctx as never;
+    settings.trpc.onError?.({ error, ctx, req: request.http, ...call });
   }
 
   /** Formats an error for clients with the router's `errorFormatter`. */

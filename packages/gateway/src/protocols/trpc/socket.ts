@@ -3,11 +3,12 @@ import { TRPCError } from '@trpc/server';
 import { utf8Length } from '../../http/response.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
-import { type CallContext, noFailedCalls, type RequestContext } from '../../calls/requestContext.ts';
+import type { CallContext, RequestContext } from '../../calls/requestContext.ts';
 import { batchTooLarge, boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
+import { errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import type { SocketSettings } from './options.ts';
 import { encodeError, genericErrorShape } from './trpcErrors.ts';
 
@@ -133,9 +134,7 @@ export class Socket {
     const { error } = failureOf(cause);
     const ctx = this.ctx as never;
     const req = this.context.request;
-    for (const each of this.settings.sentErrors.reported(error)) {
-      this.settings.trpc.onError?.({ error: each, path, type, ctx, req, input });
-    }
+    this.settings.trpc.onError?.({ error: originalOf(error), path, type, ctx, req, input });
     return error;
   }
 
@@ -196,20 +195,16 @@ export class Socket {
     const isStream = call?.type === 'subscription';
     // 499 if the client disconnected, as over HTTP. For a subscription, that is a regular end.
     const success = this.isOpen || isStream ? 200 : 499;
-    const status = error ? this.settings.sentErrors.statusOf(error) : success;
+    const status = error ? errorStatusOf(error) : success;
     const limit = error instanceof LimitError ? error.limit : undefined;
+    const isUnexpected = error && status >= 500 && limit === undefined && error !== stoppingError;
     const recorded = {
       // Not the path that the client sent: it must not become a label of metrics.
       operation: call?.procedure?.path,
       startedAt: call?.startedAt,
       limit,
-      error: undefined,
-      mappedError: undefined,
-      failedCalls: noFailedCalls,
+      error: isUnexpected ? originalOf(error) : undefined,
     };
-    if (error && limit === undefined && error !== stoppingError) {
-      this.settings.sentErrors.record(error, recorded, undefined, status);
-    }
     this.settings.recorder.call(this.context, recorded, status, isStream, call?.trace);
   }
 

@@ -13,6 +13,7 @@ import type { CallTelemetry } from '../../calls/telemetry.ts';
 import { keyRequired } from '../../calls/idempotencyKey.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
+import { errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { type CallInfo, type OpenCall, type Socket } from './socket.ts';
@@ -181,8 +182,7 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
     this.#policyContext = undefined;
     let completed = outcome;
     try {
-      const status =
-        outcome instanceof Failure ? this.#socket.settings.sentErrors.statusOf(outcome.error) : 200;
+      const status = outcome instanceof Failure ? errorStatusOf(outcome.error) : 200;
       const pending = complete(this.#completing, context, new OutgoingResponse(status));
       if (pending instanceof Promise) await this.#socket.settings.calls.waitForPolicy(pending, this);
     } catch (cause) {
@@ -197,8 +197,7 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
    */
   #endWithError(cause: unknown): void {
     const { error } = failureOf(cause);
-    if (error.code === 'INTERNAL_SERVER_ERROR' && isAbort(error) && this.signal.aborted)
-      return this.#endStopped();
+    if (isAbort(originalOf(error)) && this.signal.aborted) return this.#endStopped();
     this.#release(error);
     this.#socket.reportAndSendError(this, error);
   }
@@ -265,7 +264,7 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
       await run();
       return undefined;
     } catch (cause) {
-      return this.#socket.settings.sentErrors.toError(cause);
+      return this.#socket.settings.toError(cause);
     }
   }
 
@@ -302,7 +301,8 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
 }
 
 /** Whether an error is the result of an aborted signal. */
-const isAbort = ({ cause }: TRPCError): boolean => cause?.name === 'AbortError';
+const isAbort = ({ cause, code }: TRPCError): boolean =>
+  code === 'INTERNAL_SERVER_ERROR' && cause?.name === 'AbortError';
 
 const outputTypeError = ({ path, type }: SocketCall) =>
   type === 'subscription'

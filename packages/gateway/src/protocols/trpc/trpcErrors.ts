@@ -3,7 +3,6 @@ import { getHTTPStatusCode } from '@trpc/server/http';
 import { type Header, OutgoingResponse, utf8Length } from '../../http/response.ts';
 import type { ReportError } from '../../calls/reportError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import type { SentErrors } from '../../calls/sentErrors.ts';
 import { batchTooLarge, boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import {
   clientMessage,
@@ -31,7 +30,6 @@ export interface TrpcErrorOptions {
   readonly maxResponseBytes: number;
   /** Whether clients do not receive the messages of unexpected errors (`maskUnexpectedErrors`). */
   readonly isMasked: boolean;
-  readonly sentErrors: SentErrors;
   /** Receives each error outside of a procedure before its response. */
   readonly reportError: ReportError | undefined;
 }
@@ -56,10 +54,10 @@ export class TrpcErrors {
    * @param isOutside whether the error is one of the gateway, outside of a procedure
    */
   shapeOf(options: ShapeOptions, isOutside = false): TRPCErrorShape {
-    const error = this.#options.sentErrors.of(options.error);
+    const { error } = options;
     const ownConfig = isOutside ? this.#outsideConfig : this.#config;
     const config = isMappedDeclared(error) ? declaredConfig(ownConfig, error) : ownConfig;
-    const shape = getErrorShape({ config, ...options, error }) as TRPCErrorShape;
+    const shape = getErrorShape({ config, ...options }) as TRPCErrorShape;
     // A formatter of `.errors()` has run before, with tRPC's own shape.
     return this.#options.isMasked && isFormatted(error) ? maskedShape(shape, error) : shape;
   }
