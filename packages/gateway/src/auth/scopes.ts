@@ -6,12 +6,8 @@ import { policyError } from '../calls/policy.ts';
 import type { RequestPolicy, RequestContext } from '../calls/requestContext.ts';
 import type { Scheme } from '../calls/scheme.ts';
 
-/** Returns an error if the caller's credential lacks a scope of the procedure. It never throws. */
-export function scopeRejection(
-  context: RequestContext,
-  { scopes }: Pick<Procedure, 'scopes'>,
-): TRPCError | undefined {
-  if (scopes === undefined) return undefined;
+/** Returns an error if the caller's credential lacks a scope. It never throws. */
+export function scopeRejection(context: RequestContext, scopes: readonly string[]): TRPCError | undefined {
   const { identity, scheme } = context;
   let missing: readonly string[];
   try {

@@ -129,12 +129,7 @@ describe('a call with failing telemetry', () => {
     const outcomes: unknown[] = [];
     const receiver = { settle: (index: number, settled: unknown) => outcomes.push(index, settled) };
     const context = new CallContext(inProcessRequest('GET', '/'));
-    context.telemetry = {
-      trace: undefined,
-      run: (run) => run(),
-      call: () => (typeof call === 'function' ? call() : call),
-      end: () => {},
-    };
+    context.telemetry = { call: () => (typeof call === 'function' ? call() : call) };
     calls.start(procedure as Procedure, {}, { read: () => undefined }, 3, context, receiver);
     expect(outcomes).toEqual([3, outcome]);
     expect(calls.inFlight).toBe(0);

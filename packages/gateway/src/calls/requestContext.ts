@@ -26,7 +26,7 @@ export class CallContext {
   /** `undefined` if the client set no timeout. */
   clientTimeout: ClientTimeout | undefined = undefined;
   /** `undefined` without telemetry. */
-  telemetry: RequestTelemetry | undefined = undefined;
+  telemetry: Pick<RequestTelemetry, 'call'> | undefined = undefined;
   /** The timeout of its calls, in milliseconds; `undefined` for `callTimeoutMs`. */
   readonly timeoutMs: number | undefined;
   readonly #parent: AbortSignal | undefined = undefined;
@@ -100,6 +100,7 @@ export type FailedCalls = ReadonlyMap<unknown, string>;
  * The state of one request: the findings of the policies, the data that protocols need, and the fields of its record.
  */
 export class RequestContext<Identity = unknown> extends CallContext implements PolicyContext<Identity> {
+  declare telemetry: RequestTelemetry | undefined;
   readonly protocol: ProtocolName;
   /** The `X-Request-Id` of the response. */
   readonly requestId: string;

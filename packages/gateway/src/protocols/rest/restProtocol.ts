@@ -103,7 +103,8 @@ export function createRestProtocol(
     respond(context, { operation, resource }) {
       if (resource === undefined) return errorResponse(notFound, context);
       if (operation === undefined) return methodNotAllowed(resource, errorResponse, context);
-      const rejection = operation.procedure.scopes && scopeRejection(context, operation.procedure);
+      const { scopes } = operation.procedure;
+      const rejection = scopes && scopeRejection(context, scopes);
       if (rejection === undefined) return new RestRun(options, operation, context).respond();
       context.operation = operation.procedure.path;
       return errorResponse(rejection, context);

@@ -240,7 +240,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     if (type === 'subscription' && isBatchCall) {
       return clientErrorWithoutStack('BAD_REQUEST', 'Cannot batch subscription calls');
     }
-    const rejection = procedure.scopes && scopeRejection(this.context, procedure);
+    const rejection = procedure.scopes && scopeRejection(this.context, procedure.scopes);
     if (rejection) return rejection;
     return procedure.idempotent === 'required' && this.key === undefined ? keyRequired() : undefined;
   }

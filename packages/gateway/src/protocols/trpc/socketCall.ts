@@ -57,12 +57,7 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
   ) {
     super(socket.context.request);
     const { telemetry } = socket.context;
-    this.telemetry = telemetry && {
-      trace: undefined,
-      run: (run) => telemetry.run(run),
-      call: (path) => (this.#callTelemetry = telemetry.call(path)),
-      end: () => {},
-    };
+    this.telemetry = telemetry && { call: (called) => (this.#callTelemetry = telemetry.call(called)) };
     const { input, lastEventId, path } = params;
     const procedure = socket.settings.procedures.get(path);
     this.id = id;
@@ -126,7 +121,7 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
     const error =
       procedure &&
       (rejection ??
-        (procedure.scopes && scopeRejection(this.#socket.context, procedure)) ??
+        (procedure.scopes && scopeRejection(this.#socket.context, procedure.scopes)) ??
         // A message has no headers.
         (procedure.idempotent === 'required' ? keyRequired() : this.#socket.rejection(this)));
     if (error) return this.settle(0, new Failure(error));
