@@ -97,14 +97,8 @@ export class ServerSentEvents extends TextStream {
       while (!this.isLast && this.pull !== undefined && this.text.length < fullTextLength) {
         isFormatting = false;
         // oxlint-disable-next-line no-await-in-loop -- one value after the other
-        const result: unknown = await this.#iterator.next();
+        const { done, value } = await this.#iterator.next();
         if (this.isLast) return;
-        if (typeof result !== 'object' || result === null) {
-          throw new TypeError(
-            "The subscription's iterator returned a value from next() that is not an object.",
-          );
-        }
-        const { done, value } = result as IteratorResult<unknown>;
         isFormatting = true;
         const text = done ? this.#format.end : this.#format.event(value);
         // oxlint-disable-next-line no-await-in-loop -- one value after the other

@@ -626,7 +626,6 @@ describe('the OpenAPI document', () => {
 describe('createGateway', () => {
   const procedure = t.procedure.output(z.string());
   it.each([
-    [{ idempotencyKey: true }, 'Procedure "a": idempotencyKey is read only in openapi. Write idempotent'],
     [{ idempotent: 'yes' }, `Procedure "a": idempotent is "yes"; it must be true or 'required'.`],
     [
       { idempotent: true, openapi: { idempotencyKey: true, method: 'POST', path: '/a' } },

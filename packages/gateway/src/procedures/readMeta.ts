@@ -201,12 +201,6 @@ function metaProblems(type: string, meta: CompleteMeta): readonly string[] {
       : [`"${name}" is not read from the metadata; did you mean "${near}"?`];
   });
   const problems = [...misspelt, ...invalidOptions(meta, rules)];
-  // Its former name. Ignored, it would leave a mutation without protection against a second run.
-  if ('idempotencyKey' in meta) {
-    problems.push(
-      'idempotencyKey is read only in openapi. Write idempotent, with which the gateway replays responses.',
-    );
-  }
   if (problems.length > 0) return problems;
   const { openapi, scopes = [], idempotent, protect = openapi?.protect } = meta;
   if (openapi) problems.push(...restProblems(openapi));

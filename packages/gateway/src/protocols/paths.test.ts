@@ -63,8 +63,7 @@ it('requireFreePaths names every procedure that is served at the path of a route
   const routes = readRoutes({ '/trpc/a': handler, 'POST /trpc/c': handler, '/page': handler });
   const procedures = ['a', 'b', 'c'].map((path) => ({ path }));
   expect(() => requireFreePaths(routes, readPaths({}), procedures)).toThrow(
-    'Procedure "a" is served at "/trpc/a", which is also the path of a route. Give the route another path.\n' +
-      'Procedure "c" is served at "/trpc/c", which is also the path of a route. Give the route another path.',
+    'The paths of the procedures "a", "c" below "/trpc" are also paths of routes. Give the routes other paths.',
   );
   expect(() => requireFreePaths(routes, readPaths({}), [{ path: 'b' }])).not.toThrow();
 });

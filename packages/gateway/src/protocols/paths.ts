@@ -49,15 +49,10 @@ export function requireFreePaths(
   { trpcBasePath }: Paths,
   procedures: readonly Pick<Procedure, 'path'>[],
 ): void {
-  const taken = procedures.filter(({ path }) => routes.has(`${trpcBasePath}/${path}`));
-  if (taken.length === 0) return;
+  const paths = procedures.map(({ path }) => path).filter((path) => routes.has(`${trpcBasePath}/${path}`));
+  if (paths.length === 0) return;
   throw new GatewayError(
-    taken
-      .map(
-        ({ path }) =>
-          `Procedure "${path}" is served at "${trpcBasePath}/${path}", which is also the path of a route. Give the route another path.`,
-      )
-      .join('\n'),
+    `The paths of the procedures "${paths.join('", "')}" below "${trpcBasePath}" are also paths of routes. Give the routes other paths.`,
   );
 }
 

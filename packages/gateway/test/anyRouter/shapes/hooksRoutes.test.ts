@@ -78,7 +78,7 @@ it.each<[routes: object, message: string]>([
   [{ 'POST /v1/read': () => textResponse('') }, '/v1/read'],
   [
     { 'POST /trpc/read': () => textResponse('') },
-    'Procedure "read" is served at "/trpc/read", which is also the path of a route',
+    'The paths of the procedures "read" below "/trpc" are also paths',
   ],
   [{ 'post /x': () => textResponse('') }, 'The key "post /x" of routes is invalid'],
   [{ 'OPTIONS /x': () => textResponse('') }, 'The key "OPTIONS /x" of routes is invalid'],
