@@ -36,7 +36,7 @@ import { createRouteProtocol } from './protocols/rest/serveRoutes.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
 import { trpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
 import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
-import { TrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
+import { createTrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
 import { gatewayRules } from './gatewayRules.ts';
 import { requireOptions } from './http/optionRules.ts';
@@ -306,7 +306,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     protocolOf: createProtocolOf(paths, routes),
     protocols: {
       rest,
-      trpc: new TrpcProtocol(trpcSettings),
+      trpc: createTrpcProtocol(trpcSettings),
       other: createRouteProtocol(routes, errorResponse),
     },
     recorder,

@@ -9,9 +9,7 @@ export function logUnexpected(
   { error, method, operation, path, requestId }: RequestRecord,
   failedCalls: FailedCalls,
 ): void {
-  for (const [each, called] of failedCalls.has(error)
-    ? failedCalls
-    : [...failedCalls, [error, ''] as const]) {
+  for (const [each, called] of new Map([...failedCalls, [error, failedCalls.get(error) ?? '']])) {
     const name = called || operation;
     const procedure = name === undefined ? '' : `procedure ${oneLine(name)}, `;
     // A single argument: with more, `console.error` would format each `%` of the path.

@@ -47,20 +47,14 @@ export interface CreateDocumentOptions extends DocumentedService {
 
 type PathItems = Record<string, Record<string, object>>;
 
-/** The OpenAPI document of a router. It is created once, on first use. */
-export interface LazyDocument {
-  readonly value: () => Promise<OpenApiDocument>;
-  /** Returns the response at the document's path. */
-  readonly response: () => Promise<HttpResponse>;
-}
-
-export function lazyDocument(options: CreateDocumentOptions): LazyDocument {
+/** Returns functions that create the OpenAPI document of a router once, on first use, and the response at its path. */
+export function lazyDocument(options: CreateDocumentOptions) {
   let created: OpenApiDocument | undefined;
   let json: string | undefined;
   const create = () => (created ??= createDocument(options));
   return {
     value: async () => create(),
-    response: async () => ({
+    response: async (): Promise<HttpResponse> => ({
       status: 200,
       headers: [['content-type', 'application/json']],
       body: (json ??= JSON.stringify(create())),

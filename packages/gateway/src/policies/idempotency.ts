@@ -65,24 +65,14 @@ const leaseMarginMs = 10_000;
 const unstoredStatuses: ReadonlySet<number> = new Set([400, 401, 403, 408, 425, 429, 499]);
 
 /** Stores the first response to an `Idempotency-Key`, and replays it (IETF httpapi-idempotency-key-header-07). */
-export interface Idempotency<Identity = unknown> {
-  /**
-   * Reserves the key of a call. `onReserved` receives a reservation if the call should run, the stored response if it is
-   * a repeat, or a `Failure`. It never throws.
-   */
-  reserve(
-    context: RequestContext<Identity>,
-    call: KeyedCall,
-    onReserved: (result: IdempotencyReservation | OutgoingResponse | Failure) => void,
-  ): void;
-}
+export type Idempotency = ReturnType<typeof createIdempotency>;
 
 export function createIdempotency<Identity>(
   { ttlMs = 86_400_000, caller }: IdempotencyOptions<Identity>,
   { callTimeoutMs }: Limits,
   calls: Calls,
   state: State = memoryState(),
-): Idempotency<Identity> {
+) {
   const idempotencyState = new IdempotencyState(state, ttlMs, callTimeoutMs);
 
   async function reserve(
@@ -120,7 +110,15 @@ export function createIdempotency<Identity>(
   }
 
   return {
-    reserve(context, call, onReserved) {
+    /**
+     * Reserves the key of a call. `onReserved` receives a reservation if the call should run, the stored response if it
+     * is a repeat, or a `Failure`. It never throws.
+     */
+    reserve(
+      context: RequestContext<Identity>,
+      call: KeyedCall,
+      onReserved: (result: IdempotencyReservation | OutgoingResponse | Failure) => void,
+    ): void {
       const reserving = reserve(context, call);
       calls.wait(reserving, context, (result) => {
         onReserved(result as IdempotencyReservation | OutgoingResponse | Failure);

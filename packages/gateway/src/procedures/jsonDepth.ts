@@ -19,7 +19,8 @@ export function isDeeper(value: unknown, most: number): boolean {
   return false;
 }
 
-function isContainer(value: unknown): value is object {
+/** Whether a value is an array, or an object that is no instance of a class. */
+export function isContainer(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false;
   if (Array.isArray(value)) return true;
   const prototype: unknown = Object.getPrototypeOf(value);

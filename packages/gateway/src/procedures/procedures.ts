@@ -55,15 +55,31 @@ export async function readProcedures(
       `trpc-gateway: all procedures are called through tRPC, which is slower, because ${difference}. Use @trpc/server ^11.25.2.`,
     );
   }
-  const stagesOf = (procedure: AnyTRPCProcedure) =>
-    difference === undefined ? compile(procedure, sample.procedure) : undefined;
   const procedures: Procedure[] = [];
   const problems: string[] = [];
   for (const [path, procedure] of Object.entries(
     router._def.procedures as Record<string, AnyTRPCProcedure>,
   )) {
+    const definition = readDefinition(procedure);
+    const { type, inputs, output } = definition;
+    // `readMeta` checks its fields.
+    const meta = definition.meta as GatewayMeta | undefined;
     try {
-      procedures.push(await readProcedure(path, procedure, restOption, stagesOf));
+      const metadata = readMeta({ path, type, meta }, restOption);
+      const stages = difference === undefined ? compile(procedure, sample.procedure) : undefined;
+      procedures.push({
+        path,
+        type,
+        meta,
+        procedure,
+        stages,
+        execution: stages ? 'compiled' : 'trpc',
+        inputs,
+        output,
+        ...metadata,
+        errors: metadata.rest && (await readErrors(path, definition)),
+        takesKey: Boolean(metadata.idempotent ?? metadata.rest?.idempotencyKey),
+      });
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       problems.push(error.message);
@@ -71,31 +87,4 @@ export async function readProcedures(
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
   return procedures;
-}
-
-async function readProcedure(
-  path: string,
-  procedure: AnyTRPCProcedure,
-  restOption: RestOption,
-  stagesOf: (procedure: AnyTRPCProcedure) => Executable['stages'],
-): Promise<Procedure> {
-  const definition = readDefinition(procedure);
-  const { type, inputs, output } = definition;
-  // `readMeta` checks its fields.
-  const meta = definition.meta as GatewayMeta | undefined;
-  const metadata = readMeta({ path, type, meta }, restOption);
-  const stages = stagesOf(procedure);
-  return {
-    path,
-    type,
-    meta,
-    procedure,
-    stages,
-    execution: stages ? 'compiled' : 'trpc',
-    inputs,
-    output,
-    ...metadata,
-    errors: metadata.rest && (await readErrors(path, definition)),
-    takesKey: Boolean(metadata.idempotent ?? metadata.rest?.idempotencyKey),
-  };
 }

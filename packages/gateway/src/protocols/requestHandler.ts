@@ -1,6 +1,6 @@
 // Hot path: every request runs through it.
 import { TRPCError } from '@trpc/server';
-import type { MaybePromise } from '../http/maybePromise.ts';
+import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import { performance } from '../http/eventLoop.ts';
 import { type HttpRequest, requestId } from '../http/request.ts';
 import {
@@ -51,9 +51,6 @@ export interface RequestHandlerOptions<Identity> {
 /** Handles requests: runs the policies, then the protocol, then completes the response and reports it. */
 export class RequestHandler<Identity> {
   readonly #options: RequestHandlerOptions<Identity>;
-  readonly #protocols: Protocols<Identity>;
-  readonly #recorder: Recorder;
-  readonly #policies: PolicySteps<RequestPolicy<Identity>>;
   /** Those of the gateway's own policies that complete responses. */
   readonly #completingOwn: readonly RequestPolicy<Identity>[];
   /** Those of the service. */
@@ -61,9 +58,6 @@ export class RequestHandler<Identity> {
 
   constructor(options: RequestHandlerOptions<Identity>) {
     this.#options = options;
-    this.#protocols = options.protocols;
-    this.#recorder = options.recorder;
-    this.#policies = options.policies;
     this.#completingOwn = options.own.filter((policy) => policy.complete);
     this.#completing = options.ofService?.completing ?? [];
   }
@@ -90,7 +84,7 @@ export class RequestHandler<Identity> {
     context.kind = 'socket';
     const finish = (decision: OutgoingResponse | SocketAcceptor) => {
       if (typeof decision !== 'function') return this.#complete(context, decision);
-      this.#recorder.request(context);
+      this.#options.recorder.request(context);
       return decision;
     };
     try {
@@ -111,7 +105,7 @@ export class RequestHandler<Identity> {
     const protocol = this.#options.protocolOf(request.path);
     if (protocol === 'other') return undefined;
     const context = this.#contextOf(request, protocol);
-    return this.#respondOwn(context, this.#protocols[protocol].reject(error, context));
+    return this.#respondOwn(context, this.#options.protocols[protocol].reject(error, context));
   };
 
   /** Rejects malformed HTTP. Only the gateway's own policies complete the response. */
@@ -122,7 +116,7 @@ export class RequestHandler<Identity> {
 
   #contextOf(request: HttpRequest, protocol: ProtocolName): RequestContext<Identity> {
     const { observe, ofService } = this.#options;
-    const startedAt = this.#recorder.isComplete ? performance.now() : 0;
+    const startedAt = this.#options.recorder.isComplete ? performance.now() : 0;
     const id = requestId(request.header('x-request-id'));
     const context = new RequestContext<Identity>(request, protocol, id, startedAt);
     if (ofService) context.data = {};
@@ -132,10 +126,10 @@ export class RequestHandler<Identity> {
 
   /** Runs the policies, then the protocol. */
   #serve(context: RequestContext<Identity>): MaybePromise<OutgoingResponse> {
-    const protocol = this.#protocols[context.protocol];
+    const protocol = this.#options.protocols[context.protocol];
     const target = protocol.target(context);
     context.target = target;
-    const { admitting, early } = this.#policies;
+    const { admitting, early } = this.#options.policies;
     if (context.request.method === 'OPTIONS') return protocol.options(context, target);
     const rejection = admit(context.protocol === 'other' ? early : admitting, context);
     if (rejection === undefined) return protocol.respond(context, target);
@@ -146,17 +140,14 @@ export class RequestHandler<Identity> {
   }
 
   #open(context: RequestContext<Identity>): MaybePromise<OutgoingResponse | SocketAcceptor> {
-    const { openSocket } = this.#options;
-    const rejection = admit(this.#policies.early, context);
-    if (rejection === undefined) return openSocket(context);
-    if (!(rejection instanceof Promise)) return this.#reject(rejection, context);
-    return rejection.then((settled) =>
-      settled === undefined ? openSocket(context) : this.#reject(settled, context),
+    const { openSocket, policies } = this.#options;
+    return mapMaybePromise(admit(policies.early, context), (rejection) =>
+      rejection === undefined ? openSocket(context) : this.#reject(rejection, context),
     );
   }
 
   #reject(error: TRPCError, context: RequestContext<Identity>): OutgoingResponse {
-    return this.#protocols[context.protocol].reject(error, context);
+    return this.#options.protocols[context.protocol].reject(error, context);
   }
 
   /** Runs the policies that complete a response: the gateway's, then those of the service. */
@@ -166,7 +157,7 @@ export class RequestHandler<Identity> {
     const response = completing.length === 0 ? written : OutgoingResponse.of(written);
     try {
       this.#completeOwn(context, response);
-      if (completing.length === 0) return this.#recorder.response(context, response);
+      if (completing.length === 0) return this.#options.recorder.response(context, response);
       const { body, status } = response;
       const finish = () => {
         if (response.body !== body) {
@@ -178,7 +169,7 @@ export class RequestHandler<Identity> {
           if (response.body === body) this.#restate(context, response, status);
           response.applyStatus();
         }
-        return this.#recorder.response(context, response);
+        return this.#options.recorder.response(context, response);
       };
       const pending = complete(completing, context, response);
       if (!(pending instanceof Promise)) return finish();
@@ -216,16 +207,16 @@ export class RequestHandler<Identity> {
 
   #internalError(context: RequestContext<Identity>, cause: unknown): OutgoingResponse {
     // The deadline of a policy
-    if (cause instanceof LimitError) return this.#protocols.other.reject(cause, context);
+    if (cause instanceof LimitError) return this.#options.protocols.other.reject(cause, context);
     const error = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
-    const response = this.#protocols.other.reject(error, context);
+    const response = this.#options.protocols.other.reject(error, context);
     context.error = cause;
     return response;
   }
 
   /** Completes a response with the gateway's own policies only. */
   #respondOwn(context: RequestContext<Identity>, response: OutgoingResponse): HttpResponse {
-    return this.#recorder.response(context, this.#completeOwn(context, response));
+    return this.#options.recorder.response(context, this.#completeOwn(context, response));
   }
 
   #completeOwn(context: RequestContext<Identity>, response: OutgoingResponse): OutgoingResponse {

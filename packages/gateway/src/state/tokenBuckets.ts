@@ -7,9 +7,6 @@ import { takeTokens } from './takeTokens.ts';
 /** Takes `count` tokens from the bucket of a key: all of them or none. */
 export type TokenBuckets = (key: string, count: number) => TakeResult;
 
-/** Like `TokenBuckets`, with buckets that processes share. */
-export type SharedTokenBuckets = (key: string, count: number) => MaybePromise<TakeResult>;
-
 /**
  * How many buckets are kept. A dropped key starts again with a full bucket, so a client with more keys (addresses) than
  * this is not limited.
@@ -38,7 +35,7 @@ export function createSharedTokenBuckets(
   name: 'failedAttempts' | 'rateLimit',
   state: State | undefined,
   bucket: Bucket,
-): SharedTokenBuckets {
+): (key: string, count: number) => MaybePromise<TakeResult> {
   const takeLocally = createTokenBuckets(bucket);
   if (state === undefined) return takeLocally;
   /** When an unavailable state is tried again (`performance.now()`); `undefined` while it is available. */

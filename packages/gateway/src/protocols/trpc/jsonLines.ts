@@ -7,6 +7,7 @@ import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../calls/deadlines.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
+import { isContainer } from '../../procedures/jsonDepth.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { encodeError } from './trpcErrors.ts';
 
@@ -180,7 +181,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   #encode(value: unknown, call: number): unknown {
     if (value === undefined) return [[]];
     if (isAsync(value)) return [[0], [null, ...this.#placeholder(value, call)]];
-    if (!isStreamLike(value) || !isPlainObject(value)) return [[value]];
+    if (!isStreamLike(value) || !isContainer(value)) return [[value]];
     const object = Object.create(null) as Record<string, unknown>;
     const references: unknown[] = [];
     for (const [key, member] of Object.entries(value)) {
@@ -324,9 +325,3 @@ const isPromise = (value: unknown): value is Promise<unknown> =>
   // `then` first, which nearly no value has.
   typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function' &&
   typeof (value as { readonly catch?: unknown }).catch === 'function';
-
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}

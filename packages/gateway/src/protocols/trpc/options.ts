@@ -26,29 +26,25 @@ export type TrpcOptions<Router extends AnyTRPCRouter> = Pick<
   'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta' | 'onError'
 >;
 
-/** Merges the options with the gateway's: `maxInFlight` caps a batch, and the gateway's `onError` is called first. */
+/**
+ * Merges the options with the gateway's: `maxInFlight` caps a batch, and the gateway's `onError` is called first. Errors
+ * that `onError` throws or rejects with are ignored.
+ */
 export function trpcOptions<Router extends AnyTRPCRouter>(
   options: TrpcOptions<Router> = {},
   { maxInFlight }: Limits,
   reportError: ReportError | undefined,
 ): TrpcSettings['trpc'] {
-  const trpc = options as TrpcOptions<AnyTRPCRouter>;
-  return {
-    ...trpc,
-    ...((reportError ?? trpc.onError) && { onError: reportTo(reportError, trpc.onError) }),
-    maxBatchSize: Math.min(trpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
-  };
-}
-
-/** Calls the gateway's `onError`, then that of `trpc`. Errors that they throw or reject with are ignored. */
-function reportTo(
-  reportError: ReportError | undefined,
-  onError: TrpcOptions<AnyTRPCRouter>['onError'],
-): NonNullable<TrpcOptions<AnyTRPCRouter>['onError']> {
-  return (reported) => {
+  const { onError, ...trpc } = options as TrpcOptions<AnyTRPCRouter>;
+  const report: typeof onError = (reported) => {
     const { ctx, error, input, path, req, type } = reported;
     reportError?.({ error, path, type, input, ctx, request: req });
     (async () => onError?.(reported))().catch(() => {});
+  };
+  return {
+    ...trpc,
+    ...((reportError ?? onError) && { onError: report }),
+    maxBatchSize: Math.min(trpc.maxBatchSize ?? defaultBatchSize, maxInFlight),
   };
 }
 

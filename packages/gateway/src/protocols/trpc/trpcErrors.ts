@@ -11,7 +11,7 @@ import {
   isMappedDeclared,
   unknownCall,
 } from '../../procedures/clientError.ts';
-import { type DeclaredError, declaredShape } from '../../procedures/declareErrors.ts';
+import { declaredShape } from '../../procedures/declareErrors.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 
@@ -55,8 +55,10 @@ export class TrpcErrors {
    */
   shapeOf(options: ShapeOptions, isOutside = false): TRPCErrorShape {
     const { error } = options;
-    const ownConfig = isOutside ? this.#outsideConfig : this.#config;
-    const config = isMappedDeclared(error) ? declaredConfig(ownConfig, error) : ownConfig;
+    let config = isOutside ? this.#outsideConfig : this.#config;
+    // As if its procedure declared it.
+    if (isMappedDeclared(error))
+      config = { ...config, errorFormatter: ({ shape }) => declaredShape(error, shape) as never };
     const shape = getErrorShape({ config, ...options }) as TRPCErrorShape;
     // A formatter of `.errors()` has run before, with tRPC's own shape.
     return this.#options.isMasked && isFormatted(error) ? maskedShape(shape, error) : shape;
@@ -113,12 +115,6 @@ export class TrpcErrors {
     }
   }
 }
-
-/** Formats an error as if its procedure declared it. */
-const declaredConfig = (config: Config, error: DeclaredError): Config => ({
-  ...config,
-  errorFormatter: ({ shape }) => declaredShape(error, shape) as never,
-});
 
 const maskedConfig = (config: Config): Config => ({
   ...config,

@@ -1,6 +1,5 @@
 import { TRPCError } from '@trpc/server';
 import { type Header, OutgoingResponse } from '../../http/response.ts';
-import type { RequestContext } from '../../calls/requestContext.ts';
 import type { Protocol } from '../protocol.ts';
 import { EventsResponse } from './eventsResponse.ts';
 import { JsonResponse } from './jsonResponse.ts';
@@ -13,28 +12,12 @@ import { TrpcRequest } from './trpcRequest.ts';
  * The tRPC protocol over HTTP. Responses are the same as those of tRPC's standalone adapter, with three differences:
  * the credential is checked first, `OPTIONS` is a CORS preflight, and limits apply.
  */
-export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
-  readonly #settings: TrpcSettings;
-
-  constructor(settings: TrpcSettings) {
-    this.#settings = settings;
-  }
-
-  target({ request }: RequestContext): TrpcRequest {
-    return new TrpcRequest(request, this.#settings);
-  }
-
-  options(): OutgoingResponse {
-    return new OutgoingResponse(204, [allowHeader]);
-  }
-
-  reject(error: TRPCError, context: RequestContext): OutgoingResponse {
-    return this.#settings.errors.response(error, context);
-  }
-
-  respond(context: RequestContext, request: TrpcRequest): OutgoingResponse | Promise<OutgoingResponse> {
+export const createTrpcProtocol = (settings: TrpcSettings): Protocol<unknown, TrpcRequest> => ({
+  target: ({ request }) => new TrpcRequest(request, settings),
+  options: () => new OutgoingResponse(204, [allowHeader]),
+  reject: (error, context) => settings.errors.response(error, context),
+  respond(context, request) {
     const { http, info, paths, procedures } = request;
-    const settings = this.#settings;
     context.calls = paths.length;
     // Known procedures only: clients choose the other names, which must not become labels of metrics.
     context.calledPaths =
@@ -51,8 +34,8 @@ export class TrpcProtocol implements Protocol<unknown, TrpcRequest> {
     if (info?.type === 'subscription' && !info.isBatchCall)
       return new EventsResponse(settings, context, request).respond();
     return new JsonResponse(settings, context, request).respond();
-  }
-}
+  },
+});
 
 const allowHeader: Header = ['allow', 'GET, POST, HEAD, OPTIONS'];
 
