@@ -2,6 +2,7 @@ import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import type { MaybePromise } from '../http/maybePromise.ts';
 import { type Header, headersOf, isBodyStream, utf8Length, OutgoingResponse } from '../http/response.ts';
+import { originalOf } from '../procedures/clientError.ts';
 import { outputErrorMessage } from '../procedures/compile.ts';
 import { Failure } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
@@ -170,7 +171,7 @@ export class IdempotencyReservation {
     // The procedure returned before the error, such as an output that cannot be serialized: it may have had effects.
     const hasRun =
       outcome instanceof Failure
-        ? outcome.error.message === outputErrorMessage
+        ? originalOf(outcome.error).message === outputErrorMessage
         : status === 500 || status === 499;
     try {
       if (!hasRun && (status >= 500 || unstoredStatuses.has(status))) await this.release();

@@ -41,6 +41,9 @@ interface Setup {
   readonly options?: object;
 }
 
+/** The runs of the procedure whose output is not valid. */
+let invalidRuns = 0;
+
 async function start({ thrown = (kind) => new AppError(kind), isDeclared = false, ...setup }: Setup) {
   const t = initTRPC
     .meta<GatewayMeta>()
@@ -95,12 +98,18 @@ async function start({ thrown = (kind) => new AppError(kind), isDeclared = false
   let contextError: Error | undefined;
   const router = t.router({
     ...(Object.fromEntries(procedures) as Record<string, Record<string, never>>),
+    invalid: t.procedure
+      .meta({ openapi: { method: 'POST', path: '/invalid' }, idempotent: true })
+      .input(z.object({}))
+      .output(z.string())
+      .mutation(() => (invalidRuns += 1) as never),
     ok: t.procedure
       .meta({ openapi: { method: 'GET', path: '/ok' } })
       .input(z.object({ id: z.string() }))
       .output(z.string())
       .query(({ input }) => input.id),
   });
+  invalidRuns = 0;
   const reported: TRPCError[] = [];
   const records: RequestRecord[] = [];
   const gateway = await createGateway({
@@ -362,6 +371,17 @@ describe('mapError', () => {
     expect(await post('busy')).toMatchObject({ status: 503, retryAfter: '7' });
     expect(await post('busy')).toMatchObject({ status: 503 });
     expect(ran()).toBe(3);
+  });
+
+  it('an idempotency key stays used if mapError maps an output that is not valid', async () => {
+    const mapped = () => new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message: 'Sorry.' });
+    const { get } = await start({ mapError: mapped });
+    const post = () =>
+      get('v1/invalid', { method: 'POST', body: '{}', headers: { ...json, 'idempotency-key': 'a' } });
+    const first = await post();
+    expect(first).toMatchObject({ status: 500, text: expect.stringContaining('Sorry.') as string });
+    expect(await post()).toEqual(first);
+    expect(invalidRuns).toBe(1);
   });
 
   it('a constant error is mapped by each gateway on its own, each time that it is thrown', async () => {
