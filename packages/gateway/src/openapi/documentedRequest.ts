@@ -32,17 +32,13 @@ export function documentedRequest(operation: Operation, components: Components):
   const { body, headers, isOptional, path, query } = operation.input;
   const inPlace = (parameters: Iterable<Parameter>, isAbsent: boolean) =>
     Array.from(parameters, (parameter) => documentedParameter(parameter, isAbsent, components));
-  const own = inPlace(headers, isOptional);
+  const own = Map.groupBy(inPlace(headers, isOptional), (parameter) => parameter.in);
   const parameters = [
     ...inPlace(path, false),
     // OpenAPI cannot express "all or none".
     ...inPlace(query.values(), isOptional),
-    ...requestHeaders(
-      operation,
-      own.filter((parameter) => parameter.in === 'header'),
-      components,
-    ),
-    ...own.filter((parameter) => parameter.in === 'cookie'),
+    ...requestHeaders(operation, own.get('header') ?? [], components),
+    ...(own.get('cookie') ?? []),
   ];
   return {
     parameters: parameters.length > 0 ? parameters : undefined,

@@ -93,13 +93,10 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     service,
     sockets,
     responder,
-    receive: (message, res) =>
-      new ServedRequest(
-        message,
-        res,
-        limits,
-        connections.get(message.socket) ?? new Connection(message.socket),
-      ),
+    receive(message, res) {
+      const connection = connections.get(message.socket) ?? new Connection(message.socket);
+      return new ServedRequest(message, res, limits, connection);
+    },
     // WebSockets have their own timeouts.
     onUpgrade: (socket) => connections.delete(socket),
   });

@@ -25,10 +25,8 @@ export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
  * @throws {GatewayError} for a gateway with `cookie()`, unless a proxy makes it safe (`proxyRejectsNonAscii`)
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
-  const { host, port, reusePort, tls, maxConnections, maxUnsentBytes, limits } = serveSettings(
-    service,
-    options,
-  );
+  const settings = serveSettings(service, options);
+  const { host, port, reusePort, tls, maxConnections, maxUnsentBytes, limits } = settings;
   service.allowInexactHeaders?.();
 
   /** Number of open connections that are not WebSockets. */
