@@ -13,6 +13,7 @@ import { corsPolicy } from './policies/cors.ts';
 import { createCredentialWatch } from './auth/credentialWatch.ts';
 import { createFailedAttempts } from './auth/failedAttempts.ts';
 import { createReportError } from './calls/reportError.ts';
+import { SentErrors } from './calls/sentErrors.ts';
 import { createIdempotency } from './policies/idempotency.ts';
 import { limitsOf } from './calls/limits.ts';
 import { createLoadShedding } from './policies/loadShedding.ts';
@@ -27,7 +28,7 @@ import { createSameSite, createSocketOrigins } from './auth/origins.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import { createRouteOf, isBelow, createLinkBase, readPaths, requireFreePaths } from './protocols/paths.ts';
 import { createProtocolOf, RequestHandler } from './protocols/requestHandler.ts';
-import { createErrorResponse, rejectionResponse } from './protocols/rest/errorResponse.ts';
+import { createErrorResponses } from './protocols/rest/errorResponse.ts';
 import { createReadForm } from './protocols/rest/readInput.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteProtocol } from './protocols/rest/serveRoutes.ts';
@@ -95,15 +96,16 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
   requireOptions('createGateway', options, gatewayRules, '');
   const service = await readService(options);
   const policies = createPolicies(options, service);
-  const { protocolOf, protocols, recorder, routeOf, sockets } = createProtocols(options, service, policies);
-  const { definitions, document, errorFormat, limits, maxStreamBytes, ownOrigin, routes, schemes } = service;
+  const served = createProtocols(options, service, policies);
+  const { protocolOf, recorder, routeOf, sockets } = served;
+  const { definitions, document, limits, maxStreamBytes, ownOrigin, routes, schemes } = service;
   const { calls, clientAddress, failedAttempts, idempotency } = policies;
   const { maxBodyBytes, maxQueueMs } = limits;
   const { telemetry } = options;
   const publicScheme =
     ownOrigin === undefined ? undefined : ownOrigin.startsWith('https:') ? 'https' : 'http';
   const { handle, rejectHttp, shed, upgrade } = new RequestHandler<Identity>({
-    protocols,
+    protocols: served.protocols,
     protocolOf,
     openSocket: (context) => sockets.upgrade(context),
     own: policies.own,
@@ -122,7 +124,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
           scheme: publicScheme ?? request.scheme ?? 'http',
           clientAddress: clientAddress(request),
         })),
-    rejectionResponse: (context, rejection) => rejectionResponse(errorFormat, context, rejection),
+    rejectionResponse: served.rejectionResponse,
   });
   return {
     handle,
@@ -171,6 +173,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     canSpool: options.spool !== undefined,
     operationId: options.operationId ?? ((path) => path),
     voidStatus: options.voidStatus ?? 204,
+    strictness: options.strictness ?? 'strict',
   });
   const document = lazyDocument({
     operations,
@@ -208,7 +211,8 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
   { definitions, limits, operations, ownOrigin, schemes, scopes }: ServiceParts<Identity>,
 ) {
   const isProtected = schemes.length > 0;
-  const calls = new Calls(limits, options.telemetry !== undefined);
+  const sentErrors = new SentErrors(options.mapError);
+  const calls = new Calls(limits, options.telemetry !== undefined, options.mapError && sentErrors);
   const clientAddress = createClientAddress(options.trustProxy ?? []);
   const failedAttempts =
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
@@ -233,7 +237,7 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     : undefined;
   const ofService = added.length > 0 ? policySteps(added) : undefined;
   const all = policySteps<RequestPolicy<Identity>>([...own, ...added]);
-  return { all, calls, clientAddress, failedAttempts, idempotency, ofService, own, rateLimit };
+  return { all, calls, clientAddress, failedAttempts, idempotency, ofService, own, rateLimit, sentErrors };
 }
 
 type PolicyParts<Identity> = ReturnType<typeof createPolicies<AnyTRPCRouter, Identity>>;
@@ -242,17 +246,26 @@ type PolicyParts<Identity> = ReturnType<typeof createPolicies<AnyTRPCRouter, Ide
 function createProtocols<Router extends AnyTRPCRouter, Identity>(
   options: Options<Router, Identity>,
   service: ServiceParts<Identity>,
-  { all, calls, clientAddress, failedAttempts, idempotency, ofService, rateLimit }: PolicyParts<Identity>,
+  { all, clientAddress, failedAttempts, ofService, rateLimit, ...running }: PolicyParts<Identity>,
 ) {
-  const { createContext, maskUnexpectedErrors: isMasked = false, onError } = options;
+  const { maskUnexpectedErrors: isMasked = false, onError } = options;
   const { definitions, errorFormat, limits, links, operations, paths, routes, schemes } = service;
   const { maxResponseBytes } = limits;
   const router: AnyTRPCRouter = options.router;
   const { _config: config } = router._def;
   const recorder = new Recorder(options);
   const reportError = onError && createReportError(onError);
-  const errorResponse = createErrorResponse(errorFormat, reportError, maxResponseBytes);
-  const runSettings = { calls, createContext, limits, idempotency, watch: createCredentialWatch() };
+  const { sentErrors } = running;
+  const errors = new TrpcErrors(router, { maxResponseBytes, isMasked, sentErrors, reportError });
+  const { errorResponse, rejectionResponse } = createErrorResponses({
+    format: errorFormat,
+    maxResponseBytes,
+    sentErrors,
+    reportError,
+    shapeOf: (error) => errors.shapeOf(error, error.path === undefined),
+  });
+  const createContext = sentErrors.mapThrown(options.createContext);
+  const runSettings = { ...running, createContext, limits, watch: createCredentialWatch() };
   const times = eventTimes(config);
   const rest = createRestProtocol({
     ...runSettings,
@@ -272,7 +285,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
     readForm: createReadForm(operations),
     eventTimes: times,
-    errors: new TrpcErrors(router, { maxResponseBytes, isMasked, reportError }),
+    errors,
   };
   // The others have run when the request arrived.
   const afterEarly = all.admitting.slice(all.early.length);
@@ -297,6 +310,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
       other: createRouteProtocol(routes, errorResponse),
     },
     recorder,
+    rejectionResponse,
     routeOf: createRouteOf(paths, routes, rest.routeOf),
     sockets,
   };

@@ -16,6 +16,7 @@ import {
   unchecked,
 } from './http/optionRules.ts';
 import type { GatewayOptions } from './options.ts';
+import { strictness } from './procedures/readMeta.ts';
 
 type Options = GatewayOptions<AnyTRPCRouter, unknown>;
 /** The rules of the members of an option. */
@@ -103,8 +104,10 @@ export const gatewayRules: OptionRules<Options> = {
   ),
   operationId: callback,
   voidStatus: optional((value) => value === 200 || value === 204, '200 or 204'),
+  strictness,
   errorFormat: object('errorFormat: problemDetails, which trpc-gateway exports'),
   maskUnexpectedErrors: flag,
+  mapError: callback,
   spool: callback,
   routes: object(),
   policies: optional(Array.isArray, 'a list, such as policies: [{ admit: ({ request }) => … }]'),

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import * as client from './client/index.ts';
 import * as root from './index.ts';
 import * as meta from './meta.ts';
+import * as trpcToOpenApi from './trpcToOpenApi.ts';
 import * as uws from './adapters/uws/serve.ts';
 
 it('the entry points export exactly these values', () => {
@@ -19,9 +20,9 @@ it('the entry points export exactly these values', () => {
     'memoryState',
     'problemDetails',
     'takeTokens',
-    'trpcToOpenApiErrors',
   ]);
   expect(Object.keys(client)).toEqual(['callHeaders', 'hasIdempotencyKey', 'safeRetryLink']);
   expect(Object.keys(meta)).toEqual(['ApiError', 'declareErrors', 'fileStream']);
+  expect(Object.keys(trpcToOpenApi).toSorted()).toEqual(['trpcToOpenApi', 'trpcToOpenApiErrors']);
   expect(Object.keys(uws).toSorted()).toEqual(['CertificateError', 'ListenError', 'reservePort', 'serve']);
 });

@@ -35,10 +35,4 @@ export type { Service } from './http/service.ts';
 export { GatewayError } from './http/gatewayError.ts';
 export type { GatewayMeta, RestMeta } from './procedures/meta.ts';
 export type { ServedProcedure } from './procedures/procedures.ts';
-export {
-  apiErrors,
-  problemDetails,
-  trpcToOpenApiErrors,
-  type ErrorFormat,
-  type RestError,
-} from './operations/errorFormat.ts';
+export { apiErrors, problemDetails, type ErrorFormat, type RestError } from './operations/errorFormat.ts';

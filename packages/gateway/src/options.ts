@@ -1,4 +1,4 @@
-import type { AnyTRPCRouter, inferRouterContext } from '@trpc/server';
+import type { AnyTRPCRouter, inferRouterContext, TRPCError } from '@trpc/server';
 import type { oas31 } from 'zod-openapi';
 import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
@@ -16,7 +16,7 @@ import type { Scheme } from './calls/scheme.ts';
 import type { State } from './state/state.ts';
 import type { Telemetry } from './calls/telemetry.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
-import type { DescribedProcedure, RestMeta } from './procedures/meta.ts';
+import type { DescribedProcedure, RestMeta, Strictness } from './procedures/meta.ts';
 import type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 type inferRouterMeta<Router extends AnyTRPCRouter> = Router['_def']['_config']['$types']['meta'];
@@ -165,8 +165,17 @@ export interface GatewayOptions<
    */
   readonly voidStatus?: 200 | 204;
   /**
+   * How inputs over REST are converted to the types of their zod schemas; `openapi.strictness` of a procedure takes
+   * precedence. Schemas of other libraries are always strict. Default: `strict`.
+   * - `strict`: text becomes a value only if it represents that value exactly, and JSON only if it is a date-time.
+   * - `lenient`: as trpc-to-openapi 3.3 converts them: `Number`, `Boolean`, `BigInt` and `new Date` of any value of a
+   *   property, in nested objects and arrays too, and an empty parameter of the query is absent.
+   * - `report`: as `lenient`, and `onResponse` receives what `strict` would have rejected, as `strictIssues`.
+   */
+  readonly strictness?: Strictness;
+  /**
    * Body of REST errors, in responses and in the document: `apiErrors`, `problemDetails` (RFC 9457),
-   * `trpcToOpenApiErrors`, or your own. Errors over tRPC have the format of the
+   * `trpcToOpenApiErrors` of `trpc-gateway/trpc-to-openapi`, or your own. Errors over tRPC have the format of the
    * router's `errorFormatter`. Default: `apiErrors`, `{ code, message, status }`.
    */
   readonly errorFormat?: ErrorFormat;
@@ -177,6 +186,18 @@ export interface GatewayOptions<
    * them. Default: false, as in tRPC, which sends these messages. Set it to true in production.
    */
   readonly maskUnexpectedErrors?: boolean;
+  /**
+   * Maps an error of the application to the one that clients receive, over every protocol: an error of a procedure, its
+   * middlewares, its parsers, its stream, or of `createContext`. `error.cause` is what was thrown, if that was not a
+   * `TRPCError`. Return a `TRPCError`, whose message is always sent; an error of `declareErrors`, which is sent with its
+   * declared code, status and data by every procedure; or `undefined` to keep the error. It is not called for limits and
+   * rejected requests. If it throws, the error is kept, and what it threw is reported as unexpected. `onError` and
+   * `onResponse` receive the original error. Default: errors are sent as they are.
+   * @example
+   * mapError: ({ cause }) =>
+   *   cause instanceof AppError ? new TRPCError({ code: 'NOT_FOUND', message: cause.message, cause }) : undefined
+   */
+  readonly mapError?: (error: TRPCError) => TRPCError | undefined;
   /**
    * Stores uploaded files outside of memory. Required if the metadata of a procedure has `upload: { spool: true }`. Pass
    * `temporaryFiles()` of `trpc-gateway/node`, or your own function. Default: none.

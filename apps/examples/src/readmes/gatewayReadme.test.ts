@@ -157,6 +157,7 @@ test('fromTrpcToOpenapi.ts keeps the paths and the body of errors of trpc-to-ope
   expect(await (await fetch(`${origin}/api/books/7`)).json()).toEqual({
     message: 'No such book.',
     code: 'NOT_FOUND',
+    data: { code: 'NOT_FOUND', httpStatus: 404, path: 'book' },
   });
 });
 

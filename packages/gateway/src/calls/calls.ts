@@ -7,6 +7,7 @@ import type { Procedure } from '../procedures/procedures.ts';
 import { CallContext, type RequestPolicy, type RequestContext } from './requestContext.ts';
 import { Deadlines, type OutcomeReceiver, PendingCall } from './deadlines.ts';
 import type { Limits } from './limits.ts';
+import type { SentErrors } from './sentErrors.ts';
 import { ignoreErrors } from './telemetry.ts';
 
 /**
@@ -18,10 +19,13 @@ export class Calls implements RequestPolicy {
   readonly #deadlines: Deadlines;
   readonly #run: typeof executeObserved;
 
-  constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false) {
+  /** @param sentErrors maps the errors of calls; `undefined` without `mapError` */
+  constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false, sentErrors?: SentErrors) {
     this.#maxInFlight = maxInFlight;
     this.#deadlines = new Deadlines(callTimeoutMs);
-    this.#run = isObserved ? executeObserved : execute;
+    const mapOutcome = sentErrors?.mapOutcome;
+    const run = isObserved ? executeObserved : execute;
+    this.#run = mapOutcome ? (...call) => mapMaybePromise(run(...call), mapOutcome) : run;
   }
 
   /** The number of pending calls. A call that completes synchronously is never counted. */

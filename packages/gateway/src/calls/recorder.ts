@@ -20,8 +20,9 @@ interface Listeners {
 }
 
 /** What a record says of a request, or of one call on a WebSocket. */
-interface Recorded extends Pick<RequestContext, 'operation' | 'limit' | 'error'> {
+interface Recorded extends Pick<RequestContext, 'operation' | 'limit' | 'error' | 'mappedError'> {
   readonly calledPaths?: RequestContext['calledPaths'];
+  readonly strictIssues?: RequestContext['strictIssues'];
   /** `performance.now()`; `undefined` for a message without a call. */
   readonly startedAt: number | undefined;
 }
@@ -107,7 +108,7 @@ export class Recorder {
 /** Creates the record of a request, or of one call on the WebSocket that a request has opened. */
 function toRequestRecord(
   { protocol, request, requestId }: RequestContext,
-  { calledPaths, error, limit, operation, startedAt }: Recorded,
+  { calledPaths, error, limit, mappedError, operation, startedAt, strictIssues }: Recorded,
   method: string,
   calls: number,
   status: number,
@@ -129,6 +130,7 @@ function toRequestRecord(
     bytesIn,
     bytesOut,
     limit,
-    error,
+    error: error ?? mappedError,
+    ...(strictIssues && { strictIssues }),
   };
 }

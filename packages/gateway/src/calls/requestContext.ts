@@ -7,6 +7,7 @@ import { OutgoingResponse } from '../http/response.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { PolicyContext, PolicyFor, Target } from './policy.ts';
+import type { RequestRecord } from './requestRecord.ts';
 import type { Scheme } from './scheme.ts';
 import type { RequestTelemetry } from './telemetry.ts';
 
@@ -140,8 +141,12 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   calls = 1;
   /** The last unexpected error (5xx). */
   error: unknown = undefined;
+  /** The last unexpected error that `mapError` made an expected one: records have it, logs do not. */
+  mappedError: unknown = undefined;
   /** All calls that failed unexpectedly. */
   failedCalls: FailedCalls = noFailedCalls;
+  /** The issues of strict conversion, for an operation with `strictness: 'report'`. */
+  strictIssues: RequestRecord['strictIssues'] = undefined;
   /** The limit that rejected the request or one of its calls. */
   limit: Limit | undefined = undefined;
 
@@ -165,7 +170,7 @@ const noParameters: readonly never[] = [];
 const noTarget: Target = { procedures: [], callCount: 1, isPublic: false };
 /** Shared, since only the policies of the service write data. */
 const noData: object = Object.freeze({});
-const noFailedCalls: FailedCalls = new Map();
+export const noFailedCalls: FailedCalls = new Map();
 
 /**
  * Reads the client's timeout from `Grpc-Timeout`. It shortens the deadline of the calls of the request. A malformed

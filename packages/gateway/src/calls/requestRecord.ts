@@ -1,3 +1,4 @@
+import type { InputIssue } from '../procedures/inputError.ts';
 import type { Limit } from '../procedures/limitError.ts';
 
 /** Trace id and span id of W3C Trace Context, in hexadecimal. */
@@ -39,9 +40,14 @@ export interface RequestRecord {
   readonly limit: Limit | undefined;
   /**
    * The unexpected error (5xx) of a procedure or of the gateway, including one that ended a stream or belongs to a
-   * batch (207). Its text is for logs only.
+   * batch (207). With `mapError`, the original error, also if clients receive a 4xx. Its text is for logs only.
    */
   readonly error: unknown;
+  /**
+   * Why strict conversion would have rejected the input of an operation with `strictness: 'report'`: at most 20 issues,
+   * without values. Absent if it would not, and for other operations.
+   */
+  readonly strictIssues?: readonly InputIssue[] | undefined;
   /** The span of the request, or of the call on a WebSocket, if `telemetry` is set. */
   readonly trace?: TraceIds | undefined;
 }

@@ -1,6 +1,15 @@
 import { regexes } from 'zod/v4/core';
 import { reject } from '../http/gatewayError.ts';
-import { innermost, isNever, maxDepth, membersOf, typeOf, valuesOf, type Schema } from './schema.ts';
+import {
+  binaryKind,
+  innermost,
+  isNever,
+  maxDepth,
+  membersOf,
+  typeOf,
+  valuesOf,
+  type Schema,
+} from './schema.ts';
 
 /** The result of a converter for an invalid string. No valid string is converted to `undefined`. */
 export const notConvertible = undefined;
@@ -122,6 +131,7 @@ const converterOfType: Readonly<Record<string, Converter | undefined>> = {
 /** The reasons why other types cannot be converted. */
 const needsJson = 'which text cannot represent; send it in a JSON body, by POST or QUERY';
 const unconvertibleReasons: Readonly<Record<string, string | undefined>> = {
+  File: 'is a File; use z.file()',
   object: `is an object or an array of objects, ${needsJson}`,
   array: `is an array of arrays, ${needsJson}`,
   set: 'is a set; use an array',
@@ -192,17 +202,27 @@ const fileConverter = createConverter('file', 'a file', [], (value) => value);
 /** Passes text on as it is. */
 export const textConverter: ParameterConverter = { ...stringConverter, isRepeated: false, isFile: false };
 
+export interface ConversionOptions {
+  /** Whether it may be a file. */
+  readonly canBeFile?: boolean;
+  /** Whether text is passed on, and `lenientConversion` converts the whole input. */
+  readonly isLenient?: boolean | undefined;
+}
+
 /**
- * Returns the converter of a schema. Conversion is strict: nothing is trimmed, rounded or guessed. The schema validates
- * the value afterwards.
- * @param canBeFile whether it may be a file
+ * Returns the converter of a schema. Conversion is strict, if it is not lenient: nothing is trimmed, rounded or guessed.
+ * The schema validates the value afterwards.
  * @throws {GatewayError} if a string cannot be converted unambiguously
  */
-export function parameterConverter(schema: Schema, canBeFile = false): ParameterConverter {
+export function parameterConverter(
+  schema: Schema,
+  { canBeFile = false, isLenient = false }: ConversionOptions = {},
+): ParameterConverter {
   const items = itemsOf(schema);
   const item = items ?? schema;
   const isFile = canBeFile && typeOf(innermost(item) ?? {}) === 'file';
-  return { ...(isFile ? fileConverter : scalarConverter(item)), isRepeated: items !== undefined, isFile };
+  const converter = isFile ? fileConverter : isLenient ? textConverter : scalarConverter(item);
+  return { ...converter, isRepeated: items !== undefined, isFile };
 }
 
 /** Returns the schema of the items of an array; `undefined` for a tuple and any other schema. */
@@ -228,7 +248,7 @@ export function scalarConverter(schema: Schema, depth = 0): Converter {
   const part = type === undefined && inner.allOf?.find((each) => typeOf(innermost(each) ?? {}) !== undefined);
   if (part) return scalarConverter(part, depth + 1);
   if (type === 'number' && isInteger(inner)) return integerConverter;
-  const name = type ?? (inner.allOf ? 'intersection' : 'unknown');
+  const name = binaryKind(inner) ?? type ?? (inner.allOf ? 'intersection' : 'unknown');
   return (
     converterOfType[name] ??
     reject(

@@ -1,4 +1,4 @@
-import type { TRPCError } from '@trpc/server';
+import type { TRPCError, TRPCErrorShape } from '@trpc/server';
 import { z } from 'zod';
 import { statusText } from '../http/response.ts';
 import type { InputIssue } from '../procedures/inputError.ts';
@@ -18,10 +18,15 @@ export interface RestError {
   /** The invalid fields of an input, in order, with zod's issues. Empty for other errors. */
   readonly issues: readonly InputIssue[];
   /**
-   * The error itself with its `cause`, for custom formats. A cause may contain messages of a driver or file paths: copy
-   * only what clients may see.
+   * The error itself with its `cause`, after `mapError`, for custom formats. A cause may contain messages of a driver or
+   * file paths: copy only what clients may see.
    */
   readonly error: TRPCError;
+  /**
+   * The error as tRPC clients receive it, from the router's `errorFormatter` or a formatter of `.errors()`, which runs
+   * when the property is read. It has the message of an unexpected error unless `maskUnexpectedErrors` is set.
+   */
+  readonly shape: TRPCErrorShape;
 }
 
 /** A format of REST errors, for responses and for the OpenAPI document. */
@@ -116,36 +121,6 @@ export const problemDetails: ErrorFormat = {
     errors: issues.length > 0 ? issues.map(problemError) : undefined,
   }),
   schemaOf: problemSchema,
-};
-
-const zodIssues = z.array(
-  z.looseObject({
-    code: z.string().optional(),
-    message: z.string(),
-    path: z.array(z.union([z.string(), z.number()])),
-  }),
-);
-
-/** Returns the schema of errors in the format of trpc-to-openapi: of any, or of the described ones. */
-const trpcToOpenApiSchema = (errors?: DescribedErrors) =>
-  z.object({
-    message: z.string(),
-    code: codeSchema(errors),
-    ...(errors?.data && { data: errors.data }),
-    ...(!errors?.isDeclared && { issues: zodIssues.optional() }),
-  });
-
-/** The error format of trpc-to-openapi: `{ message, code, issues }` with zod's issues. */
-export const trpcToOpenApiErrors: ErrorFormat = {
-  contentType: 'application/json',
-  schema: trpcToOpenApiSchema().meta({ id: 'Error' }),
-  body: ({ code, message, issues, data }) => ({
-    message,
-    code,
-    data,
-    issues: issues.length > 0 ? issues : undefined,
-  }),
-  schemaOf: trpcToOpenApiSchema,
 };
 
 const problemError = ({ path, message: detail, place }: InputIssue) => ({

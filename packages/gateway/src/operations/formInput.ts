@@ -1,8 +1,8 @@
 import type { z } from 'zod';
 import type { RestMeta } from '../procedures/meta.ts';
 import { multipartType } from './operationBody.ts';
-import { acceptsSample, readZod } from './readSchema.ts';
-import { acceptsUndefined, details, parserOf, propertiesOf, type Schema } from './schema.ts';
+import { readZod } from './readSchema.ts';
+import { acceptsSample, acceptsUndefined, details, parserOf, propertiesOf, type Schema } from './schema.ts';
 
 /**
  * Returns the schema of the form that a procedure receives as a `FormData`: the object behind a `z.preprocess`, such as

@@ -1,17 +1,24 @@
 import { reject } from '../http/gatewayError.ts';
-import { details, schemasIn, type Schema } from './schema.ts';
+import { binaryKind, details, schemasIn, type Schema } from './schema.ts';
 
 /**
  * Checks that JSON can represent a schema. Without this check, the procedure would fail when it is called: no JSON
  * satisfies its input, or `JSON.stringify` throws for its output.
  * @param what the schema, for the error message
  * @param path the properties that lead to the schema
+ * @param isLenient whether text and numbers become bigints
  * @throws {GatewayError}
  */
-export function requireJson(schema: Schema, what: string, path: readonly string[] = []): void {
-  for (const [{ [details]: own = {} }, at] of schemasIn(schema, path)) {
-    const reason = own.isDescribed ? undefined : unrepresentableReasons[own.type ?? ''];
-    if (reason === undefined) continue;
+export function requireJson(
+  schema: Schema,
+  what: string,
+  path: readonly string[] = [],
+  isLenient = false,
+): void {
+  for (const [part, at] of schemasIn(schema, path)) {
+    const own = part[details] ?? {};
+    const reason = own.isDescribed ? undefined : unrepresentableReasons[binaryKind(part) ?? own.type ?? ''];
+    if (reason === undefined || (isLenient && own.type === 'bigint')) continue;
     reject(`in its ${what}, ${at.length === 0 ? 'its value' : `"${at.join('.')}"`} is ${reason}`);
   }
 }
@@ -20,7 +27,10 @@ const overrideHint = 'which has no JSON Schema; add one with .meta({ override: {
 
 /** The problems of schemas that JSON cannot represent, by type. */
 const unrepresentableReasons: Readonly<Record<string, string | undefined>> = {
+  File: 'a File, which JSON does not support; use z.file() and contentTypes: ["multipart/form-data"]',
   bigint: 'a bigint, which JSON does not support; use z.int() or a string',
+  bytes:
+    "bytes, which JSON does not support; use z.base64(), or produces: 'application/pdf' for a binary response",
   custom: `a custom schema, ${overrideHint}`,
   file: 'a file, which JSON does not support; add contentTypes: ["multipart/form-data"]',
   function: 'a function, which JSON does not support; remove it',

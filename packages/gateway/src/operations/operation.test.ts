@@ -16,6 +16,9 @@ function echo(rest: RestMeta, input: z.ZodType = z.object({}), output: z.ZodType
 
 const recursive: z.ZodType = z.lazy(() => z.union([z.int(), recursive]));
 
+/** As `zfd.file()` of zod-form-data. */
+const fileField = z.preprocess((value) => value, z.instanceof(File));
+
 const ticks = (rest: RestMeta) =>
   t.procedure.meta({ openapi: rest }).subscription(async function* () {
     yield 1;
@@ -151,7 +154,7 @@ describe('createGateway with REST metadata that cannot be served', () => {
     [
       'a path that includes the base path',
       { a: echo(get('/v1/x')) },
-      /its path \/v1\/x begins with the base path, which is added to it; leave \/v1 out\.$/,
+      /its path \/v1\/x begins with the base path, which is added to it; leave it out, or set restBasePath: '\/'\.$/,
     ],
     [
       'misspelt metadata',
@@ -213,6 +216,28 @@ describe('createGateway with REST metadata that cannot be served', () => {
       { a: echo(post('/x'), z.object({ f: z.file() })) },
       /in its body, "f" is a file, which JSON does not support; add contentTypes: \["multipart\/form-data"\]/,
     ],
+    ...[z.instanceof(File), fileField].map((schema): [string, Parameters<typeof t.router>[0], RegExp] => [
+      'z.instanceof(File) in a JSON body',
+      { a: echo(post('/x'), z.object({ f: schema })) },
+      /in its body, "f" is a File, which JSON does not support; use z\.file\(\) and contentTypes: \["multipart\/form-data"\]/,
+    ]),
+    [
+      'z.instanceof(File) in a form',
+      {
+        a: echo(
+          { ...post('/x'), contentTypes: ['multipart/form-data'] },
+          z.object({ f: z.instanceof(File) }),
+        ),
+      },
+      /"f" is a File; use z\.file\(\)\.$/,
+    ],
+    ...[Uint8Array, Buffer, Blob, ReadableStream].map(
+      (Class): [string, Parameters<typeof t.router>[0], RegExp] => [
+        `an output of z.instanceof(${Class.name})`,
+        { a: echo(get('/x'), undefined, z.instanceof(Class as typeof Blob)) },
+        /in its output, its value is bytes, .* or produces: 'application\/pdf' for a binary response\.$/,
+      ],
+    ),
     [
       'a file in a body that may be a form without files',
       {
@@ -251,6 +276,44 @@ describe('createGateway with REST metadata that cannot be served', () => {
   ])('createGateway rejects %s', async (_what, procedures, sentence) => {
     await expect(gatewayOf(procedures)).rejects.toThrow(sentence);
   });
+});
+
+/** The parts of a schema of zod 3 that the gateway reads. zod 3.22 has no `~standard`. */
+const zod3 = (standard?: object) => ({
+  _def: { typeName: 'ZodObject' },
+  ...(standard && { '~standard': standard }),
+  parse: (value: unknown) => value,
+});
+const zod3Message =
+  "a schema of zod 3, which has no JSON Schema; use zod 4: import { z } from 'zod' of zod 4.5.4 or newer, or from 'zod/v4' of zod 3.25";
+const zod325 = zod3({ version: 1, vendor: 'zod', validate: (value: unknown) => ({ value }) });
+
+it('createGateway names the parts of inputs and outputs that are not schemas of zod 4, with other problems', async () => {
+  const openapi: RestMeta = { method: 'GET', path: '/x' };
+  const rpc = t.procedure.meta({ openapi });
+  const none = undefined as unknown as z.ZodType;
+  const old = zod325 as unknown as z.ZodType;
+  const gateway = gatewayOf({
+    old: rpc.input(zod3()).query(() => 1),
+    older: rpc.input(zod325).query(() => 1),
+    nested: echo(openapi, z.object({ a: z.array(z.object({ b: z.lazy(() => none) })) })),
+    optional: echo(openapi, z.object({ a: z.optional(old) })),
+    circular: echo(openapi, z.object({ a: z.tuple([z.string(), z.object({ b: none })]) })),
+    output: echo(openapi, z.object({}), z.object({ a: z.union([z.string(), none]) })),
+    other: echo({ method: 'GET', path: '/x/' }),
+  });
+  const error: unknown = await gateway.catch((cause: unknown) => cause);
+  const start = 'cannot be served over REST:';
+  const fix = 'not a schema of zod 4; check its import, or write a getter if two modules import each other';
+  expect((error as GatewayError).message.split('\n')).toEqual([
+    `Procedure "old" ${start} its input is ${zod3Message}.`,
+    `Procedure "older" ${start} its input is ${zod3Message}.`,
+    `Procedure "nested" ${start} in its input, "a.b" is undefined, ${fix}.`,
+    `Procedure "optional" ${start} in its input, "a" is ${zod3Message}.`,
+    `Procedure "circular" ${start} in its input, "a.b" is undefined, ${fix}.`,
+    `Procedure "output" ${start} in its output, "a" is undefined, ${fix}.`,
+    expect.stringMatching(/^Procedure "other" cannot be served over REST: its path/),
+  ]);
 });
 
 it('createGateway reports every procedure that cannot be served, one per line', async () => {

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import type { Header } from '../http/response.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { GatewayError, reject } from '../http/gatewayError.ts';
-import type { ResponseHeader, RestMeta } from '../procedures/meta.ts';
+import type { ResponseHeader, RestMeta, Strictness } from '../procedures/meta.ts';
+import { boundedSchema } from '../procedures/parseFunction.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { isZod } from '../procedures/standardSchema.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
@@ -34,6 +35,8 @@ export interface Operation {
   readonly operationId: string;
   readonly template: PathTemplate;
   readonly input: OperationInput;
+  /** With the input as strict conversion reads it, if requests report its issues. */
+  readonly strict: Pick<Operation, 'input' | 'output'> | undefined;
   readonly output: OperationOutput;
   /** The errors that the procedure declares, by status. */
   readonly errors: ReadonlyMap<number, readonly DeclaredResponse[]>;
@@ -66,6 +69,8 @@ export interface OperationsOptions {
   readonly operationId: (path: string) => string;
   /** The status of an output that is `undefined`. */
   readonly voidStatus: 200 | 204;
+  /** How inputs are converted, unless the metadata says otherwise. */
+  readonly strictness: Strictness;
 }
 
 /**
@@ -84,11 +89,12 @@ export function createOperations(
   for (const procedure of procedures) {
     const { path: name, rest } = procedure;
     if (rest === undefined) continue;
-    const read = createReadSchema((sentence) => {
+    const warn = (sentence: string) => {
       warnings.push(`trpc-gateway: procedure "${name}": ${sentence}`);
-    });
+    };
+    const read = createReadSchema(warn);
     try {
-      const operation = createOperation(procedure, rest, { ...options, read });
+      const operation = createOperation(procedure, rest, { ...options, read, warn });
       const { operationId } = operation;
       const { method, path } = operation.rest;
       const route = `${method} ${pathKey(path, ignorePathCase)}`;
@@ -157,22 +163,24 @@ function pathKey(path: string, ignoresCase: boolean): string {
 function createOperation(
   procedure: Procedure,
   written: RestMeta,
-  options: OperationsOptions & { readonly read: ReadSchema },
+  options: OperationsOptions & { readonly read: ReadSchema; readonly warn: (sentence: string) => void },
 ): Operation {
-  const { basePath, links, read, voidStatus } = options;
+  const { basePath, links, read, voidStatus, warn } = options;
   const schemas = procedure.inputs.map((input) => read(input, 'input', 'input'));
   const form = formSchema(schemas, written);
   const inputs = form ? [form] : schemas;
   if (basePath !== '' && written.path?.startsWith(`${basePath}/`)) {
-    reject(`its path ${written.path} begins with the base path, which is added to it; leave ${basePath} out`);
+    reject(
+      `its path ${written.path} begins with the base path, which is added to it; leave it out, or set restBasePath: '/'`,
+    );
   }
   const { path = `/${procedure.path.replaceAll('.', '/')}` } = written;
   const template =
     parsePathTemplate(path) ??
     reject(`its path is ${path}; write it as /name/{parameter}, without a slash at the end`);
-  const inputBy = (method: ServedRestMeta['method']) =>
-    operationInput(inputs, { ...written, method }, template, procedure.inputs);
-  const { method = defaultMethod(procedure, () => inputBy('GET')) } = written;
+  const inputOf = (method: ServedRestMeta['method'], strictness: Strictness) =>
+    operationInput(inputs, { ...written, method, strictness }, template, procedure.inputs);
+  const { method = defaultMethod(procedure, () => inputOf('GET', 'strict')) } = written;
   const rest: ServedRestMeta = { ...written, method, path };
   const isMutation = procedure.type === 'mutation';
   if (rest.unsafe && !(isMutation && rest.method === 'GET')) {
@@ -185,7 +193,12 @@ function createOperation(
     );
   }
   const output = operationOutput(procedure, rest, read);
-  const input = inputBy(method);
+  const { strictness = options.strictness } = rest;
+  const input = inputOf(method, strictness);
+  const strict =
+    strictness === 'report' && input.isLenient
+      ? strictInput(() => inputOf(method, 'strict'), warn)
+      : undefined;
   if (rest.method === 'QUERY' && input.body === undefined) {
     reject('its method is QUERY, but no property of its input is in the body; use GET');
   }
@@ -208,6 +221,7 @@ function createOperation(
     operationId: rest.operationId ?? defaultId(procedure.path, options.operationId),
     template,
     input,
+    strict: strict && { input: strict, output },
     output,
     errors: operationErrors(procedure),
     statuses: successStatuses(rest, output, voidStatus),
@@ -239,6 +253,25 @@ function defaultId(path: string, operationId: (path: string) => unknown): string
   return reject(
     `operationId of createGateway returned ${formatValue(id)} for it; return a string, such as its path`,
   );
+}
+
+/** Returns the strict input of a lenient operation; `undefined`, with a warning, if there is none. */
+function strictInput(
+  read: () => OperationInput,
+  warn: (sentence: string) => void,
+): OperationInput | undefined {
+  try {
+    const input = read();
+    // An input that is valid for the lenient operation may have any number of issues here.
+    const parsers = input.parsers.map((parser) =>
+      isZod(parser) ? boundedSchema(parser, () => false) : parser,
+    );
+    return { ...input, parsers };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    warn(`with strictness: 'strict' it cannot be served over REST: ${error.message}.`);
+    return undefined;
+  }
 }
 
 /** @throws {GatewayError} for data that JSON cannot represent unchanged */

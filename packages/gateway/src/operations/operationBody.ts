@@ -5,8 +5,15 @@ import type { RestMeta } from '../procedures/meta.ts';
 import { requireJson } from './inspectJson.ts';
 import { textParameter, withOthers, type ParameterMap, type TextParameter } from './parameter.ts';
 import type { PlacedProperty } from './propertyPlaces.ts';
-import { acceptsSample } from './readSchema.ts';
-import { acceptsUndefined, details, innermost, type Properties, type Schema, type Shape } from './schema.ts';
+import {
+  acceptsSample,
+  acceptsUndefined,
+  details,
+  innermost,
+  type Properties,
+  type Schema,
+  type Shape,
+} from './schema.ts';
 
 /** The request body of an operation. */
 export interface OperationBody {
@@ -17,8 +24,8 @@ export interface OperationBody {
   readonly shape: Shape;
   /** The schema of properties that the input does not name, if it is loose; `undefined` if they are ignored. */
   readonly others: Schema | undefined;
-  /** Whether a property of the body is part of the input. */
-  readonly isRead: (name: string) => boolean;
+  /** Whether the numbers in a property of the body must be exact. */
+  readonly isExact: (name: string) => boolean;
   /** Whether the body is the whole input. */
   readonly isWhole: boolean;
   /** The upload, if the body is bytes or has streamed files; `undefined` if it is parsed into properties. */
@@ -70,6 +77,7 @@ export interface BodyInput {
   /** Whether the whole input may be absent. */
   readonly isOptional: boolean;
   readonly isUnion: boolean;
+  readonly isLenient: boolean;
 }
 
 interface BodyPart {
@@ -84,7 +92,7 @@ interface BodyPart {
  * @throws {GatewayError}
  */
 export function operationBody(input: BodyInput, rest: RestMeta): OperationBody | undefined {
-  const { whole, properties, loose, otherFields, isOptional, isUnion } = input;
+  const { whole, properties, loose, otherFields, isOptional, isUnion, isLenient } = input;
   const parts: readonly BodyPart[] = whole ? [{ field: undefined, schema: whole }] : properties;
   if (parts.length === 0 && !loose) return undefined;
   const bytes = parts.find(({ schema }) => bytesKind(schema));
@@ -101,14 +109,16 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   const supported = bytes ? octetStreamType : isMultipart ? multipartType : whole && jsonContentType;
   const contentTypes = bodyTypes(rest, supported ? [supported] : typesOfProperties, bytes !== undefined);
   if (contentTypes.some(isJson)) {
-    for (const { field, schema } of parts) requireJson(schema, 'body', field === undefined ? [] : [field]);
+    for (const { field, schema } of parts) {
+      requireJson(schema, 'body', field === undefined ? [] : [field], isLenient);
+    }
     if (loose?.others) requireJson(loose.others, 'other properties');
   }
   const canBeFile = !files && contentTypes.every((type) => type === multipartType);
   const isForm = !bytes && !contentTypes.every(isJson);
   const fields = properties
     .filter(({ field }) => isForm && field !== files?.field)
-    .map((each) => textParameter(each, { canBeFile }));
+    .map((each) => textParameter(each, { canBeFile, isLenient }));
   const { maxBytes, maxFileBytes = Infinity, maxFiles = 100, spool } = rest.upload ?? {};
   const isSpooled = spool && fields.some(({ converter }) => converter.isFile);
   const kind = bytes ? bytesKind(bytes.schema) : files ? 'files' : isSpooled ? 'spool' : undefined;
@@ -125,12 +135,13 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
     required: isRequired || rest.method === 'QUERY',
     shape,
     others: loose?.others,
-    isRead: (name) =>
-      Object.hasOwn(shape, name) || (loose !== undefined && !Object.hasOwn(loose.shape, name)),
+    isExact: (name) =>
+      !isLenient &&
+      (Object.hasOwn(shape, name) || (loose !== undefined && !Object.hasOwn(loose.shape, name))),
     isWhole: whole !== undefined,
     upload: kind && { kind, field: (bytes ?? files)?.field, maxBytes, maxFileBytes, maxFiles },
     otherFields,
-    fields: loose && isForm ? withOthers(named, loose, 'body', canBeFile) : named,
+    fields: loose && isForm ? withOthers(named, loose, 'body', { canBeFile, isLenient }) : named,
     accepts: acceptHeaders(rest.method, contentTypes),
   };
 }

@@ -1,7 +1,9 @@
 import { reject } from '../http/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
-import { isStandardSchema, type StandardSchema } from '../procedures/standardSchema.ts';
+import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
 import { hasDate } from './inspectJson.ts';
+import { readDates } from './jsonDates.ts';
+import { lenientConversion, type Conversion } from './lenient.ts';
 import { isJson, operationBody, type OperationBody } from './operationBody.ts';
 import {
   queryParameters,
@@ -12,7 +14,7 @@ import {
 } from './parameter.ts';
 import type { PathTemplate } from './pathTemplate.ts';
 import { defaultPlace, propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
-import { acceptsUndefined, details, inputProperties, type Schema } from './schema.ts';
+import { acceptsUndefined, details, inputProperties, isVoid, type Schema } from './schema.ts';
 
 /** The places of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
@@ -33,8 +35,10 @@ export interface OperationInput {
   readonly parsers: readonly StandardSchema[];
   /** The places that the metadata sets (`in`), except the body, by property; for error messages. */
   readonly places: ReadonlyMap<string, PropertyPlace>;
-  /** The schemas of a JSON body that contain dates, which JSON represents as strings. */
-  readonly dateSchemas: readonly Schema[];
+  /** Whether the values are converted as trpc-to-openapi converts them (`strictness`). */
+  readonly isLenient: boolean;
+  /** Converts the whole input: the dates of a JSON body, or all values if it is lenient. */
+  readonly convert: Conversion | undefined;
 }
 
 /**
@@ -50,20 +54,27 @@ export function operationInput(
   parsers: readonly unknown[],
 ): OperationInput {
   const named = inputs.some((input) => input?.[details]?.isForm) ? undefined : inputProperties(inputs);
+  const schemas = inputs.filter((input) => input !== undefined);
+  const zodParsers = parsers.filter(isZod);
+  const isLenient =
+    (rest.strictness ?? 'strict') !== 'strict' &&
+    named !== undefined &&
+    zodParsers.length === parsers.length &&
+    !schemas.every(isVoid);
   const properties = named ? propertyPlaces(named.shape, rest, template) : [];
   const at = (...wheres: readonly PropertyPlace['in'][]) =>
     properties.filter(({ place }) => wheres.includes(place.in));
   const restName = template.find((segment) => typeof segment !== 'string' && segment.isRest);
   const path = at('path').map((property) =>
     textParameter(property, {
+      isLenient,
       isRest: typeof restName === 'object' && restName.parameter === property.place.name,
     }),
   );
-  const namedQuery = queryParameters(at('query'));
+  const namedQuery = queryParameters(at('query'), isLenient);
   const isBody = defaultPlace(rest) === 'body';
-  const query = named && !isBody ? withOthers(namedQuery, named, 'query') : namedQuery;
-  const headers = at('header', 'cookie').map((property) => textParameter(property));
-  const schemas = inputs.filter((input) => input !== undefined);
+  const query = named && !isBody ? withOthers(namedQuery, named, 'query', { isLenient }) : namedQuery;
+  const headers = at('header', 'cookie').map((property) => textParameter(property, { isLenient }));
   // A path parameter is always sent, so the input is never absent.
   const isOptional = path.length === 0 && schemas.every(acceptsUndefined);
   const isUnion = named?.isUnion ?? false;
@@ -75,9 +86,19 @@ export function operationInput(
       otherFields: at('query', 'header', 'cookie').map(({ field }) => field),
       isOptional,
       isUnion,
+      isLenient,
     },
     rest,
   );
+  const conversions = isLenient
+    ? zodParsers.map(lenientConversion)
+    : body?.contentTypes.some(isJson)
+      ? schemas.filter(hasDate).map(
+          (schema): Conversion =>
+            (value) =>
+              readDates(schema, value),
+        )
+      : [];
   return {
     isOptional,
     path,
@@ -91,7 +112,11 @@ export function operationInput(
         Object.hasOwn(rest.in ?? {}, field) && place.in !== 'body' ? [[field, place]] : [],
       ),
     ),
-    dateSchemas: body?.contentTypes.some(isJson) ? schemas.filter(hasDate) : [],
+    isLenient,
+    convert:
+      conversions.length === 0
+        ? undefined
+        : (input) => conversions.reduce((value, convert) => convert(value), input),
   };
 }
 

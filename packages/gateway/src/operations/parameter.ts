@@ -1,5 +1,10 @@
 import { reject, withSubject } from '../http/gatewayError.ts';
-import { parameterConverter, textConverter, type ParameterConverter } from './convert.ts';
+import {
+  parameterConverter,
+  textConverter,
+  type ConversionOptions,
+  type ParameterConverter,
+} from './convert.ts';
 import type { InputPlace } from '../procedures/meta.ts';
 import type { PlacedProperty } from './propertyPlaces.ts';
 import { queryTree, type QueryNode } from './queryTree.ts';
@@ -54,13 +59,13 @@ export function withOthers<Each extends Parameter>(
   named: ParameterMap<Each>,
   { shape, others }: Properties,
   where: InputPlace,
-  canBeFile = false,
+  options: ConversionOptions,
 ): ParameterMap<Each | TextParameter> {
   if (others === undefined) return named;
-  const isAny = !typeOf(others) && !membersOf(others) && !valuesOf(others);
+  const isAny = options.isLenient || (!typeOf(others) && !membersOf(others) && !valuesOf(others));
   const converter = isAny
     ? textConverter
-    : withSubject('the schema of its other properties', () => parameterConverter(others, canBeFile));
+    : withSubject('the schema of its other properties', () => parameterConverter(others, options));
   const style = isAny ? 'any' : converter.isRepeated ? 'repeat' : 'single';
   return {
     size: Infinity,
@@ -76,36 +81,42 @@ export function withOthers<Each extends Parameter>(
 }
 
 /** @throws {GatewayError} */
-export function queryParameters(properties: readonly PlacedProperty[]): ParameterMap {
+export function queryParameters(properties: readonly PlacedProperty[], isLenient?: boolean): ParameterMap {
   const parameters = properties.map((property): Parameter => {
     const { field, schema } = property;
-    if (!isObjectSchema(schema)) return textParameter(property);
-    return { ...property, style: 'tree', tree: withSubject(`"${field}"`, () => queryTree(schema)) };
+    if (!isObjectSchema(schema)) return textParameter(property, { isLenient });
+    return {
+      ...property,
+      style: 'tree',
+      tree: withSubject(`"${field}"`, () => queryTree(schema, isLenient)),
+    };
   });
   const entries = parameters.map((parameter) => [parameter.place.name, parameter] as const);
   return parameters.some(({ style }) => style === 'tree') ? new TreeParameters(entries) : new Map(entries);
 }
 
 /**
- * @param isRest whether it is the rest of the path
- * @param canBeFile whether it is a field of a form whose files are kept in memory
+ * @param options `isRest`: whether it is the rest of the path
  * @throws {GatewayError}
  */
 export function textParameter(
   property: PlacedProperty,
-  { isRest = false, canBeFile = false }: { readonly isRest?: boolean; readonly canBeFile?: boolean } = {},
+  options: ConversionOptions & { readonly isRest?: boolean } = {},
 ): TextParameter {
   const { field, place, schema } = property;
+  const { isLenient, isRest } = options;
   return withSubject(`"${field}"`, () => {
-    const converter = parameterConverter(schema, canBeFile);
-    if (place.in === 'path' && acceptsUndefined(schema)) {
+    const converter = parameterConverter(schema, options);
+    if (place.in === 'path' && acceptsUndefined(schema) && !isLenient) {
       reject(
         'is optional, at least in a member of a union, but path parameters are required; make it required',
       );
     }
     if (isRest) return { ...property, converter, style: 'rest' };
-    if (!converter.isRepeated) return { ...property, converter, style: 'single' };
+    if (!converter.isRepeated) return { ...property, converter, style: isLenient ? 'any' : 'single' };
     if (place.in === 'path' || place.in === 'cookie') {
+      if (isLenient)
+        return { ...property, converter: { ...converter, convert: (text) => [text] }, style: 'any' };
       reject(`is an array, which is not supported in a ${place.in}; move it to the query or a header`);
     }
     return { ...property, converter, style: place.in === 'header' ? 'comma' : 'repeat' };

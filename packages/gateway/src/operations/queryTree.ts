@@ -1,5 +1,5 @@
 import { reject, withSubject } from '../http/gatewayError.ts';
-import { itemsOf, scalarConverter, type Converter } from './convert.ts';
+import { itemsOf, scalarConverter, textConverter, type Converter } from './convert.ts';
 import { innermost, isObjectSchema, propertiesOf, type Schema } from './schema.ts';
 
 /**
@@ -18,12 +18,23 @@ export type QueryNode =
       readonly isStrict: boolean;
     };
 
-/** @throws {GatewayError} for a schema that brackets cannot express */
-export function queryTree(schema: Schema, nodes: Map<Schema, QueryNode> = new Map()): QueryNode {
+/**
+ * @param isLenient whether the values are texts
+ * @throws {GatewayError} for a schema that brackets cannot express
+ */
+export function queryTree(
+  schema: Schema,
+  isLenient = false,
+  nodes: Map<Schema, QueryNode> = new Map(),
+): QueryNode {
+  const valueOf = (each: Schema): QueryNode => ({
+    kind: 'value',
+    converter: isLenient ? textConverter : scalarConverter(each),
+  });
   const inner = innermost(schema) ?? schema;
   const items = itemsOf(inner);
-  if (items) return { kind: 'list', item: { kind: 'value', converter: scalarConverter(items) } };
-  if (!isObjectSchema(inner)) return { kind: 'value', converter: scalarConverter(inner) };
+  if (items) return { kind: 'list', item: valueOf(items) };
+  if (!isObjectSchema(inner)) return valueOf(inner);
   const knownNode = nodes.get(inner);
   if (knownNode) return knownNode;
   const fields = new Map<string, QueryNode>();
@@ -38,11 +49,12 @@ export function queryTree(schema: Schema, nodes: Map<Schema, QueryNode> = new Ma
   nodes.set(inner, node);
   const properties = propertiesOf(inner);
   // A record
-  if (properties === undefined) node.others = queryTree(typeof others === 'object' ? others : {}, nodes);
+  if (properties === undefined)
+    node.others = queryTree(typeof others === 'object' ? others : {}, isLenient, nodes);
   for (const [name, property] of Object.entries(properties?.shape ?? {})) {
     fields.set(
       name,
-      withSubject(`has "${name}", which`, () => queryTree(property, nodes)),
+      withSubject(`has "${name}", which`, () => queryTree(property, isLenient, nodes)),
     );
   }
   if (properties && fields.size === 0)

@@ -67,6 +67,14 @@ it.each([
   expect(() => read(schema, 'input')).toThrow(sentence('input'));
 });
 
+it('readSchema leaves out an output of zod 3 with a warning that names zod 4', () => {
+  const { result, warnings } = read({ _def: { typeName: 'ZodObject' } }, 'output');
+  expect([result, warnings]).toEqual([
+    undefined,
+    [expect.stringMatching(/^its output is a schema of zod 3, which has no JSON Schema; use zod 4: .*\.$/)],
+  ]);
+});
+
 it.each([
   ['accepts an absent value', () => ({ value: undefined }), true, true],
   ['has a default for an absent value', () => ({ value: 5 }), true, false],

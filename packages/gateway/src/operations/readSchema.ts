@@ -1,9 +1,10 @@
 import { octetInputParser } from '@trpc/server/http';
 import { z } from 'zod';
 import { isObject } from '../http/isObject.ts';
+import { formatValue } from '../http/formatValue.ts';
 import { reject } from '../http/gatewayError.ts';
 import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
-import { details, mapSchemas, optionalOf, type Details, type Schema } from './schema.ts';
+import { acceptsSample, details, mapSchemas, optionalOf, type Details, type Schema } from './schema.ts';
 
 type Json = Record<PropertyKey, unknown>;
 
@@ -17,9 +18,17 @@ export type ReadSchema = (parser: unknown, side: 'input' | 'output', what: strin
 
 /** @param warn receives a sentence for each output that its library cannot describe */
 export function createReadSchema(warn: (sentence: string) => void): ReadSchema {
+  function leaveOut(side: 'input' | 'output', sentence: string): undefined {
+    if (side === 'input') reject(sentence);
+    warn(`${sentence}.`);
+  }
   return (parser, side, what) => {
-    if (isZod(parser)) return readZod(parser, side);
+    if (isZod(parser)) {
+      requireZod(parser, what);
+      return readZod(parser, side);
+    }
     if (parser === octetInputParser) return readZod(z.instanceof(ReadableStream), side);
+    if (isZod3(parser)) return leaveOut(side, `its ${what} is ${zod3Problem}`);
     if (!isStandardSchema(parser)) return undefined;
     const { jsonSchema, vendor } = parser['~standard'];
     try {
@@ -30,11 +39,46 @@ export function createReadSchema(warn: (sentence: string) => void): ReadSchema {
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       const sentence = `its ${what} is a schema of ${vendor} without a JSON Schema (${reason}); use types that JSON Schema can express, and for Valibot toStandardJsonSchema(schema) of @valibot/to-json-schema`;
-      if (side === 'input') reject(sentence);
-      warn(`${sentence}.`);
-      return undefined;
+      return leaveOut(side, sentence);
     }
   };
+}
+
+const isZod3 = (parser: unknown): boolean =>
+  isObject(parser) &&
+  !isZod(parser) &&
+  isObject(parser['_def']) &&
+  String(parser['_def']['typeName']).startsWith('Zod');
+
+const zod3Problem =
+  "a schema of zod 3, which has no JSON Schema; use zod 4: import { z } from 'zod' of zod 4.5.4 or newer, or from 'zod/v4' of zod 3.25";
+
+/** Matches the members of the definition of a zod schema that are schemas, or lists of them. */
+const partName = /^(?:element|in|innerType|items|keyType|left|options|out|right|valueType)$/;
+
+/**
+ * Checks that all parts of a zod schema are schemas of zod 4. zod throws a `TypeError` for others that does not say
+ * where they are.
+ * @throws {GatewayError}
+ */
+function requireZod(schema: unknown, what: string, path: readonly string[] = [], seen = new Set()): void {
+  if (seen.has(schema)) return;
+  seen.add(schema);
+  if (!isZod(schema)) {
+    const problem = isZod3(schema)
+      ? zod3Problem
+      : `${formatValue(schema)}, not a schema of zod 4; check its import, or write a getter if two modules import each other`;
+    reject(`in its ${what}, "${path.join('.')}" is ${problem}`);
+  }
+  const { def, innerType } = schema._zod as z.core.$ZodTypes['_zod'] & { readonly innerType?: unknown };
+  if (def.type === 'lazy') requireZod(innerType, what, path, seen);
+  if (def.type === 'object') {
+    for (const [name, property] of Object.entries(def.shape))
+      requireZod(property, what, [...path, name], seen);
+  }
+  for (const name of Object.keys(def).filter((each) => partName.test(each))) {
+    for (const part of [Reflect.get(def, name) as unknown].flat()) requireZod(part, what, path, seen);
+  }
 }
 
 /** Whether a parser accepts (or returns) `undefined`: JSON Schema cannot express that for a whole value. */
@@ -100,15 +144,6 @@ export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Sche
     },
   });
   return readJson(properties?.['whole'] as Json, $defs, all);
-}
-
-/** Whether a `z.custom()` accepts a value. */
-export function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
-  try {
-    return fn(sample) === true;
-  } catch {
-    return false;
-  }
 }
 
 function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'output'): Details {

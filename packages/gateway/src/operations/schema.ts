@@ -168,6 +168,27 @@ export const acceptsUndefined = (schema: Schema): boolean => {
   return isOptional ?? (target?.[details]?.isOptional || false);
 };
 
+/** Whether a `z.custom()` accepts a value. */
+export function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): boolean {
+  try {
+    return fn(sample) === true;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns what a `z.instanceof()` accepts, if that is a `File` or a class of bytes. */
+export function binaryKind({ [details]: own = {} }: Schema): 'File' | 'bytes' | undefined {
+  const { custom, parser } = own;
+  if (!custom || acceptsSample(custom, {})) return undefined;
+  const bytes = [new Blob([]), new Uint8Array(0), new ReadableStream()];
+  if (bytes.some((sample) => acceptsSample(custom, sample))) return 'bytes';
+  if (acceptsSample(custom, new File([], ''))) return 'File';
+  // A `Buffer`
+  const { Class } = (parser?._zod.bag ?? {}) as { readonly Class?: { readonly prototype?: unknown } };
+  return Class?.prototype instanceof Uint8Array ? 'bytes' : undefined;
+}
+
 export const optionalOf = (schema: Schema): Schema => ({
   ...schema,
   [details]: { ...schema[details], isOptional: true },

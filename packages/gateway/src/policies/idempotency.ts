@@ -170,7 +170,10 @@ export class IdempotencyReservation {
     const isReplaced = response?.status === 413 && outcome instanceof Failure;
     const status = isReplaced ? getHTTPStatusCodeFromError(outcome.error) : (response?.status ?? 500);
     // The procedure returned before the error, such as an output that cannot be serialized: it may have had effects.
-    const hasRun = (status === 500 || status === 499) && hasReturned(outcome);
+    const hasRun =
+      outcome instanceof Failure
+        ? outcome.error.message === outputErrorMessage
+        : status === 500 || status === 499;
     try {
       if (!hasRun && (status >= 500 || unstoredStatuses.has(status))) await this.release();
       else if (response) await this.#state.store(this.#reserved, this.#entryOf(response));
@@ -198,10 +201,6 @@ export class IdempotencyReservation {
     return utf8Length(entry) > maxStoredBytes ? JSON.stringify(unstorable) : entry;
   }
 }
-
-/** Whether the procedure returned an output, valid or not. */
-const hasReturned = (outcome: unknown) =>
-  !(outcome instanceof Failure) || outcome.error.message === outputErrorMessage;
 
 const releaseReservation = async (result: IdempotencyReservation | OutgoingResponse) => {
   if (result instanceof IdempotencyReservation) await result.release();

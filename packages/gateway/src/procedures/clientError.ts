@@ -5,17 +5,32 @@ import { codeMessage, isErrorStatus, trpcCodeOf } from './errorCodes.ts';
 import { issuesOf } from './inputError.ts';
 
 /**
- * Returns the parts of an error that clients receive, if a formatter of `.errors()` has shaped it: everything for a
- * declared error, for any other the status and the message of the shape.
+ * Errors that `mapError` has returned for clients: their messages are always sent, and those of `declareErrors` count as
+ * declared by every procedure.
+ */
+const mappedErrors = new WeakSet<TRPCError>();
+
+export const addMappedError = (error: TRPCError): unknown => mappedErrors.add(error);
+
+/** Whether `mapError` has returned an error of `declareErrors`. */
+export const isMappedDeclared = (error: TRPCError): error is DeclaredError =>
+  error instanceof DeclaredError && mappedErrors.has(error);
+
+/**
+ * Returns the parts of an error that clients receive, if a formatter of `.errors()` has shaped it or `mapError` has
+ * declared it: everything for a declared error, for any other the status and the message of the shape.
+ * @param definitions the errors that the procedure declares
  * @returns `undefined` for an error that no formatter has changed
  */
-export function formattedError(error: TRPCError, definitions: ErrorDefinitions) {
-  const shape = formattedShape(error);
-  if (shape === undefined) return undefined;
-  if (error instanceof DeclaredError && definitions[error.declaredCode] === error.definition) {
+export function formattedError(error: TRPCError, definitions: ErrorDefinitions | undefined) {
+  const shape = definitions && formattedShape(error);
+  const isOwn =
+    shape && error instanceof DeclaredError && definitions[error.declaredCode] === error.definition;
+  if (isOwn || isMappedDeclared(error)) {
     const { data, declaredCode: code, definition, message } = error;
     return { code, message, status: definition.status, isDeclared: true, data };
   }
+  if (shape === undefined) return undefined;
   const { message } = shape;
   const status = formattedStatus(error, shape);
   const hasOwnStatus = status === getHTTPStatusCodeFromError(error);
@@ -36,6 +51,7 @@ export function formattedError(error: TRPCError, definitions: ErrorDefinitions) 
 export const errorStatusOf = (error: TRPCError): number => formattedStatus(error, formattedShape(error));
 
 function formattedStatus(error: TRPCError, shape: FormattedShape | undefined): number {
+  if (isMappedDeclared(error)) return error.definition.status;
   const { httpStatus } = shape?.data ?? {};
   return isErrorStatus(httpStatus) ? httpStatus : getHTTPStatusCodeFromError(error);
 }
@@ -68,7 +84,7 @@ export const unknownCall = { type: 'unknown', path: undefined, input: undefined,
  */
 export function clientMessage(error: TRPCError): string {
   const { code, message, cause } = error;
-  if (cause === undefined) return message;
+  if (cause === undefined || mappedErrors.has(error)) return message;
   const isHidden =
     code === 'INTERNAL_SERVER_ERROR' || (message === cause.message && issuesOf(error).length === 0);
   return isHidden ? codeMessage(code) : message;

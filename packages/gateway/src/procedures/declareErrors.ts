@@ -93,14 +93,21 @@ export function declareErrors<const Definitions extends ErrorDefinitions>(
   });
   const format = ({ error, shape }: { error: TRPCError; shape: TRPCDefaultErrorShape }) => {
     if (error instanceof DeclaredError && declared[error.declaredCode] === error.definition) {
-      const { data, declaredCode: code, definition } = error;
-      const own = { code, httpStatus: definition.status, ...(data !== undefined && { data }) };
-      return { ...shape, data: { ...shape.data, ...own } };
+      return declaredShape(error, shape) as never;
     }
     (error as DefinitionReader)[definitionReader]?.(declared);
     return undefined;
   };
   return Object.assign(format, Object.fromEntries(constructors)) as unknown as DeclaredErrors<Definitions>;
+}
+
+/** Adds what tRPC clients receive of a declared error to its shape. */
+export function declaredShape(
+  { data, declaredCode: code, definition }: DeclaredError,
+  shape: TRPCErrorShape,
+) {
+  const own = { code, httpStatus: definition.status, ...(data !== undefined && { data }) };
+  return { ...shape, data: { ...shape.data, ...own } };
 }
 
 /**

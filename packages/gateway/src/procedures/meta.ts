@@ -63,6 +63,9 @@ export type MediaWriter = (
   output: any,
 ) => string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
+/** How inputs over REST are converted to the types of their schemas. */
+export type Strictness = 'strict' | 'lenient' | 'report';
+
 /**
  * REST metadata of a procedure: the fields of trpc-to-openapi and further ones. They determine both the responses and
  * the OpenAPI document.
@@ -96,6 +99,8 @@ export interface RestMeta {
    * in: { tenant: 'header', dryRun: 'query', id: { in: 'path', name: 'petId' } }
    */
   readonly in?: Readonly<Record<string, InputPlace | { readonly in: InputPlace; readonly name?: string }>>;
+  /** How the input is converted to the types of its schema. Default: the gateway's `strictness`. */
+  readonly strictness?: Strictness;
   /** Whether the procedure is served over REST. Default: true. */
   readonly enabled?: boolean;
   /** The operation's `operationId` in the document. Default: the gateway's `operationId` of the procedure's path. */

@@ -48,6 +48,12 @@ const isPlace = (value: unknown): boolean => {
 const isDate = (value: unknown) => value instanceof Date;
 const schema = optional(isStandardSchema, 'a schema, such as z.object({ … })');
 
+/** The rule of `strictness`, in metadata and in the options. */
+export const strictness = optional(
+  (value) => isText(value) && /^(?:strict|lenient|report)$/.test(value),
+  "'strict', 'lenient' or 'report'",
+);
+
 const restRules: OptionRules<RestMeta> = {
   method: optional(
     (value) => isText(value) && /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/.test(value),
@@ -71,6 +77,7 @@ const restRules: OptionRules<RestMeta> = {
     (value) => isObject(value) && Object.values(value).every(isPlace),
     "an object of places (path, query, header, cookie or body), such as in: { tenant: 'header' }",
   ),
+  strictness,
   upload: optional(isObject, 'an object, such as upload: { maxBytes: 1_000_000 }', {
     maxBytes: positiveNumber,
     maxFileBytes: positiveNumber,

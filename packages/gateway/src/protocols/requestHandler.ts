@@ -18,6 +18,7 @@ import type { Recorder } from '../calls/recorder.ts';
 import { RequestContext, type ProtocolName, type RequestPolicy } from '../calls/requestContext.ts';
 import type { LoadShedding } from '../policies/loadShedding.ts';
 import { ignoreErrors, type RequestTelemetry } from '../calls/telemetry.ts';
+import { codeMessage, codesOf, isErrorStatus, trpcCodeOf } from '../procedures/errorCodes.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import { isBelow, type Paths, type RoutePaths } from './paths.ts';
 import type { Protocol } from './protocol.ts';
@@ -173,7 +174,10 @@ export class RequestHandler<Identity> {
           // Another stream may read this one.
           if (isBodyStream(body) && !isBodyStream(response.body)) void discardStream(body);
         }
-        if (response.status !== status) response.applyStatus();
+        if (response.status !== status) {
+          if (response.body === body) this.#restate(context, response, status);
+          response.applyStatus();
+        }
         return this.#recorder.response(context, response);
       };
       const pending = complete(completing, context, response);
@@ -185,6 +189,18 @@ export class RequestHandler<Identity> {
     } catch (error) {
       return this.#rescue(context, response, error);
     }
+  }
+
+  /**
+   * Replaces the body of a REST error to which a policy has given another status, since the body states the status too
+   * (RFC 9457 §3.1.2).
+   */
+  #restate(context: RequestContext<Identity>, response: OutgoingResponse, written: number): void {
+    const { status } = response;
+    if (context.protocol !== 'rest' || written < 400 || !isErrorStatus(status)) return;
+    const code = codesOf(status).at(-1) ?? trpcCodeOf(status);
+    const rejection = { status, code, message: codeMessage(code) };
+    response.body = this.#options.rejectionResponse(context, rejection).body;
   }
 
   /** Responds with 500 to an error of the gateway itself or of a route. */
@@ -204,6 +220,7 @@ export class RequestHandler<Identity> {
     const error = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
     const response = this.#protocols.other.reject(error, context);
     context.error = cause;
+    context.failedCalls = new Map();
     return response;
   }
 

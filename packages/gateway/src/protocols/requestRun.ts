@@ -7,6 +7,7 @@ import type { OutcomeReceiver } from '../calls/deadlines.ts';
 import type { Idempotency, IdempotencyReservation, KeyedCall } from '../policies/idempotency.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
 import type { ContextOptions } from '../procedures/contextOptions.ts';
+import type { SentErrors } from '../calls/sentErrors.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
 
 /** What the calls of every protocol need. */
@@ -14,6 +15,7 @@ export interface RunSettings {
   readonly calls: Calls;
   /** `undefined` if no procedure takes a key. */
   readonly idempotency: Idempotency | undefined;
+  readonly sentErrors: SentErrors;
   // A method, since its parameter is bivariant: functions for any type of identity and data are assignable.
   createContext(options: ContextOptions<unknown>): unknown;
 }

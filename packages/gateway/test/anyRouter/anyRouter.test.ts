@@ -1,4 +1,5 @@
-import { bearer, createGateway, type ErrorFormat, problemDetails, trpcToOpenApiErrors } from 'trpc-gateway';
+import { bearer, createGateway, type ErrorFormat, problemDetails } from 'trpc-gateway';
+import { trpcToOpenApiErrors } from 'trpc-gateway/trpc-to-openapi';
 import { createTRPCClient, httpBatchLink } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
@@ -308,8 +309,9 @@ describe('errorFormat', () => {
       trpcToOpenApiErrors,
       'application/json',
       {
-        message: 'bookId: must be an integer, such as 42 or -7.',
+        message: 'Input validation failed',
         code: 'BAD_REQUEST',
+        data: { code: 'BAD_REQUEST', httpStatus: 400, path: 'books.byId' },
         issues: [
           {
             code: 'invalid_type',

@@ -1,33 +1,42 @@
-import { TRPCError } from '@trpc/server';
+import { TRPCError, type TRPCErrorShape } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { BodyTooLargeError } from '../../http/request.ts';
 import { type Header, OutgoingResponse } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
 import type { PropertyPlace } from '../../operations/propertyPlaces.ts';
-import type { ReportError } from '../../calls/reportError.ts';
+import type { ReportedError, ReportError } from '../../calls/reportError.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
+import type { SentErrors } from '../../calls/sentErrors.ts';
 import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
-import { codeMessage } from '../../procedures/errorCodes.ts';
+import { codeMessage, trpcCodeOf } from '../../procedures/errorCodes.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 
 type Places = ReadonlyMap<PropertyKey, PropertyPlace>;
 
-export type ErrorResponse = ReturnType<typeof createErrorResponse>;
+export type ErrorResponse = ReturnType<typeof createErrorResponses>['errorResponse'];
+
+type ErrorOfCall = Omit<ReportedError<unknown>, 'request'>;
+
+export interface ErrorResponseOptions {
+  readonly format: ErrorFormat;
+  readonly maxResponseBytes: number;
+  readonly sentErrors: SentErrors;
+  /** Receives each error before its response. */
+  readonly reportError: ReportError | undefined;
+  /** Returns an error as tRPC clients receive it. */
+  readonly shapeOf: (error: ErrorOfCall) => TRPCErrorShape;
+}
 
 /**
- * Creates the function that converts errors to REST responses. The status is that of the declared error or of tRPC's
+ * Creates the functions that convert errors to REST responses. The status is that of the declared error or of tRPC's
  * code, the body that of the format. Unexpected errors (5xx) and limits are recorded in the context.
- * @param reportError receives each error before its response
  */
-export function createErrorResponse(
-  format: ErrorFormat,
-  reportError: ReportError | undefined,
-  maxResponseBytes: number,
-) {
+export function createErrorResponses(options: ErrorResponseOptions) {
+  const { format, maxResponseBytes, sentErrors, reportError } = options;
   const shared: readonly Header[] = [['content-type', format.contentType]];
 
   function respond(
@@ -40,7 +49,7 @@ export function createErrorResponse(
     let shown: RestError;
     let body: string;
     try {
-      shown = restError(error, declared, places);
+      shown = restError(error, options, context, declared, places);
       const replacer = shown.issues.length > 0 ? bigintsAsText : undefined;
       body = boundedJson(format.body(shown), maxErrorBytes(maxResponseBytes), replacer) as string;
     } catch (cause) {
@@ -53,10 +62,10 @@ export function createErrorResponse(
       return new OutgoingResponse(500, headers.slice(), internalErrorBody, jsonType);
     }
     const response = new OutgoingResponse(shown.status, headers.slice(), body, shared);
-    const retryAfterSeconds = retryAfterSecondsOf(error, shown.status);
+    const retryAfterSeconds = retryAfterSecondsOf(shown.error, shown.status);
     if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
     if (error instanceof LimitError) context.limit = error.limit;
-    else if (shown.status >= 500) context.error = error;
+    else sentErrors.record(error, context, undefined, shown.status);
     return response;
   }
 
@@ -64,43 +73,48 @@ export function createErrorResponse(
    * @param declared the declared errors of the procedure
    * @param places the parts of the request that carry properties of the input, to name them in issues
    */
-  return (
+  function errorResponse(
     error: TRPCError,
     context: RequestContext,
     headers: readonly Header[] = [],
     declared?: ErrorDefinitions,
     places?: Places,
-  ): OutgoingResponse => {
-    const { ctx, input, operation: path, request, target } = context;
+  ): OutgoingResponse {
+    const { request } = context;
     // Not if the client disconnected: no response is sent then.
     if (reportError && !request.isAborted) {
-      const type = (path === undefined ? undefined : target.procedures[0]?.type) ?? 'unknown';
-      reportError({ error, path, type, input, ctx, request });
+      for (const each of sentErrors.reported(error)) reportError({ ...ofCall(each, context), request });
     }
     return respond(error, context, headers, declared, places);
-  };
+  }
+
+  /** Converts the rejection of malformed HTTP by an adapter, or of a policy that states a status. */
+  function rejectionResponse(
+    context: RequestContext,
+    { status, code, message }: HttpRejection,
+  ): OutgoingResponse {
+    const shown = restError(new RestStatusError(code, status, message), options, context);
+    if (status === 414) context.limit = 'url-bytes';
+    if (status === 431) context.limit = 'header-bytes';
+    return new OutgoingResponse(status, shared.slice(), JSON.stringify(format.body(shown)));
+  }
+
+  return { errorResponse, rejectionResponse };
 }
 
-/** Converts the rejection of malformed HTTP by an adapter to a response in the format of REST errors. */
-export function rejectionResponse(
-  format: ErrorFormat,
-  context: RequestContext,
-  { status, code, message }: HttpRejection,
-): OutgoingResponse {
-  const shown = restError(new RestStatusError(code, status, message));
-  if (status === 414) context.limit = 'url-bytes';
-  if (status === 431) context.limit = 'header-bytes';
-  const type: Header = ['content-type', format.contentType];
-  return new OutgoingResponse(status, [type], JSON.stringify(format.body(shown)));
+/** Returns an error with the properties of its call, as hooks and error formatters receive them. */
+function ofCall(error: TRPCError, { ctx, input, operation: path, target }: RequestContext): ErrorOfCall {
+  const type = (path === undefined ? undefined : target.procedures[0]?.type) ?? 'unknown';
+  return { error, path, type, input, ctx };
 }
 
-/** An error of a REST request with a status that has no tRPC code. */
+/** An error of a REST request with another code than tRPC's, or with a status that has no tRPC code. */
 export class RestStatusError extends TRPCError {
   readonly restCode: string;
   readonly status: number;
 
-  constructor(restCode: string, status: number, message: string) {
-    super({ code: 'BAD_REQUEST', message });
+  constructor(restCode: string, status: number, message: string, code = trpcCodeOf(status), cause?: unknown) {
+    super({ code, message, cause });
     this.restCode = restCode;
     this.status = status;
   }
@@ -118,15 +132,29 @@ export const receiveError = (cause: unknown): TRPCError =>
   cause instanceof BodyTooLargeError ? bodyTooLarge(cause.message) : clientClosedError(cause);
 
 /** @throws if the data of a declared error does not match its schema */
-function restError(error: TRPCError, declared?: ErrorDefinitions, places?: Places): RestError {
-  const shown = declared && formattedError(error, declared);
-  if (shown) return { ...shown, issues: [], error };
-  const isStatusError = error instanceof RestStatusError;
-  const code = isStatusError ? error.restCode : error.code;
-  const issues = withPlaces(issuesOf(error), places);
+function restError(
+  original: TRPCError,
+  { sentErrors, shapeOf }: ErrorResponseOptions,
+  context: RequestContext,
+  declared?: ErrorDefinitions,
+  places?: Places,
+): RestError {
+  const error = sentErrors.of(original);
+  const shown = formattedError(error, declared);
+  const issues = shown ? [] : withPlaces(issuesOf(error), places);
   const message = issues.length > 0 ? formatIssues(issues) : clientMessage(error);
-  const status = isStatusError ? error.status : getHTTPStatusCodeFromError(error);
-  return { code, message, status, isDeclared: false, data: undefined, issues, error };
+  const { restCode: code = error.code, status = getHTTPStatusCodeFromError(error) } =
+    error instanceof RestStatusError ? error : {};
+  return {
+    ...(shown ?? { code, message, status, isDeclared: false, data: undefined }),
+    issues,
+    error,
+    get shape() {
+      const shape = shapeOf(ofCall(original, context));
+      const hasTrpcCode = !(error instanceof RestStatusError) || getHTTPStatusCodeFromError(error) === status;
+      return hasTrpcCode ? shape : { ...shape, data: { ...shape.data, code, httpStatus: status } };
+    },
+  };
 }
 
 const withPlaces = (issues: readonly InputIssue[], places: Places | undefined) =>

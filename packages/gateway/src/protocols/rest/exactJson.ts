@@ -1,6 +1,6 @@
-import { TRPCError } from '@trpc/server';
 import { isExactNumber } from '../../operations/convert.ts';
 import { inputError } from '../../procedures/inputError.ts';
+import { RestStatusError } from './errorResponse.ts';
 
 /** Matches an exponent of three digits, which may exceed the range of a double. */
 const longExponent = /\d[eE][+-]?\d{3}/;
@@ -47,7 +47,7 @@ export function parseExactJson(text: string, isRead: (name: string) => boolean):
     value = JSON.parse(text);
   } catch (cause) {
     const message = text.trim() === '' ? 'The body is empty; send JSON.' : 'The body is not valid JSON.';
-    throw new TRPCError({ code: 'BAD_REQUEST', message, cause });
+    throw new RestStatusError('BAD_REQUEST', 400, message, 'PARSE_ERROR', cause);
   }
   if (!mayRound(text)) return value;
   const issues = [...membersWithInexactNumbers(text)]

@@ -1,14 +1,13 @@
 // Hot path: every REST call with an input runs through it.
 import { TRPCError } from '@trpc/server';
 import { integerPattern } from '../../operations/convert.ts';
-import { readDates } from '../../operations/jsonDates.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { multipartType, type OperationBody } from '../../operations/operationBody.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import { rejectManyParameters } from '../../calls/queryParameters.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import { inputError, toIssue, type InputIssue } from '../../procedures/inputError.ts';
+import { inputError, issuesOf, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
 import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
 import { parseExactJson } from './exactJson.ts';
@@ -26,21 +25,24 @@ type InputLimits = Pick<AllLimits, 'maxJsonDepth' | 'maxQueryParameters'>;
  * @throws {LimitError} `query-parameters`, `json-depth`
  */
 export function readInput(
-  { input: description, output }: Operation,
+  { input: description, output }: Pick<Operation, 'input' | 'output'>,
   { parameters, request }: RequestContext,
   raw: RawBody | undefined,
   limits: InputLimits,
 ): unknown {
-  const { body, headers, path, query } = description;
-  if (body?.isWhole) return raw && withDates(description, readWholeBody(raw, limits.maxJsonDepth));
+  const { body, headers, isLenient, path, query } = description;
+  if (body?.isWhole) return raw && convertWhole(description, readWholeBody(raw, limits.maxJsonDepth));
   const issues: InputIssue[] = [];
-  const input = body && raw ? readBody(body, raw, issues, limits) : {};
+  const hasBody = body && raw && (raw.text !== '' || !isLenient);
+  const input = hasBody ? readBody(body, raw, issues, limits) : {};
   if (query.size > 0) {
     rejectManyParameters(request.query, limits.maxQueryParameters);
-    readFields(request.query, query, input, issues, limits.maxJsonDepth);
+    const values = isLenient ? {} : input;
+    readFields(request.query, query, values, issues, limits.maxJsonDepth);
+    if (isLenient) assignSent(input, values);
     const lastEventId = output.kind === 'events' ? request.header('last-event-id') : undefined;
     const parameter = lastEventId === undefined ? undefined : query.get('lastEventId');
-    if (parameter?.style === 'single') {
+    if (parameter && parameter.style !== 'tree') {
       input[parameter.field] = convertText(parameter.converter, lastEventId, parameter.field, issues);
     }
   }
@@ -65,15 +67,51 @@ export function readInput(
   }
 
   if (issues.length > idIssues) {
-    const others = otherIssues(description, withDates(description, input) as object, issues);
+    const others = otherIssues(description, convertWhole(description, input) as object, issues);
     throw inputError([...issues, ...others]);
   }
   if (isIdTooLarge) {
     throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no resource with this identifier.' });
   }
-  const isAbsent = description.isOptional && raw === undefined && Object.keys(input).length === 0;
+  const isAbsent =
+    description.isOptional && !isLenient && raw === undefined && Object.keys(input).length === 0;
   if (isAbsent) return undefined;
-  return description.dateSchemas.length === 0 ? input : withDates(description, input);
+  return description.convert ? description.convert(input) : input;
+}
+
+/** Sets the parameters of a query that are not empty: for trpc-to-openapi on Express, an empty one is absent. */
+function assignSent(input: Record<string, unknown>, values: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(values)) {
+    const isEmpty = Array.isArray(value) ? value.length === 1 && value[0] === '' : value === '';
+    if (!isEmpty) input[name] = value;
+  }
+}
+
+/** Number of issues that a request record has. */
+const maxRecordedIssues = 20;
+
+/**
+ * Returns the issues for which strict conversion, or the procedure's schemas after it, would reject a request, without
+ * values; `undefined` if there are none.
+ * @param operation the operation with its strict input
+ */
+export function strictIssues(
+  operation: Pick<Operation, 'input' | 'output'>,
+  context: RequestContext,
+  raw: RawBody | undefined,
+  limits: InputLimits,
+): readonly InputIssue[] | undefined {
+  let issues: readonly InputIssue[];
+  try {
+    const input = readInput(operation, context, raw, limits);
+    issues = operation.input.parsers.flatMap((parser) => schemaIssues(parser, input));
+  } catch (error) {
+    if (!(error instanceof TRPCError)) throw error;
+    issues = issuesOf(error);
+    if (issues.length === 0) issues = [{ path: [], message: error.message }];
+  }
+  if (issues.length === 0) return undefined;
+  return issues.slice(0, maxRecordedIssues).map(({ code, path, message }) => ({ code, path, message }));
 }
 
 /**
@@ -81,7 +119,7 @@ export function readInput(
  * @param issues receives the problems
  */
 function readBody(
-  { fields, isRead, otherFields, others, shape, upload }: OperationBody,
+  { fields, isExact, otherFields, others, shape, upload }: OperationBody,
   raw: RawBody,
   issues: InputIssue[],
   { maxJsonDepth, maxQueryParameters }: InputLimits,
@@ -98,7 +136,7 @@ function readBody(
     readFields(text, fields, input, issues, maxJsonDepth);
     return input;
   }
-  const value = parseExactJson(text, isRead);
+  const value = parseExactJson(text, isExact);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const message = 'the body must be a JSON object';
     issues.push({ code: 'invalid_type', expected: 'object', path: [], message });
@@ -143,8 +181,9 @@ export function createReadForm(operations: readonly Operation[]) {
     readers.set(procedure.path, (form) => {
       const issues: InputIssue[] = [];
       const input = readForm(form, known, issues);
-      if (issues.length === 0) return input;
-      throw inputError([...issues, ...otherIssues(description, input, issues)]);
+      const converted = convertWhole(description, input) as object;
+      if (issues.length === 0) return converted;
+      throw inputError([...issues, ...otherIssues(description, converted, issues)]);
     });
   }
   return (path: string, form: FormData): unknown => readers.get(path)?.(form) ?? form;
@@ -172,9 +211,8 @@ function readForm(form: Iterable<FormField> = [], known: KnownFields, issues: In
   return input;
 }
 
-/** Converts the dates of a JSON body. */
-const withDates = ({ dateSchemas }: Operation['input'], input: unknown): unknown =>
-  dateSchemas.reduce((value, schema) => readDates(schema, value), input);
+const convertWhole = ({ convert }: Operation['input'], input: unknown): unknown =>
+  convert ? convert(input) : input;
 
 /** Whether a text is a well-formed int64 that a double cannot represent exactly. No resource has an id like that. */
 function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {

@@ -3,6 +3,7 @@ import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import { CallContext } from '../../calls/requestContext.ts';
+import { failureOf } from '../../procedures/execute.ts';
 import { eventBody } from './restEvents.ts';
 
 function start(
@@ -14,6 +15,7 @@ function start(
     context,
     parse: (event) => event,
     maxEventBytes: 1000,
+    toError: (cause) => failureOf(cause).error,
     reportError: ({ code }) => code,
     pingMs: undefined,
     maxDurationMs: undefined,

@@ -6,7 +6,6 @@ import { isAsyncIterable, type BodyStream, type Header } from '../../http/respon
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
 import type { CallContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
-import { failureOf } from '../../procedures/execute.ts';
 
 interface EventBodyOptions extends Omit<EventStreamOptions, 'abort'> {
   /** Checks an event against the schema of the operation. */
@@ -15,6 +14,8 @@ interface EventBodyOptions extends Omit<EventStreamOptions, 'abort'> {
   readonly context: CallContext;
   /** Maximum size of an event, in bytes. A larger one is replaced by an error, which ends the stream. */
   readonly maxEventBytes: number;
+  /** Converts what the subscription throws to its error. */
+  readonly toError: (cause: unknown) => TRPCError;
   /** Reports an error and returns the body of its response. */
   readonly reportError: (error: TRPCError) => string;
 }
@@ -38,7 +39,7 @@ export const eventStreamHeaders: readonly Header[] = [
  * @throws the error of the subscription, if it fails before its first event and within `firstEventWaitMs`
  */
 export async function eventBody(output: unknown, options: EventBodyOptions): Promise<BodyStream> {
-  const { maxEventBytes, parse, reportError, context } = options;
+  const { maxEventBytes, parse, reportError, toError, context } = options;
   const errorEvent = (error: TRPCError) => `event: error\ndata: ${reportError(error)}\n\n`;
   try {
     const events = isObservable(output) ? observableToAsyncIterable(output, context.signal) : output;
@@ -71,7 +72,7 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
           return `data: ${json}\n${id === undefined ? '' : `id: ${id}\n`}\n`;
         });
       },
-      error: (cause) => errorEvent(failureOf(cause).error),
+      error: (cause) => errorEvent(toError(cause)),
       revoked: () => errorEvent(new TRPCError({ code: 'UNAUTHORIZED', message: revokedMessage })),
     };
     return new ServerSentEvents(all, format, {
@@ -80,7 +81,7 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
     });
   } catch (cause) {
     context.abort();
-    throw cause;
+    throw toError(cause);
   }
 }
 

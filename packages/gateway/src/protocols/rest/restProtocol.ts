@@ -26,7 +26,7 @@ import {
 } from './errorResponse.ts';
 import { headerTexts } from './headerFields.ts';
 import { createPathMatcher } from './pathMatcher.ts';
-import { readInput } from './readInput.ts';
+import { readInput, strictIssues } from './readInput.ts';
 import { receiveBody, toFormData, type RawBody } from './receiveBody.ts';
 import { eventBody } from './restEvents.ts';
 import { writeSuccess } from './successResponse.ts';
@@ -178,7 +178,10 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
   read(): unknown {
     const { context } = this;
-    return (context.input = readInput(this.#operation, context, this.#body, this.settings.limits));
+    const { limits } = this.settings;
+    const { strict } = this.#operation;
+    if (strict) context.strictIssues = strictIssues(strict, context, this.#body, limits);
+    return (context.input = readInput(this.#operation, context, this.#body, limits));
   }
 
   settle(_index: number, outcome: unknown): void {
@@ -191,7 +194,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
 
   /** Starts the stream of a subscription. An error before the first event can still become an error response. */
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
-    const { errorResponse, limits, maxDurationMs, pingMs, watch } = this.settings;
+    const { errorResponse, limits, maxDurationMs, pingMs, sentErrors, watch } = this.settings;
     try {
       this.context.response.body = await eventBody(output, {
         parse,
@@ -200,6 +203,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
         pingMs,
         maxDurationMs,
         watch: (onRevoked) => watch(this.context, onRevoked),
+        toError: sentErrors.toError,
         // The body of an error response is always a string of JSON.
         reportError: (cause) =>
           errorResponse(cause, this.context, undefined, this.#operation.procedure.errors).body as string,
@@ -229,7 +233,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
     const { deprecation, input, procedure } = this.#operation;
     // If the client disconnected, the call's error is a consequence of that, not an error of the service.
     const error = this.context.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
-    const headers = error.code === 'NOT_FOUND' ? deprecation : [];
+    const headers = this.settings.sentErrors.of(error).code === 'NOT_FOUND' ? deprecation : [];
     this.#respond(this.settings.errorResponse(error, this.context, headers, procedure.errors, input.places));
   }
 

@@ -4,7 +4,7 @@ import { isObject } from '../../http/isObject.ts';
 import { discardStream, isAsyncIterable, type Header, type OutgoingResponse } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../../http/serverSentEvents.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
-import { Failure, failureOf } from '../../procedures/execute.ts';
+import { Failure } from '../../procedures/execute.ts';
 import type { TrpcSettings } from './options.ts';
 import { RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
 import { encodeError } from './trpcErrors.ts';
@@ -34,7 +34,7 @@ export class EventsResponse extends RequestCalls {
     }
     this.format = eventHeaders;
     const format = rpcEventFormat(settings, request.lastEventId, (cause) => {
-      const { error } = failureOf(cause);
+      const error = settings.sentErrors.toError(cause);
       this.report(error, this.callOf(0));
       return this.shapeOf(error, this.callOf(0));
     });

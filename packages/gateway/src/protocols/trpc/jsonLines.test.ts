@@ -6,7 +6,7 @@ import { isObservable, observable, observableToAsyncIterable } from '@trpc/serve
 import { jsonlStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { Failure } from '../../procedures/execute.ts';
+import { Failure, failureOf } from '../../procedures/execute.ts';
 import { endless, streamCallbacks } from '../../testing/streams.ts';
 import { JsonLines, type JsonLinesOptions } from './jsonLines.ts';
 
@@ -25,6 +25,7 @@ function linesOf(calls: number, options: Partial<JsonLinesOptions> = {}) {
     calls,
     pingMs: undefined,
     context,
+    toError: (cause) => failureOf(cause).error,
     report: (error, call) => {
       if (call === undefined) seen.errors.push(error.cause ?? error);
     },

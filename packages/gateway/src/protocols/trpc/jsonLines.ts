@@ -19,6 +19,8 @@ export interface JsonLinesOptions extends TextStreamOptions {
   readonly calls: number;
   /** Its signal ends observables. Read only for them, since that takes 3% of a batch of 10. */
   readonly context: { readonly signal: AbortSignal };
+  /** Converts what a call, a promise or an iterable throws to its error. */
+  readonly toError: (cause: unknown) => TRPCError;
   /** Reports the error of a call, or, without one, of a promise, an iterable or a line. It does not throw. */
   readonly report: (error: TRPCError, call?: number) => void;
   /** Returns the shape of an error. The stream fails if it throws. */
@@ -165,9 +167,9 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   /** Rejects a promise, or ends an iterable, with an error. */
   #reject(target: Target, cause: unknown): void {
     if (this.isLast) return;
-    const { report, shapeOf } = this.#options;
+    const { report, shapeOf, toError } = this.#options;
     try {
-      const { error } = failureOf(cause);
+      const error = toError(cause);
       report(error);
       this.#add(target, target.isIterable ? statusError : statusRejected, shapeOf(error, target.call));
     } catch (reportingError) {

@@ -51,7 +51,7 @@ export class JsonResponse extends RequestCalls {
       } else {
         const sentBytes = isBatchCall ? (this.#bytes ??= utf8Length(this.#text)) : 0;
         const { replacement, shape, text } = this.#encodeError(written, index, sentBytes);
-        const error = replacement ?? written;
+        const error = replacement ?? this.settings.sentErrors.of(written);
         this.#text += text;
         this.#bytes = sentBytes + utf8Length(text);
         items.push({ error: shape });

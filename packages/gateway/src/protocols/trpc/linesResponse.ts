@@ -31,6 +31,7 @@ export class LinesResponse extends RequestCalls {
       calls: request.paths.length,
       pingMs: jsonl?.pingMs || undefined,
       context,
+      toError: settings.sentErrors.toError,
       report: (error, index) => this.report(error, index === undefined ? undefined : this.callOf(index)),
       shapeOf: (error, index) => this.shapeOf(error, this.callOf(index)),
       watch: (onRevoked) => settings.watch(context, onRevoked),

@@ -9,7 +9,6 @@ import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { errorStatusOf } from '../../procedures/clientError.ts';
 import { RequestRun } from '../requestRun.ts';
 import type { TrpcSettings } from './options.ts';
 import { jsonType, retryAfterHeader } from './trpcErrors.ts';
@@ -103,6 +102,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     if (http.isAborted && (this.reservation === undefined || this.hasError)) {
       // Only the connection has failed.
       this.context.error = undefined;
+      this.context.mappedError = undefined;
       this.context.failedCalls = new Map();
       this.discard();
       return this.finish(new OutgoingResponse(499, []));
@@ -169,14 +169,11 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
   protected report(cause: TRPCError, call = this.#wholeRequest): void {
     const { request, context, settings } = this;
     if (cause instanceof LimitError) context.limit = cause.limit;
-    else if (errorStatusOf(cause) >= 500) {
-      context.error = cause;
-      const others = context.failedCalls.get(cause);
-      const paths = [others, call.path].filter((path) => path).join(',');
-      context.failedCalls = new Map(context.failedCalls).set(cause, paths);
-    }
+    else settings.sentErrors.record(cause, context, call.path);
     const ctx = this.#ctx as never;
-    settings.trpc.onError?.({ error: cause, ctx, req: request.http, ...call });
+    for (const error of settings.sentErrors.reported(cause)) {
+      settings.trpc.onError?.({ error, ctx, req: request.http, ...call });
+    }
   }
 
   /** Formats an error for clients with the router's `errorFormatter`. */

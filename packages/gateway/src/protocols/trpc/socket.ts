@@ -3,12 +3,11 @@ import { TRPCError } from '@trpc/server';
 import { utf8Length } from '../../http/response.ts';
 import type { SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import type { TraceIds } from '../../calls/requestRecord.ts';
-import type { CallContext, RequestContext } from '../../calls/requestContext.ts';
+import { type CallContext, noFailedCalls, type RequestContext } from '../../calls/requestContext.ts';
 import { batchTooLarge, boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { errorStatusOf } from '../../procedures/clientError.ts';
 import type { SocketSettings } from './options.ts';
 import { encodeError, genericErrorShape } from './trpcErrors.ts';
 
@@ -133,7 +132,10 @@ export class Socket {
   reportError({ path, type, input }: CallInfo, cause: unknown): TRPCError {
     const { error } = failureOf(cause);
     const ctx = this.ctx as never;
-    this.settings.trpc.onError?.({ error, path, type, ctx, req: this.context.request, input });
+    const req = this.context.request;
+    for (const each of this.settings.sentErrors.reported(error)) {
+      this.settings.trpc.onError?.({ error: each, path, type, ctx, req, input });
+    }
     return error;
   }
 
@@ -194,16 +196,20 @@ export class Socket {
     const isStream = call?.type === 'subscription';
     // 499 if the client disconnected, as over HTTP. For a subscription, that is a regular end.
     const success = this.isOpen || isStream ? 200 : 499;
-    const status = error ? errorStatusOf(error) : success;
+    const status = error ? this.settings.sentErrors.statusOf(error) : success;
     const limit = error instanceof LimitError ? error.limit : undefined;
-    const isUnexpected = status >= 500 && limit === undefined && error !== stoppingError;
     const recorded = {
       // Not the path that the client sent: it must not become a label of metrics.
       operation: call?.procedure?.path,
       startedAt: call?.startedAt,
       limit,
-      error: isUnexpected ? error : undefined,
+      error: undefined,
+      mappedError: undefined,
+      failedCalls: noFailedCalls,
     };
+    if (error && limit === undefined && error !== stoppingError) {
+      this.settings.sentErrors.record(error, recorded, undefined, status);
+    }
     this.settings.recorder.call(this.context, recorded, status, isStream, call?.trace);
   }
 

@@ -13,7 +13,6 @@ import type { CallTelemetry } from '../../calls/telemetry.ts';
 import { keyRequired } from '../../calls/idempotencyKey.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
-import { errorStatusOf } from '../../procedures/clientError.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { type CallInfo, type OpenCall, type Socket } from './socket.ts';
@@ -182,7 +181,8 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
     this.#policyContext = undefined;
     let completed = outcome;
     try {
-      const status = outcome instanceof Failure ? errorStatusOf(outcome.error) : 200;
+      const status =
+        outcome instanceof Failure ? this.#socket.settings.sentErrors.statusOf(outcome.error) : 200;
       const pending = complete(this.#completing, context, new OutgoingResponse(status));
       if (pending instanceof Promise) await this.#socket.settings.calls.waitForPolicy(pending, this);
     } catch (cause) {
@@ -240,14 +240,16 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
     const isStopped = this.signal.aborted;
     if (!isStopped) socket.sendState(this, 'started');
     let iterator: (AsyncIterator<unknown> & Partial<AsyncDisposable>) | undefined;
-    const error = await catchError(() => {
+    const error = await this.#catchError(() => {
       iterator = events[Symbol.asyncIterator]();
       return this.#sendEvents(iterator);
     });
     if (error) this.abort();
     // The call ends before its iterator is closed, since an iterator that ignores its signal may never finish.
     this.#end(isStopped ? undefined : error);
-    const closingError = await catchError(() => iterator?.[Symbol.asyncDispose]?.() ?? iterator?.return?.());
+    const closingError = await this.#catchError(
+      () => iterator?.[Symbol.asyncDispose]?.() ?? iterator?.return?.(),
+    );
     try {
       if (error && !isStopped) socket.sendError(this, error);
     } catch (cause) {
@@ -256,6 +258,15 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
     const unsent = isStopped ? (error ?? closingError) : closingError;
     if (unsent) socket.reportError(this, unsent);
     this.#endStopped();
+  }
+
+  async #catchError(run: () => unknown): Promise<TRPCError | undefined> {
+    try {
+      await run();
+      return undefined;
+    } catch (cause) {
+      return this.#socket.settings.sentErrors.toError(cause);
+    }
   }
 
   /** Sends an event. Returns whether the subscription has ended instead. */
@@ -287,15 +298,6 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
         else if (!isAbort(failureOf(cause).error)) this.#socket.reportError(this, cause);
       });
     });
-  }
-}
-
-async function catchError(run: () => unknown): Promise<TRPCError | undefined> {
-  try {
-    await run();
-    return undefined;
-  } catch (cause) {
-    return failureOf(cause).error;
   }
 }
 

@@ -1,10 +1,18 @@
-import { getErrorShape, TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { getErrorShape, TRPCError, type AnyTRPCRouter, type TRPCErrorShape } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { type Header, OutgoingResponse, utf8Length } from '../../http/response.ts';
 import type { ReportError } from '../../calls/reportError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
+import type { SentErrors } from '../../calls/sentErrors.ts';
 import { batchTooLarge, boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
-import { clientMessage, errorStatusOf, isFormatted, unknownCall } from '../../procedures/clientError.ts';
+import {
+  clientMessage,
+  errorStatusOf,
+  isFormatted,
+  isMappedDeclared,
+  unknownCall,
+} from '../../procedures/clientError.ts';
+import { type DeclaredError, declaredShape } from '../../procedures/declareErrors.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 
@@ -23,6 +31,7 @@ export interface TrpcErrorOptions {
   readonly maxResponseBytes: number;
   /** Whether clients do not receive the messages of unexpected errors (`maskUnexpectedErrors`). */
   readonly isMasked: boolean;
+  readonly sentErrors: SentErrors;
   /** Receives each error outside of a procedure before its response. */
   readonly reportError: ReportError | undefined;
 }
@@ -42,11 +51,17 @@ export class TrpcErrors {
     this.#options = options;
   }
 
-  /** Formats an error with the router's `errorFormatter`. */
-  shapeOf(options: ShapeOptions, config = this.#config): object {
-    const shape = getErrorShape({ config, ...options });
+  /**
+   * Formats an error with the router's `errorFormatter`.
+   * @param isOutside whether the error is one of the gateway, outside of a procedure
+   */
+  shapeOf(options: ShapeOptions, isOutside = false): TRPCErrorShape {
+    const error = this.#options.sentErrors.of(options.error);
+    const ownConfig = isOutside ? this.#outsideConfig : this.#config;
+    const config = isMappedDeclared(error) ? declaredConfig(ownConfig, error) : ownConfig;
+    const shape = getErrorShape({ config, ...options, error }) as TRPCErrorShape;
     // A formatter of `.errors()` has run before, with tRPC's own shape.
-    return this.#options.isMasked && isFormatted(options.error) ? maskedShape(shape, options.error) : shape;
+    return this.#options.isMasked && isFormatted(error) ? maskedShape(shape, error) : shape;
   }
 
   /** Encodes the shape of an error as JSON. One that is replaced, since it is too large, is recorded in the context. */
@@ -75,7 +90,7 @@ export class TrpcErrors {
     let body: string;
     let shown = error;
     try {
-      const encoded = this.encode(this.shapeOf({ error, ...unknownCall }, this.#outsideConfig), context);
+      const encoded = this.encode(this.shapeOf({ error, ...unknownCall }, true), context);
       shown = encoded.replacement ?? error;
       body = encoded.text;
       status = getHTTPStatusCode({ error: encoded.shape } as never, [shown]);
@@ -100,6 +115,12 @@ export class TrpcErrors {
     }
   }
 }
+
+/** Formats an error as if its procedure declared it. */
+const declaredConfig = (config: Config, error: DeclaredError): Config => ({
+  ...config,
+  errorFormatter: ({ shape }) => declaredShape(error, shape) as never,
+});
 
 const maskedConfig = (config: Config): Config => ({
   ...config,

@@ -1,4 +1,5 @@
-import { createGateway, problemDetails, type ErrorFormat, trpcToOpenApiErrors } from 'trpc-gateway';
+import { createGateway, problemDetails, type ErrorFormat } from 'trpc-gateway';
+import { trpcToOpenApiErrors } from 'trpc-gateway/trpc-to-openapi';
 import { declareErrors, type GatewayMeta, type ResponseControls, type RestMeta } from 'trpc-gateway/meta';
 import { inputs } from '@petstore/testing/forms';
 import { initTRPC, TRPCError } from '@trpc/server';

@@ -1,0 +1,147 @@
+import { initTRPC, TRPCError } from '@trpc/server';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../../gateway.ts';
+import { apiErrors, problemDetails, type ErrorFormat } from '../../operations/errorFormat.ts';
+import type { GatewayOptions } from '../../options.ts';
+import { declareErrors } from '../../procedures/declareErrors.ts';
+import type { GatewayMeta } from '../../procedures/meta.ts';
+import { trpcToOpenApiErrors } from '../../trpcToOpenApi.ts';
+import type { ResponseControls } from '../../http/response.ts';
+
+const errors = declareErrors({ LOCKED: { status: 423 }, BUSY: { status: 503 } });
+const t = initTRPC
+  .meta<GatewayMeta>()
+  .context<{ readonly response: ResponseControls }>()
+  .create({
+    isDev: false,
+    errorFormatter: ({ shape, error }) => ({
+      ...shape,
+      ...(error.cause?.message === 'teapot' && { data: { ...shape.data, httpStatus: 418 } }),
+    }),
+  });
+const thrown = {
+  expected: () => new TRPCError({ code: 'CONFLICT', message: 'Rex is taken.' }),
+  unexpected: () => new Error('select 1'),
+  formatter: () => new Error('teapot'),
+  declared: () => errors.LOCKED(),
+  busy: () => errors.BUSY(),
+  large: () => new TRPCError({ code: 'CONFLICT', message: 'x'.repeat(2000) }),
+  unnamed: () => new TRPCError({ code: 'UNSUPPORTED_MEDIA_TYPE', cause: new Error('x') }),
+};
+const kinds = Object.keys(thrown) as (keyof typeof thrown)[];
+const fail = t.procedure.input(z.object({ kind: z.enum(kinds) })).output(z.string());
+const own = t.procedure
+  .errors(({ shape }) => ({ ...shape, data: { ...shape.data, httpStatus: 451 } }))
+  .input(z.object({ kind: z.enum(kinds) }))
+  .output(z.string());
+const toBytes = () => new Uint8Array(1);
+const router = t.router({
+  fail: fail
+    .meta({ openapi: { method: 'GET', path: '/fail', successStatus: [200, 202] } })
+    .query(({ ctx, input }) => {
+      ctx.response.status = 202;
+      throw thrown[input.kind]();
+    }),
+  declares: fail
+    .errors(errors)
+    .meta({ openapi: { method: 'GET', path: '/declares', successStatus: [200, 202] } })
+    .query(({ ctx, input }) => {
+      ctx.response.status = 202;
+      throw thrown[input.kind]();
+    }),
+  own: own.meta({ openapi: { method: 'GET', path: '/own' } }).query(({ input }) => {
+    throw thrown[input.kind]();
+  }),
+  photo: t.procedure
+    .meta({
+      openapi: { method: 'GET', path: '/photo', produces: { 'image/png': toBytes, 'image/gif': toBytes } },
+    })
+    .input(z.void())
+    .query(() => new Uint8Array(1)),
+});
+
+type Options = Partial<GatewayOptions<typeof router, unknown>>;
+
+async function send(target: string, options: Options, init: RequestInit = {}) {
+  const gateway = await createGateway({
+    router,
+    createContext: ({ response }) => ({ response }),
+    document: { title: 'Statuses', version: '1.0.0' },
+    onResponse: () => {},
+    maxResponseBytes: 1000,
+    ...options,
+  });
+  const response = await gateway.fetch(new Request(`http://statuses.example/v1/${target}`, init));
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+/** Reads the statuses that the body of a format states. */
+const formats: readonly (readonly [string, ErrorFormat, (body: Record<string, unknown>) => unknown])[] = [
+  ['apiErrors', apiErrors, ({ status }) => status],
+  ['problemDetails', problemDetails, ({ status }) => status],
+  ['trpcToOpenApiErrors', trpcToOpenApiErrors, ({ data }) => (data as { httpStatus?: unknown }).httpStatus],
+];
+const targets: readonly (readonly [target: string, init?: RequestInit])[] = [
+  ...kinds.flatMap(
+    (kind) => [[`fail?kind=${kind}`], [`declares?kind=${kind}`], [`own?kind=${kind}`]] as const,
+  ),
+  ['fail?kind=x'],
+  ['photo', { headers: { accept: 'text/plain' } }],
+  ['unknown'],
+  ['fail', { method: 'DELETE' }],
+];
+const variants: readonly (readonly [string, Options])[] = [
+  ['no further options', {}],
+  ['mapError to a declared error', { mapError: () => errors.LOCKED() }],
+  [
+    'mapError to a TRPCError',
+    { mapError: () => new TRPCError({ code: 'BAD_GATEWAY', message: 'Try later.' }) },
+  ],
+  ['a responseMeta of tRPC with a status', { trpc: { responseMeta: () => ({ status: 404 }) } }],
+  [
+    'a policy that changes the status',
+    { policies: [{ complete: (_, response) => void (response.status = 410) }] },
+  ],
+  [
+    'a policy with a status of no code',
+    { policies: [{ complete: (_, response) => void (response.status = 599) }] },
+  ],
+];
+
+it.each(
+  formats.flatMap(([name, format, statusOf]) =>
+    variants.map(([variant, options]) => [`${name} with ${variant}`, format, statusOf, options] as const),
+  ),
+)(
+  'the status of each error response is the one in its body: %s',
+  async (_title, errorFormat, statusOf, options) => {
+    for (const [target, init] of targets) {
+      const { status, body } = await send(target, { errorFormat, ...options }, init);
+      expect(status).toBeGreaterThanOrEqual(400);
+      // A status that the application's `errorFormatter` writes is sent as trpc-to-openapi sends it.
+      if ((body['data'] as { httpStatus?: unknown } | undefined)?.httpStatus === 418) continue;
+      expect(statusOf(body)).toBe(status);
+    }
+  },
+);
+
+it('a policy that hides a 409 as 404 replaces the code and the message too', async () => {
+  const policies = [{ complete: (_: unknown, response: { status: number }) => void (response.status = 404) }];
+  expect(await send('fail?kind=expected', { policies })).toEqual({
+    status: 404,
+    body: { code: 'NOT_FOUND', message: 'Not found', status: 404 },
+  });
+});
+
+it('a policy that changes the status and the body of an error keeps its own body', async () => {
+  const policies = [
+    {
+      complete: (_: unknown, response: { status: number; body: unknown }) => {
+        response.status = 404;
+        response.body = '{"own":true}';
+      },
+    },
+  ];
+  expect(await send('fail?kind=expected', { policies })).toEqual({ status: 404, body: { own: true } });
+});

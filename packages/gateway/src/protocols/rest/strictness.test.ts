@@ -1,0 +1,485 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parse } from 'node:querystring';
+import { initTRPC } from '@trpc/server';
+import { createOpenApiExpressMiddleware } from 'trpc-to-openapi';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import type { RequestRecord } from '../../calls/requestRecord.ts';
+import { createGateway, type Gateway } from '../../gateway.ts';
+
+import type { GatewayMeta, RestMeta } from '../../procedures/meta.ts';
+import { trpcToOpenApiErrors } from '../../trpcToOpenApi.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+
+/** Returns a value as JSON, with the types that JSON lacks by name. */
+function describeValue(value: unknown): unknown {
+  if (value instanceof Date) return `Date(${value.getTime()})`;
+  if (typeof value === 'bigint' || value === undefined) return `${typeof value}(${value})`;
+  if (Array.isArray(value)) return value.map(describeValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, describeValue(each)]));
+}
+
+function procedureOf(openapi: RestMeta, ...inputs: readonly z.ZodType[]) {
+  const procedure = inputs.reduce(
+    (base, input) => base.input(input as z.ZodObject) as unknown as typeof base,
+    t.procedure.meta({ openapi }),
+  );
+  const output = procedure.output(z.unknown());
+  const resolve = ({ input }: { readonly input: unknown }) => describeValue(input);
+  return openapi.method === 'GET' ? output.query(resolve) : output.mutation(resolve);
+}
+
+const scalars = (number = z.number().optional()) => ({
+  n: z.number().optional(),
+  int: z.int().min(0).nullish(),
+  b: z.boolean().optional(),
+  big: z.bigint().optional(),
+  date: z.date().nullable().optional(),
+  withDefault: z.number().default(7),
+  lazy: z.lazy(() => number),
+  list: z.array(z.number()).optional(),
+  texts: z.array(z.string()).optional(),
+  text: z.string().optional(),
+  kind: z.enum(['a', 'b']).optional(),
+  literal: z.literal('5').optional(),
+  doubled: z
+    .string()
+    .transform((value) => value + value)
+    .optional(),
+  preprocessed: z.preprocess((value) => value, z.string().optional()),
+});
+
+const deep = () => ({
+  nested: z.object({
+    n: z.number(),
+    b: z.boolean(),
+    more: z.object({ date: z.date().optional() }).optional(),
+  }),
+  list: z.array(z.object({ n: z.number().prefault(3) })).optional(),
+  union: z.union([z.number(), z.boolean(), z.null()]).optional(),
+  dateOrText: z.union([z.date(), z.string()]).optional(),
+  record: z.record(z.string(), z.number()).optional(),
+  both: z.intersection(z.object({ n: z.number() }), z.object({ m: z.number() })).optional(),
+  piped: z
+    .number()
+    .transform((value) => value + 1)
+    .optional(),
+  readonly: z.number().readonly().optional(),
+  caught: z.number().catch(9),
+});
+
+/** Created for each server, because trpc-to-openapi changes the schemas. */
+function createRouter() {
+  return t.router({
+    get: procedureOf({ method: 'GET', path: '/get' }, z.object(scalars())),
+    list: procedureOf({ method: 'DELETE', path: '/delete/{n}' }, z.object({ ...scalars(), n: z.number() })),
+    required: procedureOf({ method: 'GET', path: '/required' }, z.object({ b: z.boolean(), n: z.number() })),
+    post: procedureOf({ method: 'POST', path: '/post' }, z.object(scalars())),
+    put: procedureOf({ method: 'PUT', path: '/put/{id}' }, z.object({ id: z.int(), b: z.boolean() })),
+    deep: procedureOf({ method: 'POST', path: '/deep' }, z.object(deep())),
+    optionalGet: procedureOf(
+      { method: 'GET', path: '/optional' },
+      z.object({ n: z.number().default(1) }).optional(),
+    ),
+    optional: procedureOf(
+      { method: 'POST', path: '/optional' },
+      z.object({ n: z.number().optional() }).nullish(),
+    ),
+    whole: procedureOf(
+      { method: 'POST', path: '/whole' },
+      z.object({ n: z.number() }).transform((value) => ({ ...value, isWhole: true })),
+    ),
+    two: procedureOf(
+      { method: 'POST', path: '/two' },
+      z.object({ n: z.number() }),
+      z.object({ b: z.boolean() }),
+    ),
+    loose: procedureOf({ method: 'GET', path: '/loose' }, z.looseObject({ n: z.number().optional() })),
+    path: procedureOf(
+      { method: 'GET', path: '/path/{list}/{text}' },
+      z.object({ list: z.array(z.string()), text: z.string().default('') }),
+    ),
+    none: procedureOf({ method: 'GET', path: '/none' }, z.void()),
+  });
+}
+
+interface Issue {
+  readonly code: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+const deepBodies: readonly object[] = [
+  { nested: { n: '1', b: 0, more: { date: 0 } }, list: [{ n: '5' }, {}] },
+  { nested: { n: null } },
+  { nested: [] },
+  {},
+  { nested: { n: 1, b: 1 }, union: '5' },
+  { nested: { n: 1, b: 1 }, union: null, dateOrText: '2026-01-02T03:04:05Z' },
+  { nested: { n: 1, b: 1 }, record: { a: '5' } },
+  { nested: { n: 1, b: 1 }, both: { n: '1', m: 1 } },
+  { nested: { n: 1, b: 1 }, piped: '1' },
+  { nested: { n: 1, b: 1 }, piped: 1, readonly: 1, caught: '5' },
+  { nested: { n: 1, b: 1 }, readonly: '1' },
+];
+
+type Sent = readonly [method: string, target: string, body?: unknown];
+
+const init = ([method, , body]: Sent): RequestInit => ({
+  method,
+  ...(method !== 'GET' && method !== 'DELETE' && { headers: { 'content-type': 'application/json' } }),
+  ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+});
+
+describe('a lenient gateway', () => {
+  const old = createServer();
+  let gateway: Gateway;
+  beforeAll(async () => {
+    const handler = createOpenApiExpressMiddleware({
+      createContext: () => ({}),
+      // oxlint-disable-next-line typescript/no-explicit-any -- its type requires its own metadata
+      router: createRouter() as any,
+    });
+    old.on('request', (request, response) => {
+      const chunks: Uint8Array[] = [];
+      request.on('data', (chunk: Uint8Array) => chunks.push(chunk));
+      request.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        // As Express 5 and its parser set them.
+        Object.assign(request, {
+          query: parse(request.url?.split('?')[1] ?? ''),
+          body: text === '' ? undefined : (JSON.parse(text) as unknown),
+        });
+        void handler(request as never, response as never);
+      });
+    });
+    await new Promise<void>((resolve) => {
+      old.listen(0, '127.0.0.1', resolve);
+    });
+    gateway = await createGateway({
+      router: createRouter(),
+      createContext: () => ({}),
+      restBasePath: '/',
+      document: { title: 'Lenient', version: '1.0.0' },
+      strictness: 'lenient',
+      errorFormat: trpcToOpenApiErrors,
+    });
+  });
+  afterAll(() => {
+    old.close();
+  });
+
+  async function respond(sent: Sent, dispatch: (target: string, init: RequestInit) => Promise<Response>) {
+    const response = await dispatch(sent[1], init(sent));
+    const body = (await response.json()) as { readonly issues?: readonly Issue[] };
+    // The message for an absent property is another one: there it is converted to NaN.
+    const result = response.ok ? body : body.issues?.map(({ code, path }) => ({ code, path }));
+    return [...sent, response.status, result];
+  }
+
+  const posted = (name: string): readonly Sent[] =>
+    [...jsonValues, '2026-01-02', '2026-01-02T03:04:05Z', 0].map((value) => [
+      'POST',
+      '/post',
+      { [name]: value },
+    ]);
+  const jsonValues = ['5', ' 5 ', '', 'x', '1e3', '+5', true, false, null, 5, 5.5, [], ['5'], [5, '6'], {}];
+  const texts = [
+    '5',
+    '%205',
+    '%2B5',
+    '5.0',
+    '1e1',
+    '0x1f',
+    'x',
+    '',
+    'true',
+    'false',
+    '0',
+    'TRUE',
+    '2026-01-02',
+  ];
+  const queried = (name: string): readonly Sent[] =>
+    [
+      ...texts.map((text) => `${name}=${text}`),
+      name,
+      `${name}=5&${name}=6`,
+      `${name}=&${name}=`,
+      `${name}=&${name}=5`,
+    ].map((query) => ['GET', `/get?${query}`]);
+
+  const rows: readonly (readonly [what: string, sent: readonly Sent[]])[] = [
+    ...Object.keys(scalars()).map(
+      (name) => [`"${name}" of a query and of JSON`, [...queried(name), ...posted(name)]] as const,
+    ),
+    [
+      'absent values',
+      [
+        ['GET', '/get'],
+        ['POST', '/post', {}],
+        ['POST', '/post', ''],
+        ['GET', '/required'],
+        ['GET', '/required?n=1'],
+        ['GET', '/required?n=1&b='],
+      ],
+    ],
+    [
+      'numbers that a double rounds',
+      [['POST', '/post', '{"n":9007199254740993,"list":[1.00000000000000000001]}']],
+    ],
+    [
+      'path parameters',
+      [
+        ['DELETE', '/delete/5?b=1'],
+        ['DELETE', '/delete/x'],
+        ['DELETE', '/delete/9007199254740993'],
+        ['PUT', '/put/5', { id: 7 }],
+        ['PUT', '/put/5', ''],
+        ['PUT', '/put/5.5', { b: 'false' }],
+        ['GET', '/path/5/default'],
+      ],
+    ],
+    [
+      'nested objects, unions, records, intersections and pipes',
+      deepBodies.map((body): Sent => ['POST', '/deep', body]),
+    ],
+    [
+      'an input that is optional as a whole',
+      [
+        ['GET', '/optional'],
+        ['GET', '/optional?n=5'],
+        ['POST', '/optional'],
+        ['POST', '/optional', { n: '5' }],
+      ],
+    ],
+    ['an input that is a pipe', [['POST', '/whole', { n: '5' }]]],
+    ['two inputs', [['POST', '/two', { n: '5', b: 'x' }]]],
+    ['a loose input', [['GET', '/loose?n=5&x=1&y=1&y=2&z=']]],
+    ['an empty input', [['GET', '/none?x=1']]],
+  ];
+  it.each(rows)('converts %s as trpc-to-openapi does', async (_what, requests) => {
+    const { port } = old.address() as AddressInfo;
+    for (const sent of requests) {
+      const expected = await respond(sent, (target, each) =>
+        fetch(`http://127.0.0.1:${port}${target}`, each),
+      );
+      expect(await respond(sent, (target, each) => gateway.fetch(`http://localhost${target}`, each))).toEqual(
+        expected,
+      );
+    }
+  });
+});
+
+/** Creates a gateway of one procedure, and returns its response and the record of it. */
+async function send(
+  options: { readonly strictness?: 'strict' | 'lenient' | 'report' },
+  openapi: RestMeta,
+  inputs: readonly z.ZodType[],
+  target: string,
+  body?: unknown,
+) {
+  const records: RequestRecord[] = [];
+  const { fetch: request } = await createGateway({
+    router: t.router({ a: procedureOf(openapi, ...inputs) }),
+    createContext: () => ({}),
+    document: { title: 'Strictness', version: '1.0.0' },
+    errorFormat: trpcToOpenApiErrors,
+    onResponse: (record) => records.push(record),
+    ...options,
+  });
+  const response = await request(`http://localhost/v1${target}`, init([openapi.method ?? 'GET', '', body]));
+  const text = await response.text();
+  return { status: response.status, body: JSON.parse(text) as unknown, record: records[0] };
+}
+
+const get: RestMeta = { method: 'GET', path: '/a' };
+const post: RestMeta = { method: 'POST', path: '/a' };
+const numeric = z.object({ n: z.number() });
+
+describe('strictness', () => {
+  it('is strict by default, and its metadata takes precedence over the option', async () => {
+    expect((await send({}, post, [numeric], '/a', { n: '5' })).status).toBe(400);
+    expect((await send({}, { ...post, strictness: 'lenient' }, [numeric], '/a', { n: '5' })).body).toEqual({
+      n: 5,
+    });
+    const strict: RestMeta = { ...post, strictness: 'strict' };
+    expect((await send({ strictness: 'lenient' }, strict, [numeric], '/a', { n: '5' })).status).toBe(400);
+  });
+
+  it.each<[what: string, openapi: RestMeta, input: z.ZodType, target: string, parsed: object]>([
+    ['an ambiguous union', get, z.object({ q: z.union([z.string(), z.number()]) }), '/a?q=5', { q: '5' }],
+    ['a union of types that share text', get, z.object({ q: z.literal(['5', 5]) }), '/a?q=5', { q: '5' }],
+    [
+      'a value that a function reads',
+      get,
+      z.object({ q: z.preprocess(Number, z.number()) }),
+      '/a?q=5',
+      { q: 5 },
+    ],
+    ['a set', get, z.object({ q: z.set(z.string()).optional() }), '/a', {}],
+    ['lists of objects', get, z.object({ q: z.array(z.object({})).optional() }), '/a', {}],
+    [
+      'a record of anything in brackets',
+      get,
+      z.object({ q: z.record(z.string(), z.unknown()) }),
+      '/a?q[x]=5',
+      { q: { x: '5' } },
+    ],
+    [
+      'an object in brackets, whose members are converted',
+      get,
+      z.object({ q: z.object({ n: z.number(), list: z.array(z.boolean()) }) }),
+      '/a?q[n]=5.0&q[list]=1',
+      { q: { n: 5, list: [true] } },
+    ],
+    [
+      'a typed unknown parameter',
+      get,
+      z.object({}).catchall(z.union([z.string(), z.number()])),
+      '/a?q=5',
+      { q: '5' },
+    ],
+    [
+      'a header',
+      { ...get, in: { n: { in: 'header', name: 'accept-language' } } },
+      z.object({ n: z.number().optional() }),
+      '/a',
+      {},
+    ],
+  ])('lenient serves %s in a query', async (_what, openapi, input, target, parsed) => {
+    expect(await send({ strictness: 'lenient' }, openapi, [input], target)).toMatchObject({
+      status: 200,
+      body: parsed,
+    });
+  });
+
+  it('lenient converts a schema that contains itself', async () => {
+    const node: z.ZodType = z.object({
+      value: z.number(),
+      get next() {
+        return node.optional();
+      },
+      lazy: z.lazy(() => z.array(node).optional()),
+    });
+    const body = { value: '1', next: { value: true, next: { value: null } }, lazy: [{ value: '' }] };
+    expect((await send({ strictness: 'lenient' }, post, [node], '/a', body)).body).toEqual({
+      value: 1,
+      next: { value: 1, next: { value: 0 } },
+      lazy: [{ value: 0 }],
+    });
+  });
+
+  it('lenient keeps the limit of depth', async () => {
+    const body = `{"a":${'['.repeat(200)}${']'.repeat(200)}}`;
+    const { status } = await send(
+      { strictness: 'lenient' },
+      post,
+      [z.object({ a: z.unknown() })],
+      '/a',
+      body,
+    );
+    expect(status).toBe(400);
+  });
+
+  it('lenient converts the fields of a form', async () => {
+    const form: RestMeta = { ...post, contentTypes: ['multipart/form-data'] };
+    const { fetch: request } = await createGateway({
+      router: t.router({ a: procedureOf(form, z.object({ n: z.number(), b: z.boolean() })) }),
+      createContext: () => ({}),
+      document: { title: 'Form', version: '1.0.0' },
+      strictness: 'lenient',
+    });
+    const body = new FormData();
+    body.append('n', '1e1');
+    body.append('b', 'x');
+    const response = await request('http://localhost/v1/a', { method: 'POST', body });
+    expect(await response.json()).toEqual({ n: 10, b: true });
+  });
+
+  it('a schema of another library than zod is converted strictly', async () => {
+    const other = {
+      '~standard': {
+        version: 1,
+        vendor: 'other',
+        validate: (value: unknown) => ({ value }),
+        jsonSchema: {
+          input: () => ({ type: 'object', properties: { n: { type: 'number' } } }),
+          output: () => ({}),
+        },
+      },
+    } as unknown as z.ZodType;
+    expect((await send({ strictness: 'lenient' }, get, [other], '/a?n=5')).body).toEqual({ n: 5 });
+    expect((await send({ strictness: 'lenient' }, get, [other], '/a?n=%205')).status).toBe(400);
+  });
+
+  const filter = z.object({ n: z.number(), b: z.boolean().optional(), at: z.date().optional() });
+  it.each<[target: string, body: unknown, issues: readonly object[] | undefined]>([
+    ['/a', { n: 5 }, undefined],
+    [
+      '/a',
+      { n: '5', b: 'secret' },
+      [
+        { code: 'invalid_type', path: ['n'], message: 'Invalid input: expected number, received string' },
+        { code: 'invalid_type', path: ['b'], message: 'Invalid input: expected boolean, received string' },
+      ],
+    ],
+    ['/a', { n: 5, at: '2026-01-02T03:04:05Z' }, undefined],
+    [
+      '/a',
+      '{"n":9007199254740993}',
+      [{ code: 'custom', path: ['n'], message: 'contains a number that JSON cannot represent exactly' }],
+    ],
+    ['/a', '', [{ code: undefined, path: [], message: 'The body is empty; send JSON.' }]],
+  ])(
+    'report responds to POST %s with %j as lenient does, and records issues %j',
+    async (target, body, issues) => {
+      const lenient = await send({ strictness: 'lenient' }, post, [filter], target, body);
+      const { record, ...response } = await send({ strictness: 'report' }, post, [filter], target, body);
+      expect(response).toEqual({ status: lenient.status, body: lenient.body });
+      expect(record?.strictIssues).toEqual(issues);
+      expect(lenient.record).not.toHaveProperty('strictIssues');
+    },
+  );
+
+  it.each<[query: string, issues: readonly object[] | undefined]>([
+    ['n=5&b=false', undefined],
+    [
+      'n=%205&b=1&at=2026-01-02',
+      [
+        { code: 'invalid_type', path: ['n'], message: 'must be a number' },
+        { code: 'invalid_type', path: ['b'], message: 'must be true or false' },
+        { code: 'invalid_type', path: ['at'], message: 'must be a date-time (RFC 3339)' },
+      ],
+    ],
+    ['n=5&n=6', [{ code: 'invalid_type', path: ['n'], message: 'must not be sent more than once' }]],
+  ])('report records the issues of the query %s', async (query, issues) => {
+    const { record } = await send({ strictness: 'report' }, get, [filter], `/a?${query}`);
+    expect(record?.strictIssues).toEqual(issues);
+  });
+
+  it('report records at most 20 issues', async () => {
+    const list = { list: Array.from({ length: 100_000 }, () => '5') };
+    const input = z.object({ list: z.array(z.number()) });
+    const { record, status } = await send({ strictness: 'report' }, post, [input], '/a', list);
+    expect([status, record?.strictIssues?.length]).toEqual([200, 20]);
+  });
+
+  it('report warns at start of an input that strict conversion cannot read, and records no issues', async () => {
+    const union = z.object({ q: z.union([z.string(), z.number()]) });
+    // oxlint-disable-next-line no-console -- the gateway warns there
+    const printer = vi.mocked(console.error).mockReturnValue();
+    const { body, record } = await send({ strictness: 'report' }, get, [union], '/a?q=5');
+    expect([body, record?.strictIssues]).toEqual([{ q: '5' }, undefined]);
+    expect(printer.mock.calls).toEqual([
+      [
+        expect.stringMatching(
+          /procedure "a": with strictness: 'strict' it cannot be served .* is a union in/,
+        ),
+      ],
+    ]);
+    printer.mockClear();
+  });
+});
