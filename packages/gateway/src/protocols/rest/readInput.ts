@@ -181,8 +181,9 @@ export function createReadForm(operations: readonly Operation[]) {
     readers.set(procedure.path, (form) => {
       const issues: InputIssue[] = [];
       const input = readForm(form, known, issues);
-      if (issues.length === 0) return input;
-      throw inputError([...issues, ...otherIssues(description, input, issues)]);
+      const converted = convertWhole(description, input) as object;
+      if (issues.length === 0) return converted;
+      throw inputError([...issues, ...otherIssues(description, converted, issues)]);
     });
   }
   return (path: string, form: FormData): unknown => readers.get(path)?.(form) ?? form;
