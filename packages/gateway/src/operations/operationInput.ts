@@ -73,7 +73,9 @@ export function operationInput(
   );
   const namedQuery = queryParameters(at('query'), isLenient);
   const isBody = defaultPlace(rest) === 'body';
-  const query = named && !isBody ? withOthers(namedQuery, named, 'query', { isLenient }) : namedQuery;
+  // Lenient: a strict object rejects other names, and another one drops them.
+  const read = isLenient ? { ...named, others: named.others ?? {} } : named;
+  const query = read && !isBody ? withOthers(namedQuery, read, 'query', { isLenient }) : namedQuery;
   const headers = at('header', 'cookie').map((property) => textParameter(property, { isLenient }));
   // A path parameter is always sent, so the input is never absent.
   const isOptional = path.length === 0 && schemas.every(acceptsUndefined);

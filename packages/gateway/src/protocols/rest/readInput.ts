@@ -3,17 +3,17 @@ import { TRPCError } from '@trpc/server';
 import { integerPattern } from '../../operations/convert.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { multipartType, type OperationBody } from '../../operations/operationBody.ts';
-import type { TextParameter } from '../../operations/parameter.ts';
+import type { ParameterMap, TextParameter } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import { rejectManyParameters } from '../../calls/queryParameters.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { inputError, issuesOf, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
 import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
-import { parseExactJson } from './exactJson.ts';
+import { parseExactJson, parseLenientJson } from './exactJson.ts';
 import { convertHeaders } from './headerFields.ts';
 import type { FormField, RawBody } from './receiveBody.ts';
-import { convertRest, convertText, readFields, setValue } from './textParameters.ts';
+import { convertRest, convertText, lenientFormDecode, readFields, setValue } from './textParameters.ts';
 
 type InputLimits = Pick<AllLimits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
@@ -33,16 +33,14 @@ export function readInput(
   const { body, headers, isLenient, path, query } = description;
   if (body?.isWhole) return raw && convertWhole(description, readWholeBody(raw, limits.maxJsonDepth));
   const issues: InputIssue[] = [];
-  const hasBody = body && raw && (raw.text !== '' || !isLenient);
-  const input = hasBody ? readBody(body, raw, issues, limits) : {};
+  const input = body && raw ? readBody(body, raw, issues, limits, isLenient) : {};
   if (query.size > 0) {
     rejectManyParameters(request.query, limits.maxQueryParameters);
-    const values = isLenient ? {} : input;
-    readFields(request.query, query, values, issues, limits.maxJsonDepth);
-    if (isLenient) assignSent(input, values);
+    if (isLenient) readLenientQuery(request.query, query, input, issues, limits.maxJsonDepth);
+    else readFields(request.query, query, input, issues, limits.maxJsonDepth);
     const lastEventId = output.kind === 'events' ? request.header('last-event-id') : undefined;
     const parameter = lastEventId === undefined ? undefined : query.get('lastEventId');
-    if (parameter && parameter.style !== 'tree') {
+    if (parameter?.style === (isLenient ? 'any' : 'single')) {
       input[parameter.field] = convertText(parameter.converter, lastEventId, parameter.field, issues);
     }
   }
@@ -79,9 +77,17 @@ export function readInput(
   return description.convert ? description.convert(input) : input;
 }
 
-/** Sets the parameters of a query that are not empty: for trpc-to-openapi on Express, an empty one is absent. */
-function assignSent(input: Record<string, unknown>, values: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(values)) {
+/** Reads a query as trpc-to-openapi on Express does: an empty parameter is absent. */
+function readLenientQuery(
+  text: string,
+  known: ParameterMap,
+  input: Record<string, unknown>,
+  issues: InputIssue[],
+  maxDepth: number,
+): void {
+  const values = {};
+  readFields(text, known, values, issues, maxDepth, lenientFormDecode);
+  for (const [name, value] of Object.entries<unknown>(values)) {
     const isEmpty = Array.isArray(value) ? value.length === 1 && value[0] === '' : value === '';
     if (!isEmpty) input[name] = value;
   }
@@ -106,7 +112,7 @@ export function strictIssues(
     const input = readInput(operation, context, raw, limits);
     issues = operation.input.parsers.flatMap((parser) => schemaIssues(parser, input));
   } catch (error) {
-    if (!(error instanceof TRPCError)) throw error;
+    if (!(error instanceof TRPCError)) return undefined;
     issues = issuesOf(error);
     if (issues.length === 0) issues = [{ path: [], message: error.message }];
   }
@@ -119,10 +125,11 @@ export function strictIssues(
  * @param issues receives the problems
  */
 function readBody(
-  { fields, isExact, otherFields, others, shape, upload }: OperationBody,
+  { fields, isRead, otherFields, others, shape, upload }: OperationBody,
   raw: RawBody,
   issues: InputIssue[],
   { maxJsonDepth, maxQueryParameters }: InputLimits,
+  isLenient: boolean,
 ): Record<string, unknown> {
   const { isForm, text } = raw;
   if (text === undefined) {
@@ -136,7 +143,7 @@ function readBody(
     readFields(text, fields, input, issues, maxJsonDepth);
     return input;
   }
-  const value = parseExactJson(text, isExact);
+  const value = isLenient ? parseLenientJson(text) : parseExactJson(text, isRead);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const message = 'the body must be a JSON object';
     issues.push({ code: 'invalid_type', expected: 'object', path: [], message });
