@@ -110,7 +110,7 @@ const jsonOfType: Readonly<Record<string, Json | undefined>> = {
 };
 
 /** Types that JSON has, but not with each of the values or checks that zod allows. */
-const partlyJson = new Set<string>(['literal', 'number', 'object']);
+const partlyJson = new Set<string>(['default', 'literal', 'number', 'object', 'prefault']);
 
 /** Members of metadata that are for other readers than those of the document. */
 const otherMetadata = ['header', 'id', 'outputId', 'override', 'param', 'typescript', 'unusedIO'];
