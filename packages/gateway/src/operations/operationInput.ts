@@ -95,11 +95,7 @@ export function operationInput(
   const conversions = isLenient
     ? zodParsers.map(lenientConversion)
     : body?.contentTypes.some(isJson)
-      ? schemas.filter(hasDate).map(
-          (schema): Conversion =>
-            (value) =>
-              readDates(schema, value),
-        )
+      ? schemas.filter(hasDate).map(dateConversion)
       : [];
   return {
     isOptional,
@@ -121,6 +117,11 @@ export function operationInput(
         : (input) => conversions.reduce((value, convert) => convert(value), input),
   };
 }
+
+const dateConversion =
+  (schema: Schema): Conversion =>
+  (value) =>
+    readDates(schema, value);
 
 /**
  * Returns the schema of an input without named properties.
