@@ -207,7 +207,7 @@ export const textConverter: ParameterConverter = { ...stringConverter, isRepeate
 export interface ConversionOptions {
   /** Whether it may be a file. */
   readonly canBeFile?: boolean;
-  /** Whether text is passed on, and `lenientConversion` converts the whole input. */
+  /** Whether text is passed on, and `convertLeniently` converts the whole input. */
   readonly isLenient?: boolean | undefined;
 }
 

@@ -3,7 +3,7 @@ import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
 import { hasDate } from './inspectJson.ts';
 import { readDates } from './jsonDates.ts';
-import { lenientConversion, type Conversion } from './lenient.ts';
+import { convertLeniently } from './lenient.ts';
 import { isJson, operationBody, type OperationBody } from './operationBody.ts';
 import {
   queryParameters,
@@ -15,6 +15,8 @@ import {
 import type { PathTemplate } from './pathTemplate.ts';
 import { defaultPlace, propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
 import { acceptsUndefined, details, inputProperties, isVoid, type Schema } from './schema.ts';
+
+type Conversion = (value: unknown) => unknown;
 
 /** The places of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
@@ -92,11 +94,11 @@ export function operationInput(
     },
     rest,
   );
-  const conversions = isLenient
-    ? zodParsers.map(lenientConversion)
-    : body?.contentTypes.some(isJson)
-      ? schemas.filter(hasDate).map(dateConversion)
-      : [];
+  const dated = body?.contentTypes.some(isJson) ? schemas.filter(hasDate) : [];
+  const readAllDates: Conversion = (value) =>
+    dated.reduce((result, schema) => readDates(schema, result), value);
+  const convertAll: Conversion = (value) =>
+    zodParsers.reduce((result, parser) => convertLeniently(parser, result), value);
   return {
     isOptional,
     path,
@@ -111,17 +113,9 @@ export function operationInput(
       ),
     ),
     isLenient,
-    convert:
-      conversions.length === 0
-        ? undefined
-        : (input) => conversions.reduce((value, convert) => convert(value), input),
+    convert: isLenient ? convertAll : dated.length > 0 ? readAllDates : undefined,
   };
 }
-
-const dateConversion =
-  (schema: Schema): Conversion =>
-  (value) =>
-    readDates(schema, value);
 
 /**
  * Returns the schema of an input without named properties.

@@ -85,11 +85,10 @@ export function queryParameters(properties: readonly PlacedProperty[], isLenient
   const parameters = properties.map((property): Parameter => {
     const { field, schema } = property;
     if (!isObjectSchema(schema)) return textParameter(property, { isLenient });
-    return {
-      ...property,
-      style: 'tree',
-      tree: withSubject(`"${field}"`, () => queryTree(schema, isLenient)),
-    };
+    const tree = withSubject(`"${field}"`, () =>
+      queryTree(schema, isLenient ? () => textConverter : undefined),
+    );
+    return { ...property, style: 'tree', tree };
   });
   const entries = parameters.map((parameter) => [parameter.place.name, parameter] as const);
   return parameters.some(({ style }) => style === 'tree') ? new TreeParameters(entries) : new Map(entries);

@@ -3,7 +3,7 @@ import { TRPCError } from '@trpc/server';
 import { integerPattern } from '../../operations/convert.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { multipartType, type OperationBody } from '../../operations/operationBody.ts';
-import type { ParameterMap, TextParameter } from '../../operations/parameter.ts';
+import type { TextParameter } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import { rejectManyParameters } from '../../calls/queryParameters.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
@@ -36,8 +36,10 @@ export function readInput(
   const input = body && raw ? readBody(body, raw, issues, limits, isLenient) : {};
   if (query.size > 0) {
     rejectManyParameters(request.query, limits.maxQueryParameters);
-    if (isLenient) readLenientQuery(request.query, query, input, issues, limits.maxJsonDepth);
-    else readFields(request.query, query, input, issues, limits.maxJsonDepth);
+    const decode = isLenient ? lenientFormDecode : undefined;
+    const values = isLenient ? {} : input;
+    readFields(request.query, query, values, issues, limits.maxJsonDepth, decode);
+    if (isLenient) assignSent(input, values);
     const lastEventId = output.kind === 'events' ? request.header('last-event-id') : undefined;
     const parameter = lastEventId === undefined ? undefined : query.get('lastEventId');
     if (parameter?.style === (isLenient ? 'any' : 'single')) {
@@ -77,17 +79,9 @@ export function readInput(
   return description.convert ? description.convert(input) : input;
 }
 
-/** Reads a query as trpc-to-openapi on Express does: an empty parameter is absent. */
-function readLenientQuery(
-  text: string,
-  known: ParameterMap,
-  input: Record<string, unknown>,
-  issues: InputIssue[],
-  maxDepth: number,
-): void {
-  const values = {};
-  readFields(text, known, values, issues, maxDepth, lenientFormDecode);
-  for (const [name, value] of Object.entries<unknown>(values)) {
+/** Sets the parameters of a query that are not empty: for trpc-to-openapi on Express, an empty one is absent. */
+function assignSent(input: Record<string, unknown>, values: object): void {
+  for (const [name, value] of Object.entries(values) as [string, unknown][]) {
     const isEmpty = Array.isArray(value) ? value.length === 1 && value[0] === '' : value === '';
     if (!isEmpty) input[name] = value;
   }
