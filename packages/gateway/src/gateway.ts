@@ -29,6 +29,7 @@ import { readProcedures, type ServedProcedure } from './procedures/procedures.ts
 import { createRouteOf, isBelow, createLinkBase, readPaths, requireFreePaths } from './protocols/paths.ts';
 import { createProtocolOf, RequestHandler } from './protocols/requestHandler.ts';
 import { createErrorResponses } from './protocols/rest/errorResponse.ts';
+import { createReadForm } from './protocols/rest/readInput.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteProtocol } from './protocols/rest/serveRoutes.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
@@ -282,6 +283,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     basePath: paths.trpcBasePath,
     trpc: trpcOptions(options.trpc, limits, reportError),
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
+    readForm: createReadForm(operations),
     eventTimes: times,
     errors,
   };

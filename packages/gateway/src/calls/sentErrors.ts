@@ -29,7 +29,7 @@ export class SentErrors {
 
   /** Maps the error of a call, and returns its outcome. */
   readonly mapOutcome = (outcome: unknown): unknown => {
-    if (outcome instanceof Failure) this.#map(outcome.error);
+    if (outcome instanceof Failure) this.toError(outcome.error);
     return outcome;
   };
 
@@ -52,7 +52,7 @@ export class SentErrors {
   /** Converts anything that the application has thrown to a `TRPCError`, and maps it. It returns the original error. */
   readonly toError = (cause: unknown): TRPCError => {
     const { error } = failureOf(cause);
-    this.#map(error);
+    if (this.#mapError && !(error instanceof LimitError)) this.#map(error, this.#mapError);
     return error;
   };
 
@@ -86,12 +86,11 @@ export class SentErrors {
     }
   }
 
-  #map(error: TRPCError): void {
-    if (this.#mapError === undefined || error instanceof LimitError) return;
+  #map(error: TRPCError, mapError: MapError): void {
     this.#sent.delete(error);
     this.#thrown.delete(error);
     try {
-      const mapped: unknown = this.#mapError(error);
+      const mapped: unknown = mapError(error);
       if (isTrpcError(mapped)) {
         // The message of an error that it keeps may be that of a driver.
         if (mapped !== error || mapped instanceof DeclaredError) addMappedError(mapped);

@@ -128,10 +128,11 @@ function documentedBody(operation: Operation, body: OperationBody, components: C
   const isBytes = upload !== undefined && upload.kind !== 'files' && upload.kind !== 'spool';
   const content = contentTypes.map((type) => {
     if (isBytes) return [type, bytesContent] as const;
-    const schema = components.write(bodySchema(operation, body), 'input');
+    const described = bodySchema(operation, body);
+    const schema = components.write(described, 'input');
     if (type !== 'multipart/form-data') return [type, { schema }] as const;
     if (files !== undefined) makeOptional(components.resolve(schema), files);
-    return [type, { schema, encoding: partEncodings(body, components) }] as const;
+    return [type, { schema, encoding: partEncodings(described, components) }] as const;
   });
   return {
     description:
@@ -156,10 +157,10 @@ function makeOptional(schema: { required?: string[] }, name: string): void {
  * type in their schema.
  */
 function partEncodings(
-  { shape }: OperationBody,
+  body: Schema,
   components: Components,
 ): Record<string, oas31.EncodingObject> | undefined {
-  const encodings = Object.entries(shape).flatMap(([name, schema]) => {
+  const encodings = Object.entries(propertiesOf(body)?.shape ?? {}).flatMap(([name, schema]) => {
     const contentType = partType(components.write(schema, 'input'), components);
     return contentType === undefined ? [] : [[name, { contentType }] as const];
   });

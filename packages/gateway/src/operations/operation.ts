@@ -7,6 +7,7 @@ import { boundedSchema } from '../procedures/parseFunction.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { isZod } from '../procedures/standardSchema.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
+import { formSchema } from './formInput.ts';
 import { hasDate, requireJson } from './inspectJson.ts';
 import { operationInput, type OperationInput } from './operationInput.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
@@ -28,7 +29,7 @@ type ServedRestMeta = RestMeta & Required<Pick<RestMeta, 'method' | 'path'>>;
 /** A REST operation: how a procedure is served and documented, derived once from its metadata and schemas. */
 export interface Operation {
   readonly procedure: Procedure;
-  /** The schemas of its inputs. */
+  /** The schemas of its inputs; the one of the form if the procedure receives a `FormData`. */
   readonly inputs: readonly (Schema | undefined)[];
   readonly rest: ServedRestMeta;
   readonly operationId: string;
@@ -165,7 +166,9 @@ function createOperation(
   options: OperationsOptions & { readonly read: ReadSchema; readonly warn: (sentence: string) => void },
 ): Operation {
   const { basePath, links, read, voidStatus, warn } = options;
-  const inputs = procedure.inputs.map((input) => read(input, 'input', 'input'));
+  const schemas = procedure.inputs.map((input) => read(input, 'input', 'input'));
+  const form = formSchema(schemas, written);
+  const inputs = form ? [form] : schemas;
   if (basePath !== '' && written.path?.startsWith(`${basePath}/`)) {
     reject(
       `its path ${written.path} begins with the base path, which is added to it; leave it out, or set restBasePath: '/'`,

@@ -60,7 +60,7 @@ const octetStreamType = 'application/octet-stream';
 export const jsonContentType = 'application/json';
 const mergePatchType = 'application/merge-patch+json';
 export const formType = 'application/x-www-form-urlencoded';
-const multipartType = 'multipart/form-data';
+export const multipartType = 'multipart/form-data';
 const parsedTypes: readonly string[] = [jsonContentType, formType, multipartType, mergePatchType];
 
 /** Whether a media type is JSON. */
@@ -105,7 +105,8 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   const files = parts.find(({ schema }) => isFileStream(schema[details]?.custom));
   // A merge patch is for PATCH only (RFC 7396).
   const typesOfProperties = rest.method === 'PATCH' ? parsedTypes : parsedTypes.slice(0, -1);
-  const supported = bytes ? octetStreamType : files ? multipartType : whole ? jsonContentType : undefined;
+  const isMultipart = files ?? whole?.[details]?.isForm;
+  const supported = bytes ? octetStreamType : isMultipart ? multipartType : whole && jsonContentType;
   const contentTypes = bodyTypes(rest, supported ? [supported] : typesOfProperties, bytes !== undefined);
   if (contentTypes.some(isJson)) {
     for (const { field, schema } of parts) {

@@ -14,7 +14,7 @@ import {
 } from './parameter.ts';
 import type { PathTemplate } from './pathTemplate.ts';
 import { defaultPlace, propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
-import { acceptsUndefined, inputProperties, isVoid, type Schema } from './schema.ts';
+import { acceptsUndefined, details, inputProperties, isVoid, type Schema } from './schema.ts';
 
 /** The places of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
@@ -53,7 +53,7 @@ export function operationInput(
   template: PathTemplate,
   parsers: readonly unknown[],
 ): OperationInput {
-  const named = inputProperties(inputs);
+  const named = inputs.some((input) => input?.[details]?.isForm) ? undefined : inputProperties(inputs);
   const schemas = inputs.filter((input) => input !== undefined);
   const zodParsers = parsers.filter(isZod);
   const isLenient =

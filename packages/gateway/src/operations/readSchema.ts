@@ -4,7 +4,7 @@ import { isObject } from '../http/isObject.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { reject } from '../http/gatewayError.ts';
 import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
-import { details, mapSchemas, optionalOf, type Details, type Schema } from './schema.ts';
+import { acceptsSample, details, mapSchemas, optionalOf, type Details, type Schema } from './schema.ts';
 
 type Json = Record<PropertyKey, unknown>;
 
@@ -103,6 +103,8 @@ const indexKey = 'x-gateway-details';
 const jsonOfType: Readonly<Record<string, Json | undefined>> = {
   date: { type: 'string', format: 'date-time' },
   bigint: { type: 'integer', format: 'int64' },
+  /** `z.instanceof(File)`. zod describes its own `z.file()`. */
+  file: { type: 'string', format: 'binary' },
   undefined: { not: {} },
   void: { not: {} },
 };
@@ -122,7 +124,10 @@ export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Sche
     unrepresentable({ zodSchema }) {
       const { def } = zodSchema._zod;
       const own: Details = { type: def.type, ...(def.type === 'custom' && { custom: def }) };
-      return partlyJson.has(def.type) ? 'any' : { ...jsonOfType[def.type], [details]: own };
+      if (partlyJson.has(def.type)) return 'any';
+      const isFile =
+        own.custom && acceptsSample(own.custom, new File([], '')) && !acceptsSample(own.custom, {});
+      return { ...jsonOfType[isFile ? 'file' : def.type], [details]: own };
     },
     override(context) {
       const jsonSchema: Json = context.jsonSchema;

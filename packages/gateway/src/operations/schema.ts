@@ -31,6 +31,8 @@ export interface Details {
   readonly type?: string;
   /** The definition of a `z.custom()`. */
   readonly custom?: z.core.$ZodCustomDef;
+  /** Whether it is the form of an input that the procedure receives as a `FormData`. */
+  readonly isForm?: boolean;
   /** The property that tells the members of a union apart, and its values by member. */
   readonly discriminator?:
     | { readonly propertyName: string; readonly values: readonly (readonly string[])[] }

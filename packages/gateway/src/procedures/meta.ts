@@ -40,7 +40,7 @@ export interface UploadLimits {
   readonly maxFiles?: number;
   /**
    * Stores the files of a form (`z.file()`) by the gateway's option `spool` until the call has ended, instead of in
-   * memory. Default: false.
+   * memory, where those of a tRPC client stay. Default: false.
    */
   readonly spool?: boolean;
 }
@@ -120,7 +120,8 @@ export interface RestMeta {
    * input of bytes.
    * - `application/json`
    * - `application/x-www-form-urlencoded`
-   * - `multipart/form-data`, for forms with `z.file()`
+   * - `multipart/form-data`, for forms with `z.file()`. If it is the only one, an input that reads a `FormData` receives
+   *   it as over tRPC: `z.instanceof(FormData)`, `zfd.formData` of zod-form-data, or a function.
    * - `application/merge-patch+json` (RFC 7396), for `PATCH`. `null` removes a property: the schema of a property that may
    *   be removed must be nullable.
    * - any other, for an input of bytes: `octetInputParser`, `z.instanceof(ReadableStream)`, `Uint8Array` or `Blob`

@@ -247,11 +247,15 @@ describe('mapError', () => {
     expect(spy).toHaveBeenCalledOnce();
   });
 
-  it.each([false, true])(
-    'an error that mapError keeps is sent as without mapError (maskUnexpectedErrors: %s)',
-    async (maskUnexpectedErrors) => {
+  it.each([
+    ['undefined', false, () => undefined],
+    ['undefined', true, () => undefined],
+    ['the error', true, (error: TRPCError) => error],
+  ])(
+    'an error for which mapError returns %s is sent as without mapError (maskUnexpectedErrors: %s)',
+    async (_, maskUnexpectedErrors, keep) => {
       const options = { maskUnexpectedErrors };
-      const kept = await start({ mapError: () => undefined, options });
+      const kept = await start({ mapError: keep, options });
       const without = await start({ options });
       for (const [target, init] of requests('gone')) {
         expect(await kept.get(target, init)).toEqual(await without.get(target, init));

@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import { integerPattern } from '../../operations/convert.ts';
 import type { Operation } from '../../operations/operation.ts';
-import type { OperationBody } from '../../operations/operationBody.ts';
+import { multipartType, type OperationBody } from '../../operations/operationBody.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import { rejectManyParameters } from '../../calls/queryParameters.ts';
@@ -12,7 +12,7 @@ import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
 import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
 import { parseExactJson } from './exactJson.ts';
 import { convertHeaders } from './headerFields.ts';
-import type { RawBody } from './receiveBody.ts';
+import type { FormField, RawBody } from './receiveBody.ts';
 import { convertRest, convertText, readFields, setValue } from './textParameters.ts';
 
 type InputLimits = Pick<AllLimits, 'maxJsonDepth' | 'maxQueryParameters'>;
@@ -125,7 +125,11 @@ function readBody(
   { maxJsonDepth, maxQueryParameters }: InputLimits,
 ): Record<string, unknown> {
   const { isForm, text } = raw;
-  if (text === undefined) return readUpload(upload, raw, issues);
+  if (text === undefined) {
+    const input = readForm(raw.fields, fields, issues);
+    if (upload?.field !== undefined) input[upload.field] = raw.content;
+    return input;
+  }
   if (isForm) {
     rejectManyParameters(text, maxQueryParameters, 'form');
     const input = {};
@@ -157,13 +161,45 @@ function readWholeBody(raw: RawBody, maxJsonDepth: number): unknown {
   return value;
 }
 
-function readUpload(
-  upload: OperationBody['upload'],
-  { content, fields = [] }: RawBody,
-  issues: InputIssue[],
-): Record<string, unknown> {
-  const input = upload?.field === undefined ? {} : { [upload.field]: content };
-  for (const [parameter, value] of fields) {
+/**
+ * Creates the function that reads the `FormData` of a tRPC client into the same input as over REST, with the same issues.
+ * Properties that REST has in other places are fields of the form too. A procedure without a form over REST, or which
+ * receives a `FormData` there too, receives the form as it is.
+ */
+export function createReadForm(operations: readonly Operation[]) {
+  const readers = new Map<string, (form: FormData) => unknown>();
+  for (const { input: description, procedure } of operations) {
+    const { body, headers, path, query } = description;
+    if (!body?.contentTypes.includes(multipartType) || body.isWhole) continue;
+    const elsewhere = new Map<string, TextParameter>();
+    for (const parameter of [...path, ...query.values(), ...headers]) {
+      if (parameter.style === 'tree') continue;
+      const style = parameter.converter.isRepeated ? 'repeat' : 'single';
+      elsewhere.set(parameter.field, { ...parameter, style });
+    }
+    const known = { get: (name: string) => elsewhere.get(name) ?? body.fields.get(name) };
+    readers.set(procedure.path, (form) => {
+      const issues: InputIssue[] = [];
+      const input = readForm(form, known, issues);
+      const converted = convertWhole(description, input) as object;
+      if (issues.length === 0) return converted;
+      throw inputError([...issues, ...otherIssues(description, converted, issues)]);
+    });
+  }
+  return (path: string, form: FormData): unknown => readers.get(path)?.(form) ?? form;
+}
+
+type KnownFields = Pick<OperationBody['fields'], 'get'>;
+
+/**
+ * Reads the known fields of a form.
+ * @param issues receives the problems
+ */
+function readForm(form: Iterable<FormField> = [], known: KnownFields, issues: InputIssue[]) {
+  const input: Record<string, unknown> = {};
+  for (const [name, value] of form) {
+    const parameter = known.get(name);
+    if (parameter === undefined) continue;
     const { converter, field } = parameter;
     const isText = typeof value === 'string';
     // The converter of a file, and of an unknown field, returns it as it is.

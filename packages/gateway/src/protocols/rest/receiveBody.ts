@@ -6,10 +6,10 @@ import type { Spool, SpooledFile, UploadedFile } from '../../http/upload.ts';
 import {
   formType,
   jsonContentType,
+  multipartType,
   type OperationBody,
   type OperationUpload,
 } from '../../operations/operationBody.ts';
-import type { TextParameter } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import { receiveError } from './errorResponse.ts';
 import { MultipartReader } from './multipartReader.ts';
@@ -27,15 +27,14 @@ export interface RawBody {
   readonly isForm?: boolean;
   /** The value of an upload's property, or of the whole input: bytes, a stream, or files that are still arriving. */
   readonly content?: unknown;
-  /** The known fields of a `multipart/form-data` form, in the order of arrival. */
+  /** The known fields of a `multipart/form-data` form, in the order of arrival; all if the form is the whole input. */
   readonly fields?: readonly FormField[];
   /** Releases the body and its files, once the call has ended. It never rejects. */
   readonly close?: () => Promise<unknown>;
 }
 
-type FormField = readonly [parameter: TextParameter, value: string | File];
-
-const multipartType = 'multipart/form-data';
+/** A text field or a file of a form. */
+export type FormField = readonly [name: string, value: string | File];
 
 /**
  * Receives the body of a request. Without a promise, if all bytes of a text have arrived. A stream is passed on unread,
@@ -154,9 +153,10 @@ async function receiveUpload(
 /** Receives a form: all of it, or up to its first file if the procedure reads the files. */
 async function receiveForm(
   reader: MultipartReader,
-  { fields: known, upload }: OperationBody,
+  { fields: known, isWhole, upload }: OperationBody,
   spool: Spool,
 ): Promise<RawBody> {
+  // Not a `FormData`: Bun's returns copies of its files (oven-sh/bun#36436), whose paths `temporaryPath` does not know.
   const fields: FormField[] = [];
   const files: SpooledFile[] = [];
   // A file that cannot be deleted is left in the temporary directory.
@@ -164,24 +164,30 @@ async function receiveForm(
   try {
     for (;;) {
       const file = await reader.nextFile((name, value) => {
-        const parameter = known.get(name);
-        if (parameter) fields.push([parameter, value]);
+        if (isWhole || known.get(name)) fields.push([name, value]);
       });
       if (upload?.kind === 'files') {
         return { content: streamedFiles(reader, file, known, upload.field), fields, close };
       }
-      if (file === undefined) return { fields, close };
+      if (file === undefined) return { content: isWhole ? toFormData(fields) : undefined, fields, close };
       const parameter = known.get(file.field);
-      if (parameter === undefined) continue;
-      const stored = parameter.converter.isFile || parameter.style === 'any' ? await spool(file) : undefined;
+      if (!isWhole && parameter === undefined) continue;
+      const isFile = isWhole || parameter?.converter.isFile || parameter?.style === 'any';
+      const stored = isFile ? await spool(file) : undefined;
       if (stored) files.push(stored);
       // A file instead of a text is rejected later, with the name of its field.
-      fields.push([parameter, stored?.file ?? new File([], '')]);
+      fields.push([file.field, stored?.file ?? new File([], '')]);
     }
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+export function toFormData(fields: readonly FormField[]): FormData {
+  const form = new FormData();
+  for (const [name, value] of fields) form.append(name, value);
+  return form;
 }
 
 /** The files of one field, while they arrive. */

@@ -27,7 +27,7 @@ import {
 import { headerTexts } from './headerFields.ts';
 import { createPathMatcher } from './pathMatcher.ts';
 import { readInput, strictIssues } from './readInput.ts';
-import { receiveBody, type RawBody } from './receiveBody.ts';
+import { receiveBody, toFormData, type RawBody } from './receiveBody.ts';
 import { eventBody } from './restEvents.ts';
 import { writeSuccess } from './successResponse.ts';
 import { queryPairs } from './textParameters.ts';
@@ -169,9 +169,8 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
     const { fields, text } = this.#body ?? {};
     const query = queryPairs(request.query, (name) => input.query.get(name) !== undefined);
     const head = [parameters, query, headerTexts(input.headers, request), text];
-    const form = fields && new FormData();
-    for (const [{ field }, value] of fields ?? []) form?.append(field, value);
-    this.reserve({ procedure, key, head, body: form }, () =>
+    const body = fields && toFormData(fields);
+    this.reserve({ procedure, key, head, body }, () =>
       this.settings.calls.start(procedure, ctx, this, 0, context, this),
     );
   }

@@ -61,6 +61,11 @@ export interface TrpcSettings extends RunSettings {
   readonly limits: AllLimits;
   readonly watch: CredentialWatch;
   readonly procedures: ReadonlyMap<string, Procedure>;
+  /**
+   * Returns the input of a procedure that is called with a form: the same object as over REST, or the form itself.
+   * @throws {TRPCError} `BAD_REQUEST` that names each field
+   */
+  readonly readForm: (path: string, form: FormData) => unknown;
   readonly errors: TrpcErrors;
   readonly eventTimes: EventStreamTimes;
 }

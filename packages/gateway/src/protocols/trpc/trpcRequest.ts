@@ -229,12 +229,11 @@ export class TrpcRequest implements Target, RawInputs {
   /** Reads the inputs of all calls. */
   #readInputs(): void {
     if (this.#inputError) throw this.#inputError;
-    const { maxBodyBytes } = this.#settings.limits;
+    const { limits, readForm } = this.#settings;
     try {
-      this.inputs =
-        this.#media === 'json'
-          ? this.#parse()
-          : [this.#form ?? byteStream(this.http, maxBodyBytes, streamError)];
+      if (this.#media === 'json') this.inputs = this.#parse();
+      else if (this.#form) this.inputs = [readForm(this.paths[0] ?? '', this.#form)];
+      else this.inputs = [byteStream(this.http, limits.maxBodyBytes, streamError)];
     } catch (cause) {
       this.#inputError = unreadableInput(cause);
       throw this.#inputError;

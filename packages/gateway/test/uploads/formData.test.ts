@@ -1,0 +1,515 @@
+import { createGateway } from 'trpc-gateway';
+import type { GatewayMeta, RestMeta, Spool } from 'trpc-gateway/meta';
+import { createTRPCClient, httpBatchLink, httpLink, isNonJsonSerializable, splitLink } from '@trpc/client';
+import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { zfd } from 'zod-form-data';
+import { startShape } from '../anyRouter/shapes/startShape.ts';
+
+/** Procedures that accept the same form over REST and over tRPC. */
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const contentTypes = ['multipart/form-data'];
+const post = (more: Partial<RestMeta> = {}) =>
+  t.procedure.meta({ openapi: { method: 'POST', path: '/album', contentTypes, ...more } });
+
+type Fields = readonly (readonly [name: string, value: string | File])[];
+
+function formOf(fields: Fields): FormData {
+  const form = new FormData();
+  for (const [name, value] of fields) form.append(name, value);
+  return form;
+}
+
+const photo = new File(['hello'], 'a.png', { type: 'image/png' });
+
+/** Converts an input to a value that JSON can show. */
+const shown = (input: unknown): unknown =>
+  input instanceof FormData
+    ? ['FormData', ...Array.from(input, ([name, value]) => [name, shown(value)])]
+    : input instanceof File
+      ? `${input.name} ${input.type} ${input.size}`
+      : input instanceof Date
+        ? input.toJSON()
+        : Array.isArray(input)
+          ? input.map(shown)
+          : typeof input === 'object' && input !== null
+            ? Object.fromEntries(Object.entries(input).map(([name, value]) => [name, shown(value)]))
+            : input;
+
+/** A procedure that returns its input. */
+const echo = (input: unknown, more: Partial<RestMeta> = {}) =>
+  post(more)
+    .input(input as z.ZodType)
+    .output(z.json())
+    .mutation((call) => shown(call.input) as never);
+
+/** Serves one procedure. Returns functions that send a form to it, over REST and by tRPC's client. */
+async function start(
+  procedure: ReturnType<typeof echo>,
+  options: Parameters<typeof startShape<AnyTRPCRouter>>[1] = {},
+) {
+  const { document, origin, restJson, server } = await startShape<AnyTRPCRouter>(
+    t.router({ add: procedure }),
+    options,
+  );
+  const url = `${origin}/trpc`;
+  const client = createTRPCClient<AnyTRPCRouter>({
+    links: [
+      splitLink({
+        condition: ({ input }) => isNonJsonSerializable(input),
+        true: httpLink({ url, fetch: server.fetch as never }),
+        false: httpBatchLink({ url, fetch: server.fetch as never }),
+      }),
+    ],
+  }) as unknown as { add: { mutate: (input: unknown) => Promise<unknown> } };
+  return {
+    client,
+    document,
+    rest: (fields: Fields, path = '/album', headers: Record<string, string> = {}) =>
+      restJson(path, { method: 'POST', headers, body: formOf(fields) }),
+    trpc: (fields: Fields) =>
+      client.add.mutate(formOf(fields)).then(
+        (data) => [200, data],
+        ({ data, message }) => [data.httpStatus, message],
+      ),
+  };
+}
+
+/** The helper of documenso, instead of `zfd.formData`. */
+const objectOfForm = (shape: z.core.$ZodShape) =>
+  z.preprocess((data) => {
+    if (!(data instanceof FormData)) return data;
+    return Object.fromEntries(
+      Array.from(new Set(data.keys()), (key) => {
+        const values = data.getAll(key);
+        return [key, values.length > 1 ? values : values[0]];
+      }),
+    );
+  }, z.object(shape));
+
+/** tRPC's recipe for an input without a schema. */
+const formFunction = (value: unknown) => {
+  if (value instanceof FormData) return value;
+  throw new Error('The input must be a FormData.');
+};
+
+const sent: Fields = [
+  ['name', 'Summer'],
+  ['tag', 'a'],
+  ['photo', photo],
+  ['tag', 'b'],
+];
+const received = ['FormData', ['name', 'Summer'], ['tag', 'a'], ['photo', 'a.png image/png 5'], ['tag', 'b']];
+const asObject = { name: 'Summer', tag: ['a', 'b'], photo: 'a.png image/png 5' };
+
+describe('an input that accepts a FormData', () => {
+  it.each<[name: string, input: unknown, output: unknown]>([
+    ['z.instanceof(FormData)', z.instanceof(FormData), received],
+    ['z.instanceof(FormData).refine()', z.instanceof(FormData).refine((form) => form.has('name')), received],
+    ['z.custom() for a FormData', z.custom<FormData>((value) => value instanceof FormData), received],
+    ['z.any()', z.any(), received],
+    [
+      'a transform of z.instanceof(FormData)',
+      z.instanceof(FormData).transform((form) => form.getAll('tag')),
+      ['a', 'b'],
+    ],
+    [
+      'a pipe from z.instanceof(FormData) to an object',
+      z
+        .instanceof(FormData)
+        .transform((form) => ({ ...Object.fromEntries(form), tag: form.getAll('tag') }))
+        .pipe(z.object({ name: z.string(), tag: z.array(z.string()), photo: z.file() })),
+      asObject,
+    ],
+    [
+      'zfd.formData()',
+      zfd.formData({
+        name: zfd.text(),
+        tag: zfd.repeatableOfType(zfd.text()),
+        photo: zfd.file(),
+      }),
+      asObject,
+    ],
+    [
+      'zfd.formData() with a transform',
+      zfd.formData({ name: zfd.text() }).transform(({ name }) => name),
+      'Summer',
+    ],
+    [
+      'z.preprocess() that reads a FormData',
+      objectOfForm({ name: z.string(), tag: z.array(z.string()), photo: z.file() }),
+      asObject,
+    ],
+    ['a function', formFunction, received],
+  ])('%s receives the same FormData over REST and over tRPC', async (_name, input, output) => {
+    const { rest, trpc } = await start(echo(input));
+    expect(await rest(sent)).toEqual([200, output]);
+    expect(await trpc(sent)).toEqual([200, output]);
+  });
+
+  it('two inputs in a chain receive the same FormData over REST and over tRPC', async () => {
+    const { document, rest, trpc } = await start(
+      post()
+        .input(zfd.formData({ name: zfd.text() }))
+        .input(zfd.formData({ tag: zfd.repeatableOfType(zfd.text()), photo: zfd.file().optional() }))
+        .output(z.json())
+        .mutation(({ input }) => shown(input) as never),
+    );
+    expect(await rest(sent)).toEqual([200, asObject]);
+    expect(await trpc(sent)).toEqual([200, asObject]);
+    expect(document.paths['/album']?.['post']?.requestBody?.content['multipart/form-data']?.schema).toEqual({
+      allOf: [
+        { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+        {
+          type: 'object',
+          properties: {
+            tag: { type: 'array', items: { type: 'string' } },
+            photo: { type: 'string', format: 'binary' },
+          },
+          required: ['tag'],
+        },
+      ],
+    });
+  });
+
+  it('an invalid form has the same issues over REST and over tRPC', async () => {
+    const { rest, trpc } = await start(echo(zfd.formData({ name: zfd.text(), size: zfd.numeric() })));
+    const invalid: Fields = [['size', 'large']];
+    const [status, body] = await rest(invalid);
+    expect([status, body]).toEqual([
+      400,
+      expect.objectContaining({ message: expect.stringMatching(/^name: .*size: /) }),
+    ]);
+    expect(await trpc(invalid)).toEqual([400, expect.stringMatching(/"name"[^]*"size"/)]);
+  });
+
+  it.each([
+    ['with a body over maxBodyBytes', [['photo', new File([new Uint8Array(300_000)], 'a')]], 413],
+    ['with more than 1000 fields', Array.from({ length: 1001 }, (_, at) => [`${at}`, '']), 400],
+  ] as [string, Fields, number][])(
+    'a REST request %s is rejected before the procedure runs',
+    async (_name, fields, status) => {
+      const { rest } = await start(echo(z.instanceof(FormData)), { maxBodyBytes: 200_000 });
+      expect((await rest(fields))[0]).toBe(status);
+    },
+  );
+
+  it('another content type, and a missing body, are rejected with 415 over REST', async () => {
+    const { document } = await start(echo(formFunction));
+    expect(document.paths['/album']?.['post']?.requestBody?.required).toBe(true);
+    const { restJson } = await startShape(t.router({ add: echo(formFunction) }));
+    expect((await restJson('/album', { method: 'POST' }))[0]).toBe(415);
+    const headers = { 'content-type': 'application/json' };
+    expect((await restJson('/album', { method: 'POST', headers, body: '{}' }))[0]).toBe(415);
+  });
+
+  it('an optional FormData is undefined without a body over REST', async () => {
+    const { restJson } = await startShape(
+      t.router({
+        add: post()
+          .input(z.instanceof(FormData).optional())
+          .output(z.json())
+          .mutation(({ input }) => (input === undefined ? 'none' : 'a form')),
+      }),
+    );
+    expect(await restJson('/album', { method: 'POST' })).toEqual([200, 'none']);
+    expect(await restJson('/album', { method: 'POST', body: formOf([]) })).toEqual([200, 'a form']);
+  });
+
+  it('an Idempotency-Key that is sent again with another form is rejected with 422 over REST', async () => {
+    const { restJson } = await startShape(
+      t.router({
+        add: t.procedure
+          .meta({ openapi: { method: 'POST', path: '/album', contentTypes }, idempotent: 'required' })
+          .input(z.instanceof(FormData))
+          .output(z.json())
+          .mutation(({ input }) => shown(input) as never),
+      }),
+    );
+    const headers = { 'idempotency-key': 'abcdefghijklmnopqrstuvwx' };
+    const send = (fields: Fields) => restJson('/album', { method: 'POST', headers, body: formOf(fields) });
+    expect(await send(sent)).toEqual([200, received]);
+    expect(await send(sent)).toEqual([200, received]);
+    expect((await send(sent.slice(1)))[0]).toBe(422);
+  });
+
+  const binary = { type: 'string', format: 'binary' };
+  it.each<[name: string, input: unknown, schema: object, encoding?: object]>([
+    [
+      'zfd.formData() as its object, with files as binary',
+      zfd.formData({
+        name: zfd.text(),
+        size: zfd.numeric(z.int().optional()),
+        photo: zfd.file(),
+        more: zfd.repeatableOfType(zfd.file()),
+        pet: zfd.json(z.object({ id: z.string() })),
+      }),
+      {
+        type: 'object',
+        properties: {
+          name: { type: 'string' },
+          size: expect.objectContaining({ type: 'integer' }),
+          photo: binary,
+          more: { type: 'array', items: binary },
+          pet: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+        },
+        required: ['name', 'photo', 'more', 'pet'],
+      },
+      { photo: { contentType: '*/*' }, more: { contentType: '*/*' } },
+    ],
+    [
+      'a pipe as its object',
+      z
+        .instanceof(FormData)
+        .transform((form) => ({ ...Object.fromEntries(form), name: 'x' }))
+        .pipe(z.object({ name: z.string(), photo: z.file().mime('image/png') })),
+      {
+        type: 'object',
+        properties: {
+          name: { type: 'string' },
+          photo: { ...binary, contentMediaType: 'image/png' },
+        },
+        required: ['name', 'photo'],
+      },
+      { photo: { contentType: 'image/png' } },
+    ],
+    [
+      'an object with an id by its name',
+      zfd.formData(z.object({ name: zfd.text() }).meta({ id: 'Album' })),
+      { $ref: '#/components/schemas/Album' },
+    ],
+    ['z.instanceof(FormData) as an object without properties', z.instanceof(FormData), { type: 'object' }],
+    ['a function as an object without properties', formFunction, { type: 'object' }],
+  ])('the document describes %s', async (_name, input, schema, encoding) => {
+    const { document } = await start(echo(input));
+    expect(document.paths['/album']?.['post']?.requestBody).toEqual({
+      required: true,
+      content: { 'multipart/form-data': { schema, ...(encoding && { encoding }) } },
+    });
+  });
+
+  it.each<[name: string, input: unknown, sentBody: Fields, output: unknown]>([
+    [
+      'returns its value',
+      z.preprocess((value) => value, z.object({ size: z.int() })),
+      [['size', '5']],
+      { size: 5 },
+    ],
+    [
+      'reads the properties of an object',
+      z.preprocess(
+        (value) => ({ size: 1, ...(value as object) }),
+        z.object({ name: z.string(), size: z.int() }),
+      ),
+      [['name', 'x']],
+      { name: 'x', size: 1 },
+    ],
+  ])(
+    'a z.preprocess() that %s receives an object over REST and over tRPC',
+    async (_name, input, fields, output) => {
+      const { rest, trpc } = await start(echo(input));
+      expect(await rest(fields)).toEqual([200, output]);
+      expect(await trpc(fields)).toEqual([200, output]);
+    },
+  );
+
+  it.each<[name: string, procedure: unknown, message: RegExp]>([
+    [
+      'a FormData beside an object',
+      post()
+        .input(z.custom<Record<string, unknown>>((value) => value instanceof FormData))
+        .input(z.object({ name: z.string() })),
+      /its input has no property names for parameters/,
+    ],
+    [
+      'a FormData with a path parameter',
+      post({ path: '/album/{id}' }).input(zfd.formData({ id: zfd.text() })),
+      /its input has no property names for parameters/,
+    ],
+    [
+      'a FormData with JSON',
+      post({ contentTypes: [...contentTypes, 'application/json'] }).input(z.instanceof(FormData)),
+      /its content type multipart\/form-data is not supported for its body; use application\/json/,
+    ],
+  ])('createGateway rejects %s', async (_name, procedure, message) => {
+    const add = (procedure as ReturnType<typeof post>).output(z.void()).mutation(() => {});
+    const gateway = createGateway({
+      router: t.router({ add }),
+      createContext: () => ({}),
+      document: { title: 'Forms', version: '1.0.0' },
+    });
+    await expect(gateway).rejects.toThrow(message);
+  });
+});
+
+const Photo = z.object({
+  name: z.string().max(6),
+  tag: z.array(z.string()),
+  size: z.number().optional(),
+  taken: z.date().optional(),
+  isPublic: z.boolean().optional(),
+  photo: z.file(),
+  more: z.array(z.file()).optional(),
+});
+
+describe('an input of z.object() with z.file()', () => {
+  it.each<[name: string, fields: Fields, output: unknown]>([
+    [
+      'every type of field',
+      [
+        ...sent,
+        ['size', '1.5'],
+        ['taken', '2026-02-28T12:00:00Z'],
+        ['isPublic', 'false'],
+        ['more', photo],
+        ['unknown', 'x'],
+        ['unknown', photo],
+      ],
+      { ...asObject, size: 1.5, taken: '2026-02-28T12:00:00.000Z', isPublic: false, more: [asObject.photo] },
+    ],
+    ['one item of an array', sent.slice(0, 3), { ...asObject, tag: ['a'] }],
+    ['an empty text', [['name', ''], ...sent.slice(1)], { ...asObject, name: '' }],
+  ])('a form with %s is the same object over REST and over tRPC', async (_name, fields, output) => {
+    const { rest, trpc } = await start(echo(Photo));
+    expect(await rest(fields)).toEqual([200, output]);
+    expect(await trpc(fields)).toEqual([200, output]);
+  });
+
+  it.each<[name: string, fields: Fields, message: string | RegExp]>([
+    [
+      'a number that is not one, and other invalid fields',
+      [
+        ['size', 'large'],
+        ['name', 'Summer 2026'],
+        ['photo', photo],
+      ],
+      /^size: must be a number; .*name: .*; .*tag: /,
+    ],
+    ['a field that is sent twice', [...sent, ['name', 'x']], 'name: must not be sent more than once.'],
+    [
+      'a text instead of a file',
+      [...sent.filter(([name]) => name !== 'photo'), ['photo', 'x']],
+      'photo: must be a file.',
+    ],
+    ['a file instead of a text', [...sent.slice(1), ['name', photo]], 'name: must be text, not a file.'],
+  ])('a form with %s has the same issues over REST and over tRPC', async (_name, fields, message) => {
+    const { rest, trpc } = await start(echo(Photo));
+    const [status, body] = (await rest(fields)) as [number, { readonly message: string }];
+    expect([status, body.message]).toEqual([400, expect.stringMatching(message)]);
+    expect(await trpc(fields)).toEqual([400, body.message]);
+  });
+
+  it('errorFormatter and onError receive the issues of a form over tRPC', async () => {
+    const issues: unknown[] = [];
+    const { trpc } = await start(echo(Photo), {
+      onError: ({ error }) => issues.push((error.cause as { issues?: unknown } | undefined)?.issues),
+    });
+    await trpc([...sent, ['size', 'x']]);
+    expect(issues).toEqual([[expect.objectContaining({ code: 'invalid_type', path: ['size'] })]]);
+  });
+
+  it('fields of a form over tRPC are converted that REST has in the path, in the query and in headers', async () => {
+    const { rest, trpc } = await start(
+      echo(z.object({ id: z.int(), days: z.array(z.int()), tenant: z.int(), photo: z.file() }), {
+        path: '/album/{id}',
+        in: { days: 'query', tenant: 'header' },
+      }),
+    );
+    const output = { id: 5, days: [1, 2], tenant: 7, photo: asObject.photo };
+    expect(await rest([['photo', photo]], '/album/5?days=1&days=2', { tenant: '7' })).toEqual([200, output]);
+    expect(
+      await trpc([
+        ['id', '5'],
+        ['days', '1'],
+        ['days', '2'],
+        ['tenant', '7'],
+        ['photo', photo],
+      ]),
+    ).toEqual([200, output]);
+  });
+
+  it('unknown fields of a loose object are passed on over REST and over tRPC', async () => {
+    const { rest, trpc } = await start(
+      echo(z.looseObject({ id: z.int(), photo: z.file() }), { path: '/album/{id}' }),
+    );
+    const fields: Fields = [
+      ['tag', 'a'],
+      ['photo', photo],
+      ['tag', 'b'],
+      ['more', photo],
+    ];
+    const output = { id: 5, tag: ['a', 'b'], photo: asObject.photo, more: asObject.photo };
+    expect(await rest(fields, '/album/5')).toEqual([200, output]);
+    expect(await trpc([['id', '5'], ...fields])).toEqual([200, output]);
+  });
+
+  it('two inputs in a chain receive the same object over REST and over tRPC', async () => {
+    const { rest, trpc } = await start(
+      post()
+        .input(z.object({ name: z.string() }))
+        .input(z.object({ tag: z.array(z.string()), photo: z.file() }))
+        .output(z.json())
+        .mutation(({ input }) => shown(input) as never),
+    );
+    expect(await rest(sent)).toEqual([200, asObject]);
+    expect(await trpc(sent)).toEqual([200, asObject]);
+  });
+
+  it('a middleware that reads the raw input receives the object over REST and over tRPC', async () => {
+    const raw: unknown[] = [];
+    const { rest, trpc } = await start(
+      post()
+        .use(async ({ getRawInput, next }) => {
+          raw.push(shown(await getRawInput()));
+          return next();
+        })
+        .input(Photo)
+        .output(z.json())
+        .mutation(() => null),
+    );
+    await rest(sent);
+    await trpc(sent);
+    expect(raw).toEqual([asObject, asObject]);
+  });
+
+  it('a JSON call over tRPC of a procedure that accepts forms receives the JSON as it is', async () => {
+    const { client, rest, trpc } = await start(
+      echo(z.object({ name: z.string(), size: z.int() }), {
+        contentTypes: ['application/json', ...contentTypes],
+      }),
+    );
+    const fields: Fields = [
+      ['name', 'x'],
+      ['size', '5'],
+    ];
+    expect(await rest(fields)).toEqual([200, { name: 'x', size: 5 }]);
+    expect(await trpc(fields)).toEqual([200, { name: 'x', size: 5 }]);
+    expect(await client.add.mutate({ name: 'x', size: 5 })).toEqual({ name: 'x', size: 5 });
+    await expect(client.add.mutate({ name: 'x', size: '5' })).rejects.toThrow(/expected number/);
+  });
+
+  it('files of upload: { spool: true } are kept in memory over tRPC', async () => {
+    let spooled = 0;
+    const spool: Spool = async ({ name, stream, type }) => {
+      spooled += 1;
+      return {
+        file: new File([await new Response(stream()).blob()], name, { type }),
+        remove: async () => {},
+      };
+    };
+    const { rest, trpc } = await start(echo(Photo, { upload: { spool: true } }), { spool });
+    expect(await rest(sent)).toEqual([200, asObject]);
+    expect(spooled).toBe(1);
+    expect(await trpc(sent)).toEqual([200, asObject]);
+    expect(spooled).toBe(1);
+  });
+
+  it('a procedure without a form over REST receives the FormData of a tRPC client as it is', async () => {
+    const { trpc } = await start(
+      t.procedure.input(z.instanceof(FormData)).mutation(({ input }) => shown(input)) as never,
+    );
+    expect(await trpc(sent)).toEqual([200, received]);
+  });
+});
