@@ -170,7 +170,8 @@ export interface GatewayOptions<
    * - `strict`: text becomes a value only if it represents that value exactly, and JSON only if it is a date-time.
    * - `lenient`: as trpc-to-openapi 3.3 converts them: `Number`, `Boolean`, `BigInt` and `new Date` of any value of a
    *   property, in nested objects and arrays too, and an empty parameter of the query is absent.
-   * - `report`: as `lenient`, and `onResponse` receives what `strict` would have rejected, as `strictIssues`.
+   * - `report`: as `lenient`, and `onResponse` receives what `strict` would have rejected, as `strictIssues`. The schemas
+   *   of the input run twice.
    */
   readonly strictness?: Strictness;
   /**

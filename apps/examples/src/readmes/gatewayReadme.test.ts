@@ -61,12 +61,10 @@ test('the README of trpc-gateway and the pages of docs/gateway have these progra
     'payments.ts',
     'tenants.ts',
     'limits.ts',
-    'fromTrpcToOpenapi.ts',
     'policies.ts',
     'exports.ts',
     'webhooks.ts',
     'inProcess.ts',
-    'fromStandalone.ts',
   ]);
 });
 
@@ -148,26 +146,6 @@ test('limits.ts counts the calls of a key, and rejects the 11th invalid token wi
   const statuses: number[] = [];
   for (let attempt = 0; attempt < 11; attempt += 1) statuses.push((await readBook('x')).status);
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 401), 429]);
-});
-
-test('fromTrpcToOpenapi.ts keeps the paths and the body of errors of trpc-to-openapi', async () => {
-  const { start, port, origin } = await writePrograms();
-  await start('fromTrpcToOpenapi.ts', port);
-  expect(await (await fetch(`${origin}/api/books/1`)).json()).toEqual({ id: 1, title: 'Middlemarch' });
-  expect(await (await fetch(`${origin}/api/books/7`)).json()).toEqual({
-    message: 'No such book.',
-    code: 'NOT_FOUND',
-    data: { code: 'NOT_FOUND', httpStatus: 404, path: 'book' },
-  });
-});
-
-test('fromStandalone.ts keeps the path of the standalone adapter, and allows pages of its origin', async () => {
-  const { start, port, origin } = await writePrograms();
-  await start('fromStandalone.ts', port);
-  const headers = { origin: 'https://books.example' };
-  const response = await fetch(`${origin}/trpc/book?input=${encodeURIComponent('{"id":1}')}`, { headers });
-  expect(response.headers.get('access-control-allow-origin')).toBe('https://books.example');
-  expect(await response.json()).toEqual({ result: { data: { id: 1, title: 'Middlemarch' } } });
 });
 
 test('trpcBasePath: "/" keeps the base path of the standalone adapter', async () => {

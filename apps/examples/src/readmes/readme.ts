@@ -20,21 +20,29 @@ export interface Readme {
   readonly text: string;
   /** The blocks of a language, in order. For a `diff`, the result of applying it. */
   readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'diff') => readonly string[];
+  /** The texts before and after each diff, in order. */
+  readonly diffs: readonly { readonly before: string; readonly after: string }[];
 }
 
 /** @param path relative to the repository's root */
 export async function readReadme(path: string): Promise<Readme> {
   const text = await readFile(join(root, path), 'utf8');
-  return { text, blocks: (language) => blocksOf(text, language) };
+  const diffs = blocksOf(text, 'diff').map((diff) => ({
+    before: applyDiff(diff, /^\+.*\n/gm),
+    after: applyDiff(diff, /^-.*\n/gm),
+  }));
+  return {
+    text,
+    blocks: (language) => (language === 'diff' ? diffs.map(({ after }) => after) : blocksOf(text, language)),
+    diffs,
+  };
 }
 
 const blocksOf = (text: string, language: string): readonly string[] =>
-  [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) =>
-    language === 'diff' ? applyDiff(block) : block,
-  );
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))].map(([, block = '']) => block);
 
-/** Returns the text after a diff. */
-const applyDiff = (diff: string) => diff.replaceAll(/^-.*\n/gm, '').replaceAll(/^[+ ]/gm, '');
+/** Returns one side of a diff, without the lines of the other. */
+const applyDiff = (diff: string, other: RegExp) => diff.replaceAll(other, '').replaceAll(/^[-+ ]/gm, '');
 
 /** Returns the `curl` commands in a text, each with the comment below it, which is its output. */
 export const curlLines = (text: string): readonly (readonly [line: string, printed: string])[] =>

@@ -24,6 +24,8 @@ describe('parameterConverter', () => {
     ['a number', '5e-1', 0.5, z.number()],
     ['a bigint', '-9007199254740993', -9007199254740993n, z.bigint()],
     ['a bigint', '', notConvertible, z.bigint()],
+    ['a bigint with a default', '7', 7n, z.bigint().default(5n).optional()],
+    ['a bigint with a default', '', notConvertible, z.bigint().prefault(5n)],
     ['a bigint', '-', notConvertible, z.bigint()],
     ['a boolean', 'false', false, z.boolean()],
     ['a boolean', '', notConvertible, z.boolean()],

@@ -135,6 +135,8 @@ const unconvertibleReasons: Readonly<Record<string, string | undefined>> = {
   object: `is an object or an array of objects, ${needsJson}`,
   array: `is an array of arrays, ${needsJson}`,
   set: 'is a set; use an array',
+  bytes:
+    'is bytes, which only a whole body can be; use POST or PUT, and put the other properties in the query',
   file: 'is a file, which only multipart/form-data supports, without fileStream(); remove the other content types',
 };
 
@@ -205,7 +207,7 @@ export const textConverter: ParameterConverter = { ...stringConverter, isRepeate
 export interface ConversionOptions {
   /** Whether it may be a file. */
   readonly canBeFile?: boolean;
-  /** Whether text is passed on, and `lenientConversion` converts the whole input. */
+  /** Whether text is passed on, and `convertLeniently` converts the whole input. */
   readonly isLenient?: boolean | undefined;
 }
 

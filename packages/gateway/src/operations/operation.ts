@@ -263,9 +263,7 @@ function strictInput(
   try {
     const input = read();
     // An input that is valid for the lenient operation may have any number of issues here.
-    const parsers = input.parsers.map((parser) =>
-      isZod(parser) ? boundedSchema(parser, () => false) : parser,
-    );
+    const parsers = input.parsers.filter(isZod).map((parser) => boundedSchema(parser, () => false));
     return { ...input, parsers };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

@@ -24,8 +24,8 @@ export interface OperationBody {
   readonly shape: Shape;
   /** The schema of properties that the input does not name, if it is loose; `undefined` if they are ignored. */
   readonly others: Schema | undefined;
-  /** Whether the numbers in a property of the body must be exact. */
-  readonly isExact: (name: string) => boolean;
+  /** Whether a property of the body is part of the input. */
+  readonly isRead: (name: string) => boolean;
   /** Whether the body is the whole input. */
   readonly isWhole: boolean;
   /** The upload, if the body is bytes or has streamed files; `undefined` if it is parsed into properties. */
@@ -135,9 +135,8 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
     required: isRequired || rest.method === 'QUERY',
     shape,
     others: loose?.others,
-    isExact: (name) =>
-      !isLenient &&
-      (Object.hasOwn(shape, name) || (loose !== undefined && !Object.hasOwn(loose.shape, name))),
+    isRead: (name) =>
+      Object.hasOwn(shape, name) || (loose !== undefined && !Object.hasOwn(loose.shape, name)),
     isWhole: whole !== undefined,
     upload: kind && { kind, field: (bytes ?? files)?.field, maxBytes, maxFileBytes, maxFiles },
     otherFields,

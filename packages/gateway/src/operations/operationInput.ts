@@ -3,7 +3,7 @@ import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
 import { hasDate } from './inspectJson.ts';
 import { readDates } from './jsonDates.ts';
-import { lenientConversion, type Conversion } from './lenient.ts';
+import { convertLeniently } from './lenient.ts';
 import { isJson, operationBody, type OperationBody } from './operationBody.ts';
 import {
   queryParameters,
@@ -15,6 +15,8 @@ import {
 import type { PathTemplate } from './pathTemplate.ts';
 import { defaultPlace, propertyPlaces, type PropertyPlace } from './propertyPlaces.ts';
 import { acceptsUndefined, details, inputProperties, isVoid, type Schema } from './schema.ts';
+
+type Conversion = (value: unknown) => unknown;
 
 /** The places of a procedure's input in a request, derived once from the metadata and the schemas. */
 export interface OperationInput {
@@ -73,7 +75,9 @@ export function operationInput(
   );
   const namedQuery = queryParameters(at('query'), isLenient);
   const isBody = defaultPlace(rest) === 'body';
-  const query = named && !isBody ? withOthers(namedQuery, named, 'query', { isLenient }) : namedQuery;
+  // Lenient: a strict object rejects other names, and another one drops them.
+  const read = isLenient ? { ...named, others: named.others ?? {} } : named;
+  const query = read && !isBody ? withOthers(namedQuery, read, 'query', { isLenient }) : namedQuery;
   const headers = at('header', 'cookie').map((property) => textParameter(property, { isLenient }));
   // A path parameter is always sent, so the input is never absent.
   const isOptional = path.length === 0 && schemas.every(acceptsUndefined);
@@ -90,15 +94,11 @@ export function operationInput(
     },
     rest,
   );
-  const conversions = isLenient
-    ? zodParsers.map(lenientConversion)
-    : body?.contentTypes.some(isJson)
-      ? schemas.filter(hasDate).map(
-          (schema): Conversion =>
-            (value) =>
-              readDates(schema, value),
-        )
-      : [];
+  const dated = body?.contentTypes.some(isJson) ? schemas.filter(hasDate) : [];
+  const readAllDates: Conversion = (value) =>
+    dated.reduce((result, schema) => readDates(schema, result), value);
+  const convertAll: Conversion = (value) =>
+    zodParsers.reduce((result, parser) => convertLeniently(parser, result), value);
   return {
     isOptional,
     path,
@@ -113,10 +113,7 @@ export function operationInput(
       ),
     ),
     isLenient,
-    convert:
-      conversions.length === 0
-        ? undefined
-        : (input) => conversions.reduce((value, convert) => convert(value), input),
+    convert: isLenient ? convertAll : dated.length > 0 ? readAllDates : undefined,
   };
 }
 

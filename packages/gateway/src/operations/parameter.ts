@@ -72,8 +72,8 @@ export function withOthers<Each extends Parameter>(
     has: (name) => named.has(name),
     get(name) {
       const known = named.get(name);
-      // Assigning `__proto__` would replace the prototype of the input. zod ignores it too.
-      if (known || name === '__proto__' || Object.hasOwn(shape, name)) return known;
+      // `&&` has an empty name. Assigning `__proto__` would replace the prototype of the input; zod ignores it too.
+      if (known || name === '' || name === '__proto__' || Object.hasOwn(shape, name)) return known;
       return { field: name, place: { in: where, name }, schema: others, converter, style };
     },
     values: () => named.values(),
@@ -85,11 +85,10 @@ export function queryParameters(properties: readonly PlacedProperty[], isLenient
   const parameters = properties.map((property): Parameter => {
     const { field, schema } = property;
     if (!isObjectSchema(schema)) return textParameter(property, { isLenient });
-    return {
-      ...property,
-      style: 'tree',
-      tree: withSubject(`"${field}"`, () => queryTree(schema, isLenient)),
-    };
+    const tree = withSubject(`"${field}"`, () =>
+      queryTree(schema, isLenient ? () => textConverter : undefined),
+    );
+    return { ...property, style: 'tree', tree };
   });
   const entries = parameters.map((parameter) => [parameter.place.name, parameter] as const);
   return parameters.some(({ style }) => style === 'tree') ? new TreeParameters(entries) : new Map(entries);

@@ -1,5 +1,5 @@
 import { reject, withSubject } from '../http/gatewayError.ts';
-import { itemsOf, scalarConverter, textConverter, type Converter } from './convert.ts';
+import { itemsOf, scalarConverter, type Converter } from './convert.ts';
 import { innermost, isObjectSchema, propertiesOf, type Schema } from './schema.ts';
 
 /**
@@ -19,22 +19,18 @@ export type QueryNode =
     };
 
 /**
- * @param isLenient whether the values are texts
+ * @param converterOf returns the converter of a value
  * @throws {GatewayError} for a schema that brackets cannot express
  */
 export function queryTree(
   schema: Schema,
-  isLenient = false,
+  converterOf: (schema: Schema) => Converter = scalarConverter,
   nodes: Map<Schema, QueryNode> = new Map(),
 ): QueryNode {
-  const valueOf = (each: Schema): QueryNode => ({
-    kind: 'value',
-    converter: isLenient ? textConverter : scalarConverter(each),
-  });
   const inner = innermost(schema) ?? schema;
   const items = itemsOf(inner);
-  if (items) return { kind: 'list', item: valueOf(items) };
-  if (!isObjectSchema(inner)) return valueOf(inner);
+  if (items) return { kind: 'list', item: { kind: 'value', converter: converterOf(items) } };
+  if (!isObjectSchema(inner)) return { kind: 'value', converter: converterOf(inner) };
   const knownNode = nodes.get(inner);
   if (knownNode) return knownNode;
   const fields = new Map<string, QueryNode>();
@@ -50,11 +46,11 @@ export function queryTree(
   const properties = propertiesOf(inner);
   // A record
   if (properties === undefined)
-    node.others = queryTree(typeof others === 'object' ? others : {}, isLenient, nodes);
+    node.others = queryTree(typeof others === 'object' ? others : {}, converterOf, nodes);
   for (const [name, property] of Object.entries(properties?.shape ?? {})) {
     fields.set(
       name,
-      withSubject(`has "${name}", which`, () => queryTree(property, isLenient, nodes)),
+      withSubject(`has "${name}", which`, () => queryTree(property, converterOf, nodes)),
     );
   }
   if (properties && fields.size === 0)

@@ -110,7 +110,7 @@ const jsonOfType: Readonly<Record<string, Json | undefined>> = {
 };
 
 /** Types that JSON has, but not with each of the values or checks that zod allows. */
-const partlyJson = new Set<string>(['literal', 'number', 'object']);
+const partlyJson = new Set<string>(['default', 'literal', 'number', 'object', 'prefault']);
 
 /** Members of metadata that are for other readers than those of the document. */
 const otherMetadata = ['header', 'id', 'outputId', 'override', 'param', 'typescript', 'unusedIO'];
@@ -151,6 +151,8 @@ function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'outpu
   const inherited = json[details] as Details | undefined;
   // Removed with the other indexes. Until then it keeps zod from merging the schema into a list of types.
   if (side === 'input' && isPreprocessed(def)) json[indexKey] = -1;
+  // Otherwise zod merges the parts of an intersection, and leaves out that one of them keeps unknown properties.
+  if (def.type === 'intersection' && isLoose(schema)) json['additionalProperties'] = {};
   // OpenAPI 3.1 §4.8.14.4: raw binary data has no contentEncoding. With one, the client that orval 8 generates sends text.
   if (def.type === 'file') delete json['contentEncoding'];
   return {
@@ -160,7 +162,6 @@ function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'outpu
     ...(side === 'input' && isPreprocessed(def) && { type: 'pipe' }),
     ...(def.type === 'literal' && { values: def.values }),
     ...(def.type === 'union' && { discriminator: discriminatorOf(def) }),
-    ...(def.type === 'intersection' && { isLoose: isLoose(schema) }),
     isOptional: canBeUndefined(schema, side),
     isDescribed: 'override' in json || (inherited?.isDescribed ?? false),
     parser: schema,

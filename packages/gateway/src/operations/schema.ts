@@ -43,8 +43,6 @@ export interface Details {
   readonly isOptional?: boolean;
   /** Whether the metadata of a schema that JSON cannot represent has a JSON Schema for the document (`override`). */
   readonly isDescribed?: boolean;
-  /** Whether an intersection keeps unknown properties. zod's JSON Schema of it does not say so. */
-  readonly isLoose?: boolean;
   /** The zod schema that validates the values; `undefined` for other libraries. */
   readonly parser?: z.core.$ZodType;
   /** The schema that `$ref` names. */
@@ -213,15 +211,9 @@ export function propertiesOf(schema: Schema, depth = 0): Properties | undefined 
   if (inner === undefined) return undefined;
   if (isVoid(inner) || isNever(inner)) return { shape: {}, others: undefined, isUnion: false };
   const { properties, additionalProperties, allOf = [] } = inner;
-  const isLoose = inner[details]?.isLoose ?? false;
-  const others =
-    typeof additionalProperties === 'object'
-      ? additionalProperties
-      : additionalProperties || isLoose
-        ? {}
-        : undefined;
+  const others = additionalProperties === true ? {} : additionalProperties || undefined;
   const members = inner.anyOf ?? inner.oneOf;
-  const own = properties ?? (additionalProperties === false || isLoose ? {} : undefined);
+  const own = properties ?? (additionalProperties === false ? {} : undefined);
   const parts = [
     ...(own ? [{ shape: own, others, isUnion: false }] : []),
     ...allOf.map((part) => propertiesOf(part, depth + 1)),

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { loadExpress } from '@petstore/testing/express';
 import { createGateway } from 'trpc-gateway';
 import { nodeHandler } from 'trpc-gateway/node';
 import type { GatewayMeta } from 'trpc-gateway/meta';
@@ -11,7 +12,6 @@ import type { Express, RequestHandler } from 'express';
 import fastify from 'fastify';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import { loadExpress } from './express.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const Text = z.object({ name: z.string() });

@@ -37,11 +37,22 @@ function isDigitOrPoint(text: string, at: number): boolean {
 }
 
 /**
+ * Parses JSON as trpc-to-openapi on Express does: numbers are rounded, an empty text is an object, and so is a list,
+ * which PHP sends for an empty object.
+ * @throws {TRPCError} `BAD_REQUEST` for text that is not JSON
+ */
+export function parseLenientJson(text: string): unknown {
+  const value = text === '' ? {} : parseExactJson(text);
+  return Array.isArray(value) ? Object.assign({}, value) : value;
+}
+
+/**
  * Parses JSON and rejects numbers that would be rounded.
- * @param isRead whether a member of the outermost object is part of the input; numbers in other members are not checked
+ * @param isRead whether a member of the outermost object is part of the input; numbers in other members are not checked.
+ *   `undefined`: no number is
  * @throws {TRPCError} `BAD_REQUEST` for text that is not JSON, and for a number that a double cannot represent exactly
  */
-export function parseExactJson(text: string, isRead: (name: string) => boolean): unknown {
+export function parseExactJson(text: string, isRead?: (name: string) => boolean): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -49,7 +60,7 @@ export function parseExactJson(text: string, isRead: (name: string) => boolean):
     const message = text.trim() === '' ? 'The body is empty; send JSON.' : 'The body is not valid JSON.';
     throw new RestStatusError('BAD_REQUEST', 400, message, 'PARSE_ERROR', cause);
   }
-  if (!mayRound(text)) return value;
+  if (isRead === undefined || !mayRound(text)) return value;
   const issues = [...membersWithInexactNumbers(text)]
     .filter((name) => name === undefined || isRead(name))
     .map((name) => ({

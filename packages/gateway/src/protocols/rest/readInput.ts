@@ -10,10 +10,10 @@ import type { RequestContext } from '../../calls/requestContext.ts';
 import { inputError, issuesOf, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
 import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
-import { parseExactJson } from './exactJson.ts';
+import { parseExactJson, parseLenientJson } from './exactJson.ts';
 import { convertHeaders } from './headerFields.ts';
 import type { FormField, RawBody } from './receiveBody.ts';
-import { convertRest, convertText, readFields, setValue } from './textParameters.ts';
+import { convertRest, convertText, lenientFormDecode, readFields, setValue } from './textParameters.ts';
 
 type InputLimits = Pick<AllLimits, 'maxJsonDepth' | 'maxQueryParameters'>;
 
@@ -33,16 +33,16 @@ export function readInput(
   const { body, headers, isLenient, path, query } = description;
   if (body?.isWhole) return raw && convertWhole(description, readWholeBody(raw, limits.maxJsonDepth));
   const issues: InputIssue[] = [];
-  const hasBody = body && raw && (raw.text !== '' || !isLenient);
-  const input = hasBody ? readBody(body, raw, issues, limits) : {};
+  const input = body && raw ? readBody(body, raw, issues, limits, isLenient) : {};
   if (query.size > 0) {
     rejectManyParameters(request.query, limits.maxQueryParameters);
+    const decode = isLenient ? lenientFormDecode : undefined;
     const values = isLenient ? {} : input;
-    readFields(request.query, query, values, issues, limits.maxJsonDepth);
+    readFields(request.query, query, values, issues, limits.maxJsonDepth, decode);
     if (isLenient) assignSent(input, values);
     const lastEventId = output.kind === 'events' ? request.header('last-event-id') : undefined;
     const parameter = lastEventId === undefined ? undefined : query.get('lastEventId');
-    if (parameter && parameter.style !== 'tree') {
+    if (parameter?.style === (isLenient ? 'any' : 'single')) {
       input[parameter.field] = convertText(parameter.converter, lastEventId, parameter.field, issues);
     }
   }
@@ -80,8 +80,8 @@ export function readInput(
 }
 
 /** Sets the parameters of a query that are not empty: for trpc-to-openapi on Express, an empty one is absent. */
-function assignSent(input: Record<string, unknown>, values: Readonly<Record<string, unknown>>): void {
-  for (const [name, value] of Object.entries(values)) {
+function assignSent(input: Record<string, unknown>, values: object): void {
+  for (const [name, value] of Object.entries(values) as [string, unknown][]) {
     const isEmpty = Array.isArray(value) ? value.length === 1 && value[0] === '' : value === '';
     if (!isEmpty) input[name] = value;
   }
@@ -106,7 +106,7 @@ export function strictIssues(
     const input = readInput(operation, context, raw, limits);
     issues = operation.input.parsers.flatMap((parser) => schemaIssues(parser, input));
   } catch (error) {
-    if (!(error instanceof TRPCError)) throw error;
+    if (!(error instanceof TRPCError)) return undefined;
     issues = issuesOf(error);
     if (issues.length === 0) issues = [{ path: [], message: error.message }];
   }
@@ -119,10 +119,11 @@ export function strictIssues(
  * @param issues receives the problems
  */
 function readBody(
-  { fields, isExact, otherFields, others, shape, upload }: OperationBody,
+  { fields, isRead, otherFields, others, shape, upload }: OperationBody,
   raw: RawBody,
   issues: InputIssue[],
   { maxJsonDepth, maxQueryParameters }: InputLimits,
+  isLenient: boolean,
 ): Record<string, unknown> {
   const { isForm, text } = raw;
   if (text === undefined) {
@@ -136,7 +137,7 @@ function readBody(
     readFields(text, fields, input, issues, maxJsonDepth);
     return input;
   }
-  const value = parseExactJson(text, isExact);
+  const value = isLenient ? parseLenientJson(text) : parseExactJson(text, isRead);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const message = 'the body must be a JSON object';
     issues.push({ code: 'invalid_type', expected: 'object', path: [], message });
@@ -181,8 +182,9 @@ export function createReadForm(operations: readonly Operation[]) {
     readers.set(procedure.path, (form) => {
       const issues: InputIssue[] = [];
       const input = readForm(form, known, issues);
-      if (issues.length === 0) return input;
-      throw inputError([...issues, ...otherIssues(description, input, issues)]);
+      const converted = convertWhole(description, input) as object;
+      if (issues.length === 0) return converted;
+      throw inputError([...issues, ...otherIssues(description, converted, issues)]);
     });
   }
   return (path: string, form: FormData): unknown => readers.get(path)?.(form) ?? form;

@@ -102,6 +102,7 @@ function createRouter() {
       { method: 'GET', path: '/path/{list}/{text}' },
       z.object({ list: z.array(z.string()), text: z.string().default('') }),
     ),
+    strictObject: procedureOf({ method: 'GET', path: '/strictObject' }, z.strictObject({ n: z.number() })),
     none: procedureOf({ method: 'GET', path: '/none' }, z.void()),
   });
 }
@@ -221,6 +222,8 @@ describe('a lenient gateway', () => {
         ['GET', '/get'],
         ['POST', '/post', {}],
         ['POST', '/post', ''],
+        ['POST', '/post', []],
+        ['POST', '/post', ['5']],
         ['GET', '/required'],
         ['GET', '/required?n=1'],
         ['GET', '/required?n=1&b='],
@@ -257,7 +260,21 @@ describe('a lenient gateway', () => {
     ],
     ['an input that is a pipe', [['POST', '/whole', { n: '5' }]]],
     ['two inputs', [['POST', '/two', { n: '5', b: 'x' }]]],
-    ['a loose input', [['GET', '/loose?n=5&x=1&y=1&y=2&z=']]],
+    ['a loose input', [['GET', '/loose?n=5&x=1&y=1&y=2&z=&&']]],
+    [
+      'a strict input',
+      [
+        ['GET', '/strictObject?n=5'],
+        ['GET', '/strictObject?n=5&x=1'],
+      ],
+    ],
+    [
+      'text that is not valid percent-encoded UTF-8',
+      ['%', '%zz', 'a+%C3b%20', '%C3%BC%ff', '%EF%BB%BFa', '%e2%82'].flatMap((text): Sent[] => [
+        ['GET', `/get?text=${text}`],
+        ['GET', `/get?n=5&other=${text}&${text}=1`],
+      ]),
+    ],
     ['an empty input', [['GET', '/none?x=1']]],
   ];
   it.each(rows)('converts %s as trpc-to-openapi does', async (_what, requests) => {

@@ -22,6 +22,7 @@ interface KnownFields {
  * Reads the known fields of a query or of an `application/x-www-form-urlencoded` body, and sets them on the input.
  * Unknown fields are ignored.
  * @param maxDepth maximum number of brackets in a name
+ * @param decode returns `undefined` for a text that is rejected, and for an unknown name
  * @throws {LimitError} `json-depth`
  */
 export function readFields(
@@ -30,13 +31,14 @@ export function readFields(
   input: object,
   issues: InputIssue[],
   maxDepth: number,
+  decode = formDecode,
 ): void {
   for (const pair of text.split('&')) {
     const equals = pair.indexOf('=');
-    const name = formDecode(equals === -1 ? pair : pair.slice(0, equals));
+    const name = decode(equals === -1 ? pair : pair.slice(0, equals));
     const parameter = name === undefined ? undefined : known.get(name);
     if (name === undefined || parameter === undefined) continue;
-    const value = equals === -1 ? '' : formDecode(pair.slice(equals + 1));
+    const value = equals === -1 ? '' : decode(pair.slice(equals + 1));
     if (parameter.style === 'tree') setMember(parameter, name, value, input, issues, maxDepth);
     else setValue(input, parameter.field, parameter, value, issues);
   }
@@ -178,3 +180,14 @@ export function percentDecode(text: string): string | undefined {
 /** Decodes a text of `application/x-www-form-urlencoded`. `undefined` if it is not valid percent-encoded UTF-8. */
 const formDecode = (text: string): string | undefined =>
   percentDecode(text.includes('+') ? text.replaceAll('+', ' ') : text);
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Decodes a text as `querystring` of Node does: what is not valid percent-encoded UTF-8 is kept, or replaced by U+FFFD. */
+export const lenientFormDecode = (text: string): string =>
+  formDecode(text) ??
+  text
+    .replaceAll('+', ' ')
+    .replaceAll(/(?:%[\da-f]{2})+/gi, (encoded) =>
+      decoder.decode(Uint8Array.from(encoded.slice(1).split('%'), (hex) => Number.parseInt(hex, 16))),
+    );

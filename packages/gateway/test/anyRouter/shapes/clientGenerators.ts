@@ -74,7 +74,7 @@ async function functionsOf(file: string): Promise<(id: string) => string> {
   const names = new Map(
     Array.from(text.matchAll(/^export const (\w+) =/gm), ([, name = '']) => [name.toLowerCase(), name]),
   );
-  return (id) => names.get(id.replaceAll('.', '').toLowerCase()) ?? 'missing';
+  return (id) => names.get(id.replaceAll(/[.-]/g, '').toLowerCase()) ?? 'missing';
 }
 
 const stringsOf = (headers: object = {}) =>

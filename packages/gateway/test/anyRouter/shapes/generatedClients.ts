@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { serve } from 'trpc-gateway/uws';
 import type { OpenApiDocument } from '../../openApi.ts';
 import { type Call, type Client, clients, pythonClient } from './clientGenerators.ts';
+import { compileClient } from './compileClient.ts';
 import { createComposed } from './composed.ts';
 import { FileSample, type Sample, samples } from './samples.ts';
 
@@ -69,32 +70,11 @@ async function outcomesOf(client: Client, calls: readonly Call[]): Promise<Recor
   const [command = '', ...args] = await client.generate(work, origin);
   await generate(command, args);
   const possible = calls.filter(({ id }) => !(id in client.limits));
-  const file = join(work, `${client.name}.calls.ts`);
-  await writeFile(file, await client.source(possible, work, origin));
-  const strict = ['--strict', '--noEmit', '--skipLibCheck', '--allowImportingTsExtensions'];
-  const target = [
-    '--target',
-    'es2023',
-    '--module',
-    'preserve',
-    '--lib',
-    'es2023,dom,dom.iterable,dom.asynciterable',
-  ];
-  await run(join(root, 'node_modules/.bin/tsc'), [...strict, ...target, file], { cwd: work }).catch(
-    (error: { stdout: string }) => {
-      throw new Error(`The client of ${client.name} does not compile:\n${error.stdout}`);
-    },
-  );
-  const bundle = join(work, `${client.name}.calls.mjs`);
-  const bundling = [file, '--bundle', '--format=esm', '--platform=node', `--outfile=${bundle}`];
-  await run(join(root, 'node_modules/.bin/esbuild'), bundling);
-  const module = (await import(pathToFileURL(bundle).href)) as {
-    calls: Record<string, () => Promise<readonly [status: number | undefined, value: unknown]>>;
-  };
+  const functions = await compileClient(client, possible, work, origin);
   return compare(
     client,
     calls,
-    async (id) => await (module.calls[id]?.() ?? Promise.reject(new Error('missing'))),
+    async (id) => await (functions[id]?.() ?? Promise.reject(new Error('missing'))),
   );
 }
 

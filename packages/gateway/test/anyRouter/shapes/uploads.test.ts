@@ -191,7 +191,7 @@ it.each([
   [
     'bytes in a query',
     put('/x', { in: { content: 'query' } }).input(z.object({ content: stream })),
-    /"content" is of the type "custom"/,
+    /"content" is bytes, which only a whole body can be/,
   ],
   [
     'bytes as JSON',

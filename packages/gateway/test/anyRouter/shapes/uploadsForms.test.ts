@@ -433,7 +433,7 @@ it.each([
   [
     'two fileStream()',
     post().input(z.object({ photos: fileStream(), more: fileStream() })),
-    /"more" is of the type "custom", to which text cannot be converted/,
+    /"more" is bytes, which only a whole body can be/,
   ],
   [
     'fileStream() in a JSON body',

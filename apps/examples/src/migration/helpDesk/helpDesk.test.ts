@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
+import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
+import { beforeAll, expect, it } from 'vitest';
+import type { AppError } from './appError.ts';
+import { type Received, useHelpDesk } from './client.ts';
+import { appRouter } from './router.ts';
+import { samples } from './samples.ts';
+import { startHelpDesk } from './startHelpDesk.ts';
+
+async function use(server: 'onTrpcToOpenApi' | 'onGateway'): Promise<Received> {
+  const { origin, stop } = await startHelpDesk(server);
+  try {
+    return await useHelpDesk(origin);
+  } finally {
+    await stop();
+  }
+}
+
+let before: Received;
+let after: Received;
+beforeAll(async () => {
+  [before, after] = await Promise.all([use('onTrpcToOpenApi'), use('onGateway')]);
+});
+
+it('the help desk has 100 procedures, and its client calls each over tRPC and each of 72 operations over REST', () => {
+  const procedures = Object.keys(appRouter._def.procedures);
+  expect(procedures).toHaveLength(100);
+  expect(Object.keys(before)).toEqual(expect.arrayContaining(procedures));
+  expect(Object.keys(samples)).toHaveLength(72);
+  expect(before['operations']).toEqual(Object.keys(samples).toSorted());
+});
+
+const missing = 'an issue of a missing value is that of zod; trpc-to-openapi converts `undefined`';
+const mutated = `${missing}, over tRPC too after the first call over REST, since it changes the schemas`;
+const wording = 'the message is the gateway’s';
+
+/** The requests of the client whose results differ, with the status before and after, and the reason. */
+const differences: Readonly<Record<string, readonly [before: number, after: number, why: string]>> = {
+  'POST /articles {"title":"Without a pin","body":"It is short."}': [400, 400, missing],
+  'POST /assets {"serial":"X-3"}': [400, 400, missing],
+  'POST /tickets/2/watch {}': [404, 405, 'the path has another method (RFC 9110 §15.5.6)'],
+  'GET /reports/volume?from=2026-01-01': [400, 400, missing],
+  'GET /replies': [404, 404, wording],
+  'GET /nothing': [404, 404, wording],
+  'text for JSON': [415, 415, wording],
+  'no content type': [415, 200, 'the operation has no body, so it needs no content type'],
+  'articles.create, invalid': [400, 400, mutated],
+  'policies.create, invalid': [400, 400, mutated],
+  'holidays.create, invalid': [400, 400, mutated],
+  'assets.create, invalid': [400, 400, mutated],
+};
+
+it('the client of the help desk receives the same results, statuses and errors from the gateway, except for 12 errors', () => {
+  expect(Object.keys(after)).toEqual(Object.keys(before));
+  const changed = Object.keys(before).filter(
+    (name) => !isDeepStrictEqual(after[name], withOwnCode(before[name])),
+  );
+  expect(changed).toEqual(Object.keys(differences));
+  for (const [name, statuses] of Object.entries(differences)) {
+    const [was, is] = [before[name], after[name]] as { readonly status: number }[];
+    expect([name, was?.status, is?.status]).toEqual([name, ...statuses.slice(0, 2)]);
+  }
+});
+
+/**
+ * Replaces the code of an `AppError`: `mapError` gives it one of its own, where the `responseMeta` of before changed only
+ * the status.
+ */
+function withOwnCode(received: unknown): unknown {
+  const { body, shape } = received as Record<'body' | 'shape', AppErrorShape | undefined>;
+  const { appError } = (body ?? shape)?.data ?? {};
+  if (!appError) return received;
+  if (shape)
+    return { ...(received as object), shape: { ...shape, code: TRPC_ERROR_CODES_BY_KEY[appError.code] } };
+  return { ...(received as object), body: { ...body, code: appError.code } };
+}
+
+interface AppErrorShape {
+  readonly data?: { readonly appError?: { readonly code: AppError['code'] } | null };
+}
+
+it('the help desk moves to the gateway by at most 15 changed lines', async () => {
+  const files = ['onTrpcToOpenApi.ts', 'onGateway.ts'].map((name) =>
+    fileURLToPath(new URL(name, import.meta.url)),
+  );
+  // `git diff --no-index` exits with 1 if the files differ.
+  const output = await new Promise<string>((resolve) => {
+    execFile('git', ['diff', '--no-index', '--numstat', ...files], (_error, stdout) => resolve(stdout));
+  });
+  const [added = Infinity, removed = Infinity] = output.split('\t', 2).map(Number);
+  expect(Math.max(added, removed)).toBeLessThanOrEqual(15);
+});

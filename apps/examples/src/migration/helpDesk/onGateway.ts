@@ -1,0 +1,33 @@
+import { TRPCError } from '@trpc/server';
+import express from 'express';
+import { type ContextOptions, createGateway } from 'trpc-gateway';
+import { nodeHandler } from 'trpc-gateway/node';
+import { trpcToOpenApi } from 'trpc-gateway/trpc-to-openapi';
+import { AppError } from './appError.ts';
+import { appRouter } from './router.ts';
+import { findSession } from './sessions.ts';
+import type { Context } from './trpc.ts';
+
+async function createContext({ request }: ContextOptions<unknown>): Promise<Context> {
+  const [scheme, token] = request.header('authorization')?.split(' ') ?? [];
+  if (scheme !== undefined && scheme !== 'Bearer')
+    throw new TRPCError({ code: 'BAD_REQUEST', message: `Send a bearer token, not ${scheme}.` });
+  const session = token === undefined ? undefined : await findSession(token);
+  return { session, address: request.remoteAddress() };
+}
+
+const gateway = await createGateway({
+  ...trpcToOpenApi(),
+  router: appRouter,
+  createContext,
+  mapError: ({ cause }) =>
+    cause instanceof AppError ? new TRPCError({ code: cause.code, cause }) : undefined,
+  document: { title: 'Help desk', version: '2.0' },
+});
+
+const app = express();
+app.get('/', (_request, response) => response.send('Help desk'));
+app.use(express.json());
+app.use(nodeHandler(gateway));
+
+app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1');
