@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { GatewayError } from '../http/gatewayError.ts';
-import { headerValues, type HttpRequest } from '../http/request.ts';
+import type { HttpRequest } from '../http/request.ts';
 
 const { IPv4, IPv6 } = ipaddr;
 
@@ -30,9 +30,7 @@ export function createClientAddress(trustProxy: readonly string[]): ClientAddres
     if (trusted.length > 0 && isTrusted(client)) {
       // Each proxy appends the address of its client. Read backwards: an entry is trustworthy if a trusted proxy wrote
       // it.
-      // Some proxies extend the existing header, others add another one.
-      const hops = headerValues(request, 'x-forwarded-for').flatMap((value) => value.split(','));
-      for (const hop of hops.toReversed()) {
+      for (const hop of forwardedFor(request).toReversed()) {
         const address = parseAddress(hop);
         if (address === undefined) break;
         client = address;
@@ -49,6 +47,15 @@ export function createClientAddress(trustProxy: readonly string[]): ClientAddres
     addresses.set(request, address);
     return address;
   };
+}
+
+/** Returns the addresses of `X-Forwarded-For`. Some proxies extend the existing header, others add another one. */
+function forwardedFor(request: HttpRequest): string[] {
+  const hops: string[] = [];
+  for (const [name, value] of request.headers()) {
+    if (name === 'x-forwarded-for') hops.push(...value.split(','));
+  }
+  return hops;
 }
 
 /** Parses an address, with or without a port, which some proxies add. IPv4-mapped IPv6 addresses become IPv4. */

@@ -19,6 +19,8 @@ export interface HttpRequest {
    * cheaper.
    */
   headers(): Iterable<readonly [name: string, value: string]>;
+  /** Whether any header passes a test, without a copy. Headers of the same name are tested one by one. */
+  someHeader?(test: (name: string, value: string) => boolean): boolean;
   /**
    * Whether a header, by its name in lower case, occurs more than once: a credential in such a header is rejected. An
    * adapter that joins these headers does not have it.
@@ -58,11 +60,11 @@ export interface HttpRequest {
   whenAborted?(listener: (reason: unknown) => void): void;
 }
 
-/** Returns the values of all headers with a name, in the order received. */
-export function headerValues(request: HttpRequest, name: string): readonly string[] {
-  const values: string[] = [];
-  for (const [other, value] of request.headers()) if (other === name) values.push(value);
-  return values;
+/** Whether any header of a request passes a test, on adapters with and without `HttpRequest.someHeader`. */
+export function someHeader(request: HttpRequest, test: (name: string, value: string) => boolean): boolean {
+  if (request.someHeader) return request.someHeader(test);
+  for (const [name, value] of request.headers()) if (test(name, value)) return true;
+  return false;
 }
 
 /**

@@ -1,6 +1,6 @@
 // Hot path: one object per request. The optimisations of `RequestHead` are measured by ../uws/testing/headCost.ts.
 import { tokenPattern } from '../../http/response.ts';
-import { headerValues, type HttpRequest, type Bytes } from '../../http/request.ts';
+import type { HttpRequest, Bytes } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import { BodyBuffer, maxDiscardedBytes, type BodySource } from './bodyBuffer.ts';
 import { badRequest, headersTooLarge, httpRejection } from './rejections.ts';
@@ -252,7 +252,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
       !head.isHostOptional &&
       !head.isLast &&
       this.bodyLength === 0 &&
-      headerValues(this, 'upgrade').some((value) => value.toLowerCase() === 'websocket');
+      this.someHeader((name, value) => name === 'upgrade' && value.toLowerCase() === 'websocket');
   }
 
   header(name: string): string | undefined {
@@ -265,6 +265,13 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
 
   headers(): Iterable<readonly [name: string, value: string]> {
     return this.#names.slice(0, this.#count).map((name, at) => [name, this.#values[at] ?? '']);
+  }
+
+  someHeader(test: (name: string, value: string) => boolean): boolean {
+    for (let at = 0; at < this.#count; at += 1) {
+      if (test(this.#names[at] ?? '', this.#values[at] ?? '')) return true;
+    }
+    return false;
   }
 
   isRepeated(name: string): boolean {
