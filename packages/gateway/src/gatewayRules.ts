@@ -25,7 +25,10 @@ type MemberRules<Name extends keyof Options> = OptionRules<NonNullable<Options[N
 const object = (example?: string, members?: OptionRule['members']) =>
   optional(isObject, example === undefined ? 'an object' : `an object, such as ${example}`, members);
 
-const limit = required(positiveInteger.accepts, positiveInteger.expected);
+const limit = required(
+  (value) => value !== undefined && positiveInteger.accepts(value),
+  positiveInteger.expected,
+);
 
 const socketRules: MemberRules<'sockets'> = {
   keepAlive: object('keepAlive: { enabled: true }', {

@@ -46,6 +46,11 @@ it.each([
     'rateLimit.calls is "100"; it must be a positive integer.',
   ],
   [
+    'rateLimit without windowSeconds',
+    { rateLimit: { calls: 100 } },
+    'rateLimit.windowSeconds is undefined; it must be a positive integer.',
+  ],
+  [
     'a limit as text',
     { callTimeoutMs: '30s' },
     'callTimeoutMs is "30s"; it must be a positive number, or Infinity for no limit.',
