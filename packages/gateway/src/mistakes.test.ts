@@ -37,7 +37,7 @@ it.each([
   ],
   [
     'rateLimit.window',
-    { rateLimit: { calls: 1, window: 60 } },
+    { rateLimit: { calls: 1, windowSeconds: 60, window: 60 } },
     '"window" is not an option of rateLimit; its options are calls, windowSeconds, key.',
   ],
   [
