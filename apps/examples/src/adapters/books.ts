@@ -1,6 +1,5 @@
 import { createGateway } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/meta';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
@@ -26,9 +25,9 @@ const appRouter = t.router({
   news: t.procedure
     .meta({ openapi: { method: 'GET', path: '/news', event: z.string() } })
     .subscription(async function* ({ signal }) {
-      for (;;) {
+      while (!signal?.aborted) {
         yield 'Nothing happened.';
-        await sleep(1_000, undefined, { signal });
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
       }
     }),
 });
