@@ -1,8 +1,12 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Metafile } from 'esbuild';
-import { describe, expect, it, vi } from 'vitest';
-import { portableCalls } from './testing/portableCalls.ts';
+import { startFetchProgram } from '@petstore/testing/fetchProgram';
+import { runtimesToTest } from '@petstore/testing/runtimes';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type * as portable from './testing/portableCalls.ts';
+import { createPortableGateway, portableCalls } from './testing/portableCalls.ts';
+import type { ServedProcedure } from './procedures/procedures.ts';
 import { runWithWebGlobals } from './testing/webGlobals.ts';
 
 // Starts two processes, possibly on a machine without an idle core.
@@ -28,6 +32,12 @@ const bundle = (entry: string, options: BuildOptions = {}) =>
 const importedBy = (metafile: Metafile | undefined) =>
   Object.values(metafile?.outputs ?? {}).flatMap(({ imports }) => imports.map(({ path }) => path));
 
+/** Calls `gateway.fetch` in this process. */
+async function callsInProcess(calls: typeof portable): Promise<object> {
+  const gateway = await calls.createPortableGateway();
+  return calls.portableCalls((request) => gateway.fetch(request, { remoteAddress: '192.0.2.1' }));
+}
+
 describe('the package on a runtime without Node’s built-ins', () => {
   it.each(['index.ts', 'meta.ts', 'client/index.ts', 'adapters/fetch/fetch.ts'])(
     '%s imports no built-ins of Node',
@@ -39,11 +49,9 @@ describe('the package on a runtime without Node’s built-ins', () => {
 
   it('the bundle serves REST, tRPC, batches, JSON lines, events and the document with the globals of the web only', async () => {
     const { outputFiles } = await bundle('testing/portableCalls.ts', { format: 'iife', globalName: 'calls' });
-    const calls = runWithWebGlobals(outputFiles?.[0]?.text ?? '', 'calls') as {
-      portableCalls: typeof portableCalls;
-    };
-    const onTheWeb = await calls.portableCalls();
-    const onNode = await portableCalls();
+    const calls = runWithWebGlobals(outputFiles?.[0]?.text ?? '', 'calls') as typeof portable;
+    const onTheWeb = await callsInProcess(calls);
+    const onNode = await callsInProcess({ createPortableGateway, portableCalls });
     expect(onTheWeb).toEqual(onNode);
     expect(onNode).toMatchObject({
       rest: [200, '"Hello Ada"'],
@@ -61,4 +69,17 @@ describe('the package on a runtime without Node’s built-ins', () => {
       document: [200, { openapi: '3.1.0', info: { title: 'Greetings' } }],
     });
   });
+
+  it.each(runtimesToTest('deno', 'workerd'))(
+    '$title serves each format over its own HTTP server as Node does, with compiled procedures',
+    async (runtime) => {
+      const program = await startFetchProgram(runtime, join(source, 'testing/portableProgram.ts'));
+      onTestFinished(() => program.close());
+      const procedures = (await (await fetch(`${program.origin}/procedures`)).json()) as ServedProcedure[];
+      expect(procedures.filter(({ execution }) => execution !== 'compiled')).toEqual([]);
+      const onNode = await callsInProcess({ createPortableGateway, portableCalls });
+      expect(await portableCalls(fetch, program.origin)).toEqual(onNode);
+      expect(program.stderr()).not.toContain('trpc-gateway:');
+    },
+  );
 });

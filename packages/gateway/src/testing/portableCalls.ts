@@ -43,9 +43,9 @@ const form = new FormData();
 form.set('file', new File(['abc'], 'a.txt'));
 const lines = { 'trpc-accept': 'application/jsonl' };
 const input = encodeURIComponent(JSON.stringify({ 0: { name: 'Ada' } }));
-/** Calls a gateway by `gateway.fetch` in each format, and returns the responses. */
-export async function portableCalls(): Promise<object> {
-  const gateway = await createGateway({
+
+export const createPortableGateway = () =>
+  createGateway({
     router,
     createContext: () => ({}),
     authentication: bearer({ verify: async (token) => token === 'valid' && { name: 'Ada' } }),
@@ -57,14 +57,17 @@ export async function portableCalls(): Promise<object> {
     onResponse: () => {},
   });
 
+/** Calls the gateway in each format, and returns the responses. */
+export async function portableCalls(
+  send: (request: Request) => Promise<Response>,
+  origin = 'https://api.example',
+): Promise<object> {
   async function call(
     target: string,
     init: RequestInit = {},
   ): Promise<readonly [status: number, body: string]> {
     const headers = { authorization: 'Bearer valid', ...(init.headers as Record<string, string>) };
-    const response = await gateway.fetch(new Request(`https://api.example${target}`, { ...init, headers }), {
-      remoteAddress: '192.0.2.1',
-    });
+    const response = await send(new Request(origin + target, { ...init, headers }));
     return [response.status, await response.text()];
   }
 
