@@ -4,8 +4,7 @@ import { build, type BuildOptions, type Metafile } from 'esbuild';
 import { startFetchProgram } from '@petstore/testing/fetchProgram';
 import { runtimesToTest } from '@petstore/testing/runtimes';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type * as portable from './testing/portableCalls.ts';
-import { createPortableGateway, portableCalls } from './testing/portableCalls.ts';
+import * as portable from './testing/portableCalls.ts';
 import type { ServedProcedure } from './procedures/procedures.ts';
 import { runWithWebGlobals } from './testing/webGlobals.ts';
 
@@ -51,7 +50,7 @@ describe('the package on a runtime without Node’s built-ins', () => {
     const { outputFiles } = await bundle('testing/portableCalls.ts', { format: 'iife', globalName: 'calls' });
     const calls = runWithWebGlobals(outputFiles?.[0]?.text ?? '', 'calls') as typeof portable;
     const onTheWeb = await callsInProcess(calls);
-    const onNode = await callsInProcess({ createPortableGateway, portableCalls });
+    const onNode = await callsInProcess(portable);
     expect(onTheWeb).toEqual(onNode);
     expect(onNode).toMatchObject({
       rest: [200, '"Hello Ada"'],
@@ -77,9 +76,25 @@ describe('the package on a runtime without Node’s built-ins', () => {
       onTestFinished(() => program.close());
       const procedures = (await (await fetch(`${program.origin}/procedures`)).json()) as ServedProcedure[];
       expect(procedures.filter(({ execution }) => execution !== 'compiled')).toEqual([]);
-      const onNode = await callsInProcess({ createPortableGateway, portableCalls });
-      expect(await portableCalls(fetch, program.origin)).toEqual(onNode);
+      const onNode = await callsInProcess(portable);
+      expect(await portable.portableCalls(fetch, program.origin)).toEqual(onNode);
       expect(program.stderr()).not.toContain('trpc-gateway:');
+    },
+  );
+
+  it.each(runtimesToTest('deno', 'workerd'))(
+    'a client of $title that leaves ends its event stream',
+    async (runtime) => {
+      const program = await startFetchProgram(runtime, join(source, 'testing/portableProgram.ts'));
+      onTestFinished(() => program.close());
+      const headers = { accept: 'text/event-stream', authorization: 'Bearer valid' };
+      const { body } = await fetch(`${program.origin}/v1/ticks`, { headers });
+      const reader = body?.getReader();
+      await reader?.read();
+      const ended = async () => (await fetch(`${program.origin}/ended-ticks`)).json();
+      expect(await ended()).toBe(0);
+      await reader?.cancel();
+      await expect.poll(ended).toBe(1);
     },
   );
 });

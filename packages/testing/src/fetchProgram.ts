@@ -98,7 +98,7 @@ const config :Workerd.Config = (
       .map(([name, text]) => `(name = "${name}", text = ${JSON.stringify(text)})`)
       .join(', ')}],
     compatibilityDate = "2026-07-01",
-    compatibilityFlags = [${usesNode ? '"nodejs_compat"' : ''}],
+    compatibilityFlags = ["enable_request_signal"${usesNode ? ', "nodejs_compat"' : ''}],
   ))],
   sockets = [(name = "http", http = (), service = "main")],
 );

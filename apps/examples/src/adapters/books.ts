@@ -25,9 +25,10 @@ const appRouter = t.router({
   news: t.procedure
     .meta({ openapi: { method: 'GET', path: '/news', event: z.string() } })
     .subscription(async function* ({ signal }) {
-      while (!signal?.aborted) {
+      for (;;) {
         yield 'Nothing happened.';
         await new Promise((resolve) => setTimeout(resolve, 1_000));
+        if (signal?.aborted) return;
       }
     }),
 });

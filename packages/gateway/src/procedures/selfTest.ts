@@ -10,8 +10,8 @@ export interface SampleProcedure {
 }
 
 /**
- * Passed on and never read. Gateways are created outside a request, where workerd throws for `new AbortController()`
- * (versions of July 2026).
+ * Passed on and never read. Not of an `AbortController`: gateways are created outside a request, where Cloudflare Workers
+ * have none before 2026-08-19 and in versions of Wrangler before that.
  */
 const signal = {} as AbortSignal;
 

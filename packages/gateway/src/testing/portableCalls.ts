@@ -6,6 +6,9 @@ import type { GatewayMeta } from '../meta.ts';
 const t = initTRPC
   .meta<GatewayMeta>()
   .create({ isDev: false, sse: { ping: { enabled: true, intervalMs: 1000 }, maxDurationMs: 60_000 } });
+/** How many subscriptions of `ticks` have ended. */
+export let endedTicks = 0;
+
 const router = t.router({
   greet: t.procedure
     .meta({ openapi: { method: 'GET', path: '/greet/{name}' } })
@@ -34,6 +37,23 @@ const router = t.router({
     .subscription(async function* () {
       yield tracked('1', { n: 1 });
       yield tracked('2', { n: 2 });
+    }),
+  ticks: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/ticks', event: z.string() } })
+    .subscription(async function* ({ signal }) {
+      try {
+        for (;;) {
+          yield 'tick';
+          // workerd runs no timers of a request whose client has left: the signal has to end the wait.
+          await new Promise((resolve) => {
+            setTimeout(resolve, 20);
+            signal?.addEventListener('abort', resolve, { once: true });
+          });
+          if (signal?.aborted) return;
+        }
+      } finally {
+        endedTicks += 1;
+      }
     }),
   later: t.procedure.query(() => ({ soon: Promise.resolve(5) })),
 });
