@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { startFetchProgram } from '@petstore/testing/fetchProgram';
+import { denoOptions, startFetchProgram } from '@petstore/testing/fetchProgram';
 import { freePort } from '@petstore/testing/freePort';
-import { type NamedRuntime, runtimesToTest } from '@petstore/testing/runtimes';
+import { runtimesToTest } from '@petstore/testing/runtimes';
 import { startProcess } from '@petstore/testing/startProcess';
 import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -20,9 +20,10 @@ const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 /** Returns a function that starts an example as a process. */
 const asProcess =
-  (file: string, runtime = process.execPath): Start =>
+  (file: string, runtime = process.execPath, options = (_port: number): readonly string[] => []): Start =>
   async (port) => {
-    const child = startProcess(runtime, ['--conditions=trpc-gateway-source', pathOf(file)], {
+    const args = [...options(port), '--conditions=trpc-gateway-source', pathOf(file)];
+    const child = startProcess(runtime, args, {
       env: { PATH: process.env['PATH'], PORT: String(port) },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
@@ -39,13 +40,13 @@ const asProcess =
     };
   };
 
-/** Returns a function that starts an example whose runtime serves its default export. */
-const asFetchProgram =
-  (file: string, runtime: NamedRuntime): Start =>
-  async (port) => {
-    const program = await startFetchProgram(runtime, pathOf(file), { port });
-    return () => program.close();
-  };
+const denoServe = (port: number) => [
+  'serve',
+  '--quiet',
+  ...denoOptions,
+  '--host=127.0.0.1',
+  `--port=${port}`,
+];
 
 const isOpen = (port: number) =>
   fetch(`http://127.0.0.1:${port}/api/hello`).then(
@@ -72,8 +73,16 @@ const servers: readonly (readonly [name: string, start: Start])[] = [
   ],
   ['H3', asProcess('h3.ts')],
   ...runtimesToTest('bun').map(({ title, executable }) => [title, asProcess('bun.ts', executable)] as const),
-  ...runtimesToTest('deno').map((runtime) => ['Deno', asFetchProgram('deno.ts', runtime)] as const),
-  ...runtimesToTest('workerd').map((runtime) => ['Workers', asFetchProgram('worker.ts', runtime)] as const),
+  ...runtimesToTest('deno').map(
+    ({ title, executable }) => [title, asProcess('deno.ts', executable, denoServe)] as const,
+  ),
+  ...runtimesToTest('workerd').map((runtime): readonly [string, Start] => [
+    'Workers',
+    async (port) => {
+      const program = await startFetchProgram(runtime, pathOf('worker.ts'), { port });
+      return () => program.close();
+    },
+  ]),
 ];
 
 describe.each(servers)('the gateway in %s', (name, start) => {
