@@ -11,6 +11,7 @@ import { runWithWebGlobals } from './testing/webGlobals.ts';
 // Starts two processes, possibly on a machine without an idle core.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
+const runtimes = runtimesToTest('deno', 'workerd');
 const source = fileURLToPath(new URL('.', import.meta.url));
 
 const bundle = (entry: string, options: BuildOptions = {}) =>
@@ -69,7 +70,7 @@ describe('the package on a runtime without Node’s built-ins', () => {
     });
   });
 
-  it.each(runtimesToTest('deno', 'workerd'))(
+  it.each(runtimes)(
     '$title serves each format over its own HTTP server as Node does, with compiled procedures',
     async (runtime) => {
       const program = await startFetchProgram(runtime, join(source, 'testing/portableProgram.ts'));
@@ -82,19 +83,16 @@ describe('the package on a runtime without Node’s built-ins', () => {
     },
   );
 
-  it.each(runtimesToTest('deno', 'workerd'))(
-    'a client of $title that leaves ends its event stream',
-    async (runtime) => {
-      const program = await startFetchProgram(runtime, join(source, 'testing/portableProgram.ts'));
-      onTestFinished(() => program.close());
-      const headers = { accept: 'text/event-stream', authorization: 'Bearer valid' };
-      const { body } = await fetch(`${program.origin}/v1/ticks`, { headers });
-      const reader = body?.getReader();
-      await reader?.read();
-      const ended = async () => (await fetch(`${program.origin}/ended-ticks`)).json();
-      expect(await ended()).toBe(0);
-      await reader?.cancel();
-      await expect.poll(ended).toBe(1);
-    },
-  );
+  it.each(runtimes)('a client of $title that leaves ends its event stream', async (runtime) => {
+    const program = await startFetchProgram(runtime, join(source, 'testing/portableProgram.ts'));
+    onTestFinished(() => program.close());
+    const headers = { accept: 'text/event-stream', authorization: 'Bearer valid' };
+    const { body } = await fetch(`${program.origin}/v1/ticks`, { headers });
+    const reader = body?.getReader();
+    await reader?.read();
+    const ended = async () => (await fetch(`${program.origin}/ended-ticks`)).json();
+    expect(await ended()).toBe(0);
+    await reader?.cancel();
+    await expect.poll(ended).toBe(1);
+  });
 });

@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import type { NamedRuntime } from './runtimes.ts';
 import { startProcess } from './startProcess.ts';
 
-/** With the last one, the signal of a request does not abort when its response was sent. */
+/** Without the last one, the signal of a request aborts once its response was sent. */
 export const denoOptions = ['--allow-all', '--no-prompt', '--unstable-no-legacy-abort'];
 
 /** A program whose default export has a `fetch`, on a runtime that serves it: Deno or workerd. */
@@ -50,7 +50,7 @@ export async function startFetchProgram(
       stream.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk;
         if (stream === child.stderr) stderr = text;
-        const found = /"port":(\d+)|127\.0\.0\.1:(\d+)/.exec(text);
+        const found = /"port":(\d+)\D|127\.0\.0\.1:(\d+)\D/.exec(text);
         if (found) resolve(Number(found[1] ?? found[2]));
       });
     }
@@ -89,6 +89,7 @@ function bundled(entry: string, usesNode: boolean): Promise<string> {
   return bundle;
 }
 
+/** Without `enable_request_signal`, the signal of a request does not abort when its client leaves. */
 const workerdConfig = (bindings: Readonly<Record<string, string>>, usesNode: boolean) => `
 using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
