@@ -148,6 +148,7 @@ const twists = [
   'malformedQuery',
   'emptyQuery',
   'repeated',
+  'rounded',
   'unknownPath',
   'largeBody',
   'queryOfBody',
@@ -182,7 +183,7 @@ function requestOf({ openapi, isProtected }: Shape, input: object, twist: Twist)
   if (twist === 'unknownPath') path += '/unknown';
   const pairs = hasBody && twist !== 'queryOfBody' ? [] : queryOf(rest, twist);
   if (twist === 'emptyQuery') pairs.push('', 'empty', '=1', '');
-  if (twist === 'malformedQuery') pairs.push('text=%zz', '%ff=1', 'other=%');
+  if (twist === 'malformedQuery') pairs.push('text=%zz', '%ff=1', 'other=%', 'doubled=%EF%BB%BFa');
   const method = methodOf(openapi.method, twist);
   const headers: Record<string, string> = {};
   if (isProtected && twist !== 'signedOut') headers['authorization'] = 'Bearer ada';
@@ -219,7 +220,9 @@ function bodyOf(value: object, twist: Twist): string | undefined {
   if (twist === 'jsonText') return '"text"';
   if (twist === 'jsonList') return '["5"]';
   if (twist === 'largeBody') return JSON.stringify({ ...value, name: 'x'.repeat(120_000) });
-  return JSON.stringify(value);
+  const text = JSON.stringify(value);
+  // An integer that a double cannot represent.
+  return twist === 'rounded' ? text.replaceAll(/:(?:5|20)\b/g, ':9007199254740993') : text;
 }
 
 const typeOf = (twist: Twist) =>

@@ -10,7 +10,7 @@ import { nodeHandler } from 'trpc-gateway/node';
 import { createOpenApiExpressMiddleware } from 'trpc-to-openapi';
 import { z } from 'zod';
 import type { Sent } from './requests.ts';
-import { createShapes, type Shape } from './shapes.ts';
+import { AppError, createShapes, type Shape } from './shapes.ts';
 
 interface Context {
   readonly token: string | undefined;
@@ -28,6 +28,7 @@ const t = initTRPC
       data: {
         ...shape.data,
         zodError: error.cause instanceof z.ZodError ? z.flattenError(error.cause) : null,
+        appError: error.cause instanceof AppError ? error.cause.kind : null,
       },
     }),
   });
@@ -64,7 +65,7 @@ function procedureOf({ openapi, inputs, output, result, isProtected = false }: S
 /** What a client receives, and what the procedure received. */
 export interface Outcome {
   readonly status: number;
-  /** Without those that a server adds to every response, such as the date. */
+  /** Without the date and others of a server, and those that the gateway adds. */
   readonly headers: Readonly<Record<string, unknown>>;
   readonly body: unknown;
   readonly inputs: readonly unknown[];
@@ -162,6 +163,7 @@ const ignored = new Set([
   'date',
   'etag',
   'keep-alive',
+  'retry-after',
   'transfer-encoding',
   'x-content-type-options',
   'x-powered-by',

@@ -737,6 +737,42 @@ function conversions(): Readonly<Record<string, Shape>> {
   };
 }
 
+/** An error of an application, which the error formatter of the router reads. */
+export class AppError extends Error {
+  readonly kind: string;
+  constructor(kind: string) {
+    super(`The document is ${kind}.`);
+    this.kind = kind;
+  }
+}
+
+/** As in documenso/documenso and others: what procedures throw. */
+function failures(): Readonly<Record<string, Shape>> {
+  const thrown: Readonly<Record<string, () => unknown>> = {
+    expected: () => new TRPCError({ code: 'CONFLICT', message: 'Rex is taken.' }),
+    caused: () => new TRPCError({ code: 'NOT_FOUND', message: 'Rex is gone.', cause: new Error('select 1') }),
+    unnamed: () => new TRPCError({ code: 'BAD_GATEWAY', cause: new Error('select 1') }),
+    plain: () => new Error('Your plan has expired.'),
+    text: () => 'oops',
+    app: () => new AppError('locked'),
+    wrapped: () => new TRPCError({ code: 'FORBIDDEN', cause: new AppError('hidden') }),
+    issues: () => new TRPCError({ code: 'BAD_REQUEST', cause: z.string().safeParse(5).error }),
+    timeout: () => new TRPCError({ code: 'TIMEOUT', message: 'It took too long.' }),
+    unprocessable: () => new TRPCError({ code: 'UNPROCESSABLE_CONTENT', message: 'It makes no sense.' }),
+    tooMany: () => new TRPCError({ code: 'TOO_MANY_REQUESTS', message: 'Too many.' }),
+    notImplemented: () => new TRPCError({ code: 'NOT_IMPLEMENTED' }),
+    payment: () => new TRPCError({ code: 'PAYMENT_REQUIRED', message: 'Pay first.' }),
+  };
+  const shapes = Object.entries(thrown).map(([name, error]) => {
+    const fail = () => {
+      throw error();
+    };
+    return [name, shape('POST', `/fail/${name}`, z.object({ id: z.number() }), z.object({}), fail)] as const;
+  });
+  const invalid = z.object({ id: z.string(), at: z.date() });
+  return { ...Object.fromEntries(shapes), output: shape('GET', '/fail/output', z.object({}), invalid, {}) };
+}
+
 /** Creates the routers' shapes, by the names of the router and of the procedure. */
 export const createShapes = () => ({
   monitoring: monitoring(),
@@ -744,4 +780,5 @@ export const createShapes = () => ({
   bookmarks: bookmarks(),
   notes: notes(),
   conversions: conversions(),
+  failures: failures(),
 });
