@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { migrationReport, type ProcedureReport } from './migrationReport.ts';
 
-const usage = `Usage: trpc-gateway-migration FILE [--export NAME]
+const usage = `Usage: trpc-gateway report FILE [--export NAME]
 
 Prints what clients of a router on trpc-to-openapi 3.3 would see differently on trpc-gateway.
 
@@ -23,9 +23,9 @@ try {
     options: { export: { type: 'string' }, help: { type: 'boolean' } },
     allowPositionals: true,
   });
-  const [file] = positionals;
+  const [command, file] = positionals;
   if (values.help) end(process.stdout, usage, 0);
-  else if (file === undefined) end(process.stderr, usage, 2);
+  else if (command !== 'report' || file === undefined) end(process.stderr, usage, 2);
   else end(process.stdout, print(await migrationReport(await routerOf(file, values.export))), 0);
 } catch (error) {
   end(process.stderr, `${(error as Error).message}\n`, 1);

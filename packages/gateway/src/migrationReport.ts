@@ -31,7 +31,7 @@ export interface ProcedureReport {
  * report.filter(({ always }) => always.length > 0);
  * ```
  *
- * `npx trpc-gateway-migration router.ts` prints it.
+ * `npx trpc-gateway report router.ts` prints it.
  * @throws {GatewayError} with a line for each procedure whose metadata is not valid
  */
 export async function migrationReport(router: AnyTRPCRouter): Promise<readonly ProcedureReport[]> {

@@ -231,7 +231,7 @@ test('the page from-trpc-to-openapi prints the report of its app', async () => {
   const [command = '', ...printed] = (blocks('console')[0] ?? '').split('\n');
   const program = fileURLToPath(import.meta.resolve('trpc-gateway/migration')).replace('Report', 'Command');
   const node = `"${process.execPath}" --conditions=trpc-gateway-source "${program}"`;
-  expect(await shell(command.replace('$ npx trpc-gateway-migration', node))).toBe(printed.join('\n'));
+  expect(await shell(command.replace('$ npx trpc-gateway', node))).toBe(printed.join('\n'));
 });
 
 test('the options that the page from-trpc-to-openapi prints map errors, and run', async () => {

@@ -83,10 +83,15 @@ interface AppErrorShape {
   readonly data?: { readonly appError?: { readonly code: AppError['code'] } | null };
 }
 
-it('trpc-gateway-migration finds nothing that changes for clients of the help desk with the preset', async () => {
+it('trpc-gateway report finds nothing that changes for clients of the help desk with the preset', async () => {
   const program = fileURLToPath(import.meta.resolve('trpc-gateway/migration')).replace('Report', 'Command');
   const router = fileURLToPath(new URL('router.ts', import.meta.url));
-  const { stdout } = await run(process.execPath, ['--conditions=trpc-gateway-source', program, router]);
+  const { stdout } = await run(process.execPath, [
+    '--conditions=trpc-gateway-source',
+    program,
+    'report',
+    router,
+  ]);
   expect(stdout).toContain(`
 GET /tickets (tickets.list)
   without preset: operationId tickets.list, not tickets-list; an absent input is undefined or its default, not {}; strict: dueBefore (date), unassigned (boolean), limit (number)
