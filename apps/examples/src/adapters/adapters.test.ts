@@ -128,7 +128,7 @@ describe.each(servers)('the gateway in %s', (name, start) => {
     expect([nothing.status, await nothing.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
   });
 
-  it.runIf(name === 'Express')('the gateway in Express serves WebSockets', async () => {
+  it.runIf(name === 'Express' || name === 'Bun')(`the gateway in ${name} serves WebSockets`, async () => {
     const client = createWSClient({ url: `${origin.replace('http', 'ws')}/api/trpc` });
     onTestFinished(() => client.close());
     const { book } = createTRPCClient<AppRouter>({ links: [wsLink({ client })] });
