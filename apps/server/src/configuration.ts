@@ -99,7 +99,7 @@ export const Configuration = z.object({
   }),
   SERVER: z.enum(['auto', 'uws', 'node']).default('auto').register(variables, {
     description:
-      'The HTTP server. `uws` is uWebSockets.js, `node` is node:http, and `auto` is uWebSockets.js if it has a binary for this Node and system, otherwise node:http',
+      'The HTTP server. `uws` is uWebSockets.js, `node` is node:http, and `auto` is uWebSockets.js if an installed package of it has a binary for this Node and system, otherwise node:http',
     takes: '`auto`, `uws` or `node`',
   }),
   WORKERS: wholeNumber(1, 256).default(1).register(variables, {

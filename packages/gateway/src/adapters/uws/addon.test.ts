@@ -49,7 +49,10 @@ async function load(packages: Readonly<Record<string, InstalledPackage>>, setup 
     const loaded = await import('./addon.ts').catch(({ name, code, message }) => ({ loadedPackage: \`\${name} \${code}: \${message}\` }));
     console.log(loaded.loadedPackage);`,
   );
-  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'main.mjs')]);
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'main.mjs')], {
+    // Without the hook of .ci/uws.
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
   return stdout.trimEnd();
 }
 
