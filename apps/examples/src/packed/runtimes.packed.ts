@@ -122,8 +122,11 @@ const missing = async (node: string, uws: readonly string[], options: readonly s
   });
   expect(warnings).toEqual([]);
   await write({ 'books.mjs': books, 'uws.mjs': serving('uws') });
-  const error = await run('node', 'uws.mjs').catch(({ message }: Error) => message);
-  return /^NoBinaryError: (.*)$/m.exec(String(error))?.[1];
+  const error: string = await run('node', 'uws.mjs').then(
+    ({ stdout }) => stdout,
+    ({ message }: Error) => message,
+  );
+  return /^NoBinaryError: (.*)$/m.exec(error)?.[1];
 };
 
 it('without a package of uWebSockets.js, the import of the adapter names the package to install', async () => {
@@ -171,7 +174,7 @@ async function installedMegabytes(packages: readonly string[], node = process.ex
 }
 
 it('the gateway and its dependencies add at most 15 MB to its peers, and 25 MB with uWebSockets.js', async () => {
-  const [{ node = process.execPath } = {}] = newest;
+  const node = newest[0]?.node;
   const peers = await installedMegabytes(['@trpc/server', 'zod'], node);
   const withGateway = await installedMegabytes(['@trpc/server', 'zod', 'trpc-gateway'], node);
   const withUws = await installedMegabytes(['@trpc/server', 'zod', 'trpc-gateway', core], node);
@@ -180,7 +183,6 @@ it('the gateway and its dependencies add at most 15 MB to its peers, and 25 MB w
   );
   expect(withGateway - peers).toBeLessThanOrEqual(15);
   expect(withUws - peers).toBeLessThanOrEqual(25);
-  if (newest.length > 0) expect(withUws - withGateway).toBeGreaterThan(5);
 });
 
 it.each([

@@ -92,8 +92,8 @@ export const bareServer = (): Promise<RawServer> =>
   startRawServer(async (handle) => {
     // Imported late: the addon reads the environment variable that the adapter sets. It loads one of the two packages.
     const { uwsVersion } = await import('trpc-gateway/uws');
-    const name = uwsVersion.startsWith('@uwsjs/core ') ? '@uwsjs/core' : 'uWebSockets.js';
-    const uws = (await import(name)) as typeof Uws;
+    const loaded = uwsVersion.startsWith('@uwsjs/core ') ? '@uwsjs/core' : 'uWebSockets.js';
+    const uws = (await import(loaded)) as typeof Uws;
     const app = uws.App().any('/*', (res, req) => {
       const headers = new Map<string, string>();
       req.forEach((name, value) => headers.set(name, value));
