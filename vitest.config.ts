@@ -97,6 +97,7 @@ const suitesWithoutAdapter = [
   'node/mounted',
   'trpcClients/official',
   'trace/trace',
+  'trpcToOpenApi/{document,trpcToOpenApi}',
 ].map((name) => `${suites}${name}.test.ts`);
 /** The suites that run over the other adapters if `PETSTORE_TESTS` is not set: a file or two of each kind. */
 const briefSuites = [
