@@ -99,7 +99,7 @@ export const Configuration = z.object({
   }),
   SERVER: z.enum(['auto', 'uws', 'node', 'bun']).default('auto').register(variables, {
     description:
-      'The HTTP server. `uws` is uWebSockets.js, `node` is node:http, `bun` is `Bun.serve`, and `auto` is `bun` on Bun, elsewhere uWebSockets.js if it has a binary for this Node and system, otherwise node:http',
+      'The HTTP server. `uws` is uWebSockets.js, `node` is node:http, `bun` is `Bun.serve`, and `auto` is `bun` on Bun, elsewhere uWebSockets.js if an installed package of it has a binary for this Node and system, otherwise node:http',
     takes: '`auto`, `uws`, `node` or `bun`',
   }),
   WORKERS: wholeNumber(1, 256).default(1).register(variables, {

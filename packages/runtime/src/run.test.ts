@@ -289,7 +289,7 @@ test('each entry point of trpc-gateway-runtime loads only its own dependencies',
     `for (const entry of ['', '/admin', '/docs', '/health', '/signals', '/tls', '/log', '/metrics']) {`,
     `  loaded = new Set();`,
     `  await import('trpc-gateway-runtime' + entry);`,
-    `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@scalar', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
+    `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@scalar', '@uwsjs/core', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
     `}`,
   );
   expect(stdout.split('\n')).toEqual([
