@@ -154,7 +154,7 @@ const twists = [
   'queryOfBody',
   'signedOut',
 ] as const;
-export type Twist = (typeof twists)[number] | 'none';
+type Twist = (typeof twists)[number] | 'none';
 
 /** Generates requests of a procedure, most of them valid, and half of the rest with something unusual. */
 export function requestsOf(shape: Shape): fc.Arbitrary<Sent> {

@@ -59,7 +59,7 @@ function differsInAbsence({ theirs, ours }: Difference): boolean {
 }
 
 /** A sentence of docs/migrating/from-trpc-to-openapi.md: why it is so, and the differences that it covers. */
-export interface Row {
+interface Row {
   readonly why: string;
   readonly covers: (difference: Difference) => boolean;
 }

@@ -8,7 +8,7 @@ import type { OpenApiDocument } from 'trpc-gateway-test';
 import { samplesOf } from './router.ts';
 
 /** What `main.ts` prints when it listens. */
-export interface Started {
+interface Started {
   readonly procedures: number;
   /** From the call of `createGateway` until the port is open. */
   readonly startMs: number;
