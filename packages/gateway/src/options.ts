@@ -170,8 +170,8 @@ export interface GatewayOptions<
    * - `strict`: text becomes a value only if it represents that value exactly, and JSON only if it is a date-time.
    * - `lenient`: as trpc-to-openapi 3.3 converts them: `Number`, `Boolean`, `BigInt` and `new Date` of any value of a
    *   property, in nested objects and arrays too, and an empty parameter of the query is absent.
-   * - `report`: as `lenient`, and `onResponse` receives what `strict` would have rejected, as `strictIssues`. The schemas
-   *   of the input run twice.
+   * - `report`: as `lenient`, and `onResponse` receives what `strict` would have rejected, or read as another value, as
+   *   `strictIssues`. If `strict` reads another input, its schemas run three times, and asynchronous checks count as valid.
    */
   readonly strictness?: Strictness;
   /**

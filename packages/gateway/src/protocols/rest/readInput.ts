@@ -1,5 +1,6 @@
 // Hot path: every REST call with an input runs through it.
 import { TRPCError } from '@trpc/server';
+import { isObject } from '../../http/isObject.ts';
 import { integerPattern } from '../../operations/convert.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { multipartType, type OperationBody } from '../../operations/operationBody.ts';
@@ -91,20 +92,28 @@ function assignSent(input: Record<string, unknown>, values: object): void {
 const maxRecordedIssues = 20;
 
 /**
- * Returns the issues for which strict conversion, or the procedure's schemas after it, would reject a request, without
- * values; `undefined` if there are none.
+ * Returns the issues for which strict conversion, or the procedure's schemas after it, would reject a request, or else
+ * those of values that it would change; `undefined` if there are none. Issues have no values.
  * @param operation the operation with its strict input
+ * @param lenient the input as the procedure's schemas receive it
  */
 export function strictIssues(
   operation: Pick<Operation, 'input' | 'output'>,
   context: RequestContext,
   raw: RawBody | undefined,
   limits: InputLimits,
+  lenient: unknown,
 ): readonly InputIssue[] | undefined {
+  const { parsers } = operation.input;
   let issues: readonly InputIssue[];
   try {
-    const input = readInput(operation, context, raw, limits);
-    issues = operation.input.parsers.flatMap((parser) => schemaIssues(parser, input));
+    const strict = readInput(operation, context, raw, limits);
+    // The schemas, whose checks may be slow, have one result for equal inputs.
+    if (changesOf(strict, lenient).length === 0) return undefined;
+    issues = parsers.flatMap((parser) => schemaIssues(parser, strict));
+    if (issues.length === 0) {
+      issues = parsers.flatMap((parser) => changesOf(parsed(parser, strict), parsed(parser, lenient)));
+    }
   } catch (error) {
     if (!(error instanceof TRPCError)) return undefined;
     issues = issuesOf(error);
@@ -112,6 +121,39 @@ export function strictIssues(
   }
   if (issues.length === 0) return undefined;
   return issues.slice(0, maxRecordedIssues).map(({ code, path, message }) => ({ code, path, message }));
+}
+
+/**
+ * Returns an issue for each value that strict conversion changes. A name that only the lenient input has is that of an
+ * unknown parameter.
+ * @param changes receives the issues
+ */
+function changesOf(
+  strict: unknown,
+  lenient: unknown,
+  path: readonly PropertyKey[] = [],
+  changes: InputIssue[] = [],
+): readonly InputIssue[] {
+  if (isContainer(strict) && isContainer(lenient) && !(strict instanceof Date)) {
+    const isList = Array.isArray(strict);
+    for (const [name, value] of Object.entries(strict)) {
+      if (changes.length === maxRecordedIssues) break;
+      changesOf(value, lenient[name], [...path, isList ? Number(name) : name], changes);
+    }
+    return changes;
+  }
+  const isSameDate = strict instanceof Date && lenient instanceof Date && Number(strict) === Number(lenient);
+  if (!isSameDate && !Object.is(strict, lenient)) changes.push({ path, message: 'would have another value' });
+  return changes;
+}
+
+const isContainer = (value: unknown): value is Record<string, unknown> =>
+  isObject(value) || Array.isArray(value);
+
+/** Returns the output of a schema, or the value itself if it is invalid or has an asynchronous check. */
+function parsed(parser: StandardSchema, value: unknown): unknown {
+  const result = validateSync(parser, value);
+  return result.issues ? value : result.value;
 }
 
 /**
@@ -237,12 +279,14 @@ function otherIssues(
 }
 
 function schemaIssues(parser: StandardSchema, value: unknown): readonly InputIssue[] {
-  const result = parser['~standard'].validate(value);
-  if (result instanceof Promise) {
-    // Issues of an asynchronous check are left out: the response is a 400 anyway.
-    result.catch(() => undefined);
-    return [];
-  }
-  const { issues = [] } = result;
+  const { issues = [] } = validateSync(parser, value);
   return isZod(parser) ? (issues as readonly InputIssue[]) : issues.map(toIssue);
+}
+
+/** Validates a value; one with an asynchronous check counts as valid. */
+function validateSync(parser: StandardSchema, value: unknown) {
+  const result = parser['~standard'].validate(value);
+  if (!(result instanceof Promise)) return result;
+  result.catch(() => undefined);
+  return { value };
 }

@@ -457,12 +457,14 @@ describe('strictness', () => {
       const { record, ...response } = await send({ strictness: 'report' }, post, [filter], target, body);
       expect(response).toEqual({ status: lenient.status, body: lenient.body });
       expect(record?.strictIssues).toEqual(issues);
-      expect(lenient.record).not.toHaveProperty('strictIssues');
+      expect(lenient.record?.strictIssues).toBeUndefined();
     },
   );
 
   it.each<[query: string, issues: readonly object[] | undefined]>([
-    ['n=5&b=false', undefined],
+    ['n=5&b=true', undefined],
+    ['n=5&unknown=x', undefined],
+    ['n=5&b=false', [{ path: ['b'], message: 'would have another value' }]],
     [
       'n=%205&b=1&at=2026-01-02',
       [
@@ -476,6 +478,31 @@ describe('strictness', () => {
     const { record } = await send({ strictness: 'report' }, get, [filter], `/a?${query}`);
     expect(record?.strictIssues).toEqual(issues);
   });
+
+  const coerced = z.object({ n: z.coerce.number(), s: z.string().optional() });
+  const checked = z.object({ n: z.number(), c: z.string().refine(async () => true) });
+  const nested = z.object({
+    list: z.array(z.object({ b: z.union([z.boolean(), z.string()]), d: z.date() })),
+  });
+  const either = z.object({ d: z.union([z.date(), z.string()]).optional(), n: z.coerce.boolean() });
+  const another = (...path: readonly PropertyKey[]) => ({ path, message: 'would have another value' });
+  it.each<[what: string, openapi: RestMeta, input: z.ZodType, sent: unknown, issues: unknown]>([
+    ['a parameter that is empty', get, coerced, 'n=5&s=', [another('s')]],
+    ['no input', get, coerced.partial().optional(), '', [another()]],
+    ['a value that the schema itself converts', post, coerced, { n: '5' }, undefined],
+    ['a value beside an asynchronous check', post, checked, { n: '5', c: 'x' }, [another('n')]],
+    ['the same values with an asynchronous check', post, checked, { n: 5, c: 'x' }, undefined],
+    ['equal dates in a list', post, nested, { list: [{ b: 'x', d: '2026-01-02T03:04:05Z' }] }, undefined],
+    ['a text in place of a date', post, either, { d: '2026-01-02T03:04:05Z', n: 1 }, [another('d')]],
+  ])(
+    'report names changed values of an input that strict accepts: %s',
+    async (_what, openapi, input, sent, issues) => {
+      const target = typeof sent === 'string' ? `/a?${sent}` : '/a';
+      const body = typeof sent === 'string' ? undefined : sent;
+      const { record, status } = await send({ strictness: 'report' }, openapi, [input], target, body);
+      expect([status, record?.strictIssues]).toEqual([200, issues]);
+    },
+  );
 
   it('report records at most 20 issues', async () => {
     const list = { list: Array.from({ length: 100_000 }, () => '5') };
