@@ -41,7 +41,9 @@ export function readInput(
     const values = isLenient ? {} : input;
     readFields(request.query, query, values, issues, limits.maxJsonDepth, decode);
     if (isLenient) assignSent(input, values);
-    const lastEventId = output.kind === 'events' ? request.header('last-event-id') : undefined;
+    // Not as an unknown property: a strict object rejects it.
+    const hasEventId = output.kind === 'events' && query.has('lastEventId');
+    const lastEventId = hasEventId ? request.header('last-event-id') : undefined;
     const parameter = lastEventId === undefined ? undefined : query.get('lastEventId');
     if (parameter?.style === (isLenient ? 'any' : 'single')) {
       input[parameter.field] = convertText(parameter.converter, lastEventId, parameter.field, issues);

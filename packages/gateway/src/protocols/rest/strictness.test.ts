@@ -416,6 +416,38 @@ describe('strictness', () => {
     expect(await response.json()).toEqual({ n: 10, b: true });
   });
 
+  it.each([
+    ['a strict object, by lenient', z.strictObject({ topic: z.string() }), 'lenient', { topic: 'a' }],
+    ['a loose object, by lenient', z.looseObject({ topic: z.string() }), 'lenient', { topic: 'a' }],
+    ['a loose object, by strict', z.looseObject({ topic: z.string() }), 'strict', { topic: 'a' }],
+    [
+      'an object with lastEventId, by lenient',
+      z.strictObject({ topic: z.string(), lastEventId: z.string().optional() }),
+      'lenient',
+      { topic: 'a', lastEventId: '5' },
+    ],
+  ] as const)(
+    'a subscription that reconnects has the lastEventId only if its input names it: %s',
+    async (_what, input, strictness, received) => {
+      const ticks = t.procedure
+        .meta({ openapi: { method: 'GET', path: '/ticks', event: z.unknown() } })
+        .input(input as z.ZodObject)
+        .subscription(async function* ({ input: value }) {
+          yield value;
+        });
+      const { fetch: request } = await createGateway({
+        router: t.router({ ticks }),
+        createContext: () => ({}),
+        document: { title: 'Ticks', version: '1.0.0' },
+        strictness,
+      });
+      const response = await request('http://localhost/v1/ticks?topic=a', {
+        headers: { 'last-event-id': '5' },
+      });
+      expect(await response.text()).toContain(`data: ${JSON.stringify(received)}\n`);
+    },
+  );
+
   it('a schema of another library than zod is converted strictly', async () => {
     const other = {
       '~standard': {
