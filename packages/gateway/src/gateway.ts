@@ -5,6 +5,7 @@ import { describedHeaders } from './openapi/describedHeaders.ts';
 import { apiErrors } from './operations/errorFormat.ts';
 import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
 import { createOperations } from './operations/operation.ts';
+import { foldCase } from './operations/pathTemplate.ts';
 import type { GatewayOptions } from './options.ts';
 import { authenticationPolicy, allowInexactHeaders, schemesOf, unsafePolicy } from './auth/authentication.ts';
 import { Calls } from './calls/calls.ts';
@@ -166,11 +167,13 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     if (protectedResource) addRoute(routes, protectedResource.path, metadataRoute(protectedResource, scopes));
   }
   requireFreePaths(routes, paths, definitions);
+  const keyOf = (path: string) => (paths.ignorePathCase ? foldCase(path) : path);
+  const routePaths = new Set(Array.from(routes.keys(), keyOf));
   const operations = createOperations(definitions, {
     basePath: restBasePath,
     ignorePathCase: paths.ignorePathCase,
     links,
-    isTaken: (path) => routes.has(path) || isBelow(path, trpcBasePath),
+    isTaken: (path) => routePaths.has(keyOf(path)) || isBelow(keyOf(path), keyOf(trpcBasePath)),
     canSpool: options.spool !== undefined,
     operationId: options.operationId ?? ((path) => path),
     voidStatus: options.voidStatus ?? 204,

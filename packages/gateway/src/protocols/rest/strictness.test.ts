@@ -401,6 +401,22 @@ describe('strictness', () => {
     expect(status).toBe(400);
   });
 
+  it.each<[what: string, sent: (digits: string) => unknown]>([
+    ['a text', (digits) => digits],
+    ['a text in a list', (digits) => [digits]],
+  ])(
+    'lenient converts a bigint of at most 1000 digits, whose time grows with their square: %s',
+    async (_what, sent) => {
+      const statusOf = async (length: number) =>
+        (
+          await send({ strictness: 'lenient' }, post, [z.object({ b: z.bigint() })], '/a', {
+            b: sent('9'.repeat(length)),
+          })
+        ).status;
+      expect([await statusOf(1000), await statusOf(1001)]).toEqual([200, 400]);
+    },
+  );
+
   it('lenient converts the fields of a form', async () => {
     const form: RestMeta = { ...post, contentTypes: ['multipart/form-data'] };
     const { fetch: request } = await createGateway({
