@@ -288,7 +288,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     basePath: paths.trpcBasePath,
     trpc: trpcOptions(options.trpc, limits, reportError),
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
-    readForm: createReadForm(operations),
+    readForm: createReadForm(operations, limits),
     eventTimes: times,
     errors,
   };

@@ -445,6 +445,20 @@ describe('an input of z.object() with z.file()', () => {
     expect(await trpc([['id', '5'], ...fields])).toEqual([200, output]);
   });
 
+  it('a form with more than 1000 texts is rejected over REST and over tRPC', async () => {
+    const { rest, trpc } = await start(echo(z.looseObject({ photo: z.file() })));
+    const fields: Fields = [['photo', photo], ...Array.from({ length: 1000 }, () => ['a', ''] as const)];
+    const output = expect.objectContaining({ photo: asObject.photo }) as unknown;
+    expect([await rest(fields), await trpc(fields)]).toEqual([
+      [200, output],
+      [200, output],
+    ]);
+    const message = 'The body has more than 1000 fields.';
+    const more: Fields = [...fields, ['b', '']];
+    expect(await rest(more)).toEqual([400, { code: 'BAD_REQUEST', message, status: 400 }]);
+    expect(await trpc(more)).toEqual([400, message]);
+  });
+
   it('two inputs in a chain receive the same object over REST and over tRPC', async () => {
     const { rest, trpc } = await start(
       post()

@@ -6,7 +6,7 @@ import type { Operation } from '../../operations/operation.ts';
 import { multipartType, type OperationBody } from '../../operations/operationBody.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
-import { rejectManyParameters } from '../../calls/queryParameters.ts';
+import { rejectManyParameters, tooManyFields } from '../../calls/queryParameters.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { inputError, issuesOf, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
@@ -211,7 +211,7 @@ function readWholeBody(raw: RawBody, maxJsonDepth: number): unknown {
  * Properties that REST has in other places are fields of the form too. A procedure without a form over REST, or which
  * receives a `FormData` there too, receives the form as it is.
  */
-export function createReadForm(operations: readonly Operation[]) {
+export function createReadForm(operations: readonly Operation[], { maxQueryParameters }: InputLimits) {
   const readers = new Map<string, (form: FormData) => unknown>();
   for (const { input: description, procedure } of operations) {
     const { body, headers, path, query } = description;
@@ -224,6 +224,8 @@ export function createReadForm(operations: readonly Operation[]) {
     }
     const known = { get: (name: string) => elsewhere.get(name) ?? body.fields.get(name) };
     readers.set(procedure.path, (form) => {
+      const texts = [...form.values()].filter((value) => typeof value === 'string');
+      if (texts.length > maxQueryParameters) throw tooManyFields(maxQueryParameters);
       const issues: InputIssue[] = [];
       const input = readForm(form, known, issues);
       const converted = convertWhole(description, input) as object;
