@@ -552,6 +552,16 @@ describe('strictness', () => {
     },
   );
 
+  it('the records of all requests have the same members in the same order, which V8 reads fastest', async () => {
+    const [reported, lenient] = await Promise.all(
+      (['report', 'lenient'] as const).map((strictness) =>
+        send({ strictness }, post, [filter], '/a', { n: '5' }),
+      ),
+    );
+    expect(reported?.record?.strictIssues).toHaveLength(1);
+    expect(Object.keys(lenient?.record ?? {})).toEqual(Object.keys(reported?.record ?? {}));
+  });
+
   it('report records at most 20 issues', async () => {
     const list = { list: Array.from({ length: 100_000 }, () => '5') };
     const input = z.object({ list: z.array(z.number()) });
