@@ -170,6 +170,7 @@ describe('trpcToOpenApiErrors', () => {
     const shape = { code: -32600, message: '', data: { code: 'BAD_REQUEST', httpStatus: 400 } } as const;
     const missing = {
       code: 'BAD_REQUEST',
+      trpcCode: 'BAD_REQUEST',
       message: 'a',
       status: 400,
       isDeclared: false,

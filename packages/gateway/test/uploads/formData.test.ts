@@ -401,6 +401,24 @@ describe('an input of z.object() with z.file()', () => {
     expect(await trpc(fields)).toEqual([400, body.message]);
   });
 
+  it.each<[name: string, read: (value: object) => unknown]>([
+    ['constructor', (value) => (value.constructor === Object ? value : undefined)],
+    [
+      'Symbol.toStringTag',
+      (value) => (Object.prototype.toString.call(value) === '[object Object]' ? value : undefined),
+    ],
+  ])(
+    'an object is received if a z.preprocess reads its %s, which a FormData has too',
+    async (_name, read) => {
+      const { rest, trpc } = await start(
+        echo(z.preprocess((value) => read(value as object), z.object({ photo: z.file() }))),
+      );
+      const output = { photo: asObject.photo };
+      expect(await rest([['photo', photo]])).toEqual([200, output]);
+      expect(await trpc([['photo', photo]])).toEqual([200, output]);
+    },
+  );
+
   it('errorFormatter and onError receive the issues of a form over tRPC', async () => {
     const issues: unknown[] = [];
     const { trpc } = await start(echo(Photo), {

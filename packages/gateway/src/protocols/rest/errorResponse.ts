@@ -152,12 +152,13 @@ function restError(
   const message = issues.length > 0 ? formatIssues(issues) : clientMessage(error);
   const { restCode: code = error.code, status = getHTTPStatusCodeFromError(error) } =
     error instanceof RestStatusError ? error : {};
+  const hasTrpcCode = !(error instanceof RestStatusError) || getHTTPStatusCodeFromError(error) === status;
   return {
     ...(shown ?? { code, message, status, isDeclared: false, data: undefined }),
     issues,
     error,
+    trpcCode: hasTrpcCode ? error.code : code,
     get shape() {
-      const hasTrpcCode = !(error instanceof RestStatusError) || getHTTPStatusCodeFromError(error) === status;
       const ownData = { code: this.code, httpStatus: this.status };
       try {
         const shape = shapeOf(ofCall(error, context));
