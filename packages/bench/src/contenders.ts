@@ -37,7 +37,9 @@ const petStoreSource = at('../../../apps/server/src/main.ts');
 const node =
   (file: string, ...before: string[]) =>
   async (): Promise<[string, ...string[]]> => [process.execPath, source, ...before, file];
-const bun = (file: string) => async (): Promise<[string, ...string[]]> => [await findBun(), source, file];
+const bun =
+  (file: string, ...before: string[]) =>
+  async (): Promise<[string, ...string[]]> => [await findBun(), source, ...before, file];
 
 const lacking = (names: readonly string[], reason: string) =>
   Object.fromEntries(names.map((name) => [name, reason]));
@@ -125,6 +127,16 @@ export const contenders: readonly Contender[] = [
     runtime: 'node',
     command: gateway,
     environment: { ...unhurried, LOG_REQUESTS: 'errors', SERVER: 'node' },
+    headers: 'all',
+    lacks: {},
+  }),
+  ...inEachStyle({
+    name: 'gateway-bun',
+    title: 'this gateway on Bun',
+    store: 'memory',
+    runtime: 'bun',
+    command: bun(petStoreSource, '--preload', at('./contenders/gatewayOnBun.ts')),
+    environment: { ...unhurried, LOG_REQUESTS: 'errors' },
     headers: 'all',
     lacks: {},
   }),

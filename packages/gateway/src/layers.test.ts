@@ -24,6 +24,7 @@ const order = [
   'adapters/fetch',
   'adapters/node',
   'adapters/uws',
+  'adapters/bun',
   'client',
   '.',
 ];
@@ -37,6 +38,7 @@ const limited: Readonly<Record<string, readonly string[]>> = {
   'adapters/fetch': ['http', 'adapters/server'],
   'adapters/node': ['http', 'adapters/server'],
   'adapters/uws': ['http', 'adapters/server'],
+  'adapters/bun': ['http', 'adapters/server'],
   client: ['http'],
   '.': [...order.slice(0, order.indexOf('adapters/server')), 'adapters/fetch'].filter(
     (folder) => folder !== 'client',

@@ -7,12 +7,18 @@ export interface Adapter {
   readonly serve: typeof serve;
 }
 
+/** The names of the gateway's servers; `auto` chooses one. */
+export type ServerName = 'auto' | 'uws' | 'node' | 'bun';
+
 /**
- * Loads a server adapter of the gateway. `auto` loads uWebSockets.js if it has a binary for this Node version and platform,
- * and node:http otherwise.
+ * Loads a server adapter of the gateway. `auto` loads Bun's on Bun. Elsewhere it loads uWebSockets.js if it has a binary for
+ * this Node version and platform, and node:http otherwise.
  * @throws {Error} with code `no-binary` if `server` is `uws` and there is no binary
  */
-export async function loadAdapter(server: 'auto' | 'uws' | 'node'): Promise<Adapter> {
+export async function loadAdapter(server: ServerName): Promise<Adapter> {
+  if (server === 'bun' || (server === 'auto' && 'bun' in process.versions)) {
+    return { server: 'bun', serve: (await import('trpc-gateway/bun')).serve };
+  }
   if (server !== 'node') {
     try {
       return { server: 'uws', serve: (await import('trpc-gateway/uws')).serve };

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The executables of other runtimes, by name: `node24`, `node26` and `bun`, as far as npm has them for this machine. */
+/** The executables of other runtimes, by name: `node24`, `node26`, `bun`, `deno` and `workerd`, as far as npm has them for this machine. */
 export type Runtimes = Readonly<Record<string, string>>;
 
 /**
@@ -21,10 +21,17 @@ export function runtimes(): Runtimes {
 }
 
 /** How a test's title names each. */
-const titles: Readonly<Record<string, string>> = { node24: 'Node 24', node26: 'Node 26', bun: 'Bun' };
+const titles: Readonly<Record<string, string>> = {
+  node24: 'Node 24',
+  node26: 'Node 26',
+  bun: 'Bun',
+  deno: 'Deno',
+  workerd: 'workerd',
+};
 
 /** A runtime that a test starts processes on. */
 export interface NamedRuntime {
+  readonly name: string;
   readonly title: string;
   readonly executable: string;
 }
@@ -41,7 +48,7 @@ export function runtimesToTest(...names: readonly string[]): readonly NamedRunti
   return names.flatMap((name) => {
     const executable = installed[name];
     const title = titles[name] ?? name;
-    if (executable !== undefined) return [{ title, executable }];
+    if (executable !== undefined) return [{ name, title, executable }];
     process.stderr.write(`SKIPPED: cases on ${title}. .ci/runtimes has none for this machine.\n`);
     return [];
   });

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { isDeepStrictEqual } from 'node:util';
+import { isDeepStrictEqual, promisify } from 'node:util';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { beforeAll, expect, it } from 'vitest';
 import type { AppError } from './appError.ts';
@@ -8,6 +8,8 @@ import { type Received, useHelpDesk } from './client.ts';
 import { appRouter } from './router.ts';
 import { samples } from './samples.ts';
 import { startHelpDesk } from './startHelpDesk.ts';
+
+const run = promisify(execFile);
 
 async function use(server: 'onTrpcToOpenApi' | 'onGateway'): Promise<Received> {
   const { origin, stop } = await startHelpDesk(server);
@@ -114,6 +116,26 @@ function withOwnCode(received: unknown): unknown {
 interface AppErrorShape {
   readonly data?: { readonly appError?: { readonly code: AppError['code'] } | null };
 }
+
+it('trpc-gateway report finds nothing that changes for clients of the help desk with the preset', async () => {
+  const program = fileURLToPath(import.meta.resolve('trpc-gateway/migration')).replace('Report', 'Command');
+  const router = fileURLToPath(new URL('router.ts', import.meta.url));
+  const { stdout } = await run(process.execPath, [
+    '--conditions=trpc-gateway-source',
+    program,
+    'report',
+    router,
+  ]);
+  expect(stdout).toContain(`
+GET /tickets (tickets.list)
+  without preset: operationId tickets.list, not tickets-list; an absent input is undefined or its default, not {}; strict: dueBefore (date), unassigned (boolean), limit (number)
+`);
+  expect(stdout).toContain(`
+account.methods
+  with authentication: requires a credential: add protect: false if it is public
+`);
+  expect(stdout).toMatch(/\nOf 100 procedures change: 0 always, 72 without preset, 1 with authentication\n$/);
+});
 
 it('the help desk moves to the gateway by 15 added and 13 removed lines', async () => {
   const files = ['onTrpcToOpenApi.ts', 'onGateway.ts'].map((name) =>
