@@ -192,10 +192,11 @@ export interface GatewayOptions<
    * Maps an error of the application to the one that clients receive, over every protocol: an error of a procedure, its
    * middlewares, its parsers, its stream, or of `createContext`. `error.cause` is what was thrown, if that was not a
    * `TRPCError`. Return a `TRPCError`, whose message is always sent, except that of an `INTERNAL_SERVER_ERROR` if it is
-   * the message of its cause: tRPC copies that, which may be a driver's, if you give none; an error of `declareErrors`, which is sent with its
-   * declared code, status and data by every procedure; or `undefined` to keep the error. It is not called for limits and
-   * rejected requests. If it throws, clients receive a 500 whose cause is an `AggregateError` of both. `onError` receives
-   * the original error, and so does `onResponse` if clients receive a 5xx. Default: errors are sent as they are.
+   * the message of its cause: tRPC copies that, which may be a driver's, if you give none; an error of `declareErrors`,
+   * which is sent with its declared code, status and data by every procedure; or `undefined` to keep the error. It is
+   * not called for limits and rejected requests. If it throws, clients receive a 500 whose cause is an `AggregateError`
+   * of both. `onError` receives the original error, and so does `onResponse` if clients receive a 5xx. Default: errors
+   * are sent as they are.
    * @example
    * mapError: ({ cause }) =>
    *   cause instanceof AppError ? new TRPCError({ code: 'NOT_FOUND', message: cause.message, cause }) : undefined

@@ -69,11 +69,11 @@ export class Recorder {
   request(context: RequestContext, response?: HttpResponse, isStream = false): void {
     const { error, failedCalls, protocol, request, telemetry } = context;
     if (!this.isComplete && error === undefined && telemetry === undefined) return;
-    const { method } = request;
     const record = toRequestRecord(context, context, response?.status ?? 101, isStream);
-    record.calls = response === undefined || protocol === 'other' || method === 'OPTIONS' ? 0 : context.calls;
+    record.calls =
+      response === undefined || protocol === 'other' || request.method === 'OPTIONS' ? 0 : context.calls;
     record.bytesIn = request.receivedBytes;
-    const body = method === 'HEAD' ? undefined : response?.body;
+    const body = request.method === 'HEAD' ? undefined : response?.body;
     if (body === undefined) record.bytesOut = 0;
     else if (typeof body === 'string') record.bytesOut = utf8Length(body);
     else if (body instanceof Uint8Array) record.bytesOut = body.byteLength;

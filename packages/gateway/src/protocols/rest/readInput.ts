@@ -113,9 +113,8 @@ export function strictIssues(
     // The schemas, whose checks may be slow, have one result for equal inputs.
     if (changesOf(strict, lenient).length === 0) return undefined;
     issues = parsers.flatMap((parser) => schemaIssues(parser, strict));
-    if (issues.length === 0) {
+    if (issues.length === 0)
       issues = parsers.flatMap((parser) => changesOf(parsed(parser, strict), parsed(parser, lenient)));
-    }
   } catch (error) {
     if (!(error instanceof TRPCError)) return undefined;
     issues = issuesOf(error);
@@ -137,10 +136,9 @@ function changesOf(
   changes: InputIssue[] = [],
 ): readonly InputIssue[] {
   if (isContainer(strict) && isContainer(lenient) && !(strict instanceof Date)) {
-    const isList = Array.isArray(strict);
     for (const [name, value] of Object.entries(strict)) {
       if (changes.length === maxRecordedIssues) break;
-      changesOf(value, lenient[name], [...path, isList ? Number(name) : name], changes);
+      changesOf(value, lenient[name], [...path, Array.isArray(strict) ? Number(name) : name], changes);
     }
     return changes;
   }
