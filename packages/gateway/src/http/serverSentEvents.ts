@@ -1,6 +1,5 @@
 // Hot path: 1 µs per event (`npm run bench`, case events).
 import { unref, type Timer } from './eventLoop.ts';
-import { isObject } from './isObject.ts';
 import { TextStream, type TextStreamOptions } from './textStream.ts';
 
 /** Wire format of the events of a protocol. */
@@ -98,9 +97,9 @@ export class ServerSentEvents extends TextStream {
       while (!this.isLast && this.pull !== undefined && this.text.length < fullTextLength) {
         isFormatting = false;
         // oxlint-disable-next-line no-await-in-loop -- one value after the other
-        const result: IteratorResult<unknown> = await this.#iterator.next();
+        const result: IteratorResult<unknown> | null = await this.#iterator.next();
         if (this.isLast) return;
-        if (!isObject(result))
+        if (typeof result !== 'object' || result === null)
           throw new TypeError("next() of the subscription's iterator returned no object.");
         const { done, value } = result;
         isFormatting = true;
