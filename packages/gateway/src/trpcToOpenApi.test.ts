@@ -51,6 +51,7 @@ test('the bodies of trpcToOpenApiErrors match its schema', () => {
   const shape = { code: -32600, message: '', data: { code: 'BAD_REQUEST', httpStatus: 400 } } as const;
   const missing = {
     code: 'BAD_REQUEST',
+    trpcCode: 'BAD_REQUEST',
     message: 'a',
     status: 400,
     isDeclared: false,

@@ -50,7 +50,7 @@ export class FetchRequest implements HttpRequest {
     return host.slice(host.lastIndexOf('@') + 1);
   }
 
-  headers(): Iterable<readonly [name: string, value: string]> {
+  headers(): Iterable<[name: string, value: string]> {
     return this.#headers;
   }
 

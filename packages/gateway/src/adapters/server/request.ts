@@ -267,7 +267,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     return undefined;
   }
 
-  headers(): Iterable<readonly [name: string, value: string]> {
+  headers(): Iterable<[name: string, value: string]> {
     return this.#names.slice(0, this.#count).map((name, at) => [name, this.#values[at] ?? '']);
   }
 

@@ -146,6 +146,22 @@ describe('strictness', () => {
     expect(status).toBe(400);
   });
 
+  it.each<[what: string, sent: (digits: string) => unknown]>([
+    ['a text', (digits) => digits],
+    ['a text in a list', (digits) => [digits]],
+  ])(
+    'lenient converts a bigint of at most 1000 digits, whose time grows with their square: %s',
+    async (_what, sent) => {
+      const statusOf = async (length: number) =>
+        (
+          await send({ strictness: 'lenient' }, post, [z.object({ b: z.bigint() })], '/a', {
+            b: sent('9'.repeat(length)),
+          })
+        ).status;
+      expect([await statusOf(1000), await statusOf(1001)]).toEqual([200, 400]);
+    },
+  );
+
   it('lenient converts the fields of a form', async () => {
     const form: RestMeta = { ...post, contentTypes: ['multipart/form-data'] };
     const { fetch: request } = await createGateway({
@@ -160,6 +176,38 @@ describe('strictness', () => {
     const response = await request('http://localhost/v1/a', { method: 'POST', body });
     expect(await response.json()).toEqual({ n: 10, b: true });
   });
+
+  it.each([
+    ['a strict object, by lenient', z.strictObject({ topic: z.string() }), 'lenient', { topic: 'a' }],
+    ['a loose object, by lenient', z.looseObject({ topic: z.string() }), 'lenient', { topic: 'a' }],
+    ['a loose object, by strict', z.looseObject({ topic: z.string() }), 'strict', { topic: 'a' }],
+    [
+      'an object with lastEventId, by lenient',
+      z.strictObject({ topic: z.string(), lastEventId: z.string().optional() }),
+      'lenient',
+      { topic: 'a', lastEventId: '5' },
+    ],
+  ] as const)(
+    'a subscription that reconnects has the lastEventId only if its input names it: %s',
+    async (_what, input, strictness, received) => {
+      const ticks = t.procedure
+        .meta({ openapi: { method: 'GET', path: '/ticks', event: z.unknown() } })
+        .input(input as z.ZodObject)
+        .subscription(async function* ({ input: value }) {
+          yield value;
+        });
+      const { fetch: request } = await createGateway({
+        router: t.router({ ticks }),
+        createContext: () => ({}),
+        document: { title: 'Ticks', version: '1.0.0' },
+        strictness,
+      });
+      const response = await request('http://localhost/v1/ticks?topic=a', {
+        headers: { 'last-event-id': '5' },
+      });
+      expect(await response.text()).toContain(`data: ${JSON.stringify(received)}\n`);
+    },
+  );
 
   it('a schema of another library than zod is converted strictly', async () => {
     const other = {
@@ -202,12 +250,14 @@ describe('strictness', () => {
       const { record, ...response } = await send({ strictness: 'report' }, post, [filter], target, body);
       expect(response).toEqual({ status: lenient.status, body: lenient.body });
       expect(record?.strictIssues).toEqual(issues);
-      expect(lenient.record).not.toHaveProperty('strictIssues');
+      expect(lenient.record?.strictIssues).toBeUndefined();
     },
   );
 
   it.each<[query: string, issues: readonly object[] | undefined]>([
-    ['n=5&b=false', undefined],
+    ['n=5&b=true', undefined],
+    ['n=5&unknown=x', undefined],
+    ['n=5&b=false', [{ path: ['b'], message: 'would have another value' }]],
     [
       'n=%205&b=1&at=2026-01-02',
       [
@@ -220,6 +270,41 @@ describe('strictness', () => {
   ])('report records the issues of the query %s', async (query, issues) => {
     const { record } = await send({ strictness: 'report' }, get, [filter], `/a?${query}`);
     expect(record?.strictIssues).toEqual(issues);
+  });
+
+  const coerced = z.object({ n: z.coerce.number(), s: z.string().optional() });
+  const checked = z.object({ n: z.number(), c: z.string().refine(async () => true) });
+  const nested = z.object({
+    list: z.array(z.object({ b: z.union([z.boolean(), z.string()]), d: z.date() })),
+  });
+  const either = z.object({ d: z.union([z.date(), z.string()]).optional(), n: z.coerce.boolean() });
+  const another = (...path: readonly PropertyKey[]) => ({ path, message: 'would have another value' });
+  it.each<[what: string, openapi: RestMeta, input: z.ZodType, sent: unknown, issues: unknown]>([
+    ['a parameter that is empty', get, coerced, 'n=5&s=', [another('s')]],
+    ['no input', get, coerced.partial().optional(), '', [another()]],
+    ['a value that the schema itself converts', post, coerced, { n: '5' }, undefined],
+    ['a value beside an asynchronous check', post, checked, { n: '5', c: 'x' }, [another('n')]],
+    ['the same values with an asynchronous check', post, checked, { n: 5, c: 'x' }, undefined],
+    ['equal dates in a list', post, nested, { list: [{ b: 'x', d: '2026-01-02T03:04:05Z' }] }, undefined],
+    ['a text in place of a date', post, either, { d: '2026-01-02T03:04:05Z', n: 1 }, [another('d')]],
+  ])(
+    'report names changed values of an input that strict accepts: %s',
+    async (_what, openapi, input, sent, issues) => {
+      const target = typeof sent === 'string' ? `/a?${sent}` : '/a';
+      const body = typeof sent === 'string' ? undefined : sent;
+      const { record, status } = await send({ strictness: 'report' }, openapi, [input], target, body);
+      expect([status, record?.strictIssues]).toEqual([200, issues]);
+    },
+  );
+
+  it('the records of all requests have the same members in the same order, which V8 reads fastest', async () => {
+    const [reported, lenient] = await Promise.all(
+      (['report', 'lenient'] as const).map((strictness) =>
+        send({ strictness }, post, [filter], '/a', { n: '5' }),
+      ),
+    );
+    expect(reported?.record?.strictIssues).toHaveLength(1);
+    expect(Object.keys(lenient?.record ?? {})).toEqual(Object.keys(reported?.record ?? {}));
   });
 
   it('report records at most 20 issues', async () => {

@@ -51,7 +51,7 @@ export interface TestConnection {
 
 /** Connects to a server for the duration of the running test. */
 export async function dial(
-  { port }: Listening,
+  { port }: Pick<Listening, 'port'>,
   { encoding, ...options }: { allowHalfOpen?: boolean; encoding?: BufferEncoding } = {},
 ): Promise<TestConnection> {
   const socket = connect({ ...options, port, host: '127.0.0.1' });
