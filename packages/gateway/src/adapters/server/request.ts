@@ -141,7 +141,8 @@ export class RequestHead {
     switch (name.length) {
       case 4:
         if (name === 'host') {
-          if (this.host === '' && isValidHost(value)) this.host = value;
+          // The first comparison of `isValidHost` is here too: every request runs it.
+          if (this.host === '' && (value === validHost || isValidHost(value))) this.host = value;
           else this.ownRejection = headRejections.host;
         }
         break;
