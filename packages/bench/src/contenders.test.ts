@@ -4,6 +4,7 @@ import { apiKey, cases } from './cases.ts';
 import { startContender } from './contenderProcess.ts';
 import { caseOf, contenders } from './contenders.ts';
 import { installedBun } from './findBun.ts';
+import { UnavailableError } from './unavailableError.ts';
 import { differences } from './verify.ts';
 
 const isLinux = process.platform === 'linux';
@@ -23,8 +24,11 @@ describe.skipIf(!isLinux)('every contender does the same work', () => {
     it.skipIf(contender.runtime === 'bun' && !hasBun)(
       `${contender.name} answers every case that it does not leave out as all others do`,
       { timeout: 60_000 },
-      async () => {
-        const process = await startContender(contender);
+      async ({ skip }) => {
+        const process = await startContender(contender).catch((error: unknown) => {
+          if (error instanceof UnavailableError) skip(error.message);
+          throw error;
+        });
         try {
           const differencesByCase: Record<string, readonly string[]> = {};
           for (const subject of cases) {
