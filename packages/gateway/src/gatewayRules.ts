@@ -72,6 +72,10 @@ export const gatewayRules: OptionRules<Options> = {
     onError: callback,
   } satisfies MemberRules<'trpc'>),
   sockets: object(undefined, socketRules),
+  mcp: optional(
+    (value) => isObject(value) && isText(value['path']) && isFunction(value['protocol']),
+    'the result of mcp() of trpc-gateway/mcp',
+  ),
   documentPath: text,
   document: required(isObject, `an object, such as ${documentExample}`, documentRules),
   publicUrl: text,

@@ -1,4 +1,6 @@
+import { TRPCError } from '@trpc/server';
 import { GatewayError } from '../http/gatewayError.ts';
+import type { RequestPolicy } from '../calls/requestContext.ts';
 import type { HttpRequest } from '../http/request.ts';
 
 /** Returns whether pages of an origin may call. It must be synchronous. It runs for each request of a page. */
@@ -59,6 +61,36 @@ export function createSocketOrigins(origins: Origins, publicOrigin: string | und
     if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
     // Compare only the host: the scheme that the client used with a proxy is unknown here.
     return URL.canParse(origin) && new URL(origin).host === request.header('host')?.toLowerCase();
+  };
+}
+
+/** Rejects requests of pages to the tools, before authentication, unless `isAllowed` (MCP 2026-07-28, "Security & Endpoint"). */
+export const endpointOriginPolicy = (isAllowed: OriginCheck): RequestPolicy => ({
+  before: 'authentication',
+  admit: (context) =>
+    context.protocol !== 'mcp' || passesOriginCheck(isAllowed, context)
+      ? undefined
+      : new TRPCError({
+          code: 'FORBIDDEN',
+          message: 'Pages of this origin are not allowed to call tools. Add the origin to cors.origins.',
+        }),
+});
+
+const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * Creates the check of an endpoint for programs that may run on the machine of its user: pages of the allowed origins
+ * may call it, and pages of the server itself by a loopback name. Any other name may be that of an attacker, resolved to
+ * this machine (DNS rebinding): then `Origin` and `Host` are equal.
+ * @param publicOrigin the server's own origin
+ */
+export function createEndpointOrigins(origins: Origins, publicOrigin: string | undefined): OriginCheck {
+  const allows = originMatcher(origins);
+  return (request) => {
+    const origin = request.header('origin');
+    if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
+    const page = URL.parse(origin);
+    return page !== null && loopbackNames.has(page.hostname) && page.host === request.header('host');
   };
 }
 

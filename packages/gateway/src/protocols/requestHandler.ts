@@ -228,12 +228,15 @@ export class RequestHandler<Identity> {
   }
 }
 
-/** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */
+/** Creates the function that selects the protocol of a path. Routes and tools below a base path take precedence. */
 export function createProtocolOf(
-  { ignorePathCase, restBasePath, trpcBasePath }: Paths,
+  { ignorePathCase, mcpPath, restBasePath, trpcBasePath }: Paths,
   routes: RoutePaths,
 ): (path: string) => ProtocolName {
-  const hasRouteBelow = (base: string) => [...routes.keys()].some((path) => isBelow(path, base));
+  const hasRouteBelow = (base: string) =>
+    [...routes.keys(), mcpPath].some((path) => path !== undefined && isBelow(path, base));
+  const isRoute = (path: string) => path === mcpPath || routes.has(path);
+  const ofRoute = (path: string) => (path === mcpPath ? 'mcp' : 'other');
   const hasRpcRoutes = hasRouteBelow(trpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
   const restInLowerCase = ignorePathCase ? restBasePath.toLowerCase() : undefined;
@@ -242,7 +245,7 @@ export function createProtocolOf(
   return (path) => {
     const afterTrpc = path[trpcBasePath.length];
     if ((afterTrpc === '/' || afterTrpc === undefined) && path.startsWith(trpcBasePath)) {
-      return hasRpcRoutes && routes.has(path) ? 'other' : 'trpc';
+      return hasRpcRoutes && isRoute(path) ? ofRoute(path) : 'trpc';
     }
     const afterRest = path[restBasePath.length];
     if (
@@ -250,8 +253,8 @@ export function createProtocolOf(
       (path.startsWith(restBasePath) ||
         (restInLowerCase !== undefined && path.toLowerCase().startsWith(restInLowerCase)))
     ) {
-      return hasRestRoutes && routes.has(path) ? 'other' : 'rest';
+      return hasRestRoutes && isRoute(path) ? ofRoute(path) : 'rest';
     }
-    return 'other';
+    return ofRoute(path);
   };
 }

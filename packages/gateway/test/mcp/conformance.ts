@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** A revision of MCP with a frozen list of scenarios. */
+export type Revision = '2026-07-28' | '2025-11-25';
+
+const command = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
+
+/** The scenarios, or checks of scenarios, that a server of tools cannot pass, with the reason for each. */
+const exceptionsFile = new URL('conformanceExceptions.json', import.meta.url);
+
+export type Exceptions = Readonly<Record<string, string>>;
+
+/**
+ * Runs the conformance suite of the Model Context Protocol against a server of tools.
+ * @param exceptions what may fail. One that passes fails the run
+ * @returns the exit code, and what the suite has printed
+ */
+export async function runConformance(url: string, revision: Revision, exceptions: readonly string[]) {
+  const folder = await mkdtemp(join(tmpdir(), 'mcp-conformance-'));
+  try {
+    const baseline = join(folder, 'exceptions.yml');
+    await writeFile(baseline, `server:\n${exceptions.map((name) => `  - ${name}\n`).join('')}`);
+    const options = ['--url', url, '--requirements', revision, '--expected-failures', baseline];
+    const child = spawn(process.execPath, [command, 'server', ...options], { cwd: folder });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        output += text;
+      });
+    }
+    const [code] = (await once(child, 'close')) as [number | null];
+    return { code, output };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Reads the exceptions of a revision. */
+export async function readExceptions(revision: Revision): Promise<Exceptions> {
+  const all = JSON.parse(await readFile(exceptionsFile, 'utf8')) as Readonly<Record<Revision, Exceptions>>;
+  return all[revision];
+}
