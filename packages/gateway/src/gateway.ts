@@ -23,15 +23,10 @@ import { createRateLimit } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
 import { clientTimeoutPolicy, type RequestPolicy, type RequestContext } from './calls/requestContext.ts';
 import { addRoute, metadataRoute, readRoutes } from './calls/routes.ts';
-import { protectedResourcePath } from './calls/scheme.ts';
+import { metadataPath } from './calls/scheme.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
-import {
-  createEndpointOrigins,
-  createSameSite,
-  createSocketOrigins,
-  endpointOriginPolicy,
-} from './auth/origins.ts';
+import { createSameSite, createSocketOrigins, toolOriginPolicy } from './auth/origins.ts';
 import { failureOf } from './procedures/execute.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import { createRouteOf, isBelow, createLinkBase, readPaths, requireFreePaths } from './protocols/paths.ts';
@@ -166,6 +161,8 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   const limits = limitsOf(options);
   const routes = readRoutes(options.routes ?? {});
   addRoute(routes, documentPath, () => document.response());
+  // Reserved: `createProtocolOf` selects MCP for it.
+  if (mcpPath !== undefined) addRoute(routes, mcpPath, () => ({ status: 404, headers: [] }), 'POST');
 
   const definitions = await readProcedures(router, options.openapi);
   const scopes = allScopes(definitions, schemes);
@@ -174,7 +171,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     const route = metadataRoute(protectedResource, scopes);
     addRoute(routes, protectedResource.path, route);
     // Where clients of MCP look first: the resource that they know is the URL of the tools.
-    const ofTools = `${protectedResourcePath}${mcpPath}`;
+    const ofTools = `${metadataPath}${mcpPath}`;
     if (mcpPath !== undefined && !routes.has(ofTools)) addRoute(routes, ofTools, route);
   }
   requireFreePaths(routes, paths, definitions);
@@ -182,7 +179,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     basePath: restBasePath,
     ignorePathCase: paths.ignorePathCase,
     links,
-    isTaken: (path) => path === mcpPath || routes.has(path) || isBelow(path, trpcBasePath),
+    isTaken: (path) => routes.has(path) || isBelow(path, trpcBasePath),
     canSpool: options.spool !== undefined,
     operationId: options.operationId ?? ((path) => path),
     voidStatus: options.voidStatus ?? 204,
@@ -232,11 +229,9 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
 
-  const allowedOrigins = createEndpointOrigins(options.cors?.origins ?? [], ownOrigin);
-
   // After them, each call takes a place in `calls` and gets a deadline and a span.
   const own: readonly RequestPolicy<Identity>[] = [
-    ...(options.mcp ? [endpointOriginPolicy(allowedOrigins)] : []),
+    ...(options.mcp ? [toolOriginPolicy(options.cors?.origins ?? [], ownOrigin)] : []),
     calls,
     ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
     ...(scopes.length > 0 ? [scopesPolicy] : []),

@@ -64,33 +64,29 @@ export function createSocketOrigins(origins: Origins, publicOrigin: string | und
   };
 }
 
-/** Rejects requests of pages to the tools, before authentication, unless `isAllowed` (MCP 2026-07-28, "Security & Endpoint"). */
-export const endpointOriginPolicy = (isAllowed: OriginCheck): RequestPolicy => ({
-  before: 'authentication',
-  admit: (context) =>
-    context.protocol !== 'mcp' || passesOriginCheck(isAllowed, context)
-      ? undefined
-      : new TRPCError({
-          code: 'FORBIDDEN',
-          message: 'Pages of this origin are not allowed to call tools. Add the origin to cors.origins.',
-        }),
-});
-
 const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
- * Creates the check of an endpoint for programs that may run on the machine of its user: pages of the allowed origins
- * may call it, and pages of the server itself by a loopback name. Any other name may be that of an attacker, resolved to
- * this machine (DNS rebinding): then `Origin` and `Host` are equal.
+ * Creates the policy of tools, which may run on the machine of their user: pages of the allowed origins may call them,
+ * and pages of the server itself by a loopback name. Any other name may be that of an attacker, resolved to this machine
+ * (DNS rebinding): then `Origin` and `Host` are equal. A program that is no browser sends no `Origin`.
  * @param publicOrigin the server's own origin
  */
-export function createEndpointOrigins(origins: Origins, publicOrigin: string | undefined): OriginCheck {
+export function toolOriginPolicy(origins: Origins, publicOrigin: string | undefined): RequestPolicy {
   const allows = originMatcher(origins);
-  return (request) => {
+  const isAllowed: OriginCheck = (request) => {
     const origin = request.header('origin');
     if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
     const page = URL.parse(origin);
     return page !== null && loopbackNames.has(page.hostname) && page.host === request.header('host');
+  };
+  const message = 'Pages of this origin are not allowed to call tools. Add the origin to cors.origins.';
+  return {
+    before: 'authentication',
+    admit(context) {
+      if (context.protocol !== 'mcp' || passesOriginCheck(isAllowed, context)) return undefined;
+      return new TRPCError({ code: 'FORBIDDEN', message });
+    },
   };
 }
 

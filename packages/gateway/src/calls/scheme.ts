@@ -29,7 +29,7 @@ export interface SecurityScheme {
 }
 
 /** The path of the metadata of a protected resource, to which the path of the resource is added (RFC 9728 §3.1). */
-export const protectedResourcePath = '/.well-known/oauth-protected-resource';
+export const metadataPath = '/.well-known/oauth-protected-resource';
 
 /** The metadata of an OAuth 2.0 protected resource (RFC 9728). */
 export interface ProtectedResource {

@@ -186,18 +186,6 @@ export interface RestMeta {
   readonly pagination?: Pagination;
 }
 
-/** Hints of a tool for the client, which may ask its user before a call. They check nothing. */
-export interface ToolAnnotations {
-  /** Whether it changes nothing. Default: true, unless it is a mutation. */
-  readonly readOnlyHint?: boolean;
-  /** Whether it may change or remove something that exists. Default: true for a mutation, unless its method is `POST`. */
-  readonly destructiveHint?: boolean;
-  /** Whether a repetition with the same arguments has no further effect. Default: whether its method is `PUT` or `DELETE`. */
-  readonly idempotentHint?: boolean;
-  /** Whether it reaches systems beyond this service. Default: absent, which clients read as true. */
-  readonly openWorldHint?: boolean;
-}
-
 /** A tool of the Model Context Protocol. */
 export interface McpMeta {
   /**
@@ -209,7 +197,15 @@ export interface McpMeta {
   readonly title?: string;
   /** What it does and when to use it, for the model. Default: the description of the operation, or its summary. */
   readonly description?: string;
-  readonly annotations?: ToolAnnotations;
+  /** Hints for the client, which may ask its user before a call. They check nothing. */
+  readonly annotations?: {
+    /** Whether it changes nothing. Default: true, unless it is a mutation. */
+    readonly readOnlyHint?: boolean;
+    /** Whether it may change or remove something that exists. Default: true for a mutation, unless its method is `POST`. */
+    readonly destructiveHint?: boolean;
+    /** Whether a repetition with the same arguments has no further effect. Default: whether its method is `PUT` or `DELETE`. */
+    readonly idempotentHint?: boolean;
+  };
 }
 
 /** The metadata of a router: `initTRPC.meta<GatewayMeta>()`. */

@@ -21,7 +21,6 @@ import type {
   McpMeta,
   Pagination,
   RestMeta,
-  ToolAnnotations,
   UploadLimits,
 } from './meta.ts';
 import { isStandardSchema } from './standardSchema.ts';
@@ -143,8 +142,7 @@ const toolRules: OptionRules<McpMeta> = {
     readOnlyHint: flag,
     destructiveHint: flag,
     idempotentHint: flag,
-    openWorldHint: flag,
-  } satisfies OptionRules<ToolAnnotations>),
+  } satisfies OptionRules<NonNullable<McpMeta['annotations']>>),
 };
 
 const rules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {

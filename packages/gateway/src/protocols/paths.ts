@@ -44,20 +44,14 @@ export function readPaths(options: Partial<Paths>): Paths {
 }
 
 /**
- * Checks that no route hides a procedure, or is hidden by the tools.
- * @throws {GatewayError} if a procedure is served at the path of a route, or the tools at that of one of them
+ * Checks that no route hides a procedure.
+ * @throws {GatewayError} if a procedure is served at the path of a route
  */
 export function requireFreePaths(
   routes: RoutePaths,
-  { mcpPath, trpcBasePath }: Paths,
+  { trpcBasePath }: Paths,
   procedures: readonly Pick<Procedure, 'path'>[],
 ): void {
-  const isTool = procedures.some(({ path }) => `${trpcBasePath}/${path}` === mcpPath);
-  if (mcpPath !== undefined && (isTool || mcpPath === trpcBasePath || routes.has(mcpPath))) {
-    throw new GatewayError(
-      `mcp has the path "${mcpPath}", which is that of a route, of the document or of tRPC too. Give it another, with mcp({ path: '/tools' }).`,
-    );
-  }
   const paths = procedures.map(({ path }) => path).filter((path) => routes.has(`${trpcBasePath}/${path}`));
   if (paths.length === 0) return;
   throw new GatewayError(

@@ -228,14 +228,12 @@ export class RequestHandler<Identity> {
   }
 }
 
-/** Creates the function that selects the protocol of a path. Routes and tools below a base path take precedence. */
+/** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */
 export function createProtocolOf(
   { ignorePathCase, mcpPath, restBasePath, trpcBasePath }: Paths,
   routes: RoutePaths,
 ): (path: string) => ProtocolName {
-  const hasRouteBelow = (base: string) =>
-    [...routes.keys(), mcpPath].some((path) => path !== undefined && isBelow(path, base));
-  const isRoute = (path: string) => path === mcpPath || routes.has(path);
+  const hasRouteBelow = (base: string) => [...routes.keys()].some((path) => isBelow(path, base));
   const ofRoute = (path: string) => (path === mcpPath ? 'mcp' : 'other');
   const hasRpcRoutes = hasRouteBelow(trpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
@@ -245,7 +243,7 @@ export function createProtocolOf(
   return (path) => {
     const afterTrpc = path[trpcBasePath.length];
     if ((afterTrpc === '/' || afterTrpc === undefined) && path.startsWith(trpcBasePath)) {
-      return hasRpcRoutes && isRoute(path) ? ofRoute(path) : 'trpc';
+      return hasRpcRoutes && routes.has(path) ? ofRoute(path) : 'trpc';
     }
     const afterRest = path[restBasePath.length];
     if (
@@ -253,7 +251,7 @@ export function createProtocolOf(
       (path.startsWith(restBasePath) ||
         (restInLowerCase !== undefined && path.toLowerCase().startsWith(restInLowerCase)))
     ) {
-      return hasRestRoutes && isRoute(path) ? ofRoute(path) : 'rest';
+      return hasRestRoutes && routes.has(path) ? ofRoute(path) : 'rest';
     }
     return ofRoute(path);
   };

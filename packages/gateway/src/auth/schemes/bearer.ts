@@ -1,11 +1,6 @@
 import { isObject } from '../../http/isObject.ts';
 import { isText, isTextList, optional, type OptionRules, required, text } from '../../http/optionRules.ts';
-import {
-  protectedResourcePath,
-  type HeaderSource,
-  type ProtectedResource,
-  type Scheme,
-} from '../../calls/scheme.ts';
+import { metadataPath, type HeaderSource, type ProtectedResource, type Scheme } from '../../calls/scheme.ts';
 import { challengeOf, commonMembers, type SchemeOptions } from './options.ts';
 
 /** Options of `bearer()`. */
@@ -118,7 +113,7 @@ function protectedResource({
   const { origin, pathname } = new URL(resource);
   // RFC 9728 §3.1: the well-known path is inserted between the host and the path, without a trailing slash after the
   // host.
-  const path = `${protectedResourcePath}${pathname === '/' ? '' : pathname}` as const;
+  const path = `${metadataPath}${pathname === '/' ? '' : pathname}` as const;
   const document = (scopes: readonly string[]) => ({
     resource,
     authorization_servers: authorizationServers,

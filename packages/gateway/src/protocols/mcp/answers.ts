@@ -1,16 +1,16 @@
-import { isObject } from '../../http/isObject.ts';
+import type { OutgoingResponse } from '../../http/response.ts';
 import { hasScopes } from '../../auth/scopes.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
-import { errorCodes, MessageError, olderVersions, supportedVersions, type Message } from './message.ts';
+import { olderVersions, supportedVersions, type Message } from './message.ts';
+import { listen } from './eventStream.ts';
+import { errorCodes, errorResponse, resultResponse } from './responses.ts';
 import type { Tools } from './tools.ts';
 
 /** What the messages that call no tool are answered from. */
 export interface Catalog {
   readonly tools: Tools;
   readonly server: McpSettings['server'];
-  /** Whether the list of tools depends on the caller. */
-  readonly isListPrivate: boolean;
 }
 
 /** How long clients may keep what the server says of itself, in milliseconds: it changes with a deploy only. */
@@ -18,50 +18,36 @@ const ttlMs = 60_000;
 
 const capabilities = { tools: {} };
 
-/** Returns the result of a message that calls no tool, as JSON. */
-export function answer(
-  { id, isCurrent, method, params }: Message,
-  context: RequestContext,
-  { isListPrivate, server, tools }: Catalog,
-): string | MessageError {
-  if (method === 'tools/list') {
-    const entries: string[] = [];
-    for (const { entry, olderEntry, procedure } of tools.values()) {
-      if (procedure.scopes && !hasScopes(context, procedure.scopes)) continue;
-      entries.push(isCurrent ? entry : olderEntry);
-    }
-    const caching = `,"ttlMs":${ttlMs},"cacheScope":"${isListPrivate ? 'private' : 'public'}"`;
-    return `{"tools":[${entries.join(',')}]${isCurrent ? `${caching},"resultType":"complete"` : ''}}`;
-  }
-  const serverInfo = { name: server.name, version: server.version };
+/** Responds to a message that calls no tool. */
+export function answer(message: Message, context: RequestContext, catalog: Catalog): OutgoingResponse {
+  const { id, isCurrent, method, params } = message;
+  const { server } = catalog;
+  if (method === 'tools/list') return resultResponse(toolList(isCurrent, context, catalog), id);
+  if (isCurrent && method === 'subscriptions/listen') return listen(message);
   if (isCurrent && method === 'server/discover') {
-    const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo };
+    const _meta = { 'io.modelcontextprotocol/serverInfo': server };
     const caching = { ttlMs, cacheScope: 'public' };
-    return JSON.stringify({ supportedVersions, capabilities, ...caching, _meta, resultType: 'complete' });
+    const result = { resultType: 'complete', supportedVersions, capabilities, ...caching, _meta };
+    return resultResponse(JSON.stringify(result), id);
   }
-  if (!isCurrent && method === 'ping') return '{}';
+  if (!isCurrent && method === 'ping') return resultResponse('{}', id);
   if (!isCurrent && method === 'initialize') {
-    const { protocolVersion: requested } = params;
-    const protocolVersion = olderVersions.find((version) => version === requested) ?? olderVersions[0];
-    return JSON.stringify({ protocolVersion, capabilities, serverInfo });
+    const requested = olderVersions.find((version) => version === params['protocolVersion']);
+    const protocolVersion = requested ?? olderVersions[0];
+    return resultResponse(JSON.stringify({ protocolVersion, capabilities, serverInfo: server }), id);
   }
-  const message = 'The method is not supported: this server has tools only.';
   // In an older revision, 404 is the status of a session that has ended.
-  return new MessageError(errorCodes.methodNotFound, message, isCurrent ? 404 : 200, id);
+  const status = isCurrent ? 404 : 200;
+  return errorResponse(status, errorCodes.methodNotFound, 'This server has tools only.', id);
 }
 
-/**
- * Returns the messages of a stream of `subscriptions/listen`. The tools do not change while the process runs, so the
- * stream acknowledges that it will have no notification, and ends.
- */
-export function listen({ id, params }: Message): readonly string[] | MessageError {
-  if (!isObject(params['notifications'])) {
-    return new MessageError(errorCodes.invalidParams, 'params.notifications must be an object.', 200, id);
-  }
-  const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
-  const method = 'notifications/subscriptions/acknowledged';
-  return [
-    { jsonrpc: '2.0', method, params: { notifications: {}, _meta } },
-    { jsonrpc: '2.0', result: { resultType: 'complete', _meta }, id },
-  ].map((message) => JSON.stringify(message));
+/** Returns the list of the tools that the caller may call, as JSON. */
+function toolList(isCurrent: boolean, context: RequestContext, { tools }: Catalog): string {
+  const all = [...tools.values()];
+  const entries = all
+    .filter(({ procedure: { scopes } }) => scopes === undefined || hasScopes(context, scopes))
+    .map(({ entry }) => entry);
+  const cacheScope = all.some(({ procedure }) => procedure.scopes) ? 'private' : 'public';
+  const caching = isCurrent ? `,"ttlMs":${ttlMs},"cacheScope":"${cacheScope}","resultType":"complete"` : '';
+  return `{"tools":[${entries.join(',')}]${caching}}`;
 }

@@ -1,4 +1,3 @@
-// Hot path: every request of a tool runs through it.
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { OutgoingResponse, type Header } from '../../http/response.ts';
@@ -9,23 +8,33 @@ import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts'
 import type { McpSettings } from '../mcpEndpoint.ts';
 import type { Protocol } from '../protocol.ts';
 import { McpRun } from './mcpRun.ts';
-import { currentVersion, decodeName, errorCodes, MessageError, type MessageId } from './message.ts';
-import { messageError } from './responses.ts';
+import { currentVersion, decodeName } from './message.ts';
+import { errorCodes, errorResponse, type MessageId } from './responses.ts';
 import { createTools } from './tools.ts';
 
 const allow: Header = ['allow', 'POST, OPTIONS'];
 
 /** Creates the Model Context Protocol of a router: procedures with `mcp` in their metadata are its tools. */
 export function createMcpProtocol(settings: McpSettings): Protocol<unknown, Target> {
-  const served = settings.procedures.filter(({ mcp }) => mcp !== undefined);
-  // In an older revision, the head does not say which tool is called, so the endpoint is public as a whole or not.
-  const isPublic = served.length > 0 && served.every((procedure) => procedure.isPublic);
-  const tools = createTools(served, isPublic);
-  const unnamed: Target = { procedures: [], callCount: 1, isPublic };
-  const isListPrivate = served.some(({ scopes }) => scopes !== undefined);
-  const reject = (error: TRPCError, context: RequestContext, id?: MessageId) =>
-    rejection(error, context, settings.reportError, id);
-  const options = { ...settings, tools, isListPrivate, reject };
+  const tools = createTools(settings.procedures);
+  const [first] = tools.values();
+  const unnamed: Target = { procedures: [], callCount: 1, isPublic: first?.target.isPublic ?? false };
+
+  /** Responds with the error of a policy, or of a request without a message: its status is that of the response. */
+  function reject(error: TRPCError, context: RequestContext, id?: MessageId): OutgoingResponse {
+    const { operation: path, request } = context;
+    settings.reportError?.({ error, path, type: 'unknown', input: undefined, ctx: undefined, request });
+    const status = getHTTPStatusCodeFromError(error);
+    if (error instanceof LimitError) context.limit = error.limit;
+    else if (status >= 500) context.error = originalOf(error);
+    const code = status >= 500 ? errorCodes.internalError : errorCodes.invalidRequest;
+    const response = errorResponse(status, code, clientMessage(error), id);
+    const retryAfterSeconds = retryAfterSecondsOf(error, status);
+    if (retryAfterSeconds !== undefined) response.header('retry-after', String(retryAfterSeconds));
+    return response;
+  }
+
+  const options = { ...settings, tools, reject };
   return {
     target({ request }) {
       // The body is compared with these headers. Those of an older revision are not, so they say nothing.
@@ -46,23 +55,4 @@ export function createMcpProtocol(settings: McpSettings): Protocol<unknown, Targ
     },
     reject,
   };
-}
-
-/** Responds with the error of a policy, or of a request that has no message: its status is that of the response. */
-function rejection(
-  error: TRPCError,
-  context: RequestContext,
-  reportError: McpSettings['reportError'],
-  id?: MessageId,
-): OutgoingResponse {
-  const { operation: path, request } = context;
-  reportError?.({ error, path, type: 'unknown', input: undefined, ctx: undefined, request });
-  const status = getHTTPStatusCodeFromError(error);
-  if (error instanceof LimitError) context.limit = error.limit;
-  else if (status >= 500) context.error = originalOf(error);
-  const code = status >= 500 ? errorCodes.internalError : errorCodes.invalidRequest;
-  const response = messageError(new MessageError(code, clientMessage(error), status, id));
-  const retryAfterSeconds = retryAfterSecondsOf(error, status);
-  if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
-  return response;
 }

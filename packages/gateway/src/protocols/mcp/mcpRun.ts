@@ -3,11 +3,12 @@ import { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { isObject } from '../../http/isObject.ts';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
-import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import type { HttpRequest } from '../../http/request.ts';
 import { isAsyncIterable, OutgoingResponse, type Header } from '../../http/response.ts';
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { idempotencyKey } from '../../calls/idempotencyKey.ts';
+import { receiveError } from '../../calls/receiveError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { originalOf } from '../../procedures/clientError.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
@@ -15,33 +16,20 @@ import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
 import { RequestRun } from '../requestRun.ts';
-import { answer, listen, type Catalog } from './answers.ts';
-import {
-  decodeBody,
-  errorCodes,
-  MessageError,
-  readMessage,
-  type Message,
-  type MessageId,
-} from './message.ts';
-import { messageEvent, progressFormat } from './progress.ts';
-import { eventStreamType, jsonType, messageError, resultMessage, withId } from './responses.ts';
+import { answer, type Catalog } from './answers.ts';
+import { readMessage, type Message } from './message.ts';
+import { progressFormat } from './eventStream.ts';
+import { errorCodes, errorResponse, eventStreamType, resultResponse, withId } from './responses.ts';
 import { bytesResult, errorResult, isBlobs, outputResult, shownError } from './toolResult.ts';
-import type { Tool } from './tools.ts';
+import type { ToolCall } from './tools.ts';
 
 interface RunOptions extends McpSettings, Catalog {
   /** Responds with the status of an error. */
-  readonly reject: (error: TRPCError, context: RequestContext, id?: MessageId) => OutgoingResponse;
+  reject(error: TRPCError, context: RequestContext, id?: Message['id']): OutgoingResponse;
 }
 
 /** The interval of pings while a subscription has no event, in milliseconds: below the idle timeouts of proxies. */
 const defaultPingMs = 15_000;
-
-/** A message that calls a tool. */
-interface ToolCall extends Message {
-  readonly tool: Tool;
-  readonly args: Record<string, unknown> | undefined;
-}
 
 /** Runs one request, from its body to its response. The methods run in their order here. */
 export class McpRun extends RequestRun<RunOptions> implements RawInputs {
@@ -66,28 +54,10 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
 
   #read(bytes: Uint8Array): void {
     const { context, settings } = this;
-    const text = decodeBody(bytes);
-    const message =
-      text === undefined
-        ? new MessageError(errorCodes.parseError, 'The body is not valid UTF-8.')
-        : readMessage(context.request, text);
-    if (message === undefined) return this.finish(new OutgoingResponse(202));
-    if (message instanceof MessageError) return this.finish(messageError(message));
-    if (message.method === 'tools/call') return this.#admit(message);
-    if (message.isCurrent && message.method === 'subscriptions/listen') {
-      const events = listen(message);
-      return this.finish(
-        events instanceof MessageError
-          ? messageError(events)
-          : new OutgoingResponse(200, [], events.map(messageEvent).join(''), eventStreamType),
-      );
-    }
-    const result = answer(message, context, settings);
-    this.finish(
-      result instanceof MessageError
-        ? messageError(result)
-        : new OutgoingResponse(200, [], resultMessage(result, message.id), jsonType),
-    );
+    const message = readMessage(context.request, bytes);
+    if (message instanceof OutgoingResponse) this.finish(message);
+    else if (message.method === 'tools/call') this.#admit(message);
+    else this.finish(answer(message, context, settings));
   }
 
   /** Checks the scopes, and lets the policies see the tool if the head of the request did not name it. */
@@ -97,14 +67,12 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     const { name, arguments: args } = params;
     const tool = typeof name === 'string' ? settings.tools.get(name) : undefined;
     if (tool === undefined || !(args === undefined || isObject(args))) {
-      const problem =
-        tool === undefined
-          ? 'There is no tool of this name; tools/list returns the tools.'
-          : 'params.arguments must be an object.';
-      return this.finish(messageError(new MessageError(errorCodes.invalidParams, problem, 200, id)));
+      const problem = 'params must have the name of a tool, and arguments that are an object, if any.';
+      return this.finish(errorResponse(200, errorCodes.invalidParams, problem, id));
     }
     const { procedure, target } = tool;
-    this.#call = { ...message, tool, args };
+    const { maxResponseBytes: maxBytes } = settings.limits;
+    this.#call = { ...message, tool, args, maxBytes };
     context.calls = 1;
     context.operation = procedure.path;
     const start = (rejection: TRPCError | undefined) => {
@@ -145,19 +113,18 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
   }
 
   settle(_index: number, outcome: unknown): void {
-    const { isCurrent, tool } = this.#call;
-    const { maxResponseBytes: maxBytes } = this.settings.limits;
+    const { tool } = this.#call;
     this.reservation?.settle(outcome);
     if (outcome instanceof Failure) return this.#fail(outcome.error);
     if (tool.procedure.type === 'subscription') return this.#stream(outcome);
     try {
       if (tool.contentType === undefined && !isBlobs(outcome)) {
-        return this.#respond(outputResult(outcome, isCurrent, maxBytes));
+        return this.#respond(outputResult(outcome, this.#call));
       }
     } catch (cause) {
       return this.#fail(cause);
     }
-    bytesResult(outcome, { ...tool, isCurrent, maxBytes }).then(
+    bytesResult(outcome, this.#call).then(
       (result) => this.#respond(result),
       (cause: unknown) => this.#fail(cause),
     );
@@ -166,8 +133,7 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
   /** Responds with the values of a subscription as progress, and with the last one as the result. */
   #stream(output: unknown): void {
     const { context, settings } = this;
-    const { id, isCurrent, params, tool } = this.#call;
-    const { maxResponseBytes: maxBytes } = settings.limits;
+    const call = this.#call;
     let iterator: AsyncIterator<unknown>;
     try {
       const events = isObservable(output) ? observableToAsyncIterable(output, context.signal) : output;
@@ -178,19 +144,14 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     } catch (cause) {
       return this.#fail(cause);
     }
-    const failed = (cause: unknown) => resultMessage(this.#failure(settings.toError(cause)), id);
-    const format = progressFormat({
-      token: isObject(params['_meta']) ? params['_meta']['progressToken'] : undefined,
-      maxBytes,
-      parseEvent: tool.parseEvent,
-      response: (last) => resultMessage(outputResult(last, isCurrent, maxBytes), id),
-      errorResponse: failed,
-      revoked: () => failed(new TRPCError({ code: 'UNAUTHORIZED', message: revokedMessage })),
+    const format = progressFormat(call, {
+      end: (last) => outputResult(last, call),
+      error: (cause) => this.#failure(settings.toError(cause)),
     });
-    const { maxDurationMs, pingMs = defaultPingMs } = settings.eventTimes;
+    const times = settings.eventTimes;
     const body = new ServerSentEvents(iterator, format, {
-      maxDurationMs,
-      pingMs,
+      ...times,
+      pingMs: times.pingMs ?? defaultPingMs,
       watch: (onRevoked) => settings.watch(context, onRevoked),
       abort: () => context.abort(),
     });
@@ -210,24 +171,17 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
   /** Reports the error of the call, and returns its result. */
   #failure(error: TRPCError): string {
     const { context, settings } = this;
-    const { isCurrent, tool } = this.#call;
-    const { errors, path, type } = tool.procedure;
+    const { errors, path, type } = this.#call.tool.procedure;
     const { ctx, input, request } = context;
     settings.reportError?.({ error: originalOf(error), path, type, input, ctx, request });
     const shown = shownError(error, errors);
     if (error instanceof LimitError) context.limit = error.limit;
     else if (shown.status >= 500) context.error = originalOf(error);
-    try {
-      return errorResult(shown, isCurrent, settings.limits.maxResponseBytes);
-    } catch (cause) {
-      context.error = cause;
-      const internal = shownError(new TRPCError({ code: 'INTERNAL_SERVER_ERROR' }), undefined);
-      return errorResult(internal, isCurrent, Infinity);
-    }
+    return errorResult(shown, this.#call, context);
   }
 
   #respond(result: string): void {
-    this.finish(new OutgoingResponse(200, this.#headers(), resultMessage(result, this.#call.id), jsonType));
+    this.finish(resultResponse(result, this.#call.id, this.#headers()));
   }
 
   /** The headers that the procedure has set, without the content type for REST. */
@@ -246,21 +200,10 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
   }
 }
 
-const revokedMessage = 'The credential of this call is no longer valid. Connect again with another.';
-
 /** Returns the error of a request whose body is not JSON, or not readable. */
 function typeError(request: HttpRequest): TRPCError | undefined {
-  const type = request.header('content-type');
-  const encoding = request.header('content-encoding');
-  // Fast check for nearly all requests.
-  if (type === 'application/json' && encoding === undefined) return undefined;
-  const isJson = /^application\/json *(?:;|$)/i.test(type ?? '');
-  if (isJson && (encoding ?? 'identity').toLowerCase() === 'identity') return undefined;
+  const isJson = /^application\/json *(?:;|$)/i.test(request.header('content-type') ?? '');
+  if (isJson && /^identity$/i.test(request.header('content-encoding') ?? 'identity')) return undefined;
   const message = 'The Content-Type must be application/json, without a Content-Encoding.';
   return new TRPCError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
 }
-
-const receiveError = (cause: unknown): TRPCError =>
-  cause instanceof BodyTooLargeError
-    ? new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message: cause.message })
-    : new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client disconnected.', cause });

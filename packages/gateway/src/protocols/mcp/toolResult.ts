@@ -1,145 +1,111 @@
 // Hot path: an output is encoded once, and its result is concatenated.
-import type { TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { formatValue } from '../../http/formatValue.ts';
 import { isAsyncIterable } from '../../http/response.ts';
-import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
+import { boundedJson, errorTooLarge, maxErrorBytes, responseTooLarge } from '../../calls/responseBytes.ts';
 import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { formatIssues, issuesOf } from '../../procedures/inputError.ts';
 import { LimitError } from '../../procedures/limitError.ts';
+import type { ToolCall } from './tools.ts';
 
-/** What tells the results of the current revision apart. */
+/** What the results of revisions before 2026-07-28 do not have. */
 const complete = ',"resultType":"complete"';
 
 /**
- * Writes the result of a call with an output of JSON: as text, and as structured content. Before 2026-07-28, structured
- * content is an object.
+ * Writes the result of a call with an output of JSON: as text, and, if it is an object, as structured content.
  * @throws {LimitError} `response-bytes`
  */
-export function outputResult(value: unknown, isCurrent: boolean, maxBytes: number): string {
+export function outputResult(value: unknown, { isCurrent, maxBytes }: ToolCall): string {
   const json = boundedJson(value, maxBytes);
-  if (json === undefined) return `{"content":[]${isCurrent ? complete : ''}}`;
+  const end = isCurrent ? `${complete}}` : '}';
+  if (json === undefined) return `{"content":[]${end}`;
   // A text stays a text, which a model reads as it is.
   const text = typeof value === 'string' ? json : JSON.stringify(json);
-  const structured = isCurrent || json.startsWith('{') ? `,"structuredContent":${json}` : '';
-  return `{"content":[{"type":"text","text":${text}}]${structured}${isCurrent ? complete : ''}}`;
+  const structured = json.startsWith('{') ? `,"structuredContent":${json}` : '';
+  return `{"content":[{"type":"text","text":${text}}]${structured}${end}`;
 }
 
-/** An error as clients receive it, with the members of a REST error. */
-export interface ShownError {
-  readonly code: string;
-  readonly message: string;
-  readonly status: number;
-  /** The data of a declared error. */
-  readonly data: unknown;
-}
-
-/** @param declared the errors that the procedure declares */
-export function shownError(error: TRPCError, declared: ErrorDefinitions | undefined): ShownError {
+/** Returns what clients receive of an error: the members of a REST error. */
+export function shownError(error: TRPCError, declared: ErrorDefinitions | undefined) {
+  const shown = formattedError(error, declared);
+  if (shown) return { code: shown.code, message: shown.message, status: shown.status, data: shown.data };
   const issues = issuesOf(error);
-  return (
-    formattedError(error, declared) ?? {
-      code: error.code,
-      message: issues.length > 0 ? formatIssues(issues) : clientMessage(error),
-      status: getHTTPStatusCodeFromError(error),
-      data: undefined,
-    }
-  );
+  const message = issues.length > 0 ? formatIssues(issues) : clientMessage(error);
+  return { code: error.code, message, status: getHTTPStatusCodeFromError(error) };
 }
 
 /**
  * Writes the result of a failed call. Clients of revisions before 2026-07-28 compare the structured content even of an
  * error with the output schema (@modelcontextprotocol/sdk 1.32), so for them it is text only.
- * @throws an error of its data, which JSON does not have
+ * Of data that JSON does not have, the error is recorded, and clients receive a 500.
  */
-export function errorResult(
-  { code, message, status, data }: ShownError,
-  isCurrent: boolean,
-  maxBytes: number,
-): string {
+export function errorResult(shown: object, call: ToolCall, record: { error: unknown }): string {
+  const { isCurrent, maxBytes } = call;
   let json: string;
   try {
-    json = boundedJson({ code, message, status, data }, maxErrorBytes(maxBytes)) as string;
+    json = boundedJson(shown, maxErrorBytes(maxBytes)) as string;
   } catch (cause) {
-    if (!(cause instanceof LimitError)) throw cause;
-    json = JSON.stringify(shownError(errorTooLarge(maxBytes), undefined));
+    const isLarge = cause instanceof LimitError;
+    if (!isLarge) record.error = cause;
+    const error = isLarge ? errorTooLarge(maxBytes) : new TRPCError({ code: 'INTERNAL_SERVER_ERROR' });
+    json = JSON.stringify(shownError(error, undefined));
   }
   const structured = isCurrent ? `,"structuredContent":${json}${complete}` : '';
   return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"isError":true${structured}}`;
 }
 
 /** Whether an output is a `Blob`, or a list of them, which JSON does not have. */
-export const isBlobs = (value: unknown): boolean =>
-  value instanceof Blob ||
-  (Array.isArray(value) && value.length > 0 && value.every((each) => each instanceof Blob));
+export const isBlobs = (value: unknown): value is Blob | readonly Blob[] =>
+  Array.isArray(value)
+    ? value.length > 0 && value.every((each) => each instanceof Blob)
+    : value instanceof Blob;
 
 /**
- * Writes the result of a call with an output of bytes: images, audio and text as such, others as a resource.
- * @param contentType the media type of bytes that have none
+ * Writes the result of a call with an output of bytes: images, audio and plain text as such, others as a resource.
  * @throws {TypeError} for an output that is not bytes
  * @throws {LimitError} `response-bytes`
  */
-export async function bytesResult(
-  value: unknown,
-  { contentType = '', isCurrent, maxBytes, uri }: BytesOptions,
-): Promise<string> {
-  const parts = isBlobs(value) ? ([value].flat() as Blob[]) : [await readBytes(value, maxBytes)];
+export async function bytesResult(value: unknown, call: ToolCall): Promise<string> {
+  const { isCurrent, maxBytes } = call;
+  const { contentType = 'application/octet-stream', name } = call.tool;
+  const parts = isBlobs(value) ? [value].flat() : [await readBytes(value, maxBytes)];
   const content = await Promise.all(
     parts.map(async (part, index) => {
-      const type = part.type || contentType || 'application/octet-stream';
-      return contentOf(new Uint8Array(await part.arrayBuffer()), type, index === 0 ? uri : `${uri}/${index}`);
+      const bytes = new Uint8Array(await part.arrayBuffer());
+      // The protocol requires the URI of a resource, also of one that nothing serves.
+      return contentOf(bytes, part.type || contentType, `tool:${name}/${index}`);
     }),
   );
   return boundedJson({ content, ...(isCurrent && { resultType: 'complete' }) }, maxBytes) as string;
 }
 
-interface BytesOptions {
-  readonly contentType: string | undefined;
-  readonly isCurrent: boolean;
-  readonly maxBytes: number;
-  readonly uri: string;
-}
-
 async function readBytes(value: unknown, maxBytes: number): Promise<Blob> {
   if (value instanceof Uint8Array) return new Blob([value]);
-  if (!isAsyncIterable(value)) {
-    throw new TypeError(
-      `A tool of bytes returned ${formatValue(value)}. Return a Uint8Array, Blob, ReadableStream or AsyncIterable<Uint8Array>.`,
-    );
-  }
+  if (!isAsyncIterable(value)) throw new TypeError(`A tool of bytes returned ${formatValue(value)}.`);
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
-  for await (const chunk of value) {
-    if (!(chunk instanceof Uint8Array))
-      throw new TypeError('A tool of bytes yielded something else. Yield Uint8Array chunks.');
+  for await (const chunk of value as AsyncIterable<Uint8Array<ArrayBuffer>>) {
     size += chunk.byteLength;
     // Before all of a stream without an end is in memory.
-    if (size > maxBytes) boundedJson('x'.repeat(maxBytes), maxBytes);
-    chunks.push(chunk as Uint8Array<ArrayBuffer>);
+    if (size > maxBytes) throw responseTooLarge(maxBytes);
+    chunks.push(chunk);
   }
   return new Blob(chunks);
 }
 
 function contentOf(bytes: Uint8Array, type: string, uri: string): object {
-  const [mimeType = type] = type.split(';');
-  if (/^text\/plain$/i.test(mimeType)) return { type: 'text', text: decoder.decode(bytes) };
-  const kind = /^(image|audio)\//i.exec(mimeType)?.[1]?.toLowerCase();
-  if (kind !== undefined) return { type: kind, mimeType, data: base64(bytes) };
-  const isText = /^text\/|[/+](?:json|xml)$/i.test(mimeType);
+  const [mimeType = type] = type.toLowerCase().split(';');
+  const [kind = ''] = mimeType.split('/');
+  if (mimeType === 'text/plain') return { type: 'text', text: decoder.decode(bytes) };
+  if (kind === 'image' || kind === 'audio') return { type: kind, mimeType, data: base64(bytes) };
+  const isText = kind === 'text' || /[/+](?:json|xml)$/.test(mimeType);
   const resource = isText ? { text: decoder.decode(bytes) } : { blob: base64(bytes) };
   return { type: 'resource', resource: { uri, mimeType, ...resource } };
 }
 
 const decoder = new TextDecoder();
 
-/** The largest number of arguments of a call is limited. */
-const chunkBytes = 0x80_00;
-
-function base64(bytes: Uint8Array): string {
-  let binary = '';
-  for (let at = 0; at < bytes.length; at += chunkBytes) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + chunkBytes));
-  }
-  return btoa(binary);
-}
+const base64 = (bytes: Uint8Array): string =>
+  btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));

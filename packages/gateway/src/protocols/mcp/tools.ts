@@ -1,4 +1,4 @@
-import { GatewayError, reject, withSubject } from '../../http/gatewayError.ts';
+import { GatewayError, reject } from '../../http/gatewayError.ts';
 import { hasDate, requireJson } from '../../operations/inspectJson.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import { createReadSchema, type ReadSchema } from '../../operations/readSchema.ts';
@@ -13,10 +13,12 @@ import type { Target } from '../../calls/policy.ts';
 import type { McpMeta } from '../../procedures/meta.ts';
 import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
+import type { Message } from './message.ts';
 import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
 
 /** A procedure that is served as a tool, as read at start. */
 export interface Tool {
+  readonly name: string;
   readonly procedure: Procedure;
   /** What a request that names the tool in its head addresses. */
   readonly target: Target;
@@ -24,14 +26,18 @@ export interface Tool {
   readonly inputOf: (args: object | undefined) => unknown;
   /** The media type of an output of bytes. */
   readonly contentType: string | undefined;
-  /** The URI of bytes that are sent as a resource, which the protocol requires. Nothing is served there. */
-  readonly uri: string;
   /** Checks an event of a subscription against the schema in its metadata, if there is one. */
   readonly parseEvent: (event: unknown) => unknown;
   /** The entry of the list of tools, as JSON. */
   readonly entry: string;
-  /** The same without an output schema that is no object, which revisions before 2026-07-28 do not have. */
-  readonly olderEntry: string;
+}
+
+/** A message that calls a tool. */
+export interface ToolCall extends Message {
+  readonly tool: Tool;
+  readonly args: Record<string, unknown> | undefined;
+  /** The largest output, in bytes. */
+  readonly maxBytes: number;
 }
 
 /** Tools by name, in the order of the router. */
@@ -39,28 +45,25 @@ export type Tools = ReadonlyMap<string, Tool>;
 
 /**
  * Creates the tools of all procedures with `mcp` in their metadata.
- * @param isPublic whether the endpoint needs no credential
  * @throws {GatewayError} with a line for each procedure that cannot be a tool: the reason and the fix
  */
-export function createTools(procedures: readonly Procedure[], isPublic: boolean): Tools {
+export function createTools(procedures: readonly Procedure[]): Tools {
+  const served = procedures.filter(({ mcp }) => mcp !== undefined);
+  // In an older revision, the head does not say which tool is called, so all are public or none.
+  const isPublic = served.every((procedure) => procedure.isPublic);
   const tools = new Map<string, Tool>();
   const problems: string[] = [];
-  for (const procedure of procedures) {
-    const { mcp, path, rateLimitCost: cost } = procedure;
-    if (mcp === undefined) continue;
+  for (const procedure of served) {
     try {
-      withSubject(`Procedure "${path}" cannot be a tool:`, () => {
-        const name = toolName(path, mcp);
-        const other = tools.get(name)?.procedure.path;
-        if (other !== undefined) {
-          reject(`"${other}" has the name "${name}" too; give one of them another, with mcp: { name: … }.`);
-        }
-        const target = { procedures: [procedure], callCount: 1, cost, isPublic };
-        tools.set(name, { procedure, target, ...readTool(procedure, mcp, name) });
-      });
+      const tool = readTool(procedure, isPublic);
+      const other = tools.get(tool.name)?.procedure.path;
+      if (other !== undefined) {
+        reject(`"${other}" has the name "${tool.name}" too; give one of them another, with mcp: { name: … }`);
+      }
+      tools.set(tool.name, tool);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      problems.push(error.message);
+      problems.push(`Procedure "${procedure.path}" cannot be a tool: ${error.message}.`);
     }
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
@@ -71,50 +74,45 @@ function toolName(path: string, { name = path.replaceAll(/[^\w-]/g, '_') }: McpM
   // MCP 2026-07-28, "Tool Names"
   if (/^[\w.-]{1,128}$/.test(name)) return name;
   return reject(
-    `its name is "${name.slice(0, 200)}"; use 1 to 128 letters, digits, "_", "-" and ".", with mcp: { name: … }.`,
+    `its name is "${name.slice(0, 200)}"; use 1 to 128 letters, digits, "_", "-" and ".", with mcp: { name: … }`,
   );
 }
 
-function readTool(procedure: Procedure, mcp: McpMeta, name: string): Omit<Tool, 'procedure' | 'target'> {
-  const { rest, type } = procedure;
-  // The descriptions of outputs that cannot be described are left out, as in the OpenAPI document.
+function readTool(procedure: Procedure, isPublic: boolean): Tool {
+  const { mcp = {}, output, path, rateLimitCost: cost, rest, type } = procedure;
+  const name = toolName(path, mcp);
+  // An output that cannot be described is left out, as in the OpenAPI document.
   const read = createReadSchema(() => {});
   const { inputOf, inputSchema } = readInput(procedure, read);
   const contentType = typeof rest?.produces === 'string' ? rest.produces : undefined;
-  const event = type === 'subscription' ? rest?.event : undefined;
-  const output =
-    contentType === undefined ? read(event ?? outputOf(procedure), 'output', 'output') : undefined;
-  // Not of an output that may be absent, since clients require one that matches its schema.
-  const described = output && !acceptsUndefined(output) && !isVoid(output) ? output : undefined;
+  // The output of a subscription is the iterable.
+  const isStream = type === 'subscription';
+  const event = isStream ? rest?.event : undefined;
+  const outputSchema =
+    contentType === undefined ? read(isStream ? event : output, 'output', 'output') : undefined;
   const { summary, description = summary } = rest ?? {};
   const entry = {
     name,
     title: mcp.title ?? (summary === description ? undefined : summary),
     description: mcp.description ?? description,
     inputSchema,
+    // Clients require an object that matches it.
+    outputSchema:
+      outputSchema && isObjectSchema(outputSchema) && !acceptsUndefined(outputSchema)
+        ? { type: 'object', ...writeJsonSchema(outputSchema) }
+        : undefined,
     annotations: annotationsOf(procedure, mcp),
   };
-  const older = described && isObjectSchema(described) ? described : undefined;
   return {
+    name,
+    procedure,
+    target: { procedures: [procedure], callCount: 1, cost, isPublic },
     inputOf,
     contentType,
-    uri: `tool:${name}`,
     parseEvent: event ? parseFunction(event as Parser) : (value) => value,
-    entry: entryText(entry, described),
-    olderEntry: entryText(entry, older),
+    entry: JSON.stringify(entry),
   };
 }
-
-/** The output of a subscription without the schema of its events describes the iterable, not its values. */
-const outputOf = ({ output, type }: Procedure) => (type === 'subscription' ? undefined : output);
-
-const entryText = (entry: object, output: Schema | undefined): string => {
-  const outputSchema = output && {
-    ...(isObjectSchema(output) && { type: 'object' }),
-    ...writeJsonSchema(output),
-  };
-  return JSON.stringify({ ...entry, outputSchema });
-};
 
 /** @throws {GatewayError} for an input that the arguments of a tool, which are an object, cannot carry */
 function readInput(
@@ -124,13 +122,13 @@ function readInput(
   const schemas = inputs.map((input) => {
     const schema =
       read(input, 'input', 'input') ??
-      reject('its input is a function, which has no JSON Schema; use z.object({ … }).');
+      reject('its input is a function, which has no JSON Schema; use z.object({ … })');
     requireJson(schema, 'input');
     return schema;
   });
   const named =
     inputProperties(schemas) ??
-    reject('its input is not an object, as the arguments of a tool are; use z.object({ … }).');
+    reject('its input is not an object, as the arguments of a tool are; use z.object({ … })');
   const own = schemas.filter((schema) => !isVoid(schema));
   if (own.length === 0) {
     return { inputOf: () => undefined, inputSchema: { type: 'object', additionalProperties: false } };

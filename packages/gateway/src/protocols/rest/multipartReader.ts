@@ -3,7 +3,7 @@ import { boundaryOf, MultipartError, parseMultipart, type PartHead } from '../..
 import type { Bytes } from '../../http/request.ts';
 import type { UploadedFile } from '../../http/upload.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { bodyTooLarge, receiveError } from './errorResponse.ts';
+import { bodyTooLarge, receiveError } from '../../calls/receiveError.ts';
 
 type PartEvent = PartHead | Bytes;
 
