@@ -9,7 +9,7 @@ it.each<Revision>(['2026-07-28', '2025-11-25'])(
     needs('a port');
     const { gateway } = await createToolGateway();
     const server = await serve(gateway);
-    onTestFinished(async () => void (await server.close()));
+    onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
     const exceptions = Object.keys(await readExceptions(revision));
     const { code, output } = await runConformance(`${server.origin}/mcp`, revision, exceptions);
     expect(code, output).toBe(0);
