@@ -48,9 +48,9 @@ const transportOptions = ({ server }: Running, token: string | undefined) => ({
 const connectNew =
   (mode: object): Connect =>
   async (running, token) => {
-    const client = new Client(info, { versionNegotiation: mode } as never);
+    const client = new Client(info, { versionNegotiation: mode });
     const url = new URL(`${running.server.origin}/mcp`);
-    await client.connect(new StreamableHTTPClientTransport(url, transportOptions(running, token) as never));
+    await client.connect(new StreamableHTTPClientTransport(url, transportOptions(running, token)));
     return {
       listTools: async () => client.listTools(),
       callTool: async (params, options) => (await client.callTool(params, options as never)) as Result,
@@ -63,9 +63,9 @@ const connectOld: Connect = async (running, token) => {
   const client = new OldClient(info);
   const transport = new OldTransport(
     new URL(`${running.server.origin}/mcp`),
-    transportOptions(running, token) as never,
+    transportOptions(running, token),
   );
-  await client.connect(transport as never);
+  await client.connect(transport);
   return {
     listTools: async () => client.listTools(),
     callTool: async (params, options) =>
@@ -142,9 +142,9 @@ describe.each<[name: string, connect: Connect, version: string]>([
     calling.catch(() => {});
     await sleep(200);
     controller.abort(new Error('changed my mind'));
-    await expect(calling).rejects.toThrow();
+    await expect(calling).rejects.toThrow(/abort|changed my mind/i);
     // A client of an older revision sends a notification in a request of its own, which names no call of this server.
-    if (version === '2026-07-28') await expect.poll(() => seen.aborted.length).toBe(1);
+    await expect.poll(() => seen.aborted.length).toBe(version === '2026-07-28' ? 1 : 0);
     const after = await client.callTool({ name: 'books_count' });
     expect(after.content).toMatchObject([{ text: '3' }]);
   });
@@ -171,15 +171,15 @@ describe.each<[name: string, connect: Connect, version: string]>([
 
   it('fails with a missing, wrong or revoked token, and without a scope', async () => {
     const running = await start();
-    await expect(connect(running)).rejects.toThrow();
-    await expect(connect(running, 'wrong')).rejects.toThrow();
+    await expect(connect(running)).rejects.toThrow(/unauthorized|401|credential/i);
+    await expect(connect(running, 'wrong')).rejects.toThrow(/unauthorized|401|not valid/i);
     const client = await connect(running, 'reader');
     onTestFinished(() => client.close());
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).not.toContain('books_secret');
-    await expect(client.callTool({ name: 'books_secret' })).rejects.toThrow();
+    await expect(client.callTool({ name: 'books_secret' })).rejects.toThrow(/scope|403/i);
     expect((await client.callTool({ name: 'books_count' })).content).toMatchObject([{ text: '3' }]);
     running.valid.delete('reader');
-    await expect(client.callTool({ name: 'books_count' })).rejects.toThrow();
+    await expect(client.callTool({ name: 'books_count' })).rejects.toThrow(/unauthorized|401|not valid/i);
   });
 });

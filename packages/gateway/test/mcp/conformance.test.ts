@@ -12,7 +12,7 @@ it.each<Revision>(['2026-07-28', '2025-11-25'])(
     onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
     const exceptions = Object.keys(await readExceptions(revision));
     const { code, output } = await runConformance(`${server.origin}/mcp`, revision, exceptions);
-    expect(code, output).toBe(0);
+    expect([code, output.includes('Unexpected failures')]).toEqual([0, false]);
     expect(output).toMatch(/✓ tools-list: [1-9]/);
     expect(output).toMatch(/✓ dns-rebinding-protection: [1-9]/);
   },

@@ -57,7 +57,7 @@ describe.each(revisions)('credentials in %s', (revision) => {
       ['keeper', true],
     ] as const) {
       const { message } = await send(server, 'tools/list', {}, withToken(token));
-      const { tools, cacheScope } = message?.result as {
+      const { tools, cacheScope } = (message?.result ?? {}) as {
         readonly tools: readonly { readonly name: string }[];
         readonly cacheScope?: string;
       };

@@ -89,7 +89,7 @@ export function send(
 export const call = (
   server: Pick<Server, 'fetch' | 'origin'>,
   name: string,
-  args: Readonly<Record<string, unknown>> | undefined = undefined,
+  args?: Readonly<Record<string, unknown>>,
   options: CallOptions = {},
 ): Promise<Reply> =>
   send(server, 'tools/call', { name, ...(args !== undefined && { arguments: args }) }, options);
