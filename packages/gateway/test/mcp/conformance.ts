@@ -13,8 +13,6 @@ const command = createRequire(import.meta.url).resolve('@modelcontextprotocol/co
 /** The scenarios, or checks of scenarios, that a server of tools cannot pass, with the reason for each. */
 const exceptionsFile = new URL('conformanceExceptions.json', import.meta.url);
 
-export type Exceptions = Readonly<Record<string, string>>;
-
 /**
  * Runs the conformance suite of the Model Context Protocol against a server of tools.
  * @param exceptions what may fail. One that passes fails the run
@@ -40,8 +38,13 @@ export async function runConformance(url: string, revision: Revision, exceptions
   }
 }
 
-/** Reads the exceptions of a revision. */
-export async function readExceptions(revision: Revision): Promise<Exceptions> {
-  const all = JSON.parse(await readFile(exceptionsFile, 'utf8')) as Readonly<Record<Revision, Exceptions>>;
-  return all[revision];
+/**
+ * Reads what may fail with the requirements of a revision.
+ * @param hasTools whether the server has the tools of the suite
+ */
+export async function readExceptions(revision: Revision, hasTools = true): Promise<readonly string[]> {
+  type ByRevision = Readonly<Record<Revision, Readonly<Record<string, string>>>>;
+  const text = await readFile(exceptionsFile, 'utf8');
+  const { otherTools, ...always } = JSON.parse(text) as ByRevision & { readonly otherTools: ByRevision };
+  return Object.keys({ ...always[revision], ...(!hasTools && otherTools[revision]) });
 }
