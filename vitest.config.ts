@@ -93,6 +93,7 @@ const suitesWithoutAdapter = [
   'anyRouter/shapes/credentials.jwt',
   'anyRouter/shapes/{outputsFuzz,standardSchemaTexts}',
   'parity/richTypes',
+  'mcp/memory',
   'responseProblems',
   'node/mounted',
   'trpcClients/official',
@@ -104,6 +105,7 @@ const briefSuites = [
   'anyRouter/anyRouter',
   'differential/differential',
   'edge/{limits,requestRecords}',
+  'mcp/{calls,clients}',
   'trpcClients/gateway',
   'sockets/stopping',
 ].map((name) => `${suites}${name}.test.ts`);

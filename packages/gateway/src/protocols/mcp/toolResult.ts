@@ -107,5 +107,11 @@ function contentOf(bytes: Uint8Array, type: string, uri: string): object {
 
 const decoder = new TextDecoder();
 
-const base64 = (bytes: Uint8Array): string =>
-  btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+function base64(bytes: Uint8Array): string {
+  let binary = '';
+  // The number of arguments of a call is limited.
+  for (let at = 0; at < bytes.length; at += 8192) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  }
+  return btoa(binary);
+}

@@ -2,13 +2,7 @@ import { GatewayError, reject } from '../../http/gatewayError.ts';
 import { hasDate, requireJson } from '../../operations/inspectJson.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import { createReadSchema, type ReadSchema } from '../../operations/readSchema.ts';
-import {
-  acceptsUndefined,
-  inputProperties,
-  isObjectSchema,
-  isVoid,
-  type Schema,
-} from '../../operations/schema.ts';
+import { acceptsUndefined, inputProperties, isVoid, type Schema } from '../../operations/schema.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { McpMeta } from '../../procedures/meta.ts';
 import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
@@ -88,19 +82,16 @@ function readTool(procedure: Procedure, isPublic: boolean): Tool {
   // The output of a subscription is the iterable.
   const isStream = type === 'subscription';
   const event = isStream ? rest?.event : undefined;
-  const outputSchema =
-    contentType === undefined ? read(isStream ? event : output, 'output', 'output') : undefined;
+  const schema = contentType === undefined ? read(isStream ? event : output, 'output', 'output') : undefined;
+  const written = schema && !acceptsUndefined(schema) ? writeJsonSchema(schema) : {};
   const { summary, description = summary } = rest ?? {};
   const entry = {
     name,
     title: mcp.title ?? (summary === description ? undefined : summary),
     description: mcp.description ?? description,
     inputSchema,
-    // Clients require an object that matches it.
-    outputSchema:
-      outputSchema && isObjectSchema(outputSchema) && !acceptsUndefined(outputSchema)
-        ? { type: 'object', ...writeJsonSchema(outputSchema) }
-        : undefined,
+    // Clients require an object that matches it, so not of an output that may be `null`.
+    outputSchema: written['type'] === 'object' ? written : undefined,
     annotations: annotationsOf(procedure, mcp),
   };
   return {
