@@ -1,8 +1,9 @@
 import { initTRPC } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../../gateway.ts';
+import type { RequestRecord } from '../../calls/requestRecord.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { mcp } from './mcp.ts';
 
@@ -23,8 +24,13 @@ interface Listed {
   readonly [member: string]: unknown;
 }
 
-async function request(procedures: Parameters<typeof t.router>[0], method: string, params: object = {}) {
-  const { fetch } = await serve(procedures);
+async function request(
+  procedures: Parameters<typeof t.router>[0],
+  method: string,
+  params: object = {},
+  options: object = {},
+) {
+  const { fetch } = await serve(procedures, options);
   const response = await fetch('http://localhost/mcp', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -245,9 +251,10 @@ it('an output that is neither JSON nor bytes is an unexpected error', async () =
   const wrong = t.procedure
     .meta({ openapi: { method: 'GET', path: '/wrong', produces: 'image/png' }, mcp: true })
     .query(() => 5);
-  const result = await request({ wrong }, 'tools/call', { name: 'wrong' });
-  expect(String(vi.mocked(console.error).mock.calls)).toContain('A tool of bytes returned 5.');
-  vi.mocked(console.error).mockClear();
+  const errors: unknown[] = [];
+  const onResponse = ({ error }: RequestRecord) => errors.push(error);
+  const result = await request({ wrong }, 'tools/call', { name: 'wrong' }, { onResponse });
+  expect(errors).toMatchObject([{ message: 'A tool of bytes returned 5.' }]);
   expect(result).toMatchObject({
     isError: true,
     content: [{ text: expect.stringContaining('Internal server error') as string }],
