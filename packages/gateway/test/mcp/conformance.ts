@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** A revision of MCP with a frozen list of scenarios. */
 export type Revision = '2026-07-28' | '2025-11-25';
 
-const command = createRequire(import.meta.url).resolve('@modelcontextprotocol/conformance/dist/index.js');
+const command = fileURLToPath(import.meta.resolve('@modelcontextprotocol/conformance/dist/index.js'));
 
 /** The scenarios, or checks of scenarios, that a server of tools cannot pass, with the reason for each. */
 const exceptionsFile = new URL('conformanceExceptions.json', import.meta.url);

@@ -13,7 +13,7 @@ export interface Reply {
   readonly messages: readonly ReplyMessage[];
 }
 
-export interface ReplyMessage {
+interface ReplyMessage {
   readonly id?: unknown;
   readonly method?: string;
   readonly params?: Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@ import { declareErrors, type GatewayMeta } from 'trpc-gateway/meta';
 import { z } from 'zod';
 
 /** What the procedures of the router have seen. */
-export interface Seen {
+interface Seen {
   /** The reason of each abort. */
   readonly aborted: unknown[];
   /** Calls of `orders.place` that have run. */
@@ -31,9 +31,7 @@ const Category = z
   })
   .meta({ id: 'Category' });
 
-export const Book = z
-  .object({ id: z.int(), title: z.string(), added: z.date().optional() })
-  .meta({ id: 'Book' });
+const Book = z.object({ id: z.int(), title: z.string(), added: z.date().optional() }).meta({ id: 'Book' });
 
 /** A PNG of one pixel. */
 const png = Uint8Array.from(
@@ -41,7 +39,7 @@ const png = Uint8Array.from(
   (unit) => unit.charCodeAt(0),
 );
 
-export function createToolRouter(seen: Seen) {
+function createToolRouter(seen: Seen) {
   const wait = async (ms: number, signal: AbortSignal | undefined) => {
     signal?.addEventListener('abort', () => seen.aborted.push(signal.reason), { once: true });
     await sleep(ms, undefined, { signal });

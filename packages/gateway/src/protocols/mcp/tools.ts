@@ -11,7 +11,7 @@ import type { Message } from './message.ts';
 import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
 
 /** A procedure that is served as a tool, as read at start. */
-export interface Tool {
+interface Tool {
   readonly name: string;
   readonly procedure: Procedure;
   /** What a request that names the tool in its head addresses. */
