@@ -205,6 +205,7 @@ describe.each(revisions)('results in %s', (revision) => {
     for (const [name, args] of [
       ['slow', { ms: 20_000 }],
       ['steps', { ms: 50, count: 1000 }],
+      ['drip', {}],
     ] as const) {
       seen.aborted.length = 0;
       records.length = 0;

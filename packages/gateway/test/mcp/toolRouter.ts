@@ -141,6 +141,23 @@ function createToolRouter(seen: Seen) {
         if (input.fails) throw new TRPCError({ code: 'CONFLICT', message: 'The steps are blocked.' });
       }),
 
+    drip: t.procedure
+      .meta({
+        openapi: { method: 'GET', path: '/drip', produces: 'application/octet-stream' },
+        mcp: { description: 'Sends bytes without an end.' },
+      })
+      .query(async function* drip({ signal }) {
+        let isOver = false;
+        signal?.addEventListener('abort', () => {
+          seen.aborted.push(signal.reason);
+          isOver = true;
+        });
+        while (!isOver) {
+          yield new Uint8Array(1);
+          await sleep(10);
+        }
+      }),
+
     // What the conformance suite calls.
     test_simple_text: tool.query(() => 'This is a simple text response for testing.'),
     test_image_content: t.procedure
