@@ -1,4 +1,4 @@
-import { createGateway } from 'trpc-gateway';
+import { bearer, createGateway } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import { initTRPC } from '@trpc/server';
 import type { GatewayMeta } from 'trpc-gateway/meta';
@@ -127,7 +127,6 @@ it('an idempotency key belongs to its token', async () => {
 
 it('the endpoint needs no token if no tool does', async () => {
   const t = initTRPC.meta<GatewayMeta>().create();
-  const { bearer } = await import('trpc-gateway');
   const gateway = await createGateway({
     router: t.router({
       open: t.procedure.meta({ mcp: true, protect: false }).query(() => 'open'),
@@ -148,3 +147,34 @@ it('the endpoint needs no token if no tool does', async () => {
   expect(reply.message?.error?.code).toBe(-32_602);
   expect(() => errorOf(reply)).toThrow('has not failed');
 });
+
+it.each(revisions)(
+  'scopes that are no list are a 500, and not those of the next request, in %s',
+  async (revision) => {
+    const t = initTRPC.meta<GatewayMeta>().create();
+    const errors: unknown[] = [];
+    const gateway = await createGateway({
+      router: t.router({
+        secret: t.procedure.meta({ mcp: true, scopes: ['secret'] }).query(() => 'secret'),
+        open: t.procedure.meta({ mcp: true }).query(() => 'open'),
+      }),
+      authentication: bearer({ verify: (token) => token, scopes: () => 'secrets' as never }),
+      createContext: () => ({}),
+      document: { title: 'Broken', version: '1' },
+      mcp: mcp(),
+      onResponse: ({ error }) => errors.push(error),
+    });
+    const server = await serve(gateway);
+    onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
+    const options = { revision, headers: as('a') };
+    for (const reply of [
+      await send(server, 'tools/list', {}, options),
+      await call(server, 'secret', {}, options),
+    ]) {
+      expect([reply.status, reply.message?.error?.message]).toEqual([500, 'Internal server error']);
+    }
+    expect((await call(server, 'open', {}, options)).status).toBe(200);
+    await expect.poll(() => errors.length).toBe(3);
+    expect(String(errors[0])).toContain('it must return an array');
+  },
+);

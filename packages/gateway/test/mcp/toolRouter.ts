@@ -147,12 +147,8 @@ function createToolRouter(seen: Seen) {
         mcp: { description: 'Sends bytes without an end.' },
       })
       .query(async function* drip({ signal }) {
-        let isOver = false;
-        signal?.addEventListener('abort', () => {
-          seen.aborted.push(signal.reason);
-          isOver = true;
-        });
-        while (!isOver) {
+        signal?.addEventListener('abort', () => seen.aborted.push(signal.reason));
+        while (signal?.aborted === false) {
           yield new Uint8Array(1);
           await sleep(10);
         }

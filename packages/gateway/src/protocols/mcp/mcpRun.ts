@@ -55,9 +55,16 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
   #read(bytes: Uint8Array): void {
     const { context, settings } = this;
     const message = readMessage(context.request, bytes);
-    if (message instanceof OutgoingResponse) this.finish(message);
-    else if (message.method === 'tools/call') this.#admit(message);
-    else this.finish(answer(message, context, settings));
+    if (message instanceof OutgoingResponse) return this.finish(message);
+    if (message.method === 'tools/call') return this.#admit(message);
+    let response: OutgoingResponse;
+    try {
+      response = answer(message, context, settings);
+    } catch (cause) {
+      // `scopes` of a scheme has failed.
+      response = settings.reject(failureOf(cause).error, context, message.id);
+    }
+    this.finish(response);
   }
 
   /** Checks the scopes, and lets the policies see the tool if the head of the request did not name it. */
