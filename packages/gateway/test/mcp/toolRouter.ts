@@ -148,9 +148,9 @@ function createToolRouter(seen: Seen) {
       })
       .query(async function* drip({ signal }) {
         signal?.addEventListener('abort', () => seen.aborted.push(signal.reason));
-        while (signal?.aborted === false) {
+        for (;;) {
+          await sleep(10, undefined, { signal });
           yield new Uint8Array(1);
-          await sleep(10);
         }
       }),
 
