@@ -1,6 +1,11 @@
+import { inputs } from '@petstore/testing/forms';
+import * as fc from 'fast-check';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Server } from '../listen.ts';
-import { serve } from '../servers.ts';
+import { needs, serve } from '../servers.ts';
 import { call, currentHeaders, currentMeta, post, revisions, send } from './messages.ts';
 import { createToolGateway } from './toolRouter.ts';
 
@@ -172,14 +177,38 @@ describe('Mcp-Name', () => {
 
   it('of two members with one name the last counts, for the check too', async () => {
     const { server } = await start();
-    const text = JSON.stringify({
+    const body = JSON.stringify({
       ...list,
       method: 'tools/call',
       params: { name: 'books_count', _meta: currentMeta },
     });
-    const twice = text.replace('"name"', '"name":"fail","name"');
+    const twice = body.replace('"name"', '"name":"fail","name"');
     expect((await post(server, twice, currentHeaders('tools/call', 'fail'))).status).toBe(400);
     expect((await post(server, twice, currentHeaders('tools/call', 'books_count'))).status).toBe(200);
+  });
+});
+
+describe('headers that are sent twice', () => {
+  it.each(['mcp-protocol-version', 'mcp-method', 'mcp-name'])('%s twice is 400', async (name) => {
+    needs('a port');
+    const { server } = await start();
+    const body = JSON.stringify({
+      ...list,
+      method: 'tools/call',
+      params: { name: 'books_count', _meta: currentMeta },
+    });
+    const headers: Record<string, string | string[]> = {
+      'content-type': 'application/json',
+      ...currentHeaders('tools/call', 'books_count'),
+    };
+    // A proxy may have checked the second one.
+    headers[name] = [String(headers[name]), 'other'];
+    const sending = request({ host: '127.0.0.1', port: server.port, path: '/mcp', method: 'POST', headers });
+    sending.end(body);
+    const [response] = (await once(sending, 'response')) as [IncomingMessage];
+    const reply = JSON.parse(await text(response)) as { readonly error: { readonly code: number } };
+    expect(response.statusCode).toBe(400);
+    expect([-32_020, -32_022]).toContain(reply.error.code);
   });
 });
 
@@ -241,6 +270,66 @@ describe('hostile messages', () => {
     await expect.poll(() => records.length).toBe(1);
     expect(records[0]).toMatchObject({ protocol: 'mcp', calls: 0, procedures: [], error: undefined });
     expect((await call(server, 'books_count')).message?.result).toMatchObject({ content: [{ text: '3' }] });
+  });
+
+  it('any message has a response of the protocol, and the server goes on', async () => {
+    const { server, records } = await start();
+    const { fetch } = server;
+    const tool = { fetch, origin: server.origin };
+    const anything = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom('2.0', 1, 'tools/call', 'ping'));
+    const meta = fc.oneof(
+      anything,
+      fc.record({
+        'io.modelcontextprotocol/protocolVersion': fc.oneof(fc.constant('2026-07-28'), anything),
+        'io.modelcontextprotocol/clientCapabilities': anything,
+        progressToken: anything,
+      }),
+    );
+    const params = fc.oneof(
+      anything,
+      fc.record(
+        {
+          name: fc.oneof(fc.constantFrom('books_add', 'steps', 'fail'), anything),
+          arguments: anything,
+          _meta: meta,
+        },
+        { requiredKeys: [] },
+      ),
+    );
+    const method = fc.oneof(
+      fc.constantFrom('tools/call', 'tools/list', 'initialize', 'server/discover', 'subscriptions/listen'),
+      anything,
+    );
+    const messages = fc.record(
+      {
+        jsonrpc: fc.oneof({ weight: 9, arbitrary: fc.constant('2.0') }, anything),
+        id: anything,
+        method,
+        params,
+      },
+      { requiredKeys: [] },
+    );
+    const heads = fc.record(
+      {
+        'mcp-protocol-version': fc.constantFrom('2026-07-28', '2025-11-25', 'v9'),
+        'mcp-method': fc.constantFrom('tools/call', 'tools/list'),
+        'mcp-name': fc.constantFrom('books_add', 'steps', 'no'),
+      },
+      { requiredKeys: [] },
+    );
+    const property = fc.asyncProperty(messages, heads, async (message, headers) => {
+      const reply = await post(tool, JSON.stringify(message), headers);
+      expect([200, 202, 400, 404]).toContain(reply.status);
+      // As sent: JSON has no -0.
+      const { id } = JSON.parse(JSON.stringify(message)) as { readonly id?: unknown };
+      const hasId = typeof id === 'string' || Number.isSafeInteger(id);
+      expect(reply.text === '').toBe(reply.status === 202);
+      expect(reply.message?.id).toBe(hasId ? id : undefined);
+    });
+    await fc.assert(property, { numRuns: inputs(2000) });
+    // `fail` alone has unexpected errors.
+    const errors = records.filter(({ error }) => error !== undefined);
+    expect(errors.every(({ operation }) => operation === 'fail')).toBe(true);
   });
 
   it.each(['', '"', '\u0000', '\u2028', ',"id":', '9'.repeat(1000), 0, -1, 2 ** 53 - 1])(
@@ -312,19 +401,19 @@ describe('hostile messages', () => {
 });
 
 describe('the endpoint', () => {
-  const request = (server: Server, method: string, headers = {}) =>
+  const fetchAs = (server: Server, method: string, headers = {}) =>
     server.fetch(`${server.origin}/mcp`, { method, headers });
 
   it.each(['GET', 'DELETE', 'PUT'])('%s is 405', async (method) => {
     const { server, records } = await start();
-    const response = await request(server, method);
+    const response = await fetchAs(server, method);
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
     await expect.poll(() => records[0]).toMatchObject({ protocol: 'mcp', status: 405, calls: 0 });
   });
 
   it('OPTIONS needs nothing, and a page of an allowed origin may read the response', async () => {
     const { server } = await start({ cors: { origins: ['https://page.example'] } });
-    const response = await request(server, 'OPTIONS', {
+    const response = await fetchAs(server, 'OPTIONS', {
       origin: 'https://page.example',
       'access-control-request-method': 'POST',
       'access-control-request-headers': 'mcp-method',
