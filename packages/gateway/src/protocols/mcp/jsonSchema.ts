@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { details, mapSchemas, type Schema } from '../../operations/schema.ts';
+import { details, mapSchemas, maxDepth, type Schema } from '../../operations/schema.ts';
 
 /** A JSON Schema (draft 2020-12) as clients receive it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -31,7 +31,12 @@ export function writeJsonSchema(root: Schema): JsonSchema {
   }
 
   // Clients expect the type of the whole at the root, not behind a reference.
-  const { $ref: _reference, ...inlined } = { ...root[details]?.target, ...root } as JsonSchema;
-  const whole = write({ ...inlined, [details]: {} });
-  return names.size > 0 ? { ...whole, $defs: definitions } : { ...whole };
+  let inlined: Schema = root;
+  let { target } = root[details] ?? {};
+  for (let depth = 0; target && depth < maxDepth; depth += 1) {
+    inlined = { ...target, ...inlined };
+    ({ target } = target[details] ?? {});
+  }
+  const { $ref: _reference, ...whole } = write({ ...inlined, [details]: {} }) as JsonSchema;
+  return names.size > 0 ? { ...whole, $defs: definitions } : whole;
 }

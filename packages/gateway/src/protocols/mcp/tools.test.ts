@@ -173,6 +173,8 @@ it('chained inputs are one schema, a union has the type object, and a schema wit
     named: tool.input(Point).query(() => 1),
     nested: tool.input(z.object({ from: Point, to: Point })).query(() => 1),
     optional: tool.input(z.object({ a: z.string() }).optional()).query(() => 1),
+    alias: tool.input(z.lazy(() => Point).meta({ id: 'Alias' })).query(() => 1),
+    twice: tool.input(Point.meta({ id: 'Other', description: 'Another.' })).query(() => 1),
   });
   const point = {
     type: 'object',
@@ -194,25 +196,14 @@ it('chained inputs are one schema, a union has the type object, and a schema wit
       $defs: { Point: point },
     },
     { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+    point,
+    { ...point, description: 'Another.' },
   ]);
 });
 
-it('two schemas with one id have two definitions', async () => {
-  const [tool1] = await list({
-    add: tool
-      .input(
-        z.object({
-          a: z.object({
-            get next() {
-              return z.object({ v: z.string() }).optional();
-            },
-          }),
-          b: z.json(),
-        }),
-      )
-      .query(() => 1),
-  });
-  expect(JSON.stringify(tool1?.['inputSchema'])).toContain('#/$defs/schema');
+it('a recursive schema without an id has a definition too', async () => {
+  const [only] = await list({ add: tool.input(z.object({ value: z.json() })).query(() => 1) });
+  expect(JSON.stringify(only?.['inputSchema'])).toContain('"$ref":"#/$defs/schema"');
 });
 
 it('only an output that is an object has a schema, and not one that may be absent', async () => {
