@@ -31,12 +31,12 @@ export function writeJsonSchema(root: Schema): JsonSchema {
   }
 
   // Clients expect the type of the whole at the root, not behind a reference.
-  let inlined: Schema = root;
-  let { target } = root[details] ?? {};
-  for (let depth = 0; target && depth < maxDepth; depth += 1) {
-    inlined = { ...target, ...inlined };
-    ({ target } = target[details] ?? {});
-  }
-  const { $ref: _reference, ...whole } = write({ ...inlined, [details]: {} }) as JsonSchema;
+  const { $ref: _reference, ...whole } = write({ ...inline(root), [details]: {} }) as JsonSchema;
   return names.size > 0 ? { ...whole, $defs: definitions } : whole;
+}
+
+/** Adds the members of the schemas that a reference leads to. */
+function inline(schema: Schema, depth = 0): Schema {
+  const { target } = schema[details] ?? {};
+  return target && depth < maxDepth ? { ...inline(target, depth + 1), ...schema } : schema;
 }
