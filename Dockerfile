@@ -6,12 +6,14 @@
 #   docker logs petstore
 #   docker exec petstore node apps/server/dist/main.js keys list
 
-# The digest pins the bytes for every platform. To renew it, in both stages:
-#   docker buildx imagetools inspect node:22-bookworm-slim --format '{{.Manifest.Digest}}'
-FROM node:22.23.3-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c AS build
+# Debian 13: uWebSockets.js 20.69 needs glibc 2.38. Pin the bytes in both stages by the digest that this prints, as
+# node:22.23.3-trixie-slim@sha256:…:
+#   docker buildx imagetools inspect node:22.23.3-trixie-slim --format '{{.Manifest.Digest}}'
+FROM node:22.23.3-trixie-slim AS build
 WORKDIR /app
 # Manifests first: packages are fetched again only when one of these changes.
 COPY package.json package-lock.json .npmrc tsconfig.json ./
+COPY .ci/node22/package.json .ci/node22/
 COPY apps/examples/package.json apps/examples/
 COPY apps/examples/shelter/package.json apps/examples/shelter/
 COPY apps/server/package.json apps/server/
@@ -25,7 +27,7 @@ COPY packages/runtime/package.json packages/runtime/
 COPY packages/testing/package.json packages/testing/
 COPY packages/typegen/package.json packages/typegen/
 COPY packages/types/package.json packages/types/
-# No scripts: the addons bring their binaries, and this image has the Node that one of them would fetch.
+# No scripts: the addons bring their binaries.
 RUN npm ci --ignore-scripts
 COPY apps apps
 COPY packages packages
@@ -38,14 +40,16 @@ RUN mkdir /out \
       node_modules/lmdb/package.json \
       node_modules/lmdb/dist/index.cjs \
       node_modules/@lmdb \
+      node_modules/@uwsjs \
       node_modules/uWebSockets.js \
  && find /out -name '*.map' -delete \
  && find /out -name '*.node' \
+      ! -path '*/@uwsjs/*' \
       ! -name "uws_linux_$(node -p 'process.arch + "_" + process.versions.modules').node" \
       ! -name "node.abi$(node -p process.versions.modules).glibc.node" \
       -delete
 
-FROM node:22.23.3-bookworm-slim@sha256:43ac6c60b8f89723f746e8a92ce91abd5017e627ce1ddfe4238355d3a30b772c
+FROM node:22.23.3-trixie-slim
 # A store is created by init only: a volume that is not mounted must not become an empty store.
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data CREATE_STORE=never
 RUN install -d -o node -g node -m 0700 /data

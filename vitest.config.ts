@@ -47,6 +47,7 @@ const notNow = process.env['PETSTORE_TESTS'] === undefined ? longTests : [];
 const slow = [
   'packages/gateway/src/policies/idempotencyState',
   'packages/gateway/test/anyRouter/shapes/credentials.jwt',
+  'packages/gateway/test/bun.test.ts',
   'packages/gateway/test/load/',
   'packages/gateway/test/sockets/',
   'packages/gateway/test/trpcClients/',
@@ -90,6 +91,7 @@ const suites = 'packages/gateway/test/';
 /** The suites that use no adapter, and generated inputs whose outcome no adapter sees. */
 const suitesWithoutAdapter = [
   'adaptersPage',
+  'bun',
   'anyRouter/shapes/credentials.jwt',
   'anyRouter/shapes/{outputsFuzz,standardSchemaTexts}',
   'parity/richTypes',
@@ -98,6 +100,7 @@ const suitesWithoutAdapter = [
   'node/mounted',
   'trpcClients/official',
   'trace/trace',
+  'trpcToOpenApi/{document,trpcToOpenApi}',
 ].map((name) => `${suites}${name}.test.ts`);
 /** The suites that run over the other adapters if `PETSTORE_TESTS` is not set: a file or two of each kind. */
 const briefSuites = [
@@ -129,7 +132,8 @@ export default defineConfig({
   test: {
     projects: [
       project('gateway', ['packages/gateway/src/**/*.test.ts']),
-      ...(Object.keys(adapters) as Adapter[]).map(suitesOver),
+      // Bun runs its own suites: vitest.bun.config.ts.
+      ...(Object.keys(adapters) as Adapter[]).filter((adapter) => adapter !== 'bun').map(suitesOver),
       project('core', ['packages/core/src/**/*.test.ts'], [mongodb]),
       project('server', ['apps/server/src/**/*.test.ts'], [mongodb, bundle]),
       project('examples', ['apps/examples/src/**/*.test.ts']),

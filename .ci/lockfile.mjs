@@ -9,12 +9,15 @@
  */
 import { readFileSync } from 'node:fs';
 
-/** Platforms for which this version was not published, which no lock can have. msgpackr works without its addon. */
-const unpublished = new Set(
-  ['darwin-arm64', 'darwin-x64', 'linux-arm', 'win32-x64'].map(
+/** Platforms for which this version is not on npm, which no lock can have. msgpackr works without its addon, and uWebSockets.js falls back. */
+const unpublished = new Set([
+  ...['darwin-arm64', 'darwin-x64', 'linux-arm', 'win32-x64'].map(
     (platform) => `@msgpackr-extract/msgpackr-extract-${platform}@3.0.7`,
   ),
-);
+  ...['darwin-arm64', 'darwin-x64', 'linux-arm64', 'win32-x64'].flatMap((platform) =>
+    [22, 24, 26].map((version) => `@uwsjs/${platform}-${version}@20.69.0`),
+  ),
+]);
 
 const file = process.argv[2] ?? new URL('../package-lock.json', import.meta.url);
 const { packages } = JSON.parse(readFileSync(file, 'utf8'));

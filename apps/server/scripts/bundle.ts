@@ -58,8 +58,6 @@ await build({
   platform: 'node',
   target: 'node22',
   conditions: ['trpc-gateway-source'],
-  // It loads its addon relative to its own file.
-  external: ['uWebSockets.js'],
   plugins: [shakeZod, placeLmdb],
   // CommonJS packages such as pino call `require` for Node's built-in modules, and esbuild does not define it.
   banner: {

@@ -1,3 +1,4 @@
+import { uwsVersion } from 'trpc-gateway/uws';
 import { expect, test } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';
 import { withoutBinary } from './testing/otherVersions.ts';
@@ -16,7 +17,8 @@ test.each([
     const env = { SERVER, API_KEY: apiKey, ADMIN_PORT: '0' };
     const running = await serve({ nodeArgs, env });
     const first = logLines(running).find(({ level }) => level === 30);
-    expect(first).toMatchObject({ msg: 'listening', server });
+    const version = server === 'uws' ? uwsVersion : `Node ${process.version}`;
+    expect(first).toMatchObject({ msg: 'listening', server, version });
     const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
     const body = JSON.stringify({ name: 'Rex', categoryId: 1 });
     const created = await fetch(`${running.origin}/v1/pets`, { method: 'POST', headers, body });
@@ -25,6 +27,6 @@ test.each([
     expect(metrics).toContain(`petstore_server_info{server="${server}"} 1\n`);
     expect(await running.stop()).toEqual({ code: 0, signal: null });
     const checked = await command(['--check'], { nodeArgs, env });
-    expect(checked.stdout).toContain(`It would serve on ${name}.`);
+    expect(checked.stdout).toContain(`It would serve on ${name} (${version}).`);
   },
 );

@@ -38,12 +38,12 @@ export async function runCheck(configuration: Configuration, environment: Enviro
     });
   }
   if (problems.length > 0) throw new CommandError(problems.join('\n'));
-  const { server } = await adapter;
+  const { server, version } = await adapter;
   const verdict = `The service would start with this configuration${isOutdated ? ' and migrate the store' : ''}.`;
   return [
     configurationText(environment),
     ...misspelledVariables(environment),
-    `${verdict} It would serve on ${serverNames[server]}.`,
+    `${verdict} It would serve on ${serverNames[server]} (${version}).`,
   ].join('\n');
 }
 

@@ -97,10 +97,10 @@ export const Configuration = z.object({
   PORT: wholeNumber(0, 65_535).default(3000).register(variables, {
     description: 'The port to listen on. `0` is any free port',
   }),
-  SERVER: z.enum(['auto', 'uws', 'node']).default('auto').register(variables, {
+  SERVER: z.enum(['auto', 'uws', 'node', 'bun']).default('auto').register(variables, {
     description:
-      'The HTTP server. `uws` is uWebSockets.js, `node` is node:http, and `auto` is uWebSockets.js if it has a binary for this Node and system, otherwise node:http',
-    takes: '`auto`, `uws` or `node`',
+      'The HTTP server. `uws` is uWebSockets.js, `node` is node:http, `bun` is `Bun.serve`, and `auto` is `bun` on Bun, elsewhere uWebSockets.js if an installed package of it has a binary for this Node and system, otherwise node:http',
+    takes: '`auto`, `uws`, `node` or `bun`',
   }),
   WORKERS: wholeNumber(1, 256).default(1).register(variables, {
     description:

@@ -109,9 +109,8 @@ describe('a start that cannot succeed', () => {
       describeExit(
         ended,
         'SERVER is "uws"',
-        'No uWebSockets.js binary is installed',
-        'install the official build',
-        'Node 22',
+        '@uwsjs/core 20.69.0 and uws-pack 20.0.8 have no binary for Node',
+        'Node 22, 24 or 26',
       ),
     ).toEqual(failedWithOneSentence);
   });

@@ -32,12 +32,26 @@ export function caseOf({ cases, lacks, own }: Contender, subject: Case): Case | 
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const source = '--conditions=trpc-gateway-source';
+const olderUws = at('../../testing/src/olderUws.ts');
 const petStoreSource = at('../../../apps/server/src/main.ts');
 
 const node =
   (file: string, ...before: string[]) =>
   async (): Promise<[string, ...string[]]> => [process.execPath, source, ...before, file];
-const bun = (file: string) => async (): Promise<[string, ...string[]]> => [await findBun(), source, file];
+/** On uws-pack, if the other contenders are on @uwsjs/core: without it, they are on uws-pack themselves. */
+const onOlderUws =
+  (file: string, ...before: string[]) =>
+  async () => {
+    const { uwsVersion } = await import('trpc-gateway/uws');
+    if (!uwsVersion.startsWith('@uwsjs/core '))
+      throw new UnavailableError(`the others run on ${uwsVersion} too`);
+    if (!process.version.startsWith('v22.'))
+      throw new UnavailableError('uws-pack has no binary for this Node');
+    return node(file, '--import', olderUws, ...before)();
+  };
+const bun =
+  (file: string, ...before: string[]) =>
+  async (): Promise<[string, ...string[]]> => [await findBun(), source, ...before, file];
 
 const lacking = (names: readonly string[], reason: string) =>
   Object.fromEntries(names.map((name) => [name, reason]));
@@ -118,6 +132,28 @@ export const contenders: readonly Contender[] = [
     headers: 'all',
     lacks: {},
   }),
+  {
+    name: 'minimal-older',
+    title: 'minimal, older uWebSockets.js',
+    store: 'memory',
+    runtime: 'node',
+    command: onOlderUws(at('./contenders/minimal.ts')),
+    environment: {},
+    headers: 'minimal',
+    cases: styledCases,
+    lacks: {},
+  },
+  {
+    name: 'gateway-older',
+    title: 'this gateway on older uWebSockets.js',
+    store: 'memory',
+    runtime: 'node',
+    command: onOlderUws(petStoreSource, '--import', at('./contenders/gateway.ts')),
+    environment: { ...unhurried, LOG_REQUESTS: 'errors' },
+    headers: 'all',
+    cases: styledCases,
+    lacks: {},
+  },
   ...inEachStyle({
     name: 'gateway-node',
     title: 'this gateway on node:http',
@@ -125,6 +161,16 @@ export const contenders: readonly Contender[] = [
     runtime: 'node',
     command: gateway,
     environment: { ...unhurried, LOG_REQUESTS: 'errors', SERVER: 'node' },
+    headers: 'all',
+    lacks: {},
+  }),
+  ...inEachStyle({
+    name: 'gateway-bun',
+    title: 'this gateway on Bun',
+    store: 'memory',
+    runtime: 'bun',
+    command: bun(petStoreSource, '--preload', at('./contenders/gatewayOnBun.ts')),
+    environment: { ...unhurried, LOG_REQUESTS: 'errors' },
     headers: 'all',
     lacks: {},
   }),

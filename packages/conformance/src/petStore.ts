@@ -15,12 +15,21 @@ import { rpcCases } from './petStore/rpcCases.ts';
 import { subject as subjectOf } from './petStore/subject.ts';
 import type { Serve } from './serve.ts';
 
+export interface ConformanceOptions {
+  /** Whether animals outlive the process. A store in memory sets it to false. Default: true. */
+  readonly keepsAnimals?: boolean;
+}
+
 /**
  * Declares the test cases that every server of the pet store must pass over a real port, with any adapter and any store.
  * They cover each line of docs/interface.md#pet-store-service-interface and each section of
  * docs/decisions.md#http-behaviour-of-the-pet-store.
  */
-export function petStoreConformance(name: string, serve: Serve): void {
+export function petStoreConformance(
+  name: string,
+  serve: Serve,
+  { keepsAnimals = true }: ConformanceOptions = {},
+): void {
   // oxlint-disable-next-line vitest/valid-title -- the caller names the server
   describe(name, () => {
     const subject = subjectOf(serve);
@@ -28,7 +37,7 @@ export function petStoreConformance(name: string, serve: Serve): void {
     for (const [group, cases] of Object.entries(GROUPS)) {
       // oxlint-disable-next-line vitest/valid-title -- a key of GROUPS
       describe(group, () => {
-        cases(subject);
+        cases(subject, keepsAnimals);
       });
     }
   });

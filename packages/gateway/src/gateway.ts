@@ -6,8 +6,9 @@ import { describedHeaders } from './openapi/describedHeaders.ts';
 import { apiErrors } from './operations/errorFormat.ts';
 import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
 import { createOperations } from './operations/operation.ts';
+import { foldCase } from './operations/pathTemplate.ts';
 import type { GatewayOptions } from './options.ts';
-import { authenticationPolicy, allowInexactHeaders, schemesOf } from './auth/authentication.ts';
+import { authenticationPolicy, allowInexactHeaders, schemesOf, unsafePolicy } from './auth/authentication.ts';
 import { Calls } from './calls/calls.ts';
 import { createClientAddress } from './calls/clientAddress.ts';
 import { corsPolicy } from './policies/cors.ts';
@@ -175,11 +176,13 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     if (mcpPath !== undefined && !routes.has(ofTools)) addRoute(routes, ofTools, route);
   }
   requireFreePaths(routes, paths, definitions);
+  const keyOf = (path: string) => (paths.ignorePathCase ? foldCase(path) : path);
+  const routePaths = new Set(Array.from(routes.keys(), keyOf));
   const operations = createOperations(definitions, {
     basePath: restBasePath,
     ignorePathCase: paths.ignorePathCase,
     links,
-    isTaken: (path) => routes.has(path) || isBelow(path, trpcBasePath),
+    isTaken: (path) => routePaths.has(keyOf(path)) || isBelow(keyOf(path), keyOf(trpcBasePath)),
     canSpool: options.spool !== undefined,
     operationId: options.operationId ?? ((path) => path),
     voidStatus: options.voidStatus ?? 204,
@@ -228,12 +231,14 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
+  const isGuarded = !isProtected && operations.some(({ rest }) => rest.unsafe);
 
   // After them, each call takes a place in `calls` and gets a deadline and a span.
   const own: readonly RequestPolicy<Identity>[] = [
     ...(options.mcp ? [toolOriginPolicy(options.cors?.origins ?? [], ownOrigin)] : []),
     calls,
     ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
+    ...(isGuarded ? [unsafePolicy(isSameSite)] : []),
     ...(scopes.length > 0 ? [scopesPolicy] : []),
     ...(rateLimit ? [rateLimit] : []),
     clientTimeoutPolicy,
@@ -293,7 +298,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     basePath: paths.trpcBasePath,
     trpc: trpcOptions(options.trpc, limits, reportError),
     procedures: new Map(definitions.map((definition) => [definition.path, definition])),
-    readForm: createReadForm(operations),
+    readForm: createReadForm(operations, limits),
     eventTimes: times,
     errors,
   };

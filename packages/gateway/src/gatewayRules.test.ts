@@ -40,7 +40,7 @@ it.each<[options: object, sentence: string]>([
     '"licence" is not an option of document; did you mean "license"?',
   ],
   [
-    { rateLimit: { calls: 1, windowSecond: 1 } },
+    { rateLimit: { calls: 1, windowSeconds: 1, windowSecond: 1 } },
     '"windowSecond" is not an option of rateLimit; did you mean "windowSeconds"?',
   ],
   [

@@ -3,6 +3,7 @@ import * as client from './client/index.ts';
 import * as root from './index.ts';
 import * as meta from './meta.ts';
 import * as trpcToOpenApi from './trpcToOpenApi.ts';
+import * as bun from './adapters/bun/serve.ts';
 import * as uws from './adapters/uws/serve.ts';
 
 it('the entry points export exactly these values', () => {
@@ -24,5 +25,11 @@ it('the entry points export exactly these values', () => {
   expect(Object.keys(client)).toEqual(['callHeaders', 'hasIdempotencyKey', 'safeRetryLink']);
   expect(Object.keys(meta)).toEqual(['ApiError', 'declareErrors', 'fileStream']);
   expect(Object.keys(trpcToOpenApi).toSorted()).toEqual(['trpcToOpenApi', 'trpcToOpenApiErrors']);
-  expect(Object.keys(uws).toSorted()).toEqual(['CertificateError', 'ListenError', 'reservePort', 'serve']);
+  for (const adapter of [bun, uws])
+    expect(Object.keys(adapter).toSorted()).toEqual([
+      'CertificateError',
+      'ListenError',
+      'reservePort',
+      'serve',
+    ]);
 });

@@ -25,6 +25,7 @@ const order = [
   'adapters/fetch',
   'adapters/node',
   'adapters/uws',
+  'adapters/bun',
   'client',
   '.',
 ];
@@ -39,6 +40,7 @@ const limited: Readonly<Record<string, readonly string[]>> = {
   'adapters/fetch': ['http', 'adapters/server'],
   'adapters/node': ['http', 'adapters/server'],
   'adapters/uws': ['http', 'adapters/server'],
+  'adapters/bun': ['http', 'adapters/server'],
   client: ['http'],
   '.': [...order.slice(0, order.indexOf('adapters/server')), 'adapters/fetch'].filter(
     // `protocols/mcp` is an entry point of its own, which nothing loads unless it is passed as an option.

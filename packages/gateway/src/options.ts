@@ -176,8 +176,8 @@ export interface GatewayOptions<
    * - `strict`: text becomes a value only if it represents that value exactly, and JSON only if it is a date-time.
    * - `lenient`: as trpc-to-openapi 3.3 converts them: `Number`, `Boolean`, `BigInt` and `new Date` of any value of a
    *   property, in nested objects and arrays too, and an empty parameter of the query is absent.
-   * - `report`: as `lenient`, and `onResponse` receives what `strict` would have rejected, as `strictIssues`. The schemas
-   *   of the input run twice.
+   * - `report`: as `lenient`, and `onResponse` receives what `strict` would have rejected, or read as another value, as
+   *   `strictIssues`. If `strict` reads another input, its schemas run three times, and asynchronous checks count as valid.
    */
   readonly strictness?: Strictness;
   /**
@@ -188,7 +188,8 @@ export interface GatewayOptions<
   readonly errorFormat?: ErrorFormat;
   /**
    * Hides the messages of unexpected errors from clients of tRPC, over HTTP and WebSocket: of whatever a procedure or
-   * `createContext` throws that is not a `TRPCError`, and of output validation. Clients receive "Internal server error",
+   * `createContext` throws that is not a `TRPCError`, of output validation, and of an `INTERNAL_SERVER_ERROR` without a
+   * message of its own, which tRPC takes from the cause, also from `mapError`. Clients receive "Internal server error",
    * and no stack; `onError`, `onResponse` and the `error` of an `errorFormatter` keep the original. REST always hides
    * them. Default: false, as in tRPC, which sends these messages. Set it to true in production.
    */
@@ -196,10 +197,12 @@ export interface GatewayOptions<
   /**
    * Maps an error of the application to the one that clients receive, over every protocol: an error of a procedure, its
    * middlewares, its parsers, its stream, or of `createContext`. `error.cause` is what was thrown, if that was not a
-   * `TRPCError`. Return a `TRPCError`, whose message is always sent; an error of `declareErrors`, which is sent with its
-   * declared code, status and data by every procedure; or `undefined` to keep the error. It is not called for limits and
-   * rejected requests. If it throws, clients receive a 500 whose cause is an `AggregateError` of both. `onError` receives
-   * the original error, and so does `onResponse` if clients receive a 5xx. Default: errors are sent as they are.
+   * `TRPCError`. Return a `TRPCError`, whose message is always sent, except that of an `INTERNAL_SERVER_ERROR` if it is
+   * the message of its cause: tRPC copies that, which may be a driver's, if you give none; an error of `declareErrors`,
+   * which is sent with its declared code, status and data by every procedure; or `undefined` to keep the error. It is
+   * not called for limits and rejected requests. If it throws, clients receive a 500 whose cause is an `AggregateError`
+   * of both. `onError` receives the original error, and so does `onResponse` if clients receive a 5xx. Default: errors
+   * are sent as they are.
    * @example
    * mapError: ({ cause }) =>
    *   cause instanceof AppError ? new TRPCError({ code: 'NOT_FOUND', message: cause.message, cause }) : undefined

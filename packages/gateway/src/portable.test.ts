@@ -1,13 +1,17 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Metafile } from 'esbuild';
-import { describe, expect, it, vi } from 'vitest';
-import { portableCalls } from './testing/portableCalls.ts';
+import { startFetchProgram } from '@petstore/testing/fetchProgram';
+import { runtimesToTest } from '@petstore/testing/runtimes';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import * as portable from './testing/portableCalls.ts';
+import type { ServedProcedure } from './procedures/procedures.ts';
 import { runWithWebGlobals } from './testing/webGlobals.ts';
 
 // Starts two processes, possibly on a machine without an idle core.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
+const runtimes = runtimesToTest('deno', 'workerd');
 const source = fileURLToPath(new URL('.', import.meta.url));
 
 const bundle = (entry: string, options: BuildOptions = {}) =>
@@ -28,6 +32,12 @@ const bundle = (entry: string, options: BuildOptions = {}) =>
 const importedBy = (metafile: Metafile | undefined) =>
   Object.values(metafile?.outputs ?? {}).flatMap(({ imports }) => imports.map(({ path }) => path));
 
+/** Calls `gateway.fetch` in this process. */
+async function callsInProcess(calls: typeof portable): Promise<object> {
+  const gateway = await calls.createPortableGateway();
+  return calls.portableCalls((request) => gateway.fetch(request, { remoteAddress: '192.0.2.1' }));
+}
+
 describe('the package on a runtime without Node’s built-ins', () => {
   it.each(['index.ts', 'meta.ts', 'client/index.ts', 'adapters/fetch/fetch.ts'])(
     '%s imports no built-ins of Node',
@@ -39,11 +49,9 @@ describe('the package on a runtime without Node’s built-ins', () => {
 
   it('the bundle serves REST, tRPC, batches, JSON lines, events and the document with the globals of the web only', async () => {
     const { outputFiles } = await bundle('testing/portableCalls.ts', { format: 'iife', globalName: 'calls' });
-    const calls = runWithWebGlobals(outputFiles?.[0]?.text ?? '', 'calls') as {
-      portableCalls: typeof portableCalls;
-    };
-    const onTheWeb = await calls.portableCalls();
-    const onNode = await portableCalls();
+    const calls = runWithWebGlobals(outputFiles?.[0]?.text ?? '', 'calls') as typeof portable;
+    const onTheWeb = await callsInProcess(calls);
+    const onNode = await callsInProcess(portable);
     expect(onTheWeb).toEqual(onNode);
     expect(onNode).toMatchObject({
       rest: [200, '"Hello Ada"'],
@@ -60,5 +68,31 @@ describe('the package on a runtime without Node’s built-ins', () => {
       events: [200, expect.stringContaining('data: {"n":2}\nid: 2')],
       document: [200, { openapi: '3.1.0', info: { title: 'Greetings' } }],
     });
+  });
+
+  it.each(runtimes)(
+    '$title serves each format over its own HTTP server as Node does, with compiled procedures',
+    async (runtime) => {
+      const program = await startFetchProgram(runtime, join(source, 'testing/portableProgram.ts'));
+      onTestFinished(() => program.close());
+      const procedures = (await (await fetch(`${program.origin}/procedures`)).json()) as ServedProcedure[];
+      expect(procedures.filter(({ execution }) => execution !== 'compiled')).toEqual([]);
+      const onNode = await callsInProcess(portable);
+      expect(await portable.portableCalls(fetch, program.origin)).toEqual(onNode);
+      expect(program.stderr()).not.toContain('trpc-gateway:');
+    },
+  );
+
+  it.each(runtimes)('a client of $title that leaves ends its event stream', async (runtime) => {
+    const program = await startFetchProgram(runtime, join(source, 'testing/portableProgram.ts'));
+    onTestFinished(() => program.close());
+    const headers = { accept: 'text/event-stream', authorization: 'Bearer valid' };
+    const { body } = await fetch(`${program.origin}/v1/ticks`, { headers });
+    const reader = body?.getReader();
+    await reader?.read();
+    const ended = async () => (await fetch(`${program.origin}/ended-ticks`)).json();
+    expect(await ended()).toBe(0);
+    await reader?.cancel();
+    await expect.poll(ended).toBe(1);
   });
 });

@@ -7,16 +7,16 @@ import { expect, it } from 'vitest';
 /** Maximum size of the published files, all together. Lower a number with the change that makes it possible. */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 13_541,
-  files: 164,
+  codeLines: 14_795,
+  files: 175,
   foldersOver20Files: 0,
   functionsOver100Lines: 0,
   /** Names that `index.ts` exports. */
   exportedNames: 61,
   /** Names that any entry point exports. */
-  namesOfEntryPoints: 108,
+  namesOfEntryPoints: 111,
   /** Members of options, metadata and hooks: see `fieldsOf`. */
-  fields: 106,
+  fields: 117,
 };
 
 const source = fileURLToPath(new URL('.', import.meta.url));

@@ -1,5 +1,4 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { z } from 'zod';
 import type { ErrorFormat } from './operations/errorFormat.ts';
 import type { GatewayOptions } from './options.ts';
@@ -20,11 +19,10 @@ export const trpcToOpenApiErrors: ErrorFormat = {
   schema: z
     .looseObject({ message: z.string(), code: z.string(), issues: z.array(zodIssue).optional() })
     .meta({ id: 'Error' }),
-  body: ({ code, error, isDeclared, issues, message, shape, status }) => ({
+  body: ({ issues, message, shape, trpcCode }) => ({
     ...shape,
     message: issues.length > 0 ? 'Input validation failed' : (shape.message ?? message),
-    // 406, 414 and 431 have no code of tRPC.
-    code: isDeclared || getHTTPStatusCodeFromError(error) === status ? error.code : code,
+    code: trpcCode,
     issues: issues.length > 0 ? issues : undefined,
   }),
 };

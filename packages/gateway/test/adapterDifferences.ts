@@ -37,12 +37,13 @@ const closeCodeAfter =
     return Promise.race([closed, sleep(500, 'still open', { ref: false })]);
   };
 
-/** Sends bytes on a new connection. Resolves with the status of the response. */
-async function statusOf(port: number, bytes: string): Promise<number> {
+/** Sends bytes on a new connection. Resolves with the status of the response; `closed` if there is none. */
+async function statusOf(port: number, bytes: string): Promise<number | 'closed'> {
   const socket = rawSocket(port, bytes);
-  const [first] = (await once(socket, 'data')) as [Buffer];
+  const closed = once(socket, 'close').then(() => []);
+  const [first] = (await Promise.race([once(socket, 'data'), closed])) as [Buffer?];
   socket.destroy();
-  return Number(first.toString().split(' ')[1]);
+  return first ? Number(first.toString().split(' ')[1]) : 'closed';
 }
 
 const differences = [
@@ -56,12 +57,13 @@ const differences = [
       });
       return /^event: restore-id\ndata: \nid: (.*)$/m.exec(await response.text())?.[1];
     },
-    observed: { uws: '7', node: 'é7é', fetch: 'é7é' },
+    observed: { uws: '7', node: 'é7é', bun: 'é7é', fetch: 'é7é' },
     official: 'é7é',
   },
   {
     name: 'a Content-Type that is sent twice',
-    reason: 'A Request joins the values (RFC 9110 §5.3). The others use the first, as Node does.',
+    reason:
+      'A Request joins the values (RFC 9110 §5.3), also that of Bun. The others use the first, as Node does.',
     observe: async ({ server }) => {
       const headers = [
         ['Content-Type', 'application/json'],
@@ -70,18 +72,18 @@ const differences = [
       const body = Buffer.from('{"name":"Rex"}');
       return (await sendOnce(server, 'POST', '/trpc/write', headers, body)).status;
     },
-    observed: { uws: 200, node: 200, fetch: 415 },
+    observed: { uws: 200, node: 200, bun: 415, fetch: 415 },
     official: 200,
   },
   {
     name: 'the Content-Length of JSON Lines that are complete at once',
-    reason: 'The server that sends a Response adds it.',
+    reason: 'The server that sends a Response adds it, as Bun does.',
     observe: async ({ endpoints }) => {
       const response = await endpoints.http.fetch(`${endpoints.http.url}/hello?batch=1`, { headers: lines });
       const text = await response.text();
       return response.headers.get('content-length') === String(text.length);
     },
-    observed: { uws: true, node: true, fetch: false },
+    observed: { uws: true, node: true, bun: true, fetch: false },
     official: false,
   },
   {
@@ -103,26 +105,27 @@ const differences = [
         .then((text) => /^connection: (.*)\r$/im.exec(text)?.slice(1))) ?? ['keep-alive'];
       return first;
     },
-    observed: { uws: 'close', node: 'keep-alive' },
+    observed: { uws: 'close', node: 'keep-alive', bun: 'keep-alive' },
     official: 'keep-alive',
   },
   {
     name: 'a method that node:http does not know',
-    reason: 'Node’s parser accepts only registered methods in upper case.',
+    reason: 'The parsers of Node and Bun accept only registered methods in upper case.',
     observe: ({ server }) => statusOf(server.port, rawRequest('/trpc/hello', { method: 'TRACK' })),
-    observed: { uws: 405, node: 400 },
+    observed: { uws: 405, node: 400, bun: 'closed' },
     official: 400,
   },
   {
     name: 'the record of a request that the parser rejects',
-    reason: 'Node’s parser does not report the method and the path of a request that it rejects.',
+    reason:
+      'Node’s parser does not report the method and the path of a request that it rejects, Bun’s reports nothing.',
     observe: async () => {
       const { records, server } = await startEdge();
       const length = { 'content-length': '5, 5' };
       await statusOf(server.port, rawRequest('/v1/list', { headers: length }));
       return records.map(({ method, path, status }) => [method, path, status]);
     },
-    observed: { uws: [['GET', '/v1/list', 400]], node: [['', '', 400]] },
+    observed: { uws: [['GET', '/v1/list', 400]], node: [['', '', 400]], bun: [] },
   },
   {
     name: 'a WebSocket frame with an invalid opcode, and a malformed close frame',
@@ -132,28 +135,28 @@ const differences = [
       await closeCodeAfter(frame('x', { opcode: 3 }))(running),
       await closeCodeAfter(frame('x', { opcode: 8 }))(running),
     ],
-    observed: { uws: [1006, 1005], node: [1002, 1002] },
+    observed: { uws: [1006, 1005], node: [1002, 1002], bun: [1002, 1002] },
     official: [1002, 1002],
   },
   {
     name: 'a frame without a mask',
     reason: 'uWebSockets.js does not check the mask bit. The garbled frame affects only its sender.',
     observe: closeCodeAfter(frame('{}', { masked: false })),
-    observed: { uws: 'still open', node: 1002 },
+    observed: { uws: 'still open', node: 1002, bun: 1002 },
     official: 1002,
   },
   {
     name: 'a binary message within a fragmented text',
     reason: 'uWebSockets.js rejects this only if both have the same type. Each message arrives complete.',
     observe: closeCodeAfter(frame('{', { fin: false }), frame('}', { opcode: 2 })),
-    observed: { uws: 'still open', node: 1002 },
+    observed: { uws: 'still open', node: 1002, bun: 1002 },
     official: 1002,
   },
   {
     name: 'a message that is longer than 64 KiB',
     reason: 'uWebSockets.js ends the connection without buffering the message.',
     observe: closeCodeAfter(frame('x'.repeat(65_537))),
-    observed: { uws: 1006, node: 1009 },
+    observed: { uws: 1006, node: 1009, bun: 1009 },
     official: 1009,
   },
 ] as const satisfies readonly AdapterDifference[];

@@ -5,6 +5,7 @@ export type Capability = 'a port' | 'WebSockets' | 'a count of its connections' 
 export const adapters = {
   uws: ['a port', 'WebSockets', 'a count of its connections', 'load shedding'],
   node: ['a port', 'WebSockets', 'a count of its connections', 'load shedding'],
+  bun: ['a port', 'WebSockets', 'a count of its connections', 'load shedding'],
   /** `gateway.fetch`, in the process of the test. */
   fetch: [],
 } as const satisfies Readonly<Record<string, readonly Capability[]>>;

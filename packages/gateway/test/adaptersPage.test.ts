@@ -20,16 +20,17 @@ const trimmed = (text: string) => text.trim();
 /** An observed value as the page prints it. */
 function printed(observed: unknown): string {
   if (observed === undefined) return '–';
-  if (observed === '') return 'none';
+  if (observed === '' || (Array.isArray(observed) && observed.length === 0)) return 'none';
   if (Array.isArray(observed)) return observed.map(printed).join(', ');
   return typeof observed === 'string' ? observed : JSON.stringify(observed);
 }
 
 it('docs/adapters.md lists each difference between the adapters, with the observed values and the reason', () => {
-  const rows = adapterDifferences.map(({ name, reason, observed: { uws, node, fetch } }) => [
+  const rows = adapterDifferences.map(({ name, reason, observed: { uws, node, bun, fetch } }) => [
     name,
     printed(uws),
     printed(node),
+    printed(bun),
     printed(fetch),
     reason,
   ]);

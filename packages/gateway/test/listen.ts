@@ -1,6 +1,5 @@
 import type { Service } from 'trpc-gateway';
-import { serve as serveOnNode } from 'trpc-gateway/node';
-import { type CloseOptions, type Listening, serve, type ServeOptions } from 'trpc-gateway/uws';
+import type { CloseOptions, Listening, ServeOptions } from 'trpc-gateway/node';
 import { type Adapter, adapterOfRun } from './adapters.ts';
 import { type Fetch, globalFetch } from './fetch.ts';
 
@@ -13,7 +12,16 @@ export interface Server extends Pick<Listening, 'inFlight' | 'connections'> {
   close(options?: CloseOptions): Promise<number>;
 }
 
-const serveOn: Readonly<Partial<Record<Adapter, typeof serve>>> = { uws: serve, node: serveOnNode };
+interface PortAdapter {
+  serve(service: Service, options?: ServeOptions): Promise<Listening>;
+}
+
+/** Each is loaded where it is used: uWebSockets.js runs on Node only, `Bun.serve` on Bun only. */
+const loads: Readonly<Partial<Record<Adapter, () => Promise<PortAdapter>>>> = {
+  uws: () => import('trpc-gateway/uws'),
+  node: () => import('trpc-gateway/node'),
+  bun: () => import('trpc-gateway/bun'),
+};
 const adapter = adapterOfRun();
 
 /**
@@ -21,8 +29,8 @@ const adapter = adapterOfRun();
  * @throws {Error} if the adapter has no port
  */
 export async function listen(service: Service, options?: ServeOptions): Promise<Server> {
-  const serveOnPort = serveOn[adapter];
-  if (!serveOnPort) throw new Error(`The adapter ${adapter} does not have a port.`);
-  const listening = await serveOnPort(service, options);
+  const load = loads[adapter];
+  if (!load) throw new Error(`The adapter ${adapter} does not have a port.`);
+  const listening = await (await load()).serve(service, options);
   return { ...listening, origin: `http://127.0.0.1:${listening.port}`, fetch: globalFetch };
 }

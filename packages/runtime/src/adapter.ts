@@ -4,23 +4,38 @@ import type { serve } from 'trpc-gateway/uws';
 export interface Adapter {
   /** The adapter's name in logs and metrics. */
   readonly server: string;
+  /** The version in the first log line, such as `@uwsjs/core 20.69.0`: the loaded package of uWebSockets.js. */
+  readonly version?: string;
   readonly serve: typeof serve;
 }
 
+/** The names of the gateway's servers; `auto` chooses one. */
+export type ServerName = 'auto' | 'uws' | 'node' | 'bun';
+
 /**
- * Loads a server adapter of the gateway. `auto` loads uWebSockets.js if it has a binary for this Node version and platform,
- * and node:http otherwise.
- * @throws {Error} with code `no-binary` if `server` is `uws` and there is no binary
+ * Loads a server adapter of the gateway. `auto` loads Bun's on Bun. Elsewhere it loads uWebSockets.js if a package with a
+ * binary for this Node version and platform is installed, and node:http otherwise.
+ * @throws {Error} with code `no-binary` if `server` is `uws` and uWebSockets.js does not load
  */
-export async function loadAdapter(server: 'auto' | 'uws' | 'node'): Promise<Adapter> {
+export async function loadAdapter(server: ServerName): Promise<Adapter> {
+  const { bun } = process.versions;
+  if (server === 'bun' || (server === 'auto' && bun !== undefined)) {
+    return {
+      server: 'bun',
+      version: `Bun ${bun}`,
+      serve: (await import('trpc-gateway/bun')).serve,
+    };
+  }
   if (server !== 'node') {
     try {
-      return { server: 'uws', serve: (await import('trpc-gateway/uws')).serve };
+      const { serve, uwsVersion } = await import('trpc-gateway/uws');
+      return { server: 'uws', version: uwsVersion, serve };
     } catch (error) {
       if (server === 'uws' || !isNoBinary(error)) throw error;
     }
   }
-  return { server: 'node', serve: (await import('trpc-gateway/node')).serve };
+  const { serve } = await import('trpc-gateway/node');
+  return { server: 'node', version: `Node ${process.version}`, serve };
 }
 
 const isNoBinary = (error: unknown): boolean =>

@@ -30,8 +30,8 @@ const adminRules: OptionRules<AdminOptions> = {
 const runRules: OptionRules<RunOptions> = {
   start: required(isFunction, 'a function that returns { gateway }'),
   server: optional(
-    (value) => ['auto', 'uws', 'node'].some((name) => name === value) || hasMethod('serve')(value),
-    '"auto", "uws", "node" or an adapter: { server, serve }',
+    (value) => ['auto', 'uws', 'node', 'bun'].some((name) => name === value) || hasMethod('serve')(value),
+    '"auto", "uws", "node", "bun" or an adapter: { server, serve }',
   ),
   listen: optional(isNonNullObject, 'an object, such as listen: { port: 3000 }', serveRules),
   log: optional(hasMethod('open'), 'log() of trpc-gateway-runtime/log'),

@@ -1,6 +1,6 @@
 import type { RequestRecord, Gateway, HttpRequest, HttpResponse } from 'trpc-gateway';
 import type { ServeOptions } from 'trpc-gateway/listen';
-import type { Adapter } from './adapter.ts';
+import type { Adapter, ServerName } from './adapter.ts';
 import type { Checks } from './health/healthRoutes.ts';
 import type { MetricFamily } from './metrics/family.ts';
 import type { LogPart, MetricsPart, ServiceLog, TelemetryPart } from './parts.ts';
@@ -17,10 +17,10 @@ export interface RunOptions {
    */
   readonly start: (context: StartContext) => Started | Promise<Started>;
   /**
-   * The server. `auto` uses uWebSockets.js if it has a binary for this Node version and platform, and node:http otherwise.
+   * The server. `auto` uses Bun’s on Bun; elsewhere uWebSockets.js if it has a binary for this Node version and platform, and node:http otherwise.
    * Default: `auto`.
    */
-  readonly server?: 'auto' | 'uws' | 'node' | Adapter;
+  readonly server?: ServerName | Adapter;
   /**
    * Host and port, TLS files and connection limits. On node:http, the certificate is reloaded when its files change and on
    * SIGHUP; on uWebSockets.js, a restart reads it.

@@ -269,7 +269,7 @@ describe('a process that calls run', () => {
       stderr: [
         '"worker" is not an option of run; did you mean "workers"?',
         'run.start is 1; it must be a function that returns { gateway }.',
-        'run.server is "uwss"; it must be "auto", "uws", "node" or an adapter: { server, serve }.',
+        'run.server is "uwss"; it must be "auto", "uws", "node", "bun" or an adapter: { server, serve }.',
         'run.log is a function; it must be log() of trpc-gateway-runtime/log.',
         'run.telemetry is {}; it must be the function openTelemetry of trpc-gateway-runtime/opentelemetry, not its result.',
         'run.docs is a function; it must be docsPage() of trpc-gateway-runtime/docs.',
@@ -289,7 +289,7 @@ test('each entry point of trpc-gateway-runtime loads only its own dependencies',
     `for (const entry of ['', '/admin', '/docs', '/health', '/signals', '/tls', '/log', '/metrics']) {`,
     `  loaded = new Set();`,
     `  await import('trpc-gateway-runtime' + entry);`,
-    `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@scalar', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
+    `  console.log(entry, ['pino', 'prom-client', 'negotiator', '@scalar', '@uwsjs/core', 'uWebSockets.js', 'ws', 'zod'].filter((name) => loaded.has(name)).join());`,
     `}`,
   );
   expect(stdout.split('\n')).toEqual([

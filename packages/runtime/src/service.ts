@@ -27,6 +27,8 @@ export interface RunningService extends Stoppable {
   readonly origin: string;
   /** The name of the adapter. */
   readonly server: string;
+  /** The version of the adapter's server. */
+  readonly version: string | undefined;
   /** Reads the metrics; `undefined` if metrics are off. */
   readonly metrics?: () => Promise<MetricsSnapshot>;
   /** Resolves with the reason why the service is not ready, or `undefined` if it is ready. */
@@ -56,7 +58,7 @@ type Closer = Parameters<StartContext['onClose']>[0];
 export async function startService(options: RunOptions, worker?: WorkerRole): Promise<RunningService> {
   checkRunOptions(options);
   const { admin, explain = (error) => error, expectedErrors } = options;
-  const { server, serve } = await resolveAdapter(options);
+  const { server, version, serve } = await resolveAdapter(options);
   const telemetry = await options.telemetry?.();
   const openedLog = (options.log ?? consoleLog).open({
     isShared: worker !== undefined,
@@ -149,6 +151,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
       {
         origin,
         server,
+        ...(version !== undefined && { version }),
         ...(adminListener && { admin: adminListener.origin }),
         ...started.startupLogFields,
         procedures,
@@ -158,6 +161,7 @@ export async function startService(options: RunOptions, worker?: WorkerRole): Pr
     return {
       origin,
       server,
+      version,
       ...(snapshot && { metrics: snapshot }),
       notReady,
       fatalError,

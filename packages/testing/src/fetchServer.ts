@@ -32,9 +32,23 @@ declare const Bun:
     }
   | undefined;
 
-/** Serves on a port of 127.0.0.1: on Bun with `Bun.serve`, on Node with as little as makes a `Request` of what node:http has. */
-export const listenWithFetch = (fetch: FetchHandler, port = 0): Promise<FetchServer> | FetchServer =>
-  typeof Bun === 'undefined' ? onNode(fetch, port) : onBun(Bun, fetch, port);
+declare const Deno:
+  | {
+      serve(
+        options: { readonly hostname: string; readonly port: number; readonly onListen: () => void },
+        handler: (
+          request: Request,
+          info: { readonly remoteAddr: { readonly hostname: string } },
+        ) => Response | Promise<Response>,
+      ): { readonly addr: { readonly port: number }; shutdown(): Promise<void> };
+    }
+  | undefined;
+
+/** Serves on a port of 127.0.0.1: on Bun with `Bun.serve`, on Deno with `Deno.serve`, on Node with as little as makes a `Request` of what node:http has. */
+export function listenWithFetch(fetch: FetchHandler, port = 0): Promise<FetchServer> | FetchServer {
+  if (typeof Bun !== 'undefined') return onBun(Bun, fetch, port);
+  return typeof Deno === 'undefined' ? onNode(fetch, port) : onDeno(Deno, fetch, port);
+}
 
 function onBun(bun: NonNullable<typeof Bun>, fetch: FetchHandler, port: number): FetchServer {
   const server = bun.serve({
@@ -44,6 +58,14 @@ function onBun(bun: NonNullable<typeof Bun>, fetch: FetchHandler, port: number):
     fetch: (request, self) => fetch(request, { remoteAddress: self.requestIP(request)?.address }),
   });
   return { port: server.port, close: () => server.stop(true) };
+}
+
+function onDeno(deno: NonNullable<typeof Deno>, fetch: FetchHandler, port: number): FetchServer {
+  const options = { hostname: '127.0.0.1', port, onListen: () => {} };
+  const server = deno.serve(options, (request, { remoteAddr }) =>
+    fetch(request, { remoteAddress: remoteAddr.hostname }),
+  );
+  return { port: server.addr.port, close: () => server.shutdown() };
 }
 
 async function onNode(fetch: FetchHandler, port: number): Promise<FetchServer> {

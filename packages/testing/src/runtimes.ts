@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** The executables of other runtimes, by name: `node24`, `node26` and `bun`, as far as npm has them for this machine. */
+/** The executables of runtimes, by name: `node22`, `node24`, `node26`, `bun`, `deno` and `workerd`, as far as npm has them for this machine. */
 export type Runtimes = Readonly<Record<string, string>>;
 
 /**
@@ -9,22 +9,38 @@ export type Runtimes = Readonly<Record<string, string>>;
  * @throws {Error} if npm lacks one for this machine and `REQUIRE_RUNTIMES` is set, as in CI
  */
 export function runtimes(): Runtimes {
-  const script = fileURLToPath(new URL('../../../.ci/runtimes', import.meta.url));
-  const lines = execFileSync(script, { encoding: 'utf8' }).trimEnd().split('\n');
-  const installed = Object.fromEntries(
-    lines.map((line) => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1)]),
-  ) as Runtimes;
+  const installed = printedRuntimes('runtimes');
   const missing = Object.keys(titles).filter((name) => installed[name] === undefined);
   if (missing.length > 0 && process.env['REQUIRE_RUNTIMES'] !== undefined)
     throw new Error(`.ci/runtimes has no ${missing.join(', ')} for this machine.`);
   return installed;
 }
 
+/** Node 22, 24 and 26 on the C library of Debian 13, which `.ci/debian13` installs. None on another system than Linux on x64. */
+export function debian13Runtimes(): Runtimes {
+  return process.platform === 'linux' && process.arch === 'x64' ? printedRuntimes('debian13') : {};
+}
+
+function printedRuntimes(name: string): Runtimes {
+  const script = fileURLToPath(new URL(`../../../.ci/${name}`, import.meta.url));
+  const lines = execFileSync(script, { encoding: 'utf8' }).trimEnd().split('\n');
+  return Object.fromEntries(
+    lines.map((line) => [line.split(' ', 1)[0], line.slice(line.indexOf(' ') + 1)]),
+  ) as Runtimes;
+}
+
 /** How a test's title names each. */
-const titles: Readonly<Record<string, string>> = { node24: 'Node 24', node26: 'Node 26', bun: 'Bun' };
+const titles: Readonly<Record<string, string>> = {
+  node24: 'Node 24',
+  node26: 'Node 26',
+  bun: 'Bun',
+  deno: 'Deno',
+  workerd: 'workerd',
+};
 
 /** A runtime that a test starts processes on. */
 export interface NamedRuntime {
+  readonly name: string;
   readonly title: string;
   readonly executable: string;
 }
@@ -41,7 +57,7 @@ export function runtimesToTest(...names: readonly string[]): readonly NamedRunti
   return names.flatMap((name) => {
     const executable = installed[name];
     const title = titles[name] ?? name;
-    if (executable !== undefined) return [{ title, executable }];
+    if (executable !== undefined) return [{ name, title, executable }];
     process.stderr.write(`SKIPPED: cases on ${title}. .ci/runtimes has none for this machine.\n`);
     return [];
   });

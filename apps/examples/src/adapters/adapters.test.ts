@@ -1,12 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { denoOptions, startFetchProgram } from '@petstore/testing/fetchProgram';
 import { freePort } from '@petstore/testing/freePort';
 import { runtimesToTest } from '@petstore/testing/runtimes';
 import { startProcess } from '@petstore/testing/startProcess';
 import { createTRPCClient, createWSClient, httpBatchLink, wsLink } from '@trpc/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AppRouter } from './books.ts';
+import { startLambda } from './lambda/standIn.ts';
 import { startNext } from './next/standIn.ts';
 
 // Starts processes, on a machine that may be busy.
@@ -18,9 +20,10 @@ const pathOf = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 
 /** Returns a function that starts an example as a process. */
 const asProcess =
-  (file: string, runtime = process.execPath): Start =>
+  (file: string, runtime = process.execPath, options = (_port: number): readonly string[] => []): Start =>
   async (port) => {
-    const child = startProcess(runtime, ['--conditions=trpc-gateway-source', pathOf(file)], {
+    const args = [...options(port), '--conditions=trpc-gateway-source', pathOf(file)];
+    const child = startProcess(runtime, args, {
       env: { PATH: process.env['PATH'], PORT: String(port) },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
@@ -36,6 +39,14 @@ const asProcess =
       return ended;
     };
   };
+
+const denoServe = (port: number) => [
+  'serve',
+  '--quiet',
+  ...denoOptions,
+  '--host=127.0.0.1',
+  `--port=${port}`,
+];
 
 const isOpen = (port: number) =>
   fetch(`http://127.0.0.1:${port}/api/hello`).then(
@@ -53,7 +64,25 @@ const servers: readonly (readonly [name: string, start: Start])[] = [
       return () => server.close();
     },
   ],
+  [
+    'Lambda',
+    async (port) => {
+      const server = await startLambda(port);
+      return () => server.close();
+    },
+  ],
+  ['H3', asProcess('h3.ts')],
   ...runtimesToTest('bun').map(({ title, executable }) => [title, asProcess('bun.ts', executable)] as const),
+  ...runtimesToTest('deno').map(
+    ({ title, executable }) => [title, asProcess('deno.ts', executable, denoServe)] as const,
+  ),
+  ...runtimesToTest('workerd').map((runtime): readonly [string, Start] => [
+    'Workers',
+    async (port) => {
+      const program = await startFetchProgram(runtime, pathOf('worker.ts'), { port });
+      return () => program.close();
+    },
+  ]),
 ];
 
 describe.each(servers)('the gateway in %s', (name, start) => {
@@ -72,9 +101,10 @@ describe.each(servers)('the gateway in %s', (name, start) => {
       headers: { 'content-type': 'application/json' },
       body: '{"title":"Emma"}',
     });
-    expect([post.status, await post.json()]).toEqual([201, { id: 2, title: 'Emma' }]);
-    const get = await fetch(`${origin}/api/v1/books/2`);
-    expect([get.status, await get.json()]).toEqual([200, { id: 2, title: 'Emma' }]);
+    const emma = (await post.json()) as { readonly id: number };
+    expect([post.status, emma]).toEqual([201, { id: expect.any(Number) as number, title: 'Emma' }]);
+    const get = await fetch(`${origin}/api/v1/books/${emma.id}`);
+    expect([get.status, await get.json()]).toEqual([200, emma]);
     const document = (await (await fetch(`${origin}/api/openapi.json`)).json()) as { servers: unknown };
     expect(document.servers).toEqual([{ url: '/api/v1' }]);
   });
@@ -98,7 +128,7 @@ describe.each(servers)('the gateway in %s', (name, start) => {
     expect([nothing.status, await nothing.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
   });
 
-  it.runIf(name === 'Express')('the gateway in Express serves WebSockets', async () => {
+  it.runIf(name === 'Express' || name === 'Bun')(`the gateway in ${name} serves WebSockets`, async () => {
     const client = createWSClient({ url: `${origin.replace('http', 'ws')}/api/trpc` });
     onTestFinished(() => client.close());
     const { book } = createTRPCClient<AppRouter>({ links: [wsLink({ client })] });
@@ -106,22 +136,31 @@ describe.each(servers)('the gateway in %s', (name, start) => {
   });
 });
 
-it.each(['express.ts', 'fastify.ts'])(
-  '%s ends within 8 s of SIGTERM although a client reads a stream of events',
-  async (file) => {
+it('Express, Fastify and H3 end within 8 s of SIGTERM although a client reads a stream of events', async () => {
+  const seconds = ['express.ts', 'fastify.ts', 'h3.ts'].map(async (file) => {
     const port = await freePort();
     const stop = await asProcess(file)(port);
-    const events = await fetch(`http://127.0.0.1:${port}/api/v1/news`, {
-      headers: { accept: 'text/event-stream' },
-    });
+    const headers = { accept: 'text/event-stream' };
+    const events = await fetch(`http://127.0.0.1:${port}/api/v1/news`, { headers });
     const read = events.text().catch(() => undefined);
     const stoppedAt = performance.now();
     await stop();
-    expect(performance.now() - stoppedAt).toBeLessThan(8_000);
     await read;
-  },
-);
+    return (performance.now() - stoppedAt) / 1000;
+  });
+  expect(Math.max(...(await Promise.all(seconds)))).toBeLessThan(8);
+});
 
-it.each(['express.ts', 'fastify.ts', 'next/route.ts', 'bun.ts'])('%s has at most 25 lines', async (file) => {
+const files = [
+  'express.ts',
+  'fastify.ts',
+  'h3.ts',
+  'next/route.ts',
+  'lambda/handler.ts',
+  'bun.ts',
+  'deno.ts',
+  'worker.ts',
+];
+it.each(files)('%s has at most 25 lines', async (file) => {
   expect((await readFile(pathOf(file), 'utf8')).trimEnd().split('\n').length).toBeLessThanOrEqual(25);
 });

@@ -1,6 +1,5 @@
 import { createGateway } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/meta';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
@@ -28,7 +27,8 @@ const appRouter = t.router({
     .subscription(async function* ({ signal }) {
       for (;;) {
         yield 'Nothing happened.';
-        await sleep(1_000, undefined, { signal });
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        if (signal?.aborted) return;
       }
     }),
 });

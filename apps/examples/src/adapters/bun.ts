@@ -1,18 +1,21 @@
+import { serve } from 'trpc-gateway/bun';
 import { gateway } from './books.ts';
 
-/** The second argument of Bun's fetch handler. */
-interface Server {
-  requestIP(request: Request): { readonly address: string } | null;
-}
+const text = { headers: [['content-type', 'text/plain']] } as const;
 
-// Bun passes the default export of the entry file to `Bun.serve`.
-export default {
-  hostname: '127.0.0.1',
-  port: Number(process.env['PORT'] ?? 3000),
-  fetch(request: Request, server: Server): Response | Promise<Response> {
-    const { pathname } = new URL(request.url);
-    if (pathname === '/api/hello') return new Response('Hello from Bun.');
-    if (!gateway.serves(pathname)) return new Response('Bun has no such page.', { status: 404 });
-    return gateway.fetch(request, { remoteAddress: server.requestIP(request)?.address });
+// The gateway with WebSockets, beside pages of your own.
+const listening = await serve(
+  {
+    ...gateway,
+    handle(request) {
+      if (request.path === '/api/hello') return { ...text, status: 200, body: 'Hello from Bun.' };
+      if (gateway.serves(request.path)) return gateway.handle(request);
+      return { ...text, status: 404, body: 'Bun has no such page.' };
+    },
   },
-};
+  { port: Number(process.env['PORT'] ?? 3000) },
+);
+process.once('SIGTERM', () => {
+  // Ends what is still open after 5 s. Event streams end after their current event.
+  void listening.close({ deadlineMs: 5_000 }).then(() => process.exit());
+});

@@ -177,9 +177,10 @@ export async function dependencies(
 ): Promise<Readonly<Record<string, string>>> {
   const entries = names.map(async (name) => {
     const installed = await specifier(packed, name);
+    const [bareName = name] = /^@?[^@]+/.exec(name) ?? [];
     return [
-      name,
-      installed.startsWith('/') ? `file:${installed}` : installed.replace(`${name}@`, ''),
+      bareName,
+      installed.startsWith('/') ? `file:${installed}` : installed.slice(bareName.length + 1),
     ] as const;
   });
   return Object.fromEntries(await Promise.all(entries));

@@ -1,4 +1,6 @@
-import { runtimes } from '@petstore/testing/runtimes';
+import { debian13Runtimes, runtimes } from '@petstore/testing/runtimes';
+import { glob, lstat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, inject, it, onTestFinished } from 'vitest';
 import {
   dependencies,
@@ -11,13 +13,17 @@ import { resolutions, tsconfig } from './tsconfig.ts';
 
 const packed = inject('packed');
 
-const { node24, node26 } = runtimes();
-const noBinary = /^NoBinaryError: No uWebSockets\.js binary is installed for Node v2[46]\..*\.$/;
-const nodes = [
-  { version: 22, node: process.execPath, onUws: /^200 "book 7"$/ },
-  { version: 24, node: node24, onUws: noBinary },
-  { version: 26, node: node26, onUws: noBinary },
-].flatMap(({ node, ...rest }) => (node === undefined ? [] : [{ node, ...rest }]));
+const core = '@uwsjs/core@20.69.0';
+const newest = Object.entries(debian13Runtimes()).map(([name, node]) => ({
+  title: `${name.replace('node', 'Node ')} on Debian 13`,
+  node,
+  uws: core,
+  loaded: '@uwsjs/core 20.69.0',
+}));
+/** On the C library of this system. */
+const { node22, node24 } = runtimes();
+const older = { uws: 'uWebSockets.js@npm:uws-pack@20.0.8', loaded: 'uws-pack 20.0.8' };
+const nodes = [...newest, ...(node22 === undefined ? [] : [{ title: 'Node 22', node: node22, ...older }])];
 
 /** As in the README of @petstore/core: npm warns about the install scripts of these packages, which are not needed here. */
 const allowScripts = { lmdb: false, 'msgpackr-extract': false };
@@ -44,12 +50,13 @@ const books = `
   });
 `;
 const serving = (adapter: string) => `
-  import { serve } from 'trpc-gateway/${adapter}';
+  import * as adapter from 'trpc-gateway/${adapter}';
   import { gateway } from './books.mjs';
 
+  const { serve, uwsVersion = 'node:http' } = adapter;
   const { port, close } = await serve(gateway, { port: 0 });
   const response = await fetch(\`http://127.0.0.1:\${port}/v1/books/7\`);
-  console.log(response.status, await response.text());
+  console.log(response.status, await response.text(), uwsVersion);
   await close({ graceMs: 0 });
 `;
 
@@ -61,9 +68,9 @@ const fetching = `
 `;
 
 it.each(nodes)(
-  'on Node $version all packages install without a warning, and run',
-  async ({ node, onUws }) => {
-    const { run, warnings, write } = await project([...all, '@trpc/server', 'zod'], {
+  'on $title all packages and uWebSockets.js install without a warning, and run',
+  async ({ node, uws, loaded }) => {
+    const { run, warnings, write } = await project([...all, '@trpc/server', 'zod', uws], {
       node,
       manifest: { allowScripts },
     });
@@ -86,13 +93,12 @@ it.each(nodes)(
       await store.close();
     `,
     });
-    for (const file of ['node.mjs', 'fetch.mjs'])
-      expect(await run('node', file)).toEqual({ stdout: '200 "book 7"\n', stderr: '' });
-    const served = await run('node', 'uws.mjs').then(
-      ({ stdout }) => stdout.trimEnd(),
-      ({ message }: Error) => /^NoBinaryError: .*$/m.exec(message)?.[0] ?? message,
-    );
-    expect(served).toMatch(onUws);
+    for (const [file, server] of [
+      ['node.mjs', ' node:http'],
+      ['fetch.mjs', ''],
+      ['uws.mjs', ` ${loaded}`],
+    ] as const)
+      expect(await run('node', file)).toEqual({ stdout: `200 "book 7"${server}\n`, stderr: '' });
     expect(await run('node', 'store.mjs')).toEqual({
       stdout: '{"id":1,"name":"Rex","categoryId":1}\n',
       stderr: '',
@@ -109,6 +115,76 @@ it.each(nodes)(
   },
 );
 
+const missing = async (node: string, uws: readonly string[], options: readonly string[] = []) => {
+  const { run, warnings, write } = await project(['trpc-gateway', '@trpc/server', 'zod', ...uws], {
+    node,
+    options,
+  });
+  expect(warnings).toEqual([]);
+  await write({ 'books.mjs': books, 'uws.mjs': serving('uws') });
+  const error: string = await run('node', 'uws.mjs').then(
+    ({ stdout }) => stdout,
+    ({ message }: Error) => message,
+  );
+  return /^NoBinaryError: (.*)$/m.exec(error)?.[1];
+};
+
+it('without a package of uWebSockets.js, the import of the adapter names the package to install', async () => {
+  expect(await missing(process.execPath, [])).toMatch(
+    /^uWebSockets\.js is not installed\. Run `npm install @uwsjs/,
+  );
+});
+
+it('without the binary of @uwsjs/core, the import of the adapter says how to install it', async () => {
+  expect(await missing(process.execPath, [core], ['--omit=optional'])).toMatch(
+    /^@uwsjs\/core 20\.69\.0 is installed without @uwsjs\/\S+, its binary for Node v2\d/,
+  );
+});
+
+// Elsewhere the C library is new enough.
+it.runIf(node24 !== undefined && isOlderThan238(glibcVersion()))(
+  'on an older C library than the binary needs, the import of the adapter names both versions',
+  async () => {
+    expect(await missing(node24 ?? '', [core])).toContain(
+      `@uwsjs/core 20.69.0 needs glibc 2.38, and this system has glibc ${glibcVersion()}. Use Debian 13`,
+    );
+  },
+);
+
+function glibcVersion(): string | undefined {
+  const { header } = process.report.getReport() as {
+    readonly header: { readonly glibcVersionRuntime?: string };
+  };
+  return header.glibcVersionRuntime;
+}
+
+function isOlderThan238(version = '2.38'): boolean {
+  return Number(version.split('.')[1]) < 38;
+}
+
+/** The sum of the sizes of all files of a project's node_modules, in megabytes. */
+async function installedMegabytes(packages: readonly string[], node = process.execPath): Promise<number> {
+  const { folder } = await project(packages, { node });
+  let bytes = 0;
+  for await (const path of glob('node_modules/**', { cwd: folder })) {
+    const stats = await lstat(join(folder, path));
+    if (stats.isFile()) bytes += stats.size;
+  }
+  return bytes / 1e6;
+}
+
+it('the gateway and its dependencies add at most 15 MB to its peers, and 25 MB with uWebSockets.js', async () => {
+  const node = newest[0]?.node;
+  const peers = await installedMegabytes(['@trpc/server', 'zod'], node);
+  const withGateway = await installedMegabytes(['@trpc/server', 'zod', 'trpc-gateway'], node);
+  const withUws = await installedMegabytes(['@trpc/server', 'zod', 'trpc-gateway', core], node);
+  process.stdout.write(
+    `Installed: peers ${peers.toFixed(1)} MB, the gateway + ${(withGateway - peers).toFixed(1)} MB, with uWebSockets.js + ${(withUws - peers).toFixed(1)} MB.\n`,
+  );
+  expect(withGateway - peers).toBeLessThanOrEqual(15);
+  expect(withUws - peers).toBeLessThanOrEqual(25);
+});
+
 it.each([
   ['Windows', ['--os=win32', '--cpu=x64']],
   ['musl', ['--libc=musl']],
@@ -119,11 +195,31 @@ it.each([
   expect(warnings).toEqual([]);
 });
 
-const pnpm = 'pnpm@12.21.0';
+const npm = 'npm@12.2.1';
+
+it.each(newest)(
+  'on $title npm 12 installs the gateway and uWebSockets.js by default settings, which reject Git',
+  async ({ node, loaded }) => {
+    const { run, write } = await project([], { node });
+    const names = ['trpc-gateway', '@trpc/server', 'zod', core];
+    await write({
+      'package.json': JSON.stringify({ type: 'module', dependencies: await dependencies(packed, names) }),
+      'books.mjs': books,
+      'uws.mjs': serving('uws'),
+    });
+    await run('npm', 'exec', '--yes', '--package', npm, '--', 'npm', 'install');
+    expect((await run('node', 'uws.mjs')).stdout).toBe(`200 "book 7" ${loaded}\n`);
+  },
+);
+
+const pnpm = 'pnpm@11.28.11';
 
 it('on pnpm, whose packages see only their own dependencies, all packages install, compile and run', async () => {
-  const names = [...all, 'trpc-gateway-runtime', '@trpc/server', 'zod', 'typescript', '@types/node'];
-  const { run, write } = await project([], {});
+  const [first] = nodes;
+  if (first === undefined) throw new Error('.ci/runtimes has no Node 22 for this machine.');
+  const { node, uws, loaded } = first;
+  const names = [...all, 'trpc-gateway-runtime', '@trpc/server', 'zod', 'typescript', '@types/node', uws];
+  const { run, write } = await project([], { node });
   // The packages are not on the registry under this version: their dependencies on each other are the packed files too.
   await write({
     'package.json': JSON.stringify({ type: 'module', dependencies: await dependencies(packed, names) }),
@@ -133,7 +229,7 @@ it('on pnpm, whose packages see only their own dependencies, all packages instal
     }),
     'books.mts': books,
     'main.mts': `
-      import { serve } from 'trpc-gateway/uws';
+      import { serve, uwsVersion } from 'trpc-gateway/uws';
       import { healthRoutes } from 'trpc-gateway-runtime/health';
       import { openEmbeddedStore } from '@petstore/core/store/embedded';
       import type { Animal } from '@petstore/types';
@@ -143,7 +239,7 @@ it('on pnpm, whose packages see only their own dependencies, all packages instal
       const response = await fetch(\`http://127.0.0.1:\${port}/v1/books/7\`);
       const store = await openEmbeddedStore({ dataDir: 'data' });
       const animals: Animal[] = [];
-      console.log(response.status, await response.text(), typeof healthRoutes, animals.length);
+      console.log(response.status, await response.text(), typeof healthRoutes, animals.length, uwsVersion);
       await store.close();
       await close({ graceMs: 0 });
     `,
@@ -154,6 +250,9 @@ it('on pnpm, whose packages see only their own dependencies, all packages instal
     await write({ 'tsconfig.json': tsconfig(resolution, 'main.mts') });
     await run('tsc');
   }
-  expect(await run('node', 'main.mts')).toEqual({ stdout: '200 "book 7" function 0\n', stderr: '' });
+  expect(await run('node', 'main.mts')).toEqual({
+    stdout: `200 "book 7" function 0 ${loaded}\n`,
+    stderr: '',
+  });
   await run('trpc-gateway-typegen', '--router', 'router.ts', '--out', 'types.ts', '--error-shape', 'default');
 });

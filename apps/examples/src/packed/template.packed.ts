@@ -86,7 +86,7 @@ describe.each(nodes)('the template on Node $version', ({ node }) => {
 it('the image of the template starts like npm start, as a user without privileges', () => {
   const [command = ''] = /(?<=^CMD ).*$/m.exec(dockerfile) ?? [];
   expect((JSON.parse(command) as readonly string[]).join(' ')).toBe(manifest.scripts.start);
-  expect(dockerfile).toMatch(/^FROM node:24-slim$/m);
+  expect(dockerfile).toMatch(/^FROM node:24-trixie-slim$/m);
   expect(dockerfile).toMatch(/^USER node$/m);
 });
 

@@ -41,7 +41,7 @@ test('each cell of the table in docs/adapters.md links to a test or is "the serv
 
 test('the programs of docs/mounting.md equal the example files', async () => {
   const programs = (await readReadme('docs/mounting.md')).blocks('ts');
-  expect(programs).toHaveLength(4);
+  expect(programs).toHaveLength(8);
   for (const program of programs) {
     const [, name = '', text = ''] = /^\/\/ (\S+)\n([^]*)$/.exec(program) ?? [];
     expect(text).toBe(readFileSync(at(`apps/examples/src/adapters/${name}`), 'utf8'));

@@ -1,4 +1,5 @@
 import { createTRPCUntypedClient, createWSClient, httpBatchLink, splitLink, wsLink } from '@trpc/client';
+import { fileURLToPath } from 'node:url';
 import { freePort } from '@petstore/testing/freePort';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { newSnippets, readReadme } from './readme.ts';
@@ -221,6 +222,17 @@ test.for(Object.entries(unchanged))(
     }
   },
 );
+
+test('the page from-trpc-to-openapi prints the report of its app', async () => {
+  const page = 'from-trpc-to-openapi';
+  const { shell, write } = await newSnippets();
+  await write(await filesOf(page, 'before'));
+  const { blocks } = await readReadme(`docs/migrating/${page}.md`);
+  const [command = '', ...printed] = (blocks('console')[0] ?? '').split('\n');
+  const program = fileURLToPath(import.meta.resolve('trpc-gateway/migration')).replace('Report', 'Command');
+  const node = `"${process.execPath}" --conditions=trpc-gateway-source "${program}"`;
+  expect(await shell(command.replace('$ npx trpc-gateway', node))).toBe(printed.join('\n'));
+});
 
 test('the options that the page from-trpc-to-openapi prints map errors, and run', async () => {
   const files = await filesWithFragments();

@@ -19,7 +19,7 @@ const conditions = '--conditions=trpc-gateway-source';
 export interface Readme {
   readonly text: string;
   /** The blocks of a language, in order. For a `diff`, the result of applying it. */
-  readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'diff') => readonly string[];
+  readonly blocks: (language: 'ts' | 'typescript' | 'tsx' | 'sh' | 'console' | 'diff') => readonly string[];
   /** The texts before and after each diff, in order. */
   readonly diffs: readonly { readonly before: string; readonly after: string }[];
 }

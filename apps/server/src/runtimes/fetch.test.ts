@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { petStoreConformance } from '@petstore/conformance';
+import { denoOptions } from '@petstore/testing/fetchProgram';
 import { runtimesToTest } from '@petstore/testing/runtimes';
 import { describe } from 'vitest';
 import { serveProcess } from '../testing/serveProcess.ts';
@@ -7,11 +8,12 @@ import { serveProcess } from '../testing/serveProcess.ts';
 /** The bundle of the current test run (`bundledProcess.ts`). */
 const entry =
   process.env['PETSTORE_FETCH'] ?? fileURLToPath(new URL('../testing/fetchProcess.ts', import.meta.url));
-// Bun alone: packages/gateway/test runs over gateway.fetch on Node.
-const runtimes = runtimesToTest('bun');
+// Not Node: packages/gateway/test runs over gateway.fetch there.
+const runtimes = runtimesToTest('bun', 'deno');
 
 describe.runIf(runtimes.length > 0)('by gateway.fetch', () => {
-  for (const { title, executable } of runtimes) {
-    petStoreConformance(`the process on ${title}`, serveProcess({ runtime: executable, entry }));
+  for (const { name, title, executable } of runtimes) {
+    const nodeArgs = name === 'deno' ? denoOptions : [];
+    petStoreConformance(`the process on ${title}`, serveProcess({ runtime: executable, nodeArgs, entry }));
   }
 });

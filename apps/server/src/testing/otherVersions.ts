@@ -4,5 +4,5 @@ export function otherVersions(changed: Readonly<Record<string, string>>): readon
   return ['--import', `data:text/javascript,${encodeURIComponent(code)}`];
 }
 
-/** Simulates a Node version for which uWebSockets.js has no binary. */
-export const withoutBinary = otherVersions({ modules: '1' });
+/** Simulates a Node version for which no package of uWebSockets.js has a binary. */
+export const withoutBinary = otherVersions({ node: '25.0.0', modules: '1' });

@@ -1,16 +1,13 @@
 import { STATUS_CODES } from 'node:http';
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse } from '@uwsjs/core';
 import { Failure, malformed, methodNotSupported, nowhere, unauthorized } from '../petStore/failure.ts';
 import { minimalOperations } from '../petStore/minimalOperations.ts';
 import { handwrittenRpc, petEvents, type RpcResponse } from '../petStore/rpc.ts';
+import { App } from './loadUws.ts';
 import { writeSettled } from './writeSettled.ts';
 
 // The limit: uWebSockets.js and nothing else, as anyone writes it. The key is compared with one string, a response has a
 // content-type, and nothing is hashed, numbered, logged, limited or checked besides.
-
-// Read once, when the addon loads: a batch of 100 queries is longer than the 4,096 bytes it would take.
-process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = '16384';
-const { App } = await import('uWebSockets.js');
 
 const { getPet, listPets, createPet } = minimalOperations;
 const rpc = handwrittenRpc(minimalOperations);

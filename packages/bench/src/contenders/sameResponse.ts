@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse } from '@uwsjs/core';
 import { Failure, malformed, methodNotSupported, nowhere, unauthorized } from '../petStore/failure.ts';
 import {
   challenge,
@@ -12,14 +12,11 @@ import {
 import { isAuthorized } from '../petStore/isAuthorized.ts';
 import { nextLink, operations } from '../petStore/operations.ts';
 import { handwrittenRpc, petEvents, type RpcResponse } from '../petStore/rpc.ts';
+import { App } from './loadUws.ts';
 import { writeSettled } from './writeSettled.ts';
 
 // uWebSockets.js and nothing else, with all the work of the gateway repeated by hand: the same checks of the credential, of
 // input and output, and the same response headers. The time it saves is the gateway's overhead.
-
-// Read once, when the addon loads: a batch of 100 queries is longer than the 4,096 bytes it would take.
-process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = '16384';
-const { App } = await import('uWebSockets.js');
 
 const reasons: Readonly<Record<number, string>> = {
   200: '200 OK',

@@ -1,4 +1,4 @@
-import type { HttpResponse } from 'uWebSockets.js';
+import type { HttpResponse } from '@uwsjs/core';
 import type { MaybePromise } from '../petStore/resolvers.ts';
 
 /** Writes a result: at once, or when its promise is resolved, unless the client has gone. */

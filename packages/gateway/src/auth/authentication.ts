@@ -159,6 +159,18 @@ export function authenticationPolicy<Identity>({
   };
 }
 
+/**
+ * Creates the policy of a gateway without `authentication`: an `unsafe` operation that is not public rejects cookies that
+ * a page of another site sends, since they may be the credential that the router checks.
+ */
+export const unsafePolicy = (isSameSite: OriginCheck): RequestPolicy => ({
+  admit(context) {
+    const { isPublic, isUnsafe } = context.target;
+    if (!isUnsafe || isPublic || context.request.header('cookie') === undefined) return undefined;
+    return passesOriginCheck(isSameSite, context) ? undefined : crossSite.error;
+  },
+});
+
 const crossSite: AuthFailure = {
   error: new TRPCError({
     code: 'FORBIDDEN',

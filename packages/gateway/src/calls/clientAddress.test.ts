@@ -5,7 +5,7 @@ import { createClientAddress } from './clientAddress.ts';
 const request = (peer: string, ...forwarded: string[]) =>
   ({
     remoteAddress: () => peer,
-    headers: () => forwarded.map((value) => ['x-forwarded-for', value] as const),
+    headers: () => forwarded.map((value) => ['x-forwarded-for', value]),
   }) as Partial<HttpRequest> as HttpRequest;
 
 describe('createClientAddress', () => {

@@ -1,5 +1,12 @@
 import { LimitError } from '../procedures/limitError.ts';
 
+/** Creates the error of a `multipart/form-data` form with too many text fields. */
+export const tooManyFields = (limit: number): LimitError =>
+  new LimitError('query-parameters', {
+    code: 'BAD_REQUEST',
+    message: `The body has more than ${limit} fields.`,
+  });
+
 /**
  * Checks the number of parameters in a query string, or in a body of `application/x-www-form-urlencoded`.
  * @throws {LimitError} if there are more than `limit`

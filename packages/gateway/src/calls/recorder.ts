@@ -59,8 +59,7 @@ export class Recorder {
   /** Reports a call on a WebSocket, or a malformed message. */
   call(socket: RequestContext, call: Recorded, status: number, isStream: boolean, trace?: TraceIds): void {
     if (!this.isComplete && call.error === undefined) return;
-    const counts = { method: 'WS', calls: 1, status, isStream, bytesIn: undefined, bytesOut: undefined };
-    this.#emit({ ...toRequestRecord(socket, call, counts), trace });
+    this.#emit({ ...toRequestRecord(socket, call, status, isStream), method: 'WS', trace });
   }
 
   /**
@@ -70,15 +69,14 @@ export class Recorder {
   request(context: RequestContext, response?: HttpResponse, isStream = false): void {
     const { error, failedCalls, protocol, request, telemetry } = context;
     if (!this.isComplete && error === undefined && telemetry === undefined) return;
-    const { method, receivedBytes: bytesIn } = request;
-    const calls = response === undefined || protocol === 'other' || method === 'OPTIONS' ? 0 : context.calls;
-    const body = method === 'HEAD' ? undefined : response?.body;
-    let bytesOut: number | undefined;
-    if (body === undefined) bytesOut = 0;
-    else if (typeof body === 'string') bytesOut = utf8Length(body);
-    else if (body instanceof Uint8Array) bytesOut = body.byteLength;
-    const status = response?.status ?? 101;
-    const record = toRequestRecord(context, context, { method, calls, status, isStream, bytesIn, bytesOut });
+    const record = toRequestRecord(context, context, response?.status ?? 101, isStream);
+    record.calls =
+      response === undefined || protocol === 'other' || request.method === 'OPTIONS' ? 0 : context.calls;
+    record.bytesIn = request.receivedBytes;
+    const body = request.method === 'HEAD' ? undefined : response?.body;
+    if (body === undefined) record.bytesOut = 0;
+    else if (typeof body === 'string') record.bytesOut = utf8Length(body);
+    else if (body instanceof Uint8Array) record.bytesOut = body.byteLength;
     if (telemetry === undefined) return this.#emit(record, failedCalls);
     const { trace } = telemetry;
     ignoreErrors(() => telemetry.end(record));
@@ -97,23 +95,31 @@ export class Recorder {
   }
 }
 
-/** Creates the record of a request, or of one call on the WebSocket that a request has opened. */
+/** A record while it is created: always of the same shape, and never copied for HTTP. */
+type NewRecord = { -readonly [Name in keyof RequestRecord]: RequestRecord[Name] };
+
+/** Creates the record of a request, or of one call on the WebSocket that a request has opened, without bytes. */
 function toRequestRecord(
   { protocol, request, requestId }: RequestContext,
   { calledPaths, error, limit, operation, startedAt, strictIssues }: Recorded,
-  counts: Pick<RequestRecord, 'method' | 'calls' | 'status' | 'isStream' | 'bytesIn' | 'bytesOut'>,
-): RequestRecord {
+  status: number,
+  isStream: boolean,
+): NewRecord {
   return {
-    // First, so that V8 copies it as a whole.
-    ...counts,
     requestId,
+    method: request.method,
     path: request.path,
     protocol,
     operation,
     procedures: calledPaths ?? (operation === undefined ? [] : [operation]),
+    calls: 1,
+    status,
+    isStream,
     durationMs: startedAt === undefined ? 0 : performance.now() - startedAt,
+    bytesIn: undefined,
+    bytesOut: undefined,
     limit,
     error,
-    ...(strictIssues && { strictIssues }),
+    strictIssues,
   };
 }

@@ -44,8 +44,8 @@ export interface RequestRecord {
    */
   readonly error: unknown;
   /**
-   * Why strict conversion would have rejected the input of an operation with `strictness: 'report'`: at most 20 issues,
-   * without values. Absent if it would not, and for other operations.
+   * Why strict conversion would have rejected the input of an operation with `strictness: 'report'`, or else the
+   * properties that would have another value: at most 20 issues, without values. `undefined` if there are none.
    */
   readonly strictIssues?: readonly InputIssue[] | undefined;
   /** The span of the request, or of the call on a WebSocket, if `telemetry` is set. */

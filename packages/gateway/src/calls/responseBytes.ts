@@ -12,9 +12,9 @@ const effectiveLimit = (maxBytes: number) => Math.min(maxBytes, maxStringLength)
  */
 const isLarger = (text: string, maxBytes: number) => text.length > maxBytes || utf8Length(text) > maxBytes;
 
-/** Whether `JSON.stringify` failed because its result would exceed the longest string (V8: 512 MiB). */
+/** Whether `JSON.stringify` failed because its result would exceed the longest string (V8: 512 MiB, Bun: 2 GiB). */
 const isTooLongForString = (cause: unknown): boolean =>
-  cause instanceof RangeError && cause.message === 'Invalid string length';
+  cause instanceof RangeError && /^(?:Invalid string length|Out of memory)$/.test(cause.message);
 
 /**
  * Serializes a response as JSON; `undefined` for values that JSON does not have.

@@ -15,10 +15,10 @@ export interface HttpRequest {
    */
   header(name: string): string | undefined;
   /**
-   * Returns a copy of all headers in the order received, with names in lower case. Reading by name with `header` is
-   * cheaper.
+   * Returns a copy of all headers in the order received, with names in lower case. `new Headers([...request.headers()])`
+   * joins those of a name. Reading by name with `header` is cheaper.
    */
-  headers(): Iterable<readonly [name: string, value: string]>;
+  headers(): Iterable<[name: string, value: string]>;
   /** Whether any header passes a test, without a copy. Headers of the same name are tested one by one. */
   someHeader?(test: (name: string, value: string) => boolean): boolean;
   /**

@@ -211,6 +211,11 @@ describe('ServerSentEvents', () => {
       async () => undefined,
       expect.stringContaining(`${start}error: TypeError`) as string,
     ],
+    [
+      'returns a number',
+      async () => 5,
+      error.replace('Error: no', "TypeError: next() of the subscription's iterator returned no object."),
+    ],
     ['returns no promise', () => ({ done: true }), `${start}${end}`],
   ])('ServerSentEvents ends without calling return when the iterator %s', async (_what, step, expected) => {
     const seen = { returned: 0 };

@@ -97,8 +97,11 @@ export class ServerSentEvents extends TextStream {
       while (!this.isLast && this.pull !== undefined && this.text.length < fullTextLength) {
         isFormatting = false;
         // oxlint-disable-next-line no-await-in-loop -- one value after the other
-        const { done, value } = await this.#iterator.next();
+        const result: IteratorResult<unknown> | null = await this.#iterator.next();
         if (this.isLast) return;
+        if (typeof result !== 'object' || result === null)
+          throw new TypeError("next() of the subscription's iterator returned no object.");
+        const { done, value } = result;
         isFormatting = true;
         const text = done ? this.#format.end : this.#format.event(value);
         // oxlint-disable-next-line no-await-in-loop -- one value after the other

@@ -154,8 +154,8 @@ function errorDescriptions(
   const hasCredential = schemes.length > 0 && !isPublic;
   // In a middleware, by schemes that the gateway only documents.
   const isCheckedByRouter = schemes.length === 0 && securitySchemes !== undefined && !isPublic;
-  const canChange = rest.unsafe || !safeMethods.has(rest.method);
-  const isGuarded = !isPublic && canChange && schemes.some(({ isAmbient }) => isAmbient);
+  const isAmbient = schemes.length === 0 ? rest.unsafe : schemes.some((scheme) => scheme.isAmbient);
+  const isGuarded = !isPublic && isAmbient && (rest.unsafe || !safeMethods.has(rest.method));
   const hasInput = path.length + query.size + headers.length > 0 || body;
   const { errorResponses: listed = {} } = rest;
   const when = (condition: unknown, description: string) => (condition ? description : undefined);

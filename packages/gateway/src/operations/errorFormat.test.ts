@@ -4,6 +4,7 @@ import { apiErrors, problemDetails, type RestError } from './errorFormat.ts';
 
 const invalid: RestError = {
   code: 'BAD_REQUEST',
+  trpcCode: 'BAD_REQUEST',
   message: 'a: is required.',
   status: 400,
   isDeclared: false,

@@ -7,6 +7,8 @@ import type { InputIssue } from '../procedures/inputError.ts';
 export interface RestError {
   /** tRPC's code name, such as `NOT_FOUND`, or the code of a declared error. */
   readonly code: string;
+  /** tRPC's code name, also of a declared error; `code` for a status without one, such as 406. `shape` has it too. */
+  readonly trpcCode: string;
   /** The message for the client. It never contains a stack, a file path or a message of a driver. */
   readonly message: string;
   /** The HTTP status. */

@@ -44,6 +44,8 @@ function readsForm(preprocess: z.core.$ZodType): boolean {
   let isRead = false;
   const form = new Proxy(new FormData(), {
     get(_form, name) {
+      // Any object may be asked for these.
+      if (name === 'constructor' || name === Symbol.toStringTag) return;
       isRead ||= Object.hasOwn(FormData.prototype, name);
     },
   });

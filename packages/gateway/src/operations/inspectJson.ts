@@ -28,6 +28,7 @@ const overrideHint = 'which has no JSON Schema; add one with .meta({ override: {
 /** The problems of schemas that JSON cannot represent, by type. */
 const unrepresentableReasons: Readonly<Record<string, string | undefined>> = {
   File: 'a File, which JSON does not support; use z.file() and contentTypes: ["multipart/form-data"]',
+  FormData: 'a FormData, which JSON does not support; add contentTypes: ["multipart/form-data"]',
   bigint: 'a bigint, which JSON does not support; use z.int() or a string',
   bytes:
     "bytes, which JSON does not support; use z.base64(), or produces: 'application/pdf' for a binary response",

@@ -1,11 +1,14 @@
 import type { z } from 'zod';
 import { isObject } from '../http/isObject.ts';
 
+/** `BigInt` takes 223 ms for 900,000 digits. A longer text is kept, and its schema rejects it. */
+const maxBigintLength = 1000;
+
 /** The functions of `z.coerce`, by type. */
 const coercions: Readonly<Record<string, ((value: unknown) => unknown) | undefined>> = {
   number: Number,
   boolean: Boolean,
-  bigint: (value) => BigInt(value as string),
+  bigint: (value) => (String(value).length > maxBigintLength ? value : BigInt(value as string)),
   date: (value) => new Date(value as string),
 };
 

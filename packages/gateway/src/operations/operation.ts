@@ -11,7 +11,7 @@ import { formSchema } from './formInput.ts';
 import { hasDate, requireJson } from './inspectJson.ts';
 import { operationInput, type OperationInput } from './operationInput.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
-import { parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
+import { foldCase, parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
 import { createReadSchema, readZod, type ReadSchema } from './readSchema.ts';
 import type { Schema } from './schema.ts';
 
@@ -156,7 +156,7 @@ const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHead
 /** Returns a path without the names of its parameters, for comparison. */
 function pathKey(path: string, ignoresCase: boolean): string {
   const key = path.replaceAll(/\{.*?\}/g, '{}');
-  return ignoresCase ? key.toLowerCase() : key;
+  return ignoresCase ? foldCase(key) : key;
 }
 
 /** @throws {GatewayError} if the metadata or the schemas cannot be served; the message has the reason and the fix */

@@ -72,8 +72,8 @@ export function withOthers<Each extends Parameter>(
     has: (name) => named.has(name),
     get(name) {
       const known = named.get(name);
-      // `&&` has an empty name. Assigning `__proto__` would replace the prototype of the input; zod ignores it too.
-      if (known || name === '' || name === '__proto__' || Object.hasOwn(shape, name)) return known;
+      // Assigning `__proto__` would replace the prototype of the input; zod ignores it too.
+      if (known || name === '__proto__' || Object.hasOwn(shape, name)) return known;
       return { field: name, place: { in: where, name }, schema: others, converter, style };
     },
     values: () => named.values(),

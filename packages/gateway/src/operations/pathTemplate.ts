@@ -9,6 +9,10 @@ export interface PathMatching {
   readonly ignorePathCase: boolean;
 }
 
+/** Returns a path in lower case, but only its letters of ASCII: the Kelvin sign (U+212A) is no k. */
+export const foldCase = (path: string): string =>
+  path.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+
 interface PathParameter {
   readonly parameter: string;
   /** Whether the parameter matches the rest of the path, including slashes: `{+path}`. It is the last segment. */

@@ -175,13 +175,14 @@ export function acceptsSample({ fn }: z.core.$ZodCustomDef, sample: unknown): bo
   }
 }
 
-/** Returns what a `z.instanceof()` accepts, if that is a `File` or a class of bytes. */
-export function binaryKind({ [details]: own = {} }: Schema): 'File' | 'bytes' | undefined {
+/** Returns what a `z.instanceof()` accepts, if that is a form, a `File` or a class of bytes. */
+export function binaryKind({ [details]: own = {} }: Schema): 'File' | 'FormData' | 'bytes' | undefined {
   const { custom, parser } = own;
   if (!custom || acceptsSample(custom, {})) return undefined;
   const bytes = [new Blob([]), new Uint8Array(0), new ReadableStream()];
   if (bytes.some((sample) => acceptsSample(custom, sample))) return 'bytes';
   if (acceptsSample(custom, new File([], ''))) return 'File';
+  if (acceptsSample(custom, new FormData())) return 'FormData';
   // A `Buffer`
   const { Class } = (parser?._zod.bag ?? {}) as { readonly Class?: { readonly prototype?: unknown } };
   return Class?.prototype instanceof Uint8Array ? 'bytes' : undefined;

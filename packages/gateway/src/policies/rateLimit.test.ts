@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { FetchRequest } from '../adapters/fetch/request.ts';
+import { FetchRequest } from '../adapters/server/fetchRequest.ts';
 import { createFailedAttempts } from '../auth/failedAttempts.ts';
 import { OutgoingResponse } from '../http/response.ts';
 import { memoryState } from '../state/memoryState.ts';

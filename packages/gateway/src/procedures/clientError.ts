@@ -9,12 +9,19 @@ const originals = new WeakMap<TRPCError, TRPCError>();
 
 /**
  * Returns what clients receive instead of an error: its message is always sent, and one of `declareErrors` counts as
- * declared by every procedure. It inherits from what `mapError` has returned, which may be one constant for many errors.
+ * declared by every procedure. It is a view of what `mapError` has returned, which may be one constant for many errors.
  */
 export function mappedError(returned: TRPCError, original: TRPCError): TRPCError {
   // The message of an error that `mapError` keeps may be that of a driver.
   if (returned === original && !(returned instanceof DeclaredError)) return original;
-  const mapped = Object.create(returned) as TRPCError;
+  const mapped = new Proxy(Object.create(returned) as TRPCError, {
+    get(own, name) {
+      if (Object.hasOwn(own, name)) return Reflect.get(own, name) as unknown;
+      // Getters and methods of a subclass may read private fields, which only `returned` has.
+      const value: unknown = Reflect.get(returned, name);
+      return typeof value === 'function' && name !== 'constructor' ? value.bind(returned) : value;
+    },
+  });
   originals.set(mapped, original);
   return mapped;
 }
@@ -92,13 +99,14 @@ export const unknownCall = { type: 'unknown', path: undefined, input: undefined,
 /**
  * Returns an error's message if clients may see it, or else its code as text, such as "Internal server error". A
  * message that comes from the cause is hidden, since it may hold a driver's text, a path or a connection string: tRPC
- * copies the message of the cause into an error without a message.
+ * copies the message of the cause into an error without a message, which `mapError` may return for a driver's too.
  */
 export function clientMessage(error: TRPCError): string {
   const { code, message, cause } = error;
-  if (cause === undefined || isMapped(error)) return message;
-  const isHidden =
-    code === 'INTERNAL_SERVER_ERROR' || (message === cause.message && issuesOf(error).length === 0);
+  if (cause === undefined) return message;
+  const isUnexpected = code === 'INTERNAL_SERVER_ERROR';
+  const isCopied = message === cause.message && issuesOf(error).length === 0;
+  const isHidden = isMapped(error) ? isUnexpected && isCopied : isUnexpected || isCopied;
   return isHidden ? codeMessage(code) : message;
 }
 

@@ -79,8 +79,9 @@ export interface RestMeta {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'QUERY';
   /**
    * Serves a mutation by `GET`, for clients that cannot change: crawlers and prefetching browsers may call it
-   * (RFC 9110 §9.2.1). `HEAD` is 405, and with a credential that browsers send automatically, such as a cookie, pages of
-   * other sites get 403. Default: false; such a mutation is rejected at start.
+   * (RFC 9110 §9.2.1). `HEAD` is 405. Unless it is public (`protect: false`), pages of other sites get 403 with a credential
+   * that browsers send automatically: that of `cookie` or `custom`, or without `authentication` any cookie. Default: false;
+   * such a mutation is rejected at start.
    */
   readonly unsafe?: boolean;
   /**

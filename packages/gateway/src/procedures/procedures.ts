@@ -52,7 +52,7 @@ export async function readProcedures(
   if (difference !== undefined) {
     // oxlint-disable-next-line no-console -- the service runs, but slower than it can: the operator should know
     console.error(
-      `trpc-gateway: all procedures are called through tRPC, which is slower, because ${difference}. Use @trpc/server ^11.25.2.`,
+      `trpc-gateway: all procedures are called through tRPC, which is slower, because ${difference}. Use @trpc/server ^11.25.2; with that version, report this line as a defect of trpc-gateway.`,
     );
   }
   const procedures: Procedure[] = [];

@@ -9,6 +9,12 @@ export interface SampleProcedure {
   readonly steps: unknown[];
 }
 
+/**
+ * Passed on and never read. Not of an `AbortController`: gateways are created outside a request, where Cloudflare Workers
+ * have none before 2026-08-19 and in versions of Wrangler before that.
+ */
+const signal = {} as AbortSignal;
+
 export function createSample(): SampleProcedure {
   const steps: unknown[] = [];
   const parser = (name: string) => (value: unknown) => {
@@ -45,7 +51,6 @@ export async function selfTest({ procedure, steps }: SampleProcedure): Promise<s
   async function transcript(stages: Executable['stages'], input: object): Promise<string> {
     steps.length = 0;
     const executable = { path: 'sample', type: 'mutation', meta: undefined, procedure, stages } as const;
-    const { signal } = new AbortController();
     const outcome = await execute(executable, { user: 'sample' }, { read: () => input }, 0, { signal });
     const shown = outcome instanceof Failure ? [outcome.error.code, outcome.error.message] : outcome;
     return JSON.stringify([...steps, shown]);

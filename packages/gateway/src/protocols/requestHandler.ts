@@ -16,6 +16,7 @@ import type { Calls } from '../calls/calls.ts';
 import { admit, complete, type PolicySteps, type Target } from '../calls/policy.ts';
 import type { Recorder } from '../calls/recorder.ts';
 import { RequestContext, type ProtocolName, type RequestPolicy } from '../calls/requestContext.ts';
+import { foldCase } from '../operations/pathTemplate.ts';
 import type { LoadShedding } from '../policies/loadShedding.ts';
 import { ignoreErrors, type RequestTelemetry } from '../calls/telemetry.ts';
 import { codeMessage, codesOf, isErrorStatus, trpcCodeOf } from '../procedures/errorCodes.ts';
@@ -237,7 +238,7 @@ export function createProtocolOf(
   const ofRoute = (path: string) => (path === mcpPath ? 'mcp' : 'other');
   const hasRpcRoutes = hasRouteBelow(trpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
-  const restInLowerCase = ignorePathCase ? restBasePath.toLowerCase() : undefined;
+  const restInLowerCase = ignorePathCase ? foldCase(restBasePath) : undefined;
   // The look-up of a route hashes the path, so it is skipped unless a route is below a base path, which is rare.
   // `isBelow`, but written out: every request runs it.
   return (path) => {
@@ -249,7 +250,7 @@ export function createProtocolOf(
     if (
       (afterRest === '/' || afterRest === undefined) &&
       (path.startsWith(restBasePath) ||
-        (restInLowerCase !== undefined && path.toLowerCase().startsWith(restInLowerCase)))
+        (restInLowerCase !== undefined && foldCase(path).startsWith(restInLowerCase)))
     ) {
       return hasRestRoutes && routes.has(path) ? ofRoute(path) : 'rest';
     }

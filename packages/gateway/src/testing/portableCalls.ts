@@ -6,6 +6,9 @@ import type { GatewayMeta } from '../meta.ts';
 const t = initTRPC
   .meta<GatewayMeta>()
   .create({ isDev: false, sse: { ping: { enabled: true, intervalMs: 1000 }, maxDurationMs: 60_000 } });
+/** How many subscriptions of `ticks` have ended. */
+export let endedTicks = 0;
+
 const router = t.router({
   greet: t.procedure
     .meta({ openapi: { method: 'GET', path: '/greet/{name}' } })
@@ -35,6 +38,23 @@ const router = t.router({
       yield tracked('1', { n: 1 });
       yield tracked('2', { n: 2 });
     }),
+  ticks: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/ticks', event: z.string() } })
+    .subscription(async function* ({ signal }) {
+      try {
+        for (;;) {
+          yield 'tick';
+          // workerd runs no timers of a request whose client has left: the signal has to end the wait.
+          await new Promise((resolve) => {
+            setTimeout(resolve, 20);
+            signal?.addEventListener('abort', resolve, { once: true });
+          });
+          if (signal?.aborted) return;
+        }
+      } finally {
+        endedTicks += 1;
+      }
+    }),
   later: t.procedure.query(() => ({ soon: Promise.resolve(5) })),
 });
 
@@ -43,9 +63,9 @@ const form = new FormData();
 form.set('file', new File(['abc'], 'a.txt'));
 const lines = { 'trpc-accept': 'application/jsonl' };
 const input = encodeURIComponent(JSON.stringify({ 0: { name: 'Ada' } }));
-/** Calls a gateway by `gateway.fetch` in each format, and returns the responses. */
-export async function portableCalls(): Promise<object> {
-  const gateway = await createGateway({
+
+export const createPortableGateway = () =>
+  createGateway({
     router,
     createContext: () => ({}),
     authentication: bearer({ verify: async (token) => token === 'valid' && { name: 'Ada' } }),
@@ -57,14 +77,17 @@ export async function portableCalls(): Promise<object> {
     onResponse: () => {},
   });
 
+/** Calls the gateway in each format, and returns the responses. */
+export async function portableCalls(
+  send: (request: Request) => Promise<Response>,
+  origin = 'https://api.example',
+): Promise<object> {
   async function call(
     target: string,
     init: RequestInit = {},
   ): Promise<readonly [status: number, body: string]> {
     const headers = { authorization: 'Bearer valid', ...(init.headers as Record<string, string>) };
-    const response = await gateway.fetch(new Request(`https://api.example${target}`, { ...init, headers }), {
-      remoteAddress: '192.0.2.1',
-    });
+    const response = await send(new Request(origin + target, { ...init, headers }));
     return [response.status, await response.text()];
   }
 

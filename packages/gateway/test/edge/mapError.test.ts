@@ -287,6 +287,51 @@ describe('mapError', () => {
     });
   });
 
+  it.each([
+    ['no message', { code: 'INTERNAL_SERVER_ERROR' }, undefined, 'Internal server error'],
+    ['a message of its own', { code: 'INTERNAL_SERVER_ERROR' }, 'Try later.', 'Try later.'],
+    ['no message and another code', { code: 'CONFLICT' }, undefined, 'row 7 is gone'],
+  ] as const)(
+    'an error that mapError returns with a cause and %s hides only a message that tRPC has copied into a 500',
+    async (_what, { code }, message, sentMessage) => {
+      const { get } = await start({
+        mapError: ({ cause }) => new TRPCError({ code, cause, ...(message && { message }) }),
+        options: { maskUnexpectedErrors: true },
+      });
+      expect(JSON.parse((await get('v1/gone')).text)).toMatchObject({ message: sentMessage });
+      expect(JSON.parse((await get('trpc/gone.get')).text)).toMatchObject({
+        error: { message: sentMessage },
+      });
+    },
+  );
+
+  it('an error that mapError returns keeps its private fields, also if it is returned again', async () => {
+    class Detailed extends TRPCError {
+      readonly #details = 'details';
+      get details() {
+        return this.#details;
+      }
+      describe() {
+        return `more ${this.#details}`;
+      }
+    }
+    const constant = new Detailed({ code: 'CONFLICT', message: 'Constant.' });
+    const errorFormat = {
+      ...problemDetails,
+      body: ({ error }: { readonly error: TRPCError }) =>
+        error instanceof Detailed ? [error.details, error.describe(), error.constructor.name] : ['?'],
+    };
+    const { get, reported } = await start({ mapError: () => constant, options: { errorFormat } });
+    for (const target of ['v1/gone', 'v1/gone', 'v1/busy']) {
+      expect(await get(target)).toMatchObject({ status: 409, text: '["details","more details","Detailed"]' });
+    }
+    expect(reported.map(({ cause }) => cause?.message)).toEqual([
+      'row 7 is gone',
+      'row 7 is gone',
+      'row 7 is busy',
+    ]);
+  });
+
   it('onError receives the original error of a mapped one, onResponse and the log only that of a 5xx', async () => {
     const { get, overSocket, records, reported } = await start({ mapError });
     for (const [target, init] of requests('gone')) await get(target, init);

@@ -29,7 +29,12 @@ export function startPinned(core: number, file: string, env: Readonly<Record<str
   const node = [process.execPath, '--conditions=trpc-gateway-source', file];
   const [command = '', ...args] = canPin ? ['taskset', '-c', String(core), ...node] : node;
   const child = startProcess(command, args, {
-    env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...env },
+    env: {
+      PATH: process.env['PATH'],
+      NODE_OPTIONS: process.env['NODE_OPTIONS'],
+      NODE_ENV: 'production',
+      ...env,
+    },
     // Reading the log would affect the measurement.
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   });

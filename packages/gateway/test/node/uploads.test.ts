@@ -142,17 +142,20 @@ describe('memory of a server process', () => {
   });
   afterAll(() => target.stop());
 
+  /** On both servers, Node 24 and 26 free chunks later: 53 to 67 MB, where Node 22 takes 19 to 23, once 35. */
+  const bound = process.version.startsWith('v22.') ? 48 : 96;
+
   it.each([
-    // Measured: 19 to 23 MB, once 35 MB on a busy machine. Use `npm run bench:uploads -w trpc-gateway-test` on an idle one.
-    ['that its procedure reads as a stream', 48, '/stream'],
+    // Use `npm run bench:uploads -w trpc-gateway-test` on an idle machine.
+    ['that its procedure reads as a stream', bound, '/stream'],
     // uWebSockets.js 20 may receive the whole file in one turn (docs/streams.md). With one buffer it took 550 MB.
-    ['that is kept in a temporary file', adapter === 'uws' ? 300 : 48, '/spool'],
+    ['that is kept in a temporary file', adapter === 'uws' ? 300 : bound, '/spool'],
   ] as const)(
     'the server receives a file of 200 MiB %s with less than %d MB of additional memory',
-    async (_how, bound, path) => {
+    async (_how, megabytes, path) => {
       const growth = await target.growthOf(path, 200);
       process.stdout.write(`${adapter} ${path}: RSS + ${growth.toFixed(1)} MB\n`);
-      expect(growth).toBeLessThan(bound);
+      expect(growth).toBeLessThan(megabytes);
     },
   );
 

@@ -8,13 +8,13 @@ export interface RawCase {
   readonly bytes: string;
   /** The requests, as method and target, that a strict reader finds in the bytes. No others may be handled. */
   readonly serves: readonly string[];
-  /** The behaviour of the adapter on uWebSockets.js, in the format of `describeReceived`. */
+  /** The behaviour of the adapter on uWebSockets.js 20.69, in the format of `describeReceived`. */
   readonly uws: string;
   /** The behaviour of `node:http` in Node 22, in the same format. */
   readonly node: string;
   /**
    * The heading of a known limitation of uWebSockets.js in docs/edge.md. The case then pins the current behaviour,
-   * which violates the RFC. If another build of uWebSockets.js fixes it, the case fails and this field must be removed.
+   * which violates the RFC. If another version of uWebSockets.js fixes it, the case fails and this field must be removed.
    */
   readonly knownLimitation?: string;
 }

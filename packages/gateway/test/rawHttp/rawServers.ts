@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type * as Uws from '@uwsjs/core';
 import { createGateway, headersOf, type HttpRequest, type HttpResponse, type Service } from 'trpc-gateway';
 import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
@@ -89,8 +90,10 @@ function nodeRequest(message: IncomingMessage, body: Buffer): HttpRequest {
  */
 export const bareServer = (): Promise<RawServer> =>
   startRawServer(async (handle) => {
-    // Imported late: the addon reads the environment variables that the adapter sets when it loads.
-    const uws = await import('uWebSockets.js');
+    // Imported late: the addon reads the environment variable that the adapter sets. It loads one of the two packages.
+    const { uwsVersion } = await import('trpc-gateway/uws');
+    const loaded = uwsVersion.startsWith('@uwsjs/core ') ? '@uwsjs/core' : 'uWebSockets.js';
+    const uws = (await import(loaded)) as typeof Uws;
     const app = uws.App().any('/*', (res, req) => {
       const headers = new Map<string, string>();
       req.forEach((name, value) => headers.set(name, value));
@@ -145,7 +148,7 @@ const createRequest = (
   path,
   query: query ?? '',
   header: (name) => (headers.has(name) ? String(headers.get(name)) : undefined),
-  headers: () => [...headers].map(([name, value]) => [name, String(value)] as const),
+  headers: () => [...headers].map(([name, value]) => [name, String(value)]),
   remoteAddress: () => '127.0.0.1',
   body,
   bodyChunks: async function* () {

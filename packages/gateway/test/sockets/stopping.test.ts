@@ -24,7 +24,7 @@ describe('close() of a server', () => {
     const { connectClient, server, activity } = await startSocketGateway();
     const client = connectClient();
     client.send(call(1, 'mutation', 'slowWrite', 200));
-    await until(() => expect(server.inFlight()).toBe(1));
+    await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
     expect(await server.close({ graceMs: 10 })).toBe(0);
     expect((await client.closed)[0]).toBe(1001);
     expect(activity.finished).toEqual(['mutation']);
@@ -37,7 +37,7 @@ describe('close() of a server', () => {
       const { connectClient, server, activity, records } = await startSocketGateway();
       const client = connectClient();
       client.send(call(1, 'query', 'waits'));
-      await until(() => expect(server.inFlight()).toBe(1));
+      await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
       const closed = server.close({ graceMs: 10 });
       const path = method === 'query' ? 'slow' : 'slowWrite';
       client.send(call(2, method, path, 1));
@@ -67,7 +67,7 @@ describe('close() of a server', () => {
     const { connectClient, server, activity } = await startSocketGateway();
     const client = connectClient();
     client.send(call(1, 'query', 'waits'));
-    await until(() => expect(server.inFlight()).toBe(1));
+    await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
     const closed = server.close({ graceMs: 10 });
     client.send(call(2, 'subscription', 'ticks'));
     const received: string[] = [];
@@ -210,7 +210,7 @@ describe('close() of a server', () => {
     const { connectClient, server } = await startSocketGateway();
     const client = connectClient();
     client.send(call(1, 'query', 'slow', 60_000));
-    await until(() => expect(server.inFlight()).toBe(1));
+    await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
     expect(await server.close({ deadlineMs: 50 })).toBe(1);
     expect((await client.closed)[0]).toBe(1001);
   });

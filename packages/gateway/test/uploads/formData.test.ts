@@ -401,6 +401,24 @@ describe('an input of z.object() with z.file()', () => {
     expect(await trpc(fields)).toEqual([400, body.message]);
   });
 
+  it.each<[name: string, read: (value: object) => unknown]>([
+    ['constructor', (value) => (value.constructor === Object ? value : undefined)],
+    [
+      'Symbol.toStringTag',
+      (value) => (Object.prototype.toString.call(value) === '[object Object]' ? value : undefined),
+    ],
+  ])(
+    'an object is received if a z.preprocess reads its %s, which a FormData has too',
+    async (_name, read) => {
+      const { rest, trpc } = await start(
+        echo(z.preprocess((value) => read(value as object), z.object({ photo: z.file() }))),
+      );
+      const output = { photo: asObject.photo };
+      expect(await rest([['photo', photo]])).toEqual([200, output]);
+      expect(await trpc([['photo', photo]])).toEqual([200, output]);
+    },
+  );
+
   it('errorFormatter and onError receive the issues of a form over tRPC', async () => {
     const issues: unknown[] = [];
     const { trpc } = await start(echo(Photo), {
@@ -443,6 +461,20 @@ describe('an input of z.object() with z.file()', () => {
     const output = { id: 5, tag: ['a', 'b'], photo: asObject.photo, more: asObject.photo };
     expect(await rest(fields, '/album/5')).toEqual([200, output]);
     expect(await trpc([['id', '5'], ...fields])).toEqual([200, output]);
+  });
+
+  it('a form with more than 1000 texts is rejected over REST and over tRPC', async () => {
+    const { rest, trpc } = await start(echo(z.looseObject({ photo: z.file() })));
+    const fields: Fields = [['photo', photo], ...Array.from({ length: 1000 }, () => ['a', ''] as const)];
+    const output = expect.objectContaining({ photo: asObject.photo }) as unknown;
+    expect([await rest(fields), await trpc(fields)]).toEqual([
+      [200, output],
+      [200, output],
+    ]);
+    const message = 'The body has more than 1000 fields.';
+    const more: Fields = [...fields, ['b', '']];
+    expect(await rest(more)).toEqual([400, { code: 'BAD_REQUEST', message, status: 400 }]);
+    expect(await trpc(more)).toEqual([400, message]);
   });
 
   it('two inputs in a chain receive the same object over REST and over tRPC', async () => {

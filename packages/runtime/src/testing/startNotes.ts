@@ -25,7 +25,6 @@ beforeAll(() =>
     platform: 'node',
     target: 'node22',
     conditions: ['trpc-gateway-source'],
-    external: ['uWebSockets.js'],
     banner: {
       js: "import { createRequire as requireFrom } from 'node:module';\nconst require = requireFrom(import.meta.url);",
     },

@@ -57,11 +57,17 @@ export async function superviseWorkers(options: RunOptions, count: number): Prom
 
   async function start(): Promise<void> {
     try {
-      const { origin, server } = await workers.start(reserved.release);
+      const { origin, server, version } = await workers.start(reserved.release);
       if (isDraining) return;
       warnIfRoot(log);
       log.info(
-        { origin, server, ...(adminListener && { admin: adminListener.origin }), workers: count },
+        {
+          origin,
+          server,
+          ...(version !== undefined && { version }),
+          ...(adminListener && { admin: adminListener.origin }),
+          workers: count,
+        },
         'listening',
       );
     } catch (error) {

@@ -3,7 +3,12 @@ import type { MetricsSnapshot } from '../metrics/family.ts';
 /** A message from a worker to the supervisor. */
 export type WorkerMessage =
   /** The worker serves. */
-  | { readonly type: 'listening'; readonly origin: string; readonly server: string }
+  | {
+      readonly type: 'listening';
+      readonly origin: string;
+      readonly server: string;
+      readonly version: string | undefined;
+    }
   /** The worker could not start, or can no longer serve, and exits now. The message is the reason, one sentence. */
   | { readonly type: 'failed'; readonly message: string }
   /** The worker is stopping and accepts no new connections. */

@@ -132,7 +132,7 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
             worker.isListening = true;
             // It may have loaded the certificate before the reload.
             if (reloadedAt > worker.startedAt) child.kill('SIGHUP');
-            return resolve({ origin: message.origin, server: message.server });
+            return resolve(message);
           case 'failed':
             reason = message.message;
             return;

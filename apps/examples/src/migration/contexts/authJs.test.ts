@@ -29,7 +29,7 @@ it('a context of an Auth.js session receives the protocol and the headers', asyn
   const gateway = await createGateway({
     router: appRouter,
     createContext({ request }) {
-      const headers = Object.fromEntries(request.headers());
+      const headers = Object.fromEntries(new Headers([...request.headers()]));
       return createContext({ req: { protocol: request.scheme ?? 'http', headers } as ExpressRequest });
     },
     document: { title: 'Desk', version: '1.0' },

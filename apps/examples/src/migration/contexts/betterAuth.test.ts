@@ -24,7 +24,7 @@ async function createContext({ req }: CreateExpressContextOptions) {
 }
 const appRouter = routerOf<Awaited<ReturnType<typeof createContext>>>();
 
-it('a context of a better-auth session receives the headers by new Headers(Object.fromEntries(request.headers()))', async () => {
+it('a context of a better-auth session receives the headers by new Headers([...request.headers()])', async () => {
   const before = express();
   before.all('/api/auth/*splat', toNodeHandler(auth));
   before.use('/trpc', createExpressMiddleware({ router: appRouter, createContext }));
@@ -33,7 +33,7 @@ it('a context of a better-auth session receives the headers by new Headers(Objec
     router: appRouter,
     async createContext({ request }) {
       const session = await auth.api.getSession({
-        headers: new Headers(Object.fromEntries(request.headers())),
+        headers: new Headers([...request.headers()]),
       });
       return { user: session?.user.email };
     },

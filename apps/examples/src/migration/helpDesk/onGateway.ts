@@ -13,7 +13,7 @@ async function createContext({ request }: ContextOptions<unknown>): Promise<Cont
   if (scheme !== undefined && scheme !== 'Bearer')
     throw new TRPCError({ code: 'BAD_REQUEST', message: `Send a bearer token, not ${scheme}.` });
   const session = token === undefined ? undefined : await findSession(token);
-  return { session, address: request.remoteAddress() };
+  return { session, address: request.remoteAddress() }; // of the proxy, if there is one: then read X-Forwarded-For
 }
 
 const gateway = await createGateway({

@@ -2,7 +2,7 @@ import type { HttpResponse } from '../../http/response.ts';
 import type { Service } from '../../http/service.ts';
 import type { SocketAcceptor, SocketHandler, SocketLimit, WebSocketPeer } from '../../http/webSocket.ts';
 import { internalErrorResponse, stoppingResponse } from './rejections.ts';
-import type { ServerRequest } from './request.ts';
+import type { HttpRequest } from '../../http/request.ts';
 
 /**
  * Maximum number of protocol pings (RFC 6455 §5.5.2) that a client may send per second. uWebSockets.js replies to each
@@ -53,7 +53,7 @@ export class OpenSockets extends Set<OpenSocket> {
    * Lets the service decide about an upgrade (`ServerRequest.isUpgrade`). Returns `undefined` if the service has no
    * WebSockets at the path, and a 500 if it throws, which violates its contract.
    */
-  decide(request: ServerRequest): Decision | undefined {
+  decide(request: HttpRequest): Decision | undefined {
     if (this.isStopping) return stoppingResponse;
     try {
       return this.#service.shed?.(request) ?? this.#service.upgrade?.(request);

@@ -17,6 +17,8 @@ export function httpRejection(status: number, code: string, message: string): Ht
 export const badRequest = (message: string) => httpRejection(400, 'BAD_REQUEST', message);
 export const headersTooLarge = (message: string) =>
   httpRejection(431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', message);
+export const targetTooLong = (maxBytes: number) =>
+  httpRejection(414, 'URI_TOO_LONG', `The request target is longer than ${maxBytes} bytes.`);
 
 /** Rejection of another version of HTTP. */
 export const versionRejection = httpRejection(

@@ -3,7 +3,7 @@ import { tokenPattern } from '../../http/response.ts';
 import type { HttpRequest, Bytes } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import { BodyBuffer, maxDiscardedBytes, type BodySource } from './bodyBuffer.ts';
-import { badRequest, headersTooLarge, httpRejection } from './rejections.ts';
+import { badRequest, headersTooLarge, httpRejection, targetTooLong } from './rejections.ts';
 
 /** Limits of requests, in bytes. */
 export interface RequestLimits {
@@ -16,7 +16,7 @@ export interface RequestLimits {
   readonly isTls?: boolean;
 }
 
-const headRejections = {
+export const headRejections = {
   method: badRequest('The method must be a token of at most 64 bytes (RFC 9110 §9.1).'),
   target: badRequest(
     'The request target contains a byte that a URI cannot contain. Percent-encode it (RFC 3986 §2), and leave out the fragment.',
@@ -47,6 +47,14 @@ const chunkedCoding = /^chunked$/i;
 
 /** The last valid `Host`, as a cache: nearly all requests have the same. Never empty, since an empty one is invalid. */
 let validHost = 'localhost';
+
+/** Whether a value of `Host` is valid. */
+export function isValidHost(host: string): boolean {
+  if (host === validHost) return true;
+  if (!authority.test(host)) return false;
+  validHost = host;
+  return true;
+}
 
 /** Characters other than tab and printable ASCII. */
 export const nonPrintable = /[^\t -~]/;
@@ -104,7 +112,7 @@ export class RequestHead {
     // RFC 9112 §3 suggests 501 for a method that is too long. 400 is not counted as an error of the server.
     if (method !== 'GET' && (method.length > 64 || !tokenPattern.test(method))) return headRejections.method;
     if (path.length + (query === '' ? 0 : query.length + 1) > maxBytes) {
-      return httpRejection(414, 'URI_TOO_LONG', `The request target is longer than ${maxBytes} bytes.`);
+      return targetTooLong(maxBytes);
     }
     if (invalidInTarget.test(path) || (query !== '' && invalidInTarget.test(query)))
       return headRejections.target;
@@ -133,12 +141,9 @@ export class RequestHead {
     switch (name.length) {
       case 4:
         if (name === 'host') {
-          if (this.host !== '' || (value !== validHost && !authority.test(value))) {
-            this.ownRejection = headRejections.host;
-          } else {
-            this.host = value;
-            validHost = value;
-          }
+          // The first comparison of `isValidHost` is here too: every request runs it.
+          if (this.host === '' && (value === validHost || isValidHost(value))) this.host = value;
+          else this.ownRejection = headRejections.host;
         }
         break;
       case 6:
@@ -263,7 +268,7 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
     return undefined;
   }
 
-  headers(): Iterable<readonly [name: string, value: string]> {
+  headers(): Iterable<[name: string, value: string]> {
     return this.#names.slice(0, this.#count).map((name, at) => [name, this.#values[at] ?? '']);
   }
 

@@ -148,8 +148,8 @@ export interface Listening {
    */
   close(options?: CloseOptions): Promise<number>;
   /**
-   * Reads the certificate and its key again, for new connections. Does nothing without TLS. Undefined on uWebSockets.js,
-   * which reads them once: restart the process.
+   * Reads the certificate and its key again, for new connections. Does nothing without TLS. Undefined on uWebSockets.js
+   * and Bun, which read them once: restart the process.
    * @throws {CertificateError} if they cannot be used; the current ones stay in use
    */
   reloadCertificate?(): Promise<void>;

@@ -1,4 +1,6 @@
-import type * as Uws from 'uWebSockets.js';
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import type * as Uws from '@uwsjs/core';
 
 /**
  * Size of a request head, in bytes, from which on uWebSockets.js itself rejects the request, with an HTML body. It is
@@ -6,25 +8,106 @@ import type * as Uws from 'uWebSockets.js';
  */
 const parserHeadBytes = 49_152;
 
-/** Thrown by the import of `trpc-gateway/uws` if there is no binary. The message names the fixes. */
-class NoBinaryError extends Error {
-  override readonly name = 'NoBinaryError';
-  readonly code = 'no-binary';
-
-  constructor(options: ErrorOptions) {
-    super(
-      `No uWebSockets.js binary is installed for Node ${process.version} on ${process.platform}-${process.arch}. If this is Node 22 and npm ran on an older Node, which leaves the binaries out, run npm install again with this one. Otherwise, serve with "trpc-gateway/node", run Node 22 on Linux (glibc), macOS or Windows, or install the official build, which has binaries for Node 22, 24 and 26: add "overrides": { "uWebSockets.js": "github:uNetworking/uWebSockets.js#v20.69.0" } to package.json and, for npm 12 or newer, allow-git=all to .npmrc.`,
-      options,
-    );
-  }
-}
-
 // The addon reads this once, when it is loaded. Its default of 4,096 bytes is too low for tRPC's batched GET requests.
 process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(parserHeadBytes);
 
 /**
- * The addon. The dependency is optional, and it may have no binary for this version of Node, operating system or libc.
+ * The optional peers that carry uWebSockets.js, in order of preference. The second is any build under this name: the
+ * older repack, which also loads on glibc 2.27, the official build, or a mirror.
  */
-export const uws: typeof Uws = await import('uWebSockets.js').catch((cause: unknown) => {
-  throw new NoBinaryError({ cause });
-});
+const packages = ['@uwsjs/core', 'uWebSockets.js'];
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+/** A package that is installed, but does not load. */
+interface LoadFailure {
+  readonly manifest: Manifest;
+  readonly error: unknown;
+}
+
+/** Thrown by the import of `trpc-gateway/uws` if no package loads. The message names the reason and the fixes. */
+class NoBinaryError extends Error {
+  override readonly name = 'NoBinaryError';
+  readonly code = 'no-binary';
+
+  constructor(reason: string, failures: readonly LoadFailure[]) {
+    const cause = new AggregateError(failures.map(({ error }) => error));
+    super(`${reason} Or serve with "trpc-gateway/node".`, { cause });
+  }
+}
+
+interface LoadedAddon {
+  readonly uws: typeof Uws;
+  /** Name and version, such as `@uwsjs/core 20.69.0`. */
+  readonly loadedPackage: string;
+}
+
+async function load(): Promise<LoadedAddon> {
+  const failures: LoadFailure[] = [];
+  for (const name of packages) {
+    const manifest = readManifest(name);
+    if (manifest === undefined) continue;
+    try {
+      return { uws: (await import(name)) as typeof Uws, loadedPackage: describe(manifest) };
+    } catch (error) {
+      failures.push({ manifest, error });
+    }
+  }
+  throw new NoBinaryError(failureReason(failures), failures);
+}
+
+/** Returns the package.json of a package, or undefined if the package is not installed. */
+function readManifest(name: string): Manifest | undefined {
+  try {
+    const path = findPackageJSON(name, import.meta.url);
+    return path === undefined ? undefined : (JSON.parse(readFileSync(path, 'utf8')) as Manifest);
+  } catch {
+    return undefined;
+  }
+}
+
+const describe = ({ name, version }: Manifest) => `${name} ${version}`;
+
+function failureReason(failures: readonly LoadFailure[]): string {
+  if (failures.length === 0) return 'uWebSockets.js is not installed. Run `npm install @uwsjs/core`.';
+  const { version, platform, arch } = process;
+  const foundGlibc = glibcVersion();
+  for (const { manifest, error } of failures) {
+    const needs = missingLibrary(String(error));
+    if (needs === undefined) continue;
+    return `${describe(manifest)} needs ${needs}, and this system has glibc ${foundGlibc}. Use Debian 13, Ubuntu 24.04 or newer. Or use Node 22 with an older build: \`npm install uWebSockets.js@npm:uws-pack@20.0.8\`.`;
+  }
+  const binary = `@uwsjs/${platform}-${arch}-${process.versions.node.split('.')[0]}`;
+  const core = failures.find(({ manifest }) => manifest.optionalDependencies?.[binary] !== undefined);
+  // npm also leaves out a binary for another libc, which a new install does not change.
+  if (core && (platform !== 'linux' || foundGlibc !== undefined)) {
+    return `${describe(core.manifest)} is installed without ${binary}, its binary for Node ${version}. npm leaves it out when it runs on another Node version or with --omit=optional. Run \`npm install\` again, on this Node.`;
+  }
+  const libc = platform === 'linux' && foundGlibc === undefined ? ' without glibc' : '';
+  const tried = failures.map(({ manifest }) => describe(manifest)).join(' and ');
+  return `${tried} ${failures.length > 1 ? 'have' : 'has'} no binary for Node ${version} on ${platform}-${arch}${libc}. Use @uwsjs/core on Node 22, 24 or 26, on Linux with glibc, macOS or Windows.`;
+}
+
+/**
+ * Returns the library that is too old according to an error of the dynamic loader, such as
+ * ``/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.38' not found``.
+ */
+function missingLibrary(message: string): string | undefined {
+  const [, symbol, version] = /version `(GLIBC|GLIBCXX|CXXABI)_([\d.]+)' not found/.exec(message) ?? [];
+  if (symbol === undefined) return undefined;
+  return symbol === 'GLIBC' ? `glibc ${version}` : `a libstdc++ with ${symbol}_${version}`;
+}
+
+/** Returns undefined on musl, macOS and Windows. */
+function glibcVersion(): string | undefined {
+  const { header } = process.report.getReport() as {
+    readonly header: { readonly glibcVersionRuntime?: string };
+  };
+  return header.glibcVersionRuntime;
+}
+
+export const { uws, loadedPackage } = await load();

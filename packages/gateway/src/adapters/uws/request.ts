@@ -1,5 +1,5 @@
 // Hot path: one object per request.
-import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
+import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from '@uwsjs/core';
 import type { BodyBuffer } from '../server/bodyBuffer.ts';
 import { RequestHead, ServerRequest, type RequestLimits } from '../server/request.ts';
 

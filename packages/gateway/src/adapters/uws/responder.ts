@@ -1,6 +1,6 @@
 // Hot path: called for every response.
 import { Buffer } from 'node:buffer';
-import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
+import type { HttpResponse as NativeResponse } from '@uwsjs/core';
 import { hasNoContent, isBodyStream, type HttpResponse } from '../../http/response.ts';
 import { busyResponse } from '../server/rejections.ts';
 import {

@@ -1,4 +1,4 @@
-import type { HttpResponse as NativeResponse, us_listen_socket } from 'uWebSockets.js';
+import type { HttpResponse as NativeResponse, us_listen_socket } from '@uwsjs/core';
 import type { Service } from '../../http/service.ts';
 import { createListening } from '../server/createListening.ts';
 import { ListenError } from '../server/listenError.ts';
@@ -6,7 +6,7 @@ import { OpenSockets } from '../server/openSockets.ts';
 import { reservePort } from '../server/reservePort.ts';
 import { serveSettings, type Listening, type ServeOptions } from '../server/serveOptions.ts';
 import { withCertificate } from '../server/tlsFiles.ts';
-import { uws } from './addon.ts';
+import { loadedPackage, uws } from './addon.ts';
 import { UwsRequest } from './request.ts';
 import { UwsResponder } from './responder.ts';
 import { attachWebSockets } from './webSockets.ts';
@@ -15,6 +15,9 @@ export { ListenError } from '../server/listenError.ts';
 export { reservePort, type ReservedPort } from '../server/reservePort.ts';
 export type { CloseOptions, Listening, ServeOptions } from '../server/serveOptions.ts';
 export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
+
+/** Name and version of the package of uWebSockets.js that is loaded, such as `@uwsjs/core 20.69.0`. */
+export const uwsVersion: string = loadedPackage;
 
 /**
  * Serves a gateway, or your own `Service`, on uWebSockets.js. Resolves when the server listens.
@@ -49,7 +52,8 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
         uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile }),
       )
     : uws.App();
-  app.filter(onConnection);
+  // The types have `Number` (uWebSockets.js 20).
+  app.filter(onConnection as Parameters<typeof app.filter>[0]);
   // uWS does not call the filter for an upgrade.
   const onUpgrade = () => (connections -= 1);
   if (service.upgrade) attachWebSockets(app, { service, sockets, responder, limits, onUpgrade });

@@ -1,4 +1,4 @@
-import type { WebSocket } from 'uWebSockets.js';
+import type { WebSocket } from '@uwsjs/core';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { closedWithinMs, OpenSocket, type OpenSockets } from '../server/openSockets.ts';
 import type { UwsRequest } from './request.ts';

@@ -3,7 +3,7 @@ import type {
   HttpResponse as NativeResponse,
   TemplatedApp,
   us_socket_context_t,
-} from 'uWebSockets.js';
+} from '@uwsjs/core';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import type { OpenSockets } from '../server/openSockets.ts';

@@ -126,6 +126,15 @@ it.each(
   },
 );
 
+it.each([
+  ['own?kind=expected', {}, 'CONFLICT', 451],
+  ['photo', { headers: { accept: 'text/plain' } }, 'NOT_ACCEPTABLE', 406],
+])('trpcToOpenApiErrors states one code for %s', async (target, init, code, httpStatus) => {
+  const { status, body } = await send(target, { errorFormat: trpcToOpenApiErrors }, init);
+  expect(status).toBe(httpStatus);
+  expect(body).toMatchObject({ code, data: { code, httpStatus } });
+});
+
 it('a policy that hides a 409 as 404 replaces the code and the message too', async () => {
   const policies = [{ complete: (_: unknown, response: { status: number }) => void (response.status = 404) }];
   expect(await send('fail?kind=expected', { policies })).toEqual({

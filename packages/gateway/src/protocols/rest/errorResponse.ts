@@ -1,5 +1,6 @@
 import { TRPCError, type TRPCErrorShape } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
 import { type Header, OutgoingResponse } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
@@ -54,9 +55,7 @@ export function createErrorResponses(options: ErrorResponseOptions) {
       if (cause instanceof LimitError && !isAboutSize) {
         return respond(errorTooLarge(maxResponseBytes), context, headers, undefined, undefined);
       }
-      // A custom format has thrown, or the data of an error does not match its declaration.
-      context.error = cause;
-      return new OutgoingResponse(500, headers.slice(), internalErrorBody, jsonType);
+      return brokenFormat(cause, context, headers);
     }
     const response = new OutgoingResponse(shown.status, headers.slice(), body, shared);
     const retryAfterSeconds = retryAfterSecondsOf(shown.error, shown.status);
@@ -90,13 +89,24 @@ export function createErrorResponses(options: ErrorResponseOptions) {
     context: RequestContext,
     { status, code, message }: HttpRejection,
   ): OutgoingResponse {
-    const shown = restError(new RestStatusError(code, status, message), shapeOf, context);
     if (status === 414) context.limit = 'url-bytes';
     if (status === 431) context.limit = 'header-bytes';
-    return new OutgoingResponse(status, shared.slice(), JSON.stringify(format.body(shown)));
+    try {
+      const shown = restError(new RestStatusError(code, status, message), shapeOf, context);
+      return new OutgoingResponse(status, shared.slice(), JSON.stringify(format.body(shown)));
+    } catch (cause) {
+      // Adapters call this outside of any request, where an error would end the process.
+      return brokenFormat(cause, context);
+    }
   }
 
   return { errorResponse, rejectionResponse };
+}
+
+/** Responds if a custom format has thrown, or the data of an error does not match its declaration. */
+function brokenFormat(cause: unknown, context: RequestContext, headers: readonly Header[] = []) {
+  context.error = cause;
+  return new OutgoingResponse(500, headers.slice(), internalErrorBody, jsonType);
 }
 
 /** Returns an error with the properties of its call, as hooks and error formatters receive them. */
@@ -130,14 +140,22 @@ function restError(
   const message = issues.length > 0 ? formatIssues(issues) : clientMessage(error);
   const { restCode: code = error.code, status = getHTTPStatusCodeFromError(error) } =
     error instanceof RestStatusError ? error : {};
+  const hasTrpcCode = !(error instanceof RestStatusError) || getHTTPStatusCodeFromError(error) === status;
   return {
     ...(shown ?? { code, message, status, isDeclared: false, data: undefined }),
     issues,
     error,
+    trpcCode: hasTrpcCode ? error.code : code,
     get shape() {
-      const shape = shapeOf(ofCall(error, context));
-      const hasTrpcCode = !(error instanceof RestStatusError) || getHTTPStatusCodeFromError(error) === status;
-      return hasTrpcCode ? shape : { ...shape, data: { ...shape.data, code, httpStatus: status } };
+      const ownData = { code: this.code, httpStatus: this.status };
+      try {
+        const shape = shapeOf(ofCall(error, context));
+        return hasTrpcCode ? shape : { ...shape, data: { ...shape.data, ...ownData } };
+      } catch (cause) {
+        // The router's `errorFormatter` has thrown: it may expect the path or the context of a call.
+        context.error = cause;
+        return { code: TRPC_ERROR_CODES_BY_KEY[error.code], message: this.message, data: ownData };
+      }
     },
   };
 }

@@ -107,3 +107,29 @@ it('two operations whose paths differ only in case are rejected with ignorePathC
   const get = await start({}, pets);
   expect(await (await get('/v1/PETS')).json()).toBe('upper');
 });
+
+it('only letters of ASCII match in another case with ignorePathCase', async () => {
+  const keys = t.router({
+    keys: t.procedure.meta({ openapi: { method: 'GET', path: '/keys' } }).query(() => 'keys'),
+  });
+  const get = await start({ ignorePathCase: true, restBasePath: '/kept' }, keys);
+  expect((await get('/KEPT/KEYS')).status).toBe(200);
+  // The Kelvin sign, whose lower case is the letter k.
+  expect((await get('/kept/%E2%84%AAeys')).status).toBe(404);
+});
+
+it.each<[at: string, path: `/${string}`, options: Options]>([
+  ['a route', '/Hook', { routes: { 'POST /v1/hook': () => ({ status: 204, headers: [] }) } }],
+  ['tRPC', '/TRPC/hook', { trpcBasePath: '/v1/trpc' }],
+])(
+  'an operation at the path of %s in another case is rejected with ignorePathCase',
+  async (_at, path, options) => {
+    const served = t.router({
+      hook: t.procedure.meta({ openapi: { method: 'POST', path } }).mutation(() => 'hook'),
+    });
+    await expect(start({ ...options, ignorePathCase: true }, served)).rejects.toThrow(
+      `/v1${path} is the path of`,
+    );
+    await expect(start(options, served)).resolves.toBeDefined();
+  },
+);

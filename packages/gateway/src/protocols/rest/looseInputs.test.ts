@@ -88,6 +88,13 @@ describe('unknown properties of a loose input', () => {
       { w: '1', zz: '2026-01-01T00:00:00.000Z' },
     ],
     [
+      'a query, also the parameter without a name,',
+      { method: 'GET', path: '/a' },
+      [z.looseObject({})],
+      { target: '/a?&=1&zz=2&&' },
+      { '': '1', zz: '2' },
+    ],
+    [
       'an object without properties',
       { method: 'POST', path: '/a' },
       [z.looseObject({})],

@@ -2,8 +2,8 @@ import { TRPCError } from '@trpc/server';
 import { boundaryOf, MultipartError, parseMultipart, type PartHead } from '../../http/multipart.ts';
 import type { Bytes } from '../../http/request.ts';
 import type { UploadedFile } from '../../http/upload.ts';
-import { LimitError } from '../../procedures/limitError.ts';
 import { bodyTooLarge, receiveError } from '../../calls/receiveError.ts';
+import { tooManyFields } from '../../calls/queryParameters.ts';
 
 type PartEvent = PartHead | Bytes;
 
@@ -100,10 +100,7 @@ export class MultipartReader {
   async #text(name: string): Promise<string> {
     const { maxFieldBytes, maxFields } = this.#limits;
     this.#fieldCount += 1;
-    if (this.#fieldCount > maxFields) {
-      const message = `The body has more than ${maxFields} fields.`;
-      throw new LimitError('query-parameters', { code: 'BAD_REQUEST', message });
-    }
+    if (this.#fieldCount > maxFields) throw tooManyFields(maxFields);
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     try {
       for (let text = ''; ;) {

@@ -1,5 +1,5 @@
 // Hot path: every REST request runs through it.
-import type { PathMatching, PathTemplate } from '../../operations/pathTemplate.ts';
+import { foldCase, type PathMatching, type PathTemplate } from '../../operations/pathTemplate.ts';
 import { percentDecode } from './textParameters.ts';
 
 class Node<Value> {
@@ -32,7 +32,7 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
       let node = root;
       for (const segment of template) {
         if (typeof segment === 'string') {
-          const key = ignorePathCase ? segment.toLowerCase() : segment;
+          const key = ignorePathCase ? foldCase(segment) : segment;
           const next = node.literals.get(key) ?? new Node<Value>();
           node.literals.set(key, next);
           node = next;
@@ -77,7 +77,7 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
         const literal =
           segment === undefined || literals.size === 0
             ? undefined
-            : literals.get(ignorePathCase ? segment.toLowerCase() : segment);
+            : literals.get(ignorePathCase ? foldCase(segment) : segment);
         if (literal) candidates.push({ node: literal, at: segmentEnd + 1, parameters });
       }
       return undefined;

@@ -1,11 +1,12 @@
 // Hot path: every REST call with an input runs through it.
 import { TRPCError } from '@trpc/server';
+import { isObject } from '../../http/isObject.ts';
 import { integerPattern } from '../../operations/convert.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { multipartType, type OperationBody } from '../../operations/operationBody.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
-import { rejectManyParameters } from '../../calls/queryParameters.ts';
+import { rejectManyParameters, tooManyFields } from '../../calls/queryParameters.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { inputError, issuesOf, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
@@ -40,7 +41,9 @@ export function readInput(
     const values = isLenient ? {} : input;
     readFields(request.query, query, values, issues, limits.maxJsonDepth, decode);
     if (isLenient) assignSent(input, values);
-    const lastEventId = output.kind === 'events' ? request.header('last-event-id') : undefined;
+    // Not as an unknown property: a strict object rejects it.
+    const hasEventId = output.kind === 'events' && query.has('lastEventId');
+    const lastEventId = hasEventId ? request.header('last-event-id') : undefined;
     const parameter = lastEventId === undefined ? undefined : query.get('lastEventId');
     if (parameter?.style === (isLenient ? 'any' : 'single')) {
       input[parameter.field] = convertText(parameter.converter, lastEventId, parameter.field, issues);
@@ -91,20 +94,27 @@ function assignSent(input: Record<string, unknown>, values: object): void {
 const maxRecordedIssues = 20;
 
 /**
- * Returns the issues for which strict conversion, or the procedure's schemas after it, would reject a request, without
- * values; `undefined` if there are none.
+ * Returns the issues for which strict conversion, or the procedure's schemas after it, would reject a request, or else
+ * those of values that it would change; `undefined` if there are none. Issues have no values.
  * @param operation the operation with its strict input
+ * @param lenient the input as the procedure's schemas receive it
  */
 export function strictIssues(
   operation: Pick<Operation, 'input' | 'output'>,
   context: RequestContext,
   raw: RawBody | undefined,
   limits: InputLimits,
+  lenient: unknown,
 ): readonly InputIssue[] | undefined {
+  const { parsers } = operation.input;
   let issues: readonly InputIssue[];
   try {
-    const input = readInput(operation, context, raw, limits);
-    issues = operation.input.parsers.flatMap((parser) => schemaIssues(parser, input));
+    const strict = readInput(operation, context, raw, limits);
+    // The schemas, whose checks may be slow, have one result for equal inputs.
+    if (changesOf(strict, lenient).length === 0) return undefined;
+    issues = parsers.flatMap((parser) => schemaIssues(parser, strict));
+    if (issues.length === 0)
+      issues = parsers.flatMap((parser) => changesOf(parsed(parser, strict), parsed(parser, lenient)));
   } catch (error) {
     if (!(error instanceof TRPCError)) return undefined;
     issues = issuesOf(error);
@@ -112,6 +122,38 @@ export function strictIssues(
   }
   if (issues.length === 0) return undefined;
   return issues.slice(0, maxRecordedIssues).map(({ code, path, message }) => ({ code, path, message }));
+}
+
+/**
+ * Returns an issue for each value that strict conversion changes. A name that only the lenient input has is that of an
+ * unknown parameter.
+ * @param changes receives the issues
+ */
+function changesOf(
+  strict: unknown,
+  lenient: unknown,
+  path: readonly PropertyKey[] = [],
+  changes: InputIssue[] = [],
+): readonly InputIssue[] {
+  if (isContainer(strict) && isContainer(lenient) && !(strict instanceof Date)) {
+    for (const [name, value] of Object.entries(strict)) {
+      if (changes.length === maxRecordedIssues) break;
+      changesOf(value, lenient[name], [...path, Array.isArray(strict) ? Number(name) : name], changes);
+    }
+    return changes;
+  }
+  const isSameDate = strict instanceof Date && lenient instanceof Date && Number(strict) === Number(lenient);
+  if (!isSameDate && !Object.is(strict, lenient)) changes.push({ path, message: 'would have another value' });
+  return changes;
+}
+
+const isContainer = (value: unknown): value is Record<string, unknown> =>
+  isObject(value) || Array.isArray(value);
+
+/** Returns the output of a schema, or the value itself if it is invalid or has an asynchronous check. */
+function parsed(parser: StandardSchema, value: unknown): unknown {
+  const result = validateSync(parser, value);
+  return result.issues ? value : result.value;
 }
 
 /**
@@ -167,7 +209,7 @@ function readWholeBody(raw: RawBody, maxJsonDepth: number): unknown {
  * Properties that REST has in other places are fields of the form too. A procedure without a form over REST, or which
  * receives a `FormData` there too, receives the form as it is.
  */
-export function createReadForm(operations: readonly Operation[]) {
+export function createReadForm(operations: readonly Operation[], { maxQueryParameters }: InputLimits) {
   const readers = new Map<string, (form: FormData) => unknown>();
   for (const { input: description, procedure } of operations) {
     const { body, headers, path, query } = description;
@@ -180,6 +222,8 @@ export function createReadForm(operations: readonly Operation[]) {
     }
     const known = { get: (name: string) => elsewhere.get(name) ?? body.fields.get(name) };
     readers.set(procedure.path, (form) => {
+      const texts = [...form.values()].filter((value) => typeof value === 'string');
+      if (texts.length > maxQueryParameters) throw tooManyFields(maxQueryParameters);
       const issues: InputIssue[] = [];
       const input = readForm(form, known, issues);
       const converted = convertWhole(description, input) as object;
@@ -237,12 +281,14 @@ function otherIssues(
 }
 
 function schemaIssues(parser: StandardSchema, value: unknown): readonly InputIssue[] {
-  const result = parser['~standard'].validate(value);
-  if (result instanceof Promise) {
-    // Issues of an asynchronous check are left out: the response is a 400 anyway.
-    result.catch(() => undefined);
-    return [];
-  }
-  const { issues = [] } = result;
+  const { issues = [] } = validateSync(parser, value);
   return isZod(parser) ? (issues as readonly InputIssue[]) : issues.map(toIssue);
+}
+
+/** Validates a value; one with an asynchronous check counts as valid. */
+function validateSync(parser: StandardSchema, value: unknown) {
+  const result = parser['~standard'].validate(value);
+  if (!(result instanceof Promise)) return result;
+  result.catch(() => undefined);
+  return { value };
 }

@@ -176,8 +176,9 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
     const { context } = this;
     const { limits } = this.settings;
     const { strict } = this.#operation;
-    if (strict) context.strictIssues = strictIssues(strict, context, this.#body, limits);
-    return (context.input = readInput(this.#operation, context, this.#body, limits));
+    const input = readInput(this.#operation, context, this.#body, limits);
+    if (strict) context.strictIssues = strictIssues(strict, context, this.#body, limits, input);
+    return (context.input = input);
   }
 
   settle(_index: number, outcome: unknown): void {

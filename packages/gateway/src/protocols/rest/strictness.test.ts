@@ -1,13 +1,8 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { parse } from 'node:querystring';
 import { initTRPC } from '@trpc/server';
-import { createOpenApiExpressMiddleware } from 'trpc-to-openapi';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
-import { createGateway, type Gateway } from '../../gateway.ts';
-
+import { createGateway } from '../../gateway.ts';
 import type { GatewayMeta, RestMeta } from '../../procedures/meta.ts';
 import { trpcToOpenApiErrors } from '../../trpcToOpenApi.ts';
 
@@ -32,262 +27,12 @@ function procedureOf(openapi: RestMeta, ...inputs: readonly z.ZodType[]) {
   return openapi.method === 'GET' ? output.query(resolve) : output.mutation(resolve);
 }
 
-const scalars = (number = z.number().optional()) => ({
-  n: z.number().optional(),
-  int: z.int().min(0).nullish(),
-  b: z.boolean().optional(),
-  big: z.bigint().optional(),
-  date: z.date().nullable().optional(),
-  withDefault: z.number().default(7),
-  lazy: z.lazy(() => number),
-  list: z.array(z.number()).optional(),
-  texts: z.array(z.string()).optional(),
-  text: z.string().optional(),
-  kind: z.enum(['a', 'b']).optional(),
-  literal: z.literal('5').optional(),
-  doubled: z
-    .string()
-    .transform((value) => value + value)
-    .optional(),
-  preprocessed: z.preprocess((value) => value, z.string().optional()),
-});
-
-const deep = () => ({
-  nested: z.object({
-    n: z.number(),
-    b: z.boolean(),
-    more: z.object({ date: z.date().optional() }).optional(),
-  }),
-  list: z.array(z.object({ n: z.number().prefault(3) })).optional(),
-  union: z.union([z.number(), z.boolean(), z.null()]).optional(),
-  dateOrText: z.union([z.date(), z.string()]).optional(),
-  record: z.record(z.string(), z.number()).optional(),
-  both: z.intersection(z.object({ n: z.number() }), z.object({ m: z.number() })).optional(),
-  piped: z
-    .number()
-    .transform((value) => value + 1)
-    .optional(),
-  readonly: z.number().readonly().optional(),
-  caught: z.number().catch(9),
-});
-
-/** Created for each server, because trpc-to-openapi changes the schemas. */
-function createRouter() {
-  return t.router({
-    get: procedureOf({ method: 'GET', path: '/get' }, z.object(scalars())),
-    list: procedureOf({ method: 'DELETE', path: '/delete/{n}' }, z.object({ ...scalars(), n: z.number() })),
-    required: procedureOf({ method: 'GET', path: '/required' }, z.object({ b: z.boolean(), n: z.number() })),
-    post: procedureOf({ method: 'POST', path: '/post' }, z.object(scalars())),
-    put: procedureOf({ method: 'PUT', path: '/put/{id}' }, z.object({ id: z.int(), b: z.boolean() })),
-    deep: procedureOf({ method: 'POST', path: '/deep' }, z.object(deep())),
-    optionalGet: procedureOf(
-      { method: 'GET', path: '/optional' },
-      z.object({ n: z.number().default(1) }).optional(),
-    ),
-    optional: procedureOf(
-      { method: 'POST', path: '/optional' },
-      z.object({ n: z.number().optional() }).nullish(),
-    ),
-    whole: procedureOf(
-      { method: 'POST', path: '/whole' },
-      z.object({ n: z.number() }).transform((value) => ({ ...value, isWhole: true })),
-    ),
-    two: procedureOf(
-      { method: 'POST', path: '/two' },
-      z.object({ n: z.number() }),
-      z.object({ b: z.boolean() }),
-    ),
-    loose: procedureOf({ method: 'GET', path: '/loose' }, z.looseObject({ n: z.number().optional() })),
-    path: procedureOf(
-      { method: 'GET', path: '/path/{list}/{text}' },
-      z.object({ list: z.array(z.string()), text: z.string().default('') }),
-    ),
-    strictObject: procedureOf({ method: 'GET', path: '/strictObject' }, z.strictObject({ n: z.number() })),
-    none: procedureOf({ method: 'GET', path: '/none' }, z.void()),
-  });
-}
-
-interface Issue {
-  readonly code: string;
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
-const deepBodies: readonly object[] = [
-  { nested: { n: '1', b: 0, more: { date: 0 } }, list: [{ n: '5' }, {}] },
-  { nested: { n: null } },
-  { nested: [] },
-  {},
-  { nested: { n: 1, b: 1 }, union: '5' },
-  { nested: { n: 1, b: 1 }, union: null, dateOrText: '2026-01-02T03:04:05Z' },
-  { nested: { n: 1, b: 1 }, record: { a: '5' } },
-  { nested: { n: 1, b: 1 }, both: { n: '1', m: 1 } },
-  { nested: { n: 1, b: 1 }, piped: '1' },
-  { nested: { n: 1, b: 1 }, piped: 1, readonly: 1, caught: '5' },
-  { nested: { n: 1, b: 1 }, readonly: '1' },
-];
-
 type Sent = readonly [method: string, target: string, body?: unknown];
 
 const init = ([method, , body]: Sent): RequestInit => ({
   method,
   ...(method !== 'GET' && method !== 'DELETE' && { headers: { 'content-type': 'application/json' } }),
   ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-});
-
-describe('a lenient gateway', () => {
-  const old = createServer();
-  let gateway: Gateway;
-  beforeAll(async () => {
-    const handler = createOpenApiExpressMiddleware({
-      createContext: () => ({}),
-      // oxlint-disable-next-line typescript/no-explicit-any -- its type requires its own metadata
-      router: createRouter() as any,
-    });
-    old.on('request', (request, response) => {
-      const chunks: Uint8Array[] = [];
-      request.on('data', (chunk: Uint8Array) => chunks.push(chunk));
-      request.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        // As Express 5 and its parser set them.
-        Object.assign(request, {
-          query: parse(request.url?.split('?')[1] ?? ''),
-          body: text === '' ? undefined : (JSON.parse(text) as unknown),
-        });
-        void handler(request as never, response as never);
-      });
-    });
-    await new Promise<void>((resolve) => {
-      old.listen(0, '127.0.0.1', resolve);
-    });
-    gateway = await createGateway({
-      router: createRouter(),
-      createContext: () => ({}),
-      restBasePath: '/',
-      document: { title: 'Lenient', version: '1.0.0' },
-      strictness: 'lenient',
-      errorFormat: trpcToOpenApiErrors,
-    });
-  });
-  afterAll(() => {
-    old.close();
-  });
-
-  async function respond(sent: Sent, dispatch: (target: string, init: RequestInit) => Promise<Response>) {
-    const response = await dispatch(sent[1], init(sent));
-    const body = (await response.json()) as { readonly issues?: readonly Issue[] };
-    // The message for an absent property is another one: there it is converted to NaN.
-    const result = response.ok ? body : body.issues?.map(({ code, path }) => ({ code, path }));
-    return [...sent, response.status, result];
-  }
-
-  const posted = (name: string): readonly Sent[] =>
-    [...jsonValues, '2026-01-02', '2026-01-02T03:04:05Z', 0].map((value) => [
-      'POST',
-      '/post',
-      { [name]: value },
-    ]);
-  const jsonValues = ['5', ' 5 ', '', 'x', '1e3', '+5', true, false, null, 5, 5.5, [], ['5'], [5, '6'], {}];
-  const texts = [
-    '5',
-    '%205',
-    '%2B5',
-    '5.0',
-    '1e1',
-    '0x1f',
-    'x',
-    '',
-    'true',
-    'false',
-    '0',
-    'TRUE',
-    '2026-01-02',
-  ];
-  const queried = (name: string): readonly Sent[] =>
-    [
-      ...texts.map((text) => `${name}=${text}`),
-      name,
-      `${name}=5&${name}=6`,
-      `${name}=&${name}=`,
-      `${name}=&${name}=5`,
-    ].map((query) => ['GET', `/get?${query}`]);
-
-  const rows: readonly (readonly [what: string, sent: readonly Sent[]])[] = [
-    ...Object.keys(scalars()).map(
-      (name) => [`"${name}" of a query and of JSON`, [...queried(name), ...posted(name)]] as const,
-    ),
-    [
-      'absent values',
-      [
-        ['GET', '/get'],
-        ['POST', '/post', {}],
-        ['POST', '/post', ''],
-        ['POST', '/post', []],
-        ['POST', '/post', ['5']],
-        ['GET', '/required'],
-        ['GET', '/required?n=1'],
-        ['GET', '/required?n=1&b='],
-      ],
-    ],
-    [
-      'numbers that a double rounds',
-      [['POST', '/post', '{"n":9007199254740993,"list":[1.00000000000000000001]}']],
-    ],
-    [
-      'path parameters',
-      [
-        ['DELETE', '/delete/5?b=1'],
-        ['DELETE', '/delete/x'],
-        ['DELETE', '/delete/9007199254740993'],
-        ['PUT', '/put/5', { id: 7 }],
-        ['PUT', '/put/5', ''],
-        ['PUT', '/put/5.5', { b: 'false' }],
-        ['GET', '/path/5/default'],
-      ],
-    ],
-    [
-      'nested objects, unions, records, intersections and pipes',
-      deepBodies.map((body): Sent => ['POST', '/deep', body]),
-    ],
-    [
-      'an input that is optional as a whole',
-      [
-        ['GET', '/optional'],
-        ['GET', '/optional?n=5'],
-        ['POST', '/optional'],
-        ['POST', '/optional', { n: '5' }],
-      ],
-    ],
-    ['an input that is a pipe', [['POST', '/whole', { n: '5' }]]],
-    ['two inputs', [['POST', '/two', { n: '5', b: 'x' }]]],
-    ['a loose input', [['GET', '/loose?n=5&x=1&y=1&y=2&z=&&']]],
-    [
-      'a strict input',
-      [
-        ['GET', '/strictObject?n=5'],
-        ['GET', '/strictObject?n=5&x=1'],
-      ],
-    ],
-    [
-      'text that is not valid percent-encoded UTF-8',
-      ['%', '%zz', 'a+%C3b%20', '%C3%BC%ff', '%EF%BB%BFa', '%e2%82'].flatMap((text): Sent[] => [
-        ['GET', `/get?text=${text}`],
-        ['GET', `/get?n=5&other=${text}&${text}=1`],
-      ]),
-    ],
-    ['an empty input', [['GET', '/none?x=1']]],
-  ];
-  it.each(rows)('converts %s as trpc-to-openapi does', async (_what, requests) => {
-    const { port } = old.address() as AddressInfo;
-    for (const sent of requests) {
-      const expected = await respond(sent, (target, each) =>
-        fetch(`http://127.0.0.1:${port}${target}`, each),
-      );
-      expect(await respond(sent, (target, each) => gateway.fetch(`http://localhost${target}`, each))).toEqual(
-        expected,
-      );
-    }
-  });
 });
 
 /** Creates a gateway of one procedure, and returns its response and the record of it. */
@@ -401,6 +146,22 @@ describe('strictness', () => {
     expect(status).toBe(400);
   });
 
+  it.each<[what: string, sent: (digits: string) => unknown]>([
+    ['a text', (digits) => digits],
+    ['a text in a list', (digits) => [digits]],
+  ])(
+    'lenient converts a bigint of at most 1000 digits, whose time grows with their square: %s',
+    async (_what, sent) => {
+      const statusOf = async (length: number) =>
+        (
+          await send({ strictness: 'lenient' }, post, [z.object({ b: z.bigint() })], '/a', {
+            b: sent('9'.repeat(length)),
+          })
+        ).status;
+      expect([await statusOf(1000), await statusOf(1001)]).toEqual([200, 400]);
+    },
+  );
+
   it('lenient converts the fields of a form', async () => {
     const form: RestMeta = { ...post, contentTypes: ['multipart/form-data'] };
     const { fetch: request } = await createGateway({
@@ -415,6 +176,38 @@ describe('strictness', () => {
     const response = await request('http://localhost/v1/a', { method: 'POST', body });
     expect(await response.json()).toEqual({ n: 10, b: true });
   });
+
+  it.each([
+    ['a strict object, by lenient', z.strictObject({ topic: z.string() }), 'lenient', { topic: 'a' }],
+    ['a loose object, by lenient', z.looseObject({ topic: z.string() }), 'lenient', { topic: 'a' }],
+    ['a loose object, by strict', z.looseObject({ topic: z.string() }), 'strict', { topic: 'a' }],
+    [
+      'an object with lastEventId, by lenient',
+      z.strictObject({ topic: z.string(), lastEventId: z.string().optional() }),
+      'lenient',
+      { topic: 'a', lastEventId: '5' },
+    ],
+  ] as const)(
+    'a subscription that reconnects has the lastEventId only if its input names it: %s',
+    async (_what, input, strictness, received) => {
+      const ticks = t.procedure
+        .meta({ openapi: { method: 'GET', path: '/ticks', event: z.unknown() } })
+        .input(input as z.ZodObject)
+        .subscription(async function* ({ input: value }) {
+          yield value;
+        });
+      const { fetch: request } = await createGateway({
+        router: t.router({ ticks }),
+        createContext: () => ({}),
+        document: { title: 'Ticks', version: '1.0.0' },
+        strictness,
+      });
+      const response = await request('http://localhost/v1/ticks?topic=a', {
+        headers: { 'last-event-id': '5' },
+      });
+      expect(await response.text()).toContain(`data: ${JSON.stringify(received)}\n`);
+    },
+  );
 
   it('a schema of another library than zod is converted strictly', async () => {
     const other = {
@@ -457,12 +250,14 @@ describe('strictness', () => {
       const { record, ...response } = await send({ strictness: 'report' }, post, [filter], target, body);
       expect(response).toEqual({ status: lenient.status, body: lenient.body });
       expect(record?.strictIssues).toEqual(issues);
-      expect(lenient.record).not.toHaveProperty('strictIssues');
+      expect(lenient.record?.strictIssues).toBeUndefined();
     },
   );
 
   it.each<[query: string, issues: readonly object[] | undefined]>([
-    ['n=5&b=false', undefined],
+    ['n=5&b=true', undefined],
+    ['n=5&unknown=x', undefined],
+    ['n=5&b=false', [{ path: ['b'], message: 'would have another value' }]],
     [
       'n=%205&b=1&at=2026-01-02',
       [
@@ -475,6 +270,41 @@ describe('strictness', () => {
   ])('report records the issues of the query %s', async (query, issues) => {
     const { record } = await send({ strictness: 'report' }, get, [filter], `/a?${query}`);
     expect(record?.strictIssues).toEqual(issues);
+  });
+
+  const coerced = z.object({ n: z.coerce.number(), s: z.string().optional() });
+  const checked = z.object({ n: z.number(), c: z.string().refine(async () => true) });
+  const nested = z.object({
+    list: z.array(z.object({ b: z.union([z.boolean(), z.string()]), d: z.date() })),
+  });
+  const either = z.object({ d: z.union([z.date(), z.string()]).optional(), n: z.coerce.boolean() });
+  const another = (...path: readonly PropertyKey[]) => ({ path, message: 'would have another value' });
+  it.each<[what: string, openapi: RestMeta, input: z.ZodType, sent: unknown, issues: unknown]>([
+    ['a parameter that is empty', get, coerced, 'n=5&s=', [another('s')]],
+    ['no input', get, coerced.partial().optional(), '', [another()]],
+    ['a value that the schema itself converts', post, coerced, { n: '5' }, undefined],
+    ['a value beside an asynchronous check', post, checked, { n: '5', c: 'x' }, [another('n')]],
+    ['the same values with an asynchronous check', post, checked, { n: 5, c: 'x' }, undefined],
+    ['equal dates in a list', post, nested, { list: [{ b: 'x', d: '2026-01-02T03:04:05Z' }] }, undefined],
+    ['a text in place of a date', post, either, { d: '2026-01-02T03:04:05Z', n: 1 }, [another('d')]],
+  ])(
+    'report names changed values of an input that strict accepts: %s',
+    async (_what, openapi, input, sent, issues) => {
+      const target = typeof sent === 'string' ? `/a?${sent}` : '/a';
+      const body = typeof sent === 'string' ? undefined : sent;
+      const { record, status } = await send({ strictness: 'report' }, openapi, [input], target, body);
+      expect([status, record?.strictIssues]).toEqual([200, issues]);
+    },
+  );
+
+  it('the records of all requests have the same members in the same order, which V8 reads fastest', async () => {
+    const [reported, lenient] = await Promise.all(
+      (['report', 'lenient'] as const).map((strictness) =>
+        send({ strictness }, post, [filter], '/a', { n: '5' }),
+      ),
+    );
+    expect(reported?.record?.strictIssues).toHaveLength(1);
+    expect(Object.keys(lenient?.record ?? {})).toEqual(Object.keys(reported?.record ?? {}));
   });
 
   it('report records at most 20 issues', async () => {

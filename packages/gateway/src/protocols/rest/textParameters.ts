@@ -34,6 +34,7 @@ export function readFields(
   decode = formDecode,
 ): void {
   for (const pair of text.split('&')) {
+    if (pair === '') continue;
     const equals = pair.indexOf('=');
     const name = decode(equals === -1 ? pair : pair.slice(0, equals));
     const parameter = name === undefined ? undefined : known.get(name);

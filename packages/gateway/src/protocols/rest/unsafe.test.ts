@@ -18,6 +18,9 @@ async function start() {
     touchOnce: touch
       .meta({ openapi: { ...openapi, path: '/once/{id}' }, idempotent: true })
       .mutation(({ input }) => calls.push(input)),
+    open: touch
+      .meta({ openapi: { ...openapi, path: '/open/{id}' }, protect: false })
+      .mutation(({ input }) => calls.push(input)),
     replace: touch.meta({ openapi: { method: 'PUT', path: '/touch/{id}' } }).mutation(() => 0),
     read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 0),
   });
@@ -36,6 +39,33 @@ it('GET with unsafe calls the mutation with its path and query', async () => {
   const response = await send('/v1/touch/1?force=true');
   expect([response.status, await response.json()]).toEqual([200, 1]);
   expect(calls).toEqual([{ id: 1, force: true }]);
+});
+
+it.each([
+  ['a cookie from a page of another site', { cookie: 'a=b', 'sec-fetch-site': 'cross-site' }, 403],
+  ['a cookie from a page of a sibling subdomain', { cookie: 'a=b', 'sec-fetch-site': 'same-site' }, 403],
+  ['a cookie and the origin of another site', { cookie: 'a=b', origin: 'http://x.example' }, 403],
+  ['a cookie from a page of its own', { cookie: 'a=b', 'sec-fetch-site': 'same-origin' }, 200],
+  ['a cookie from a program', { cookie: 'a=b' }, 200],
+  ['no cookie from a page of another site', { 'sec-fetch-site': 'cross-site' }, 200],
+])(
+  'GET with unsafe, in a router that checks credentials itself, is rejected only for a cookie from another site: %s',
+  async (_what, headers, status) => {
+    const { calls, send } = await start();
+    expect((await send('/v1/touch/1', 'GET', headers)).status).toBe(status);
+    expect(calls).toHaveLength(status === 200 ? 1 : 0);
+    expect((await send('/v1/open/1', 'GET', headers)).status).toBe(200);
+    expect((await send('/v1/read', 'GET', headers)).status).toBe(200);
+  },
+);
+
+it('the document has the 403 of a GET with unsafe, unless it is public', async () => {
+  const { paths } = (await (await start()).gateway.document()) as {
+    readonly paths: Record<string, { readonly get: { readonly responses: object } }>;
+  };
+  const statuses = (path: string) => Object.keys(paths[path]?.get.responses ?? {});
+  expect(statuses('/touch/{id}')).toContain('403');
+  expect(statuses('/open/{id}')).not.toContain('403');
 });
 
 it('HEAD of a GET with unsafe is answered with 405 and does not call the mutation', async () => {

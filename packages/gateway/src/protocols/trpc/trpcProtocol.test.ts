@@ -402,9 +402,9 @@ async function textOf(
 
 function requestOf(target: string, { method, headers = [], body = '' }: Row, hasBody: boolean): HttpRequest {
   const [path = '', ...query] = target.split('?');
-  const all = [
-    ['host', 'localhost'] as const,
-    ...headers.map(([name, value]) => [name.toLowerCase(), value] as const),
+  const all: [name: string, value: string][] = [
+    ['host', 'localhost'],
+    ...headers.map(([name, value]): [string, string] => [name.toLowerCase(), value]),
   ];
   const bytes = new TextEncoder().encode(body);
   const signal = new AbortController().signal;

@@ -144,7 +144,7 @@ export const connectionCases = rawCases([
     pipelineRule,
     `${get('', '/a')}GET /b HTTP/1.1\r\n\r\n`,
     ['GET /a'],
-    '404, open',
+    '400 by the parser, closed',
     '404 400, closed',
   ],
   [

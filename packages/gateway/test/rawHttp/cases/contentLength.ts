@@ -124,7 +124,7 @@ export const contentLengthCases = rawCases([
     lengthGrammar,
     postWithLength('27\0'),
     [],
-    'nothing, open',
+    '400 by the parser, closed',
     '400, closed',
   ],
   [

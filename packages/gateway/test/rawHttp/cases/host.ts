@@ -18,7 +18,7 @@ export const hostCases = rawCases([
     hostRule,
     getWithHeaders(''),
     [],
-    'nothing, open',
+    '400 by the parser, closed',
     '400, closed',
   ],
   [
@@ -26,7 +26,7 @@ export const hostCases = rawCases([
     hostRule,
     getWithHeaders('Host: x\r\nHost: y\r\n'),
     [],
-    '400, closed',
+    '400 by the parser, closed',
     '200, open',
   ],
   [
@@ -34,7 +34,7 @@ export const hostCases = rawCases([
     hostRule,
     getWithHeaders('Host: x\r\nHost: x\r\n'),
     [],
-    '400, closed',
+    '400 by the parser, closed',
     '200, open',
   ],
   [
@@ -42,7 +42,7 @@ export const hostCases = rawCases([
     hostRule,
     getWithHeaders('Host: x\r\nA: b\r\nhOsT: x\r\n'),
     [],
-    '400, closed',
+    '400 by the parser, closed',
     '200, open',
   ],
   [
@@ -59,7 +59,7 @@ export const hostCases = rawCases([
     hostRule,
     getWithHeaders('Host:\r\nHost: x\r\n'),
     [],
-    '400, closed',
+    '400 by the parser, closed',
     '200, open',
   ],
   [

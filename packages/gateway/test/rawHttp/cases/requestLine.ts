@@ -435,7 +435,7 @@ export const requestLineCases = rawCases([
     'RFC 9112 §3',
     'GET /v1/pets\r\n',
     [],
-    'nothing, open',
+    '505 by the parser, closed',
     'nothing, open',
   ],
   [
@@ -507,7 +507,7 @@ export const requestLineCases = rawCases([
     invalidLine,
     `GET /v1/pets HTTP/1.1\r\n${smuggled}`,
     [],
-    'nothing, open',
+    '400 by the parser, closed',
     '400, closed',
   ],
   ['bytes that are not HTTP are rejected', invalidLine, 'hello\r\n\r\n', [], 'nothing, open', '400, closed'],

@@ -136,7 +136,7 @@ export const transferEncodingCases = rawCases([
     unknownCoding,
     postWithCoding('\x0bchunked'),
     [],
-    'nothing, open',
+    '400 by the parser, closed',
     '400, closed',
   ],
   [
@@ -144,7 +144,7 @@ export const transferEncodingCases = rawCases([
     unknownCoding,
     postWithCoding('chunked\0'),
     [],
-    'nothing, open',
+    '400 by the parser, closed',
     '400, closed',
   ],
   [
@@ -216,7 +216,7 @@ export const transferEncodingCases = rawCases([
     'RFC 9112 §5.1: 400.',
     post('Transfer-Encoding : chunked\r\n', `0\r\n\r\n${smuggled}`),
     [],
-    'nothing, open',
+    '400 by the parser, closed',
     '400, closed',
   ],
   [
@@ -224,7 +224,7 @@ export const transferEncodingCases = rawCases([
     'RFC 9112 §5.1: 400.',
     post('Transfer-Encoding\t: chunked\r\n', `0\r\n\r\n${smuggled}`),
     [],
-    'nothing, open',
+    '400 by the parser, closed',
     '400, closed',
   ],
   [
@@ -232,7 +232,7 @@ export const transferEncodingCases = rawCases([
     'RFC 9112 §5.2: 400, or the fold is replaced with a space.',
     post('Transfer-Encoding:\r\n chunked\r\n', `0\r\n\r\n${smuggled}`),
     [],
-    'nothing, open',
+    '400 by the parser, closed',
     '400, closed',
   ],
   [
@@ -248,7 +248,7 @@ export const transferEncodingCases = rawCases([
     'RFC 9112 §2.2',
     post('A: b\nTransfer-Encoding: chunked\r\n', `0\r\n\r\n${smuggled}`),
     [],
-    'nothing, open',
+    '400 by the parser, closed',
     '400, closed',
   ],
   [

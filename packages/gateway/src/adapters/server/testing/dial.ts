@@ -32,11 +32,15 @@ const uws = await import('../../uws/serve.ts').catch((error: { readonly code?: s
   throw error;
 });
 
+const bun = 'Bun' in globalThis ? await import('../../bun/serve.ts') : undefined;
+
 /** The adapters that listen on a port. `listen` serves for the duration of the running test. */
-export const adapters = [
-  ...(uws ? [describeAdapter('uWebSockets.js', uws.serve, '../uws/serve.ts')] : []),
-  describeAdapter('node:http', serveOnNode, '../node/serve.ts'),
-];
+export const adapters = bun
+  ? [describeAdapter('Bun', bun.serve, '../bun/serve.ts')]
+  : [
+      ...(uws ? [describeAdapter('uWebSockets.js', uws.serve, '../uws/serve.ts')] : []),
+      describeAdapter('node:http', serveOnNode, '../node/serve.ts'),
+    ];
 
 /** A connection that collects the received data as text. */
 export interface TestConnection {
@@ -47,7 +51,7 @@ export interface TestConnection {
 
 /** Connects to a server for the duration of the running test. */
 export async function dial(
-  { port }: Listening,
+  { port }: Pick<Listening, 'port'>,
   { encoding, ...options }: { allowHalfOpen?: boolean; encoding?: BufferEncoding } = {},
 ): Promise<TestConnection> {
   const socket = connect({ ...options, port, host: '127.0.0.1' });

@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { HttpRequest as NativeRequest } from 'uWebSockets.js';
+import type { HttpRequest as NativeRequest } from '@uwsjs/core';
 import { uws } from '../addon.ts';
 import { UwsHead } from '../request.ts';
 

@@ -1,0 +1,13 @@
+import { petStoreConformance } from '@petstore/conformance';
+import { runtimesToTest } from '@petstore/testing/runtimes';
+import { describe } from 'vitest';
+import { serveProcess } from '../testing/serveProcess.ts';
+
+const runtimes = runtimesToTest('bun');
+
+describe.runIf(runtimes.length > 0)('on trpc-gateway/bun', () => {
+  for (const { title, executable } of runtimes) {
+    // `SERVER=auto` is `bun` there.
+    petStoreConformance(`the process on ${title}`, serveProcess({ runtime: executable }));
+  }
+});

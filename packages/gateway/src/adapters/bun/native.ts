@@ -1,0 +1,57 @@
+// What this adapter uses of Bun: types of its own, so that the package depends on no types of Bun.
+
+/** A WebSocket of Bun. */
+export interface NativeSocket<Data> {
+  readonly data: Data;
+  /** Returns 0 or less if the network has not taken the message. */
+  send(message: string | Uint8Array): number;
+  close(code: number, reason?: string): void;
+  terminate(): void;
+  getBufferedAmount(): number;
+}
+
+/** A server of `Bun.serve`. */
+export interface NativeServer {
+  readonly port: number;
+  /** Number of requests whose response is not sent. */
+  readonly pendingRequests: number;
+  /** Returns `null` after the client has disconnected. */
+  requestIP(request: Request): { readonly address: string } | null;
+  /** Opens a WebSocket. Returns false if the request is no valid handshake. */
+  upgrade(request: Request, options: { readonly data: object }): boolean;
+  /** Sets after how many seconds without activity the connection of a request is closed; 0 means never. */
+  timeout(request: Request, seconds: number): void;
+  /** Stops listening and closes idle connections; with true, closes all. */
+  stop(closeActiveConnections?: boolean): Promise<void>;
+}
+
+/** Settings and callbacks of the WebSockets of a server. */
+export interface WebSocketHandlers<Data> {
+  readonly maxPayloadLength: number;
+  readonly backpressureLimit: number;
+  readonly idleTimeout: number;
+  readonly sendPings: boolean;
+  open(socket: NativeSocket<Data>): void;
+  message(socket: NativeSocket<Data>, message: string | Buffer): void;
+  ping(socket: NativeSocket<Data>): void;
+  drain(socket: NativeSocket<Data>): void;
+  close(socket: NativeSocket<Data>, code: number, reason: string): void;
+}
+
+interface NativeOptions<Data> {
+  readonly hostname: string;
+  readonly port: number;
+  readonly reusePort: boolean;
+  readonly development: false;
+  readonly idleTimeout: number;
+  readonly maxRequestBodySize: number;
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
+  /** Returns `undefined` for a request that became a WebSocket. */
+  fetch(request: Request, server: NativeServer): Response | undefined | Promise<Response | undefined>;
+  readonly websocket: WebSocketHandlers<Data>;
+}
+
+/** The global of Bun; `undefined` on another runtime. */
+export const { Bun } = globalThis as {
+  readonly Bun?: { serve<Data>(options: NativeOptions<Data>): NativeServer };
+};

@@ -1,0 +1,179 @@
+// Hot path: called for every request.
+import { type BodyStream, type HttpResponse, isBodyStream, reportedStream } from '../../http/response.ts';
+import type { HttpRejection, Service } from '../../http/service.ts';
+import type { SocketAcceptor } from '../../http/webSocket.ts';
+import { createResponse } from '../server/fetchResponse.ts';
+import type { OpenSockets } from '../server/openSockets.ts';
+import {
+  badRequest,
+  busyResponse,
+  defaultRejection,
+  internalErrorResponse,
+  targetTooLong,
+} from '../server/rejections.ts';
+import { headRejections, isValidHost, type RequestLimits } from '../server/request.ts';
+import type { NativeServer } from './native.ts';
+import { BunRequest } from './request.ts';
+
+const handshakeRejection = badRequest('The WebSocket handshake is invalid (RFC 6455 §4.2.1).');
+
+/**
+ * Maximum time until a client reads the next chunk of a stream: Bun has no timeout while it waits for the client.
+ */
+const unreadMs = 12_000;
+
+/** What Bun keeps with each WebSocket. */
+export interface SocketData {
+  readonly request: BunRequest;
+  readonly accept: SocketAcceptor;
+}
+
+/** What Bun's fetch handler returns: nothing for a request that became a WebSocket. */
+type Outcome = Response | undefined | Promise<Response | undefined>;
+
+/** Passes requests to a service and returns its responses to Bun. */
+export class BunResponder {
+  readonly #service: Service;
+  readonly #sockets: OpenSockets;
+  readonly #limits: RequestLimits;
+  readonly #maxConnections: number;
+  #server: NativeServer | undefined;
+  #isDraining = false;
+  /** Number of requests and closed WebSockets whose calls are running, also if their client has disconnected. */
+  #running = 0;
+  /** Bodies that are being streamed. */
+  readonly #streams = new Set<BodyStream>();
+
+  constructor(service: Service, sockets: OpenSockets, limits: RequestLimits, maxConnections: number) {
+    this.#service = service;
+    this.#sockets = sockets;
+    this.#limits = limits;
+    this.#maxConnections = maxConnections;
+  }
+
+  get inFlight(): number {
+    return Math.max(this.#server?.pendingRequests ?? 0, this.#running);
+  }
+
+  /** Called when the server stops: responses close their connections, and event streams end after the current event. */
+  drain(): void {
+    this.#isDraining = true;
+    for (const stream of this.#streams) stream.end?.();
+  }
+
+  /** Counts work as in flight until its promise settles. */
+  count(work: Promise<unknown>): void {
+    this.#running += 1;
+    const onEnd = () => (this.#running -= 1);
+    work.then(onEnd, onEnd);
+  }
+
+  /** Handles a request, as Bun's fetch handler. */
+  receive(native: Request, server: NativeServer): Outcome {
+    this.#server = server;
+    const request = new BunRequest(native, server, this.#limits);
+    const { size, closingSockets } = this.#sockets;
+    if (server.pendingRequests + size + closingSockets > this.#maxConnections) {
+      return this.#respond(request, busyResponse, true);
+    }
+    const { maxHeaderBytes } = this.#limits;
+    if (!isValidHost(request.header('host') ?? '')) return this.#reject(request, headRejections.host);
+    if (request.targetLength > maxHeaderBytes) {
+      return this.#reject(request, targetTooLong(maxHeaderBytes));
+    }
+    if (request.isUpgrade) {
+      // Bun has neither of them after the handshake.
+      request.remoteAddress();
+      request.keep();
+      const decision = this.#sockets.decide(request);
+      if (decision) return this.#upgrade(request, server, decision);
+    }
+    const received = request.receiveSmallBody();
+    if (!received) return this.#handle(request);
+    // If the client has disconnected, nobody reads the response.
+    return received.then(
+      () => this.#handle(request),
+      () => this.#respond(request, internalErrorResponse),
+    );
+  }
+
+  #handle(request: BunRequest): Response | Promise<Response> {
+    let response: HttpResponse | Promise<HttpResponse>;
+    try {
+      response = this.#service.shed?.(request) ?? this.#service.handle(request);
+    } catch {
+      response = internalErrorResponse;
+    }
+    return response instanceof Promise
+      ? this.#respondWhenReady(request, response)
+      : this.#respond(request, response);
+  }
+
+  async #respondWhenReady(request: BunRequest, response: Promise<HttpResponse>): Promise<Response> {
+    this.count(response);
+    request.keep();
+    const ready = await response.catch(() => internalErrorResponse);
+    return this.#respond(request, ready);
+  }
+
+  #respond(request: BunRequest, response: HttpResponse, isLast = this.#isDraining): Response {
+    const body = (response as HttpResponse | undefined)?.body;
+    const sent = isBodyStream(body) ? { ...response, body: this.#stream(request, body) } : response;
+    if (!isBodyStream(body)) request.release();
+    const native = createResponse(request, sent, true);
+    if (isLast) native.headers.set('connection', 'close');
+    return native;
+  }
+
+  #reject(request: BunRequest, rejection: HttpRejection): Response {
+    const { rejectHttp = defaultRejection } = this.#service;
+    return this.#respond(request, rejectHttp(request, rejection));
+  }
+
+  /** Opens or rejects a WebSocket. */
+  #upgrade(
+    request: BunRequest,
+    server: NativeServer,
+    decision: NonNullable<ReturnType<OpenSockets['decide']>>,
+  ): Outcome {
+    const finish = (outcome: SocketAcceptor | HttpResponse) => {
+      if (typeof outcome !== 'function') return this.#respond(request, outcome);
+      const data: SocketData = { request, accept: outcome };
+      const isOpen = server.upgrade(request.native, { data });
+      return isOpen ? undefined : this.#reject(request, handshakeRejection);
+    };
+    return decision instanceof Promise ? this.#sockets.settle(decision).then(finish) : finish(decision);
+  }
+
+  /** Returns a body that counts as in flight until it ends, and ends the connection of a client that does not read. */
+  #stream(request: BunRequest, body: BodyStream): BodyStream {
+    request.keep();
+    this.#running += 1;
+    this.#streams.add(body);
+    if (this.#isDraining) body.end?.();
+    let timer: NodeJS.Timeout | undefined;
+    const reported = reportedStream(body, () => {
+      clearTimeout(timer);
+      this.#streams.delete(body);
+      this.#running -= 1;
+      request.release();
+    });
+    return {
+      [Symbol.asyncIterator]() {
+        const chunks = reported[Symbol.asyncIterator]();
+        return {
+          async next() {
+            clearTimeout(timer);
+            const chunk = await chunks.next();
+            if (!chunk.done) timer = setTimeout(() => request.onDisconnect(), unreadMs);
+            return chunk;
+          },
+          async return(value) {
+            await chunks.return?.();
+            return { done: true, value };
+          },
+        };
+      },
+    };
+  }
+}

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { dial, get, listenOn, ok, until } from '../server/testing/dial.ts';
+import { serve } from './serve.ts';
+
+// vitest.bun.config.ts runs these on Bun, with the tests of all servers.
+const onBun = 'Bun' in globalThis;
+const listen = listenOn(serve);
+
+it.skipIf(onBun)('serve of trpc-gateway/bun names the servers for Node', async () => {
+  await expect(serve({ handle: () => ok() })).rejects.toThrow(
+    'trpc-gateway/bun runs on Bun 1.4 or newer. On Node, serve with trpc-gateway/uws or trpc-gateway/node.',
+  );
+});
+
+/** A POST of which only `body` is sent. */
+const post = (body: string) => `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n${body}`;
+
+async function* endless(onEnd: () => void) {
+  try {
+    for (;;) yield new Uint8Array(65_536);
+  } finally {
+    onEnd();
+  }
+}
+
+describe.runIf(onBun)('on Bun', () => {
+  it('a request over maxConnections gets 503, and its connection is closed', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const handle = () => promise.then(() => ok('x'));
+    const listening = await listen(handle, { maxConnections: 1 });
+    const first = await dial(listening);
+    first.socket.write(get('/'));
+    await until(() => expect(listening.inFlight()).toBe(1));
+    const second = await dial(listening);
+    second.socket.write(get('/'));
+    await second.closed;
+    expect(second.text()).toMatch(/^HTTP\/1\.1 503 .*Too many connections/s);
+    resolve();
+    await until(() => expect(first.text()).toMatch(/^HTTP\/1\.1 200 /));
+  });
+
+  it('a head of more than twice maxHeaderBytes gets 431, and a longer target 414', async () => {
+    const listening = await listen(() => ok('x'), { maxHeaderBytes: 16_384 });
+    const statusOf = async (bytes: string) => {
+      const { socket, text } = await dial(listening);
+      socket.write(bytes);
+      await until(() => expect(text()).not.toBe(''));
+      return text().slice(9, 12);
+    };
+    const withHeader = (bytes: number) => `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(bytes)}\r\n\r\n`;
+    expect(await statusOf(withHeader(30_000))).toBe('200');
+    expect(await statusOf(withHeader(33_000))).toBe('431');
+    expect(await statusOf(get(`/${'x'.repeat(16_383)}`))).toBe('200');
+    expect(await statusOf(get(`/${'x'.repeat(16_384)}`))).toBe('414');
+  });
+
+  it('a client that does not read a stream or stops to send a body is disconnected within 14 s', async () => {
+    const ends: string[] = [];
+    const listening = await listen(async (request) => {
+      if (request.method === 'GET') return ok(endless(() => ends.push('stream')));
+      await request.body(200_000).catch(() => ends.push('body'));
+      return ok();
+    });
+    const silent = ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', post('x')];
+    for (const bytes of silent) {
+      // oxlint-disable-next-line no-await-in-loop -- two connections
+      const { socket } = await dial(listening);
+      socket.write(bytes);
+      socket.pause();
+    }
+    await sleep(7_000);
+    expect(ends).toEqual([]);
+    await sleep(7_000);
+    expect(ends.toSorted()).toEqual(['body', 'stream']);
+  });
+
+  it('a response and an event that take longer than the idle timeout arrive', async () => {
+    const late = async () => {
+      await sleep(14_000);
+      return 'late';
+    };
+    const listening = await listen(async ({ path }) =>
+      path === '/stream'
+        ? ok(
+            (async function* () {
+              yield Buffer.from('soon');
+              yield Buffer.from(await late());
+            })(),
+          )
+        : ok(await late()),
+    );
+    const bodies = ['/', '/stream'].map(async (path) => {
+      const response = await fetch(`http://127.0.0.1:${listening.port}${path}`);
+      return response.text();
+    });
+    expect(await Promise.all(bodies)).toEqual(['late', 'soonlate']);
+  });
+
+  it('the server has no reloadCertificate', async () => {
+    expect(await listen(() => ok())).not.toHaveProperty('reloadCertificate');
+  });
+});

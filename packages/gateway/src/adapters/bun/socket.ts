@@ -1,0 +1,82 @@
+import { Buffer } from 'node:buffer';
+import { closedWithinMs, OpenSocket, type OpenSockets } from '../server/openSockets.ts';
+import type { NativeSocket, WebSocketHandlers } from './native.ts';
+import type { BunResponder, SocketData } from './responder.ts';
+
+/** If the limit is smaller, messages up to this size are received anyway, so that they are rejected with a reason. */
+const minPayloadBytes = 65_536;
+
+/** Close reason of Bun for a message larger than `maxPayloadLength`. */
+const messageTooBigReason = 'Received too big message';
+
+/** What Bun keeps with each WebSocket, once it is open. */
+export interface OpenSocketData extends SocketData {
+  socket?: BunSocket;
+}
+
+/** A WebSocket of Bun. */
+class BunSocket extends OpenSocket {
+  readonly #ws: NativeSocket<OpenSocketData>;
+
+  constructor(ws: NativeSocket<OpenSocketData>, openSockets: OpenSockets) {
+    super(openSockets);
+    this.#ws = ws;
+  }
+
+  send(message: string | Uint8Array): void {
+    if (!this.isClosed && this.#ws.send(message) <= 0) this.updateUnsentBytes();
+  }
+
+  terminate(): void {
+    if (!this.isClosed) this.#ws.terminate();
+  }
+
+  /** Both `close` and `terminate` call the close handler synchronously. Bun does not report the connection's end. */
+  protected sendClose(onEnd: () => void, code?: number, reason?: string): void {
+    setTimeout(onEnd, closedWithinMs).unref();
+    // 1005 is a close frame without a code; without an argument, Bun sends 1000.
+    this.#ws.close(code ?? 1005, reason);
+  }
+
+  protected waitingBytes(): number {
+    return this.#ws.getBufferedAmount();
+  }
+}
+
+/** Creates the handlers of all WebSockets of a server. */
+export const webSocketHandlers = (
+  maxMessageBytes: number,
+  sockets: OpenSockets,
+  responder: BunResponder,
+): WebSocketHandlers<OpenSocketData> => ({
+  maxPayloadLength: Math.max(maxMessageBytes, minPayloadBytes),
+  // No limit: over one, Bun drops messages. The handler limits each socket, and `OpenSockets` all of them together.
+  backpressureLimit: 0,
+  // Bun pings idle clients, so this only closes sockets whose client has disappeared.
+  idleTimeout: 120,
+  sendPings: true,
+  open(ws) {
+    ws.data.socket = new BunSocket(ws, sockets);
+    ws.data.socket.accept(ws.data.accept);
+  },
+  message({ data: { socket } }, message) {
+    const isBinary = typeof message !== 'string';
+    const bytes = isBinary ? message : Buffer.from(message);
+    if (bytes.byteLength <= maxMessageBytes) return socket?.handler?.message(bytes, isBinary);
+    socket?.handler?.limited('message-bytes');
+    socket?.close(1009, `The message is larger than ${maxMessageBytes} bytes.`);
+  },
+  ping({ data: { socket } }) {
+    if (socket?.countPing()) socket.handler?.pinged();
+  },
+  drain({ data: { socket } }) {
+    socket?.updateUnsentBytes();
+    socket?.handler?.drained();
+  },
+  close({ data: { socket, request } }, code, reason) {
+    request.onDisconnect();
+    socket?.onClose();
+    if (code === 1006 && reason === messageTooBigReason) socket?.handler?.limited('message-bytes');
+    responder.count(Promise.resolve(socket?.handler?.closed(code !== 1006)));
+  },
+});

@@ -1,0 +1,70 @@
+/** Tests that adapters on a port pass and Bun does not, which vitest.bun.config.ts leaves out. */
+interface BunDifference {
+  /** What Bun does instead, and why. */
+  readonly why: string;
+  /** The ends of the tests' names. */
+  readonly cases: readonly string[];
+}
+
+export const bunDifferences: readonly BunDifference[] = [
+  {
+    why: 'Bun sends 100 Continue before the request is handled.',
+    cases: ['a rejected request with Expect: 100-continue gets its response before its body is sent'],
+  },
+  {
+    why: 'Bun closes idle connections as soon as the server stops, without graceMs. Their clients see the end of the connection.',
+    cases: [
+      'close serves requests that arrived before graceMs ended, even if the process was too busy to read them',
+      'close serves further requests on open connections and resets none',
+      'close closes the connections',
+    ],
+  },
+  {
+    why: 'Bun does not count connections: maxConnections limits requests in flight and WebSockets.',
+    cases: [
+      'an open WebSocket counts as a connection for maxConnections',
+      'closing WebSockets take at most a quarter of maxConnections, and count as connections',
+      'serve with tls closes a connection over maxConnections',
+    ],
+  },
+  {
+    why: 'Bun does not tell how much of a response is unsent: maxUnsentBytes limits WebSockets alone.',
+    cases: [
+      'over maxUnsentBytes, a large response is replaced by 503 and an unread small one closes the connection',
+    ],
+  },
+  {
+    why: 'Bun sends a stream that is complete at once with its length, not in chunks.',
+    cases: [
+      'a stream that begins during shutdown ends completely',
+      'a streamed response on a closing connection is chunked and has one Connection: close',
+      'a streamed response with an empty chunk is complete',
+      'the framing of a response fits its status, method and body, and the connection serves the next request',
+    ],
+  },
+  {
+    why: 'Bun closes a WebSocket with 1009 for a message that is far too large, and opens one despite Connection: close.',
+    cases: [
+      'a WebSocket is closed for a message that is far too large, and limited is called with message-bytes',
+      'a WebSocket with maxMessageBytes: 1000000 and a message of 1000001 bytes: closed with 1006',
+      'an upgrade request with Connection: close is handled as a normal request',
+      'an upgrade request with Connection: upgrade, close is handled as a normal request',
+    ],
+  },
+  {
+    why: 'Bun’s parser rejects a head without a JSON body or a record, and accepts DEL in a header.',
+    cases: [
+      'a header value with a control character gets 400 each time',
+      'bytesIn is the number of bytes received, not the announced length: "Content-Length: 99999999999999999"',
+      'the record of a request over the limit header-bytes has its name, and a request at the limit is served without one',
+    ],
+  },
+  {
+    why: 'Bun keeps the connection open after a body that was not read, and its fetch names a broken response ECONNRESET.',
+    cases: [
+      'request.body rejects after the response was sent',
+      'a rejected chunked body is read to its end, so that the client gets the response, not a reset',
+      'an output that cannot be encoded in JSON lines ends the response, and is reported to onError, trpc.onError and onResponse',
+    ],
+  },
+];

@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { inspect, isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
+import { trpcToOpenApi } from 'trpc-gateway/trpc-to-openapi';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seedMessage, testSeed } from '../testSeed.ts';
+import { requestsOf, type Sent } from './requests.ts';
+import { presetRows, type Rows, strictRows, type Difference } from './rows.ts';
+import { type RunningServer, startGateway, startTrpcToOpenApi } from './servers.ts';
+import { createShapes } from './shapes.ts';
+
+// A gateway beside trpc-to-openapi's own handler on Express: the same generated requests, most of them valid, to routers
+// in the shapes of public code.
+
+/** At least 10,000 with `PETSTORE_TESTS`, about 1,000 without. */
+const isFull = process.env['PETSTORE_TESTS'] !== undefined;
+const requestsPerShape = isFull ? 120 : 12;
+
+const shapes = Object.values(createShapes()).flatMap((router) => Object.values(router));
+const requests = shapes.flatMap((shape) =>
+  fc
+    .sample(requestsOf(shape), { seed: testSeed, numRuns: requestsPerShape })
+    .map((sent) => ({ path: shape.openapi.path, sent })),
+);
+
+let theirs: RunningServer;
+beforeAll(async () => {
+  theirs = await startTrpcToOpenApi();
+});
+afterAll(() => theirs.close());
+
+/** Sends all requests to both servers. Resolves with those whose outcomes differ. */
+async function differencesOf(ours: RunningServer): Promise<readonly Difference[]> {
+  const found: Difference[] = [];
+  const waiting = requests.values();
+  const compare = async ({ path, sent }: { readonly path: string; readonly sent: Sent }) => {
+    const [before, after] = await Promise.all([theirs.send(sent), ours.send(sent)]);
+    if (!isDeepStrictEqual(before, after)) found.push({ path, sent, theirs: before, ours: after });
+  };
+  const work = async () => {
+    for (const request of waiting) await compare(request);
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+  ours.close();
+  return found;
+}
+
+/** Counts the differences by the row that covers each, and returns those that none covers. */
+function sortByRow(differences: readonly Difference[], rows: Rows) {
+  const counts = Object.fromEntries(Object.keys(rows).map((row) => [row, 0]));
+  const others: Difference[] = [];
+  for (const difference of differences) {
+    const row = Object.keys(rows).find((each) => rows[each]?.covers(difference));
+    if (row === undefined) others.push(difference);
+    else counts[row] = (counts[row] ?? 0) + 1;
+  }
+  return { counts, others: others.slice(0, 3).map((each) => inspect(each, { depth: 9 })) };
+}
+
+/** Prints the figures of a full run. */
+function print(title: string, counts: Readonly<Record<string, number>>): void {
+  const lines = Object.entries(counts).map(([row, count]) => `${String(count).padStart(6)} ${row}`);
+  process.stdout.write(
+    [`${requests.length} requests of ${shapes.length} shapes, ${title}:`, ...lines, ''].join('\n'),
+  );
+}
+
+describe('a gateway beside trpc-to-openapi', { timeout: 300_000 }, () => {
+  it('at least 60 shapes are compared, by rows of the migration page', () => {
+    const page = readFileSync(
+      new URL('../../../../docs/migrating/from-trpc-to-openapi.md', import.meta.url),
+      'utf8',
+    );
+    expect(shapes.length).toBeGreaterThanOrEqual(60);
+    expect(Object.keys(presetRows).length).toBeLessThanOrEqual(10);
+    const [, withPreset = '', without = ''] =
+      /With the preset:\n(.*)Without it also:\n(.*?)\n## /s.exec(page) ?? [];
+    const rowsOf = (list: string) =>
+      list.split('\n').flatMap((line) => (line.startsWith('- ') ? [line.slice(2)] : []));
+    expect(rowsOf(withPreset)).toEqual(Object.keys(presetRows));
+    expect(rowsOf(without)).toEqual(Object.keys(strictRows));
+  });
+
+  it.each([
+    ['with the preset', trpcToOpenApi(), {}, presetRows],
+    ['without the preset', {}, presetRows, strictRows],
+  ])(
+    '%s, status, headers, body and input are the same but for the rows of the page',
+    async (title, options, shared, own) => {
+      const differences = await differencesOf(await startGateway(options));
+      const { counts, others } = sortByRow(differences, { ...shared, ...own });
+      expect({ others, seedMessage }).toEqual({ others: [], seedMessage });
+      if (isFull) print(title, counts);
+      // A short run need not have a request of each row.
+      const unused = isFull ? Object.keys(own).filter((row) => counts[row] === 0) : [];
+      expect(unused).toEqual([]);
+    },
+  );
+});

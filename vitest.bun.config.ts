@@ -1,0 +1,31 @@
+import { defineConfig } from 'vitest/config';
+import { bunDifferences } from './packages/gateway/test/bunDifferences.ts';
+
+// Vitest itself runs on Bun here, with its tests: `bun --bun node_modules/vitest/vitest.mjs run -c vitest.bun.config.ts`.
+// packages/gateway/test/bun.test.ts does it on Node's run.
+
+const conditions = ['trpc-gateway-source', 'node', 'import', 'module', 'default'];
+const literal = (text: string) => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
+const differing = bunDifferences.flatMap(({ cases }) => cases).map(literal);
+
+export default defineConfig({
+  ssr: { resolve: { conditions, externalConditions: conditions } },
+  resolve: { conditions },
+  test: {
+    include: [
+      'packages/gateway/src/adapters/{bun,server}/*.test.ts',
+      'packages/gateway/test/{adapterDifferences,anyRouter/anyRouter,sockets/stopping,trpcClients/gateway}.test.ts',
+      'packages/gateway/test/edge/*.test.ts',
+    ],
+    // Clients that pipeline or send without an end: Bun has no limits for them.
+    exclude: ['packages/gateway/src/adapters/server/{floods,headRejection,rejections}.test.ts'],
+    testNamePattern: new RegExp(`^(?!.*(?:${differing.join('|')}))`),
+    env: { ADAPTER: 'bun' },
+    // Bun lacks what Vitest needs to start processes.
+    pool: 'threads',
+    maxWorkers: 4,
+    setupFiles: ['./vitest.setup.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+});
