@@ -95,6 +95,7 @@ const suitesWithoutAdapter = [
   'anyRouter/shapes/credentials.jwt',
   'anyRouter/shapes/{outputsFuzz,standardSchemaTexts}',
   'parity/richTypes',
+  'mcp/memory',
   'responseProblems',
   'node/mounted',
   'trpcClients/official',
@@ -107,6 +108,7 @@ const briefSuites = [
   'anyRouter/anyRouter',
   'differential/differential',
   'edge/{limits,requestRecords}',
+  'mcp/{calls,clients}',
   'trpcClients/gateway',
   'sockets/stopping',
 ].map((name) => `${suites}${name}.test.ts`);

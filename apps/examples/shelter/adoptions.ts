@@ -27,6 +27,10 @@ export const adoptionProcedures = {
     .meta({
       scopes: ['adoptions:write'],
       idempotent: true,
+      mcp: {
+        description: 'Records who adopts an available animal. This cannot be undone.',
+        annotations: { destructiveHint: true },
+      },
       openapi: {
         method: 'POST',
         path: '/animals/{animalId}/adoption',

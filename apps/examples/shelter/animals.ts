@@ -27,6 +27,7 @@ export const byId = z.object({ animalId: Id });
 export const animalProcedures = {
   listAnimals: procedure
     .meta({
+      mcp: { description: 'Lists animals, all or those of a category, in ascending order of id.' },
       openapi: {
         method: 'GET',
         path: '/animals',
@@ -45,6 +46,7 @@ export const animalProcedures = {
 
   createAnimal: staff
     .meta({
+      mcp: { description: 'Adds an animal to a category, which listCategories returns.' },
       idempotent: true,
       openapi: {
         method: 'POST',
@@ -62,6 +64,7 @@ export const animalProcedures = {
 
   getAnimal: procedure
     .meta({
+      mcp: { description: 'Returns an animal with its status.' },
       openapi: {
         method: 'GET',
         path: '/animals/{animalId}',

@@ -27,6 +27,7 @@ const byId = z.object({ categoryId: Id });
 export const categoryProcedures = {
   listCategories: procedure
     .meta({
+      mcp: { description: 'Lists the categories of animals.' },
       openapi: {
         method: 'GET',
         path: '/categories',

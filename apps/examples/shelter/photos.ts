@@ -34,6 +34,7 @@ export const photoProcedures = {
 
   getPhoto: procedure
     .meta({
+      mcp: { description: 'Returns the photo of an animal.' },
       openapi: {
         method: 'GET',
         path,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Store } from '@petstore/core';
 import { createGateway, type State } from 'trpc-gateway';
 import { jwt } from 'trpc-gateway/jwt';
+import { mcp } from 'trpc-gateway/mcp';
 import { temporaryFiles } from 'trpc-gateway/node';
 import type { RunOptions, StartContext, Started } from 'trpc-gateway-runtime';
 import { docsPage } from 'trpc-gateway-runtime/docs';
@@ -61,6 +62,7 @@ async function startShelter(
     maskUnexpectedErrors: true,
     document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
     authentication: jwt({ ...options.accepts, type: 'at+jwt' }),
+    mcp: mcp(),
     policies: [auditPolicy(store)],
     createContext: ({ response, identity }) => ({
       store,

@@ -1,5 +1,6 @@
-import type { AnyTRPCRouter } from '@trpc/server';
+import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
+import { mapMaybePromise, type MaybePromise } from './http/maybePromise.ts';
 import { defaultMessageBytes, type RejectHttp, type Service, type Upgrade } from './http/service.ts';
 import { describedHeaders } from './openapi/describedHeaders.ts';
 import { apiErrors } from './operations/errorFormat.ts';
@@ -23,9 +24,10 @@ import { createRateLimit } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
 import { clientTimeoutPolicy, type RequestPolicy, type RequestContext } from './calls/requestContext.ts';
 import { addRoute, metadataRoute, readRoutes } from './calls/routes.ts';
+import { metadataPath } from './calls/scheme.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
-import { createSameSite, createSocketOrigins } from './auth/origins.ts';
+import { createSameSite, createSocketOrigins, toolOriginPolicy } from './auth/origins.ts';
 import { failureOf } from './procedures/execute.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import { createRouteOf, isBelow, createLinkBase, readPaths, requireFreePaths } from './protocols/paths.ts';
@@ -154,17 +156,24 @@ type Options<Router extends AnyTRPCRouter, Identity> = GatewayOptions<Router, Id
 async function readService<Router extends AnyTRPCRouter, Identity>(options: Options<Router, Identity>) {
   const { errorFormat = apiErrors, router } = options;
   const schemes = schemesOf(options.authentication);
-  const paths = readPaths(options);
-  const { documentPath, restBasePath, trpcBasePath } = paths;
+  const paths = readPaths({ ...options, mcpPath: options.mcp?.path });
+  const { documentPath, mcpPath, restBasePath, trpcBasePath } = paths;
   const links = createLinkBase(options.publicUrl, restBasePath);
   const limits = limitsOf(options);
   const routes = readRoutes(options.routes ?? {});
   addRoute(routes, documentPath, () => document.response());
+  // Reserved: `createProtocolOf` selects MCP for it.
+  if (mcpPath !== undefined) addRoute(routes, mcpPath, () => ({ status: 404, headers: [] }), 'POST');
 
   const definitions = await readProcedures(router, options.openapi);
   const scopes = allScopes(definitions, schemes);
   for (const { protectedResource } of schemes) {
-    if (protectedResource) addRoute(routes, protectedResource.path, metadataRoute(protectedResource, scopes));
+    if (!protectedResource) continue;
+    const route = metadataRoute(protectedResource, scopes);
+    addRoute(routes, protectedResource.path, route);
+    // Where clients of MCP look first: the resource that they know is the URL of the tools.
+    const ofTools = `${metadataPath}${mcpPath}`;
+    if (mcpPath !== undefined && !routes.has(ofTools)) addRoute(routes, ofTools, route);
   }
   requireFreePaths(routes, paths, definitions);
   const keyOf = (path: string) => (paths.ignorePathCase ? foldCase(path) : path);
@@ -226,6 +235,7 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
 
   // After them, each call takes a place in `calls` and gets a deadline and a span.
   const own: readonly RequestPolicy<Identity>[] = [
+    ...(options.mcp ? [toolOriginPolicy(options.cors?.origins ?? [], ownOrigin)] : []),
     calls,
     ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
     ...(isGuarded ? [unsafePolicy(isSameSite)] : []),
@@ -292,6 +302,15 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     eventTimes: times,
     errors,
   };
+  const other = createRouteProtocol(routes, errorResponse);
+  const mcp = options.mcp?.protocol({
+    ...runSettings,
+    procedures: definitions,
+    server: { name: options.document.title, version: options.document.version },
+    eventTimes: times,
+    reportError,
+    admitCall: createCallAdmission(rateLimit, ofService),
+  });
   // The others have run when the request arrived.
   const afterEarly = all.admitting.slice(all.early.length);
   const sockets = new WebSockets({
@@ -312,11 +331,29 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     protocols: {
       rest,
       trpc: createTrpcProtocol(trpcSettings),
-      other: createRouteProtocol(routes, errorResponse),
+      // Without `mcp`, no path selects it.
+      mcp: mcp ?? other,
+      other,
     },
     recorder,
     rejectionResponse,
     routeOf: createRouteOf(paths, routes, rest.routeOf),
     sockets,
+  };
+}
+
+/**
+ * Creates the function that admits a call whose procedure was not known when its request was admitted: the policies of the
+ * service see it, and it takes its cost, of which the request has paid one token.
+ */
+function createCallAdmission<Identity>(
+  rateLimit: PolicyParts<Identity>['rateLimit'],
+  ofService: PolicyParts<Identity>['ofService'],
+) {
+  const policies = ofService ? ofService.admitting.slice(ofService.early.length) : [];
+  return (context: RequestContext<Identity>): MaybePromise<TRPCError | undefined> => {
+    const cost = (context.target.cost ?? 1) - 1;
+    const counted = cost > 0 ? rateLimit?.count(context, cost) : undefined;
+    return mapMaybePromise(counted, (rejection) => rejection ?? admit(policies, context));
   };
 }

@@ -72,6 +72,7 @@ export const gatewayRules: OptionRules<Options> = {
     onError: callback,
   } satisfies MemberRules<'trpc'>),
   sockets: object(undefined, socketRules),
+  mcp: object('mcp: mcp(), which trpc-gateway/mcp exports'),
   documentPath: text,
   document: required(isObject, `an object, such as ${documentExample}`, documentRules),
   publicUrl: text,

@@ -20,6 +20,7 @@ const order = [
   'protocols',
   'protocols/rest',
   'protocols/trpc',
+  'protocols/mcp',
   'adapters/server',
   'adapters/fetch',
   'adapters/node',
@@ -34,6 +35,7 @@ const limited: Readonly<Record<string, readonly string[]>> = {
   operations: ['http', 'procedures'],
   state: ['http', 'procedures'],
   'protocols/trpc': ['http', 'procedures', 'calls', 'state', 'auth', 'policies', 'protocols'],
+  'protocols/mcp': ['http', 'procedures', 'calls', 'operations', 'state', 'auth', 'policies', 'protocols'],
   'adapters/server': ['http'],
   'adapters/fetch': ['http', 'adapters/server'],
   'adapters/node': ['http', 'adapters/server'],
@@ -41,7 +43,8 @@ const limited: Readonly<Record<string, readonly string[]>> = {
   'adapters/bun': ['http', 'adapters/server'],
   client: ['http'],
   '.': [...order.slice(0, order.indexOf('adapters/server')), 'adapters/fetch'].filter(
-    (folder) => folder !== 'client',
+    // `protocols/mcp` is an entry point of its own, which nothing loads unless it is passed as an option.
+    (folder) => folder !== 'client' && folder !== 'protocols/mcp',
   ),
 };
 const isForbidden = (from: string, to: string) =>

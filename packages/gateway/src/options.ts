@@ -17,6 +17,7 @@ import type { State } from './state/state.ts';
 import type { Telemetry } from './calls/telemetry.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
 import type { DescribedProcedure, RestMeta, Strictness } from './procedures/meta.ts';
+import type { McpEndpoint } from './protocols/mcpEndpoint.ts';
 import type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';
 
 type inferRouterMeta<Router extends AnyTRPCRouter> = Router['_def']['_config']['$types']['meta'];
@@ -76,6 +77,11 @@ export interface GatewayOptions<
    * Heartbeats of WebSockets, which are served at `trpcBasePath`. Default: none.
    */
   readonly sockets?: SocketOptions;
+  /**
+   * Serves procedures with `mcp` in their metadata as tools of the Model Context Protocol, at `/mcp`: `mcp()` of
+   * `trpc-gateway/mcp`. Its name and version are those of `document`. Default: none.
+   */
+  readonly mcp?: McpEndpoint;
   /** Path of the OpenAPI document. Default: `/openapi.json`. */
   readonly documentPath?: `/${string}`;
   /**

@@ -24,3 +24,4 @@ export { finiteNumber, mostlyValidInput, anyJsonValue, anyText } from './parity/
 export { jsonText, numberText } from './parity/jsonText.ts';
 export { Tally } from './parity/tally.ts';
 export { seedMessage, testSeed } from './testSeed.ts';
+export { readExceptions, type Revision, runConformance } from './mcp/conformance.ts';

@@ -97,6 +97,10 @@ export const animals = defineCollection({
 /** Lists animals in ascending order by id. */
 export const listPets = procedure
   .meta({
+    mcp: {
+      description:
+        'Lists animals in ascending order of id, optionally only those with a status. For the next page, pass the id of the last animal as cursor.',
+    },
     openapi: {
       method: 'GET',
       path: '/pets',
@@ -132,6 +136,7 @@ export const listPets = procedure
 /** Adds an animal under a new id. */
 export const createPet = procedure
   .meta({
+    mcp: { description: 'Adds an animal, and returns it with the id that the store gave it.' },
     openapi: {
       method: 'POST',
       path: '/pets',
@@ -161,6 +166,7 @@ export const createPet = procedure
 /** Fetches one animal. */
 export const getPet = procedure
   .meta({
+    mcp: { description: 'Returns one animal by its id.' },
     openapi: {
       method: 'GET',
       path: '/pets/{petId}',

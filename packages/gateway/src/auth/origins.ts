@@ -1,4 +1,6 @@
+import { TRPCError } from '@trpc/server';
 import { GatewayError } from '../http/gatewayError.ts';
+import type { RequestPolicy } from '../calls/requestContext.ts';
 import type { HttpRequest } from '../http/request.ts';
 
 /** Returns whether pages of an origin may call. It must be synchronous. It runs for each request of a page. */
@@ -59,6 +61,32 @@ export function createSocketOrigins(origins: Origins, publicOrigin: string | und
     if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
     // Compare only the host: the scheme that the client used with a proxy is unknown here.
     return URL.canParse(origin) && new URL(origin).host === request.header('host')?.toLowerCase();
+  };
+}
+
+const loopbackNames: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/**
+ * Creates the policy of tools, which may run on the machine of their user: pages of the allowed origins may call them,
+ * and pages of the server itself by a loopback name. Any other name may be that of an attacker, resolved to this machine
+ * (DNS rebinding): then `Origin` and `Host` are equal. A program that is no browser sends no `Origin`.
+ * @param publicOrigin the server's own origin
+ */
+export function toolOriginPolicy(origins: Origins, publicOrigin: string | undefined): RequestPolicy {
+  const allows = originMatcher(origins);
+  const isAllowed: OriginCheck = (request) => {
+    const origin = request.header('origin');
+    if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
+    const page = URL.parse(origin);
+    return page !== null && loopbackNames.has(page.hostname) && page.host === request.header('host');
+  };
+  const message = 'Pages of this origin are not allowed to call tools. Add the origin to cors.origins.';
+  return {
+    before: 'authentication',
+    admit(context) {
+      if (context.protocol !== 'mcp' || passesOriginCheck(isAllowed, context)) return undefined;
+      return new TRPCError({ code: 'FORBIDDEN', message });
+    },
   };
 }
 

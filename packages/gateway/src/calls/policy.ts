@@ -36,7 +36,7 @@ export interface PolicyContext<Identity = unknown, Data extends object = object>
   readonly kind: 'call' | 'request' | 'socket';
   /** The HTTP request. For a call on a WebSocket: the request that opened the socket. */
   readonly request: HttpRequest;
-  readonly protocol: 'rest' | 'trpc' | 'other';
+  readonly protocol: 'rest' | 'trpc' | 'mcp' | 'other';
   /** The request id, which the response has as `X-Request-Id`. */
   readonly requestId: string;
   /** The identity that the scheme's `verify` returned; `undefined` before authentication, and without a credential. */

@@ -38,7 +38,7 @@ export class Recorder {
   constructor({ onResponse, onError, trpc }: Listeners) {
     this.isComplete = onResponse !== undefined;
     this.#listener = onResponse;
-    this.#logged = onError ? [] : trpc?.onError ? ['rest', 'other'] : ['rest', 'trpc', 'other'];
+    this.#logged = onError ? [] : trpc?.onError ? ['rest', 'mcp', 'other'] : ['rest', 'trpc', 'mcp', 'other'];
   }
 
   /**

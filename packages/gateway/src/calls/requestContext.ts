@@ -91,7 +91,7 @@ export class CallContext {
 }
 
 /** The protocol of a request; `other` is the OpenAPI document and `routes`. */
-export type ProtocolName = 'rest' | 'trpc' | 'other';
+export type ProtocolName = 'rest' | 'trpc' | 'mcp' | 'other';
 
 /** Unexpected errors (5xx), with the paths of the procedures that each has ended, joined by commas. */
 export type FailedCalls = ReadonlyMap<unknown, string>;
@@ -116,11 +116,11 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   requiredScopes: ReadonlySet<string> | undefined = undefined;
   /** Whether the request is served without a valid credential, because the operation is public. */
   isAnonymous = false;
-  /** The context that `createContext` returned (REST only). */
+  /** The context that `createContext` returned (REST and MCP only). */
   ctx: unknown = undefined;
   /** The parameters of the path (REST only). One that is not valid UTF-8 is `undefined`. */
   parameters: readonly (string | undefined)[] = noParameters;
-  /** The raw input, after the call has read it (REST only). */
+  /** The raw input, after the call has read it (REST and MCP only). */
   input: unknown = undefined;
   /** The response, as procedures set its status and headers. */
   readonly response = new OutgoingResponse();

@@ -16,7 +16,7 @@ export interface RequestRecord {
   /** The path as received, without the query string, which may contain secrets. */
   readonly path: string;
   /** By the base path of the request. `other`: everything else, such as `routes` and the document. */
-  readonly protocol: 'rest' | 'trpc' | 'other';
+  readonly protocol: 'rest' | 'trpc' | 'mcp' | 'other';
   /** The path of the called procedure; in a batch, paths joined by commas. `undefined` if no procedure matched. */
   readonly operation: string | undefined;
   /**

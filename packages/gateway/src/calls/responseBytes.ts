@@ -43,7 +43,7 @@ const tooLarge = (message: string) =>
   new LimitError('response-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
 
 /** Creates the error for a response, a line or an event that is too large. */
-const responseTooLarge = (maxBytes: number): LimitError =>
+export const responseTooLarge = (maxBytes: number): LimitError =>
   tooLarge(
     `The response is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseBytes). The call has completed; request less data, such as a smaller page.`,
   );

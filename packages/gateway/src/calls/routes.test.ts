@@ -35,7 +35,7 @@ it.each([
 
 it('readRoutes rejects two routes with the same method and path', () => {
   expect(() => table('/a', 'GET /a')).toThrow(
-    'GET "/a" is served twice: by routes, documentPath or the metadata of a protected resource. Give one of them another path.',
+    'GET "/a" is served twice: by routes, documentPath, mcp or the metadata of a protected resource. Give one of them another path.',
   );
 });
 

@@ -51,7 +51,7 @@ export function addRoute(table: RouteTable, path: string, handler: RouteHandler,
   const methods = table.get(path) ?? new Map<string, RouteHandler>();
   if (methods.has(method)) {
     throw new GatewayError(
-      `${method} "${path}" is served twice: by routes, documentPath or the metadata of a protected resource. Give one of them another path.`,
+      `${method} "${path}" is served twice: by routes, documentPath, mcp or the metadata of a protected resource. Give one of them another path.`,
     );
   }
   table.set(path, methods.set(method, handler));

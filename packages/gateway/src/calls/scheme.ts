@@ -28,6 +28,9 @@ export interface SecurityScheme {
   readonly [field: string]: unknown;
 }
 
+/** The path of the metadata of a protected resource, to which the path of the resource is added (RFC 9728 §3.1). */
+export const metadataPath = '/.well-known/oauth-protected-resource';
+
 /** The metadata of an OAuth 2.0 protected resource (RFC 9728). */
 export interface ProtectedResource {
   /** The path that serves the metadata. */

@@ -166,7 +166,8 @@ export class IdempotencyReservation {
       outcome.error.limit === 'call-timeout';
     if (isTimeout && !isLate) return;
     // An error that is too large is sent as 413, but whether a repeat may succeed depends on the error.
-    const isReplaced = response?.status === 413 && outcome instanceof Failure;
+    // Over MCP, the error of a call is a result with 200.
+    const isReplaced = (response?.status === 413 || context.protocol === 'mcp') && outcome instanceof Failure;
     const status = isReplaced ? getHTTPStatusCodeFromError(outcome.error) : (response?.status ?? 500);
     // The procedure returned before the error, such as an output that cannot be serialized: it may have had effects.
     const hasRun =

@@ -187,6 +187,28 @@ export interface RestMeta {
   readonly pagination?: Pagination;
 }
 
+/** A tool of the Model Context Protocol. */
+export interface McpMeta {
+  /**
+   * The name: 1 to 128 letters, digits, `_`, `-` and `.`, unique. Default: the procedure's path with `_` for other
+   * characters, such as `books_add`.
+   */
+  readonly name?: string;
+  /** The name for people. Default: the operation's summary, if it has a description too. */
+  readonly title?: string;
+  /** What it does and when to use it, for the model. Default: the description of the operation, or its summary. */
+  readonly description?: string;
+  /** Hints for the client, which may ask its user before a call. They check nothing. */
+  readonly annotations?: {
+    /** Whether it changes nothing. Default: true, unless it is a mutation. */
+    readonly readOnlyHint?: boolean;
+    /** Whether it may change or remove something that exists. Default: true for a mutation, unless its method is `POST`. */
+    readonly destructiveHint?: boolean;
+    /** Whether a repetition with the same arguments has no further effect. Default: whether its method is `PUT` or `DELETE`. */
+    readonly idempotentHint?: boolean;
+  };
+}
+
 /** The metadata of a router: `initTRPC.meta<GatewayMeta>()`. */
 export interface GatewayMeta {
   /**
@@ -195,8 +217,15 @@ export interface GatewayMeta {
    */
   readonly openapi?: boolean | RestMeta;
   /**
-   * Whether calls need a credential, over REST and tRPC, if the gateway has `authentication`. On a WebSocket, all do.
-   * Default: true.
+   * Serves the procedure as a tool, if the gateway has `mcp`. Its input must be an object. A subscription reports its
+   * values as progress, and returns the last one. Default: false.
+   * @example
+   * mcp: { description: 'Adds a book. Search first: titles are not unique.' }
+   */
+  readonly mcp?: boolean | McpMeta;
+  /**
+   * Whether calls need a credential, over REST and tRPC, if the gateway has `authentication`. On a WebSocket, all do, and
+   * over MCP unless all tools are public. Default: true.
    */
   readonly protect?: boolean;
   /**

@@ -27,7 +27,7 @@ export interface Procedure extends ServedProcedure, Executable, ProcedureMeta {
   readonly meta: GatewayMeta | undefined;
   readonly inputs: readonly unknown[];
   readonly output: unknown;
-  /** The declared errors. `undefined` if the procedure has no formatter in `.errors()` or is not served over REST. */
+  /** The declared errors. `undefined` if the procedure has no formatter in `.errors()`, or is served over tRPC only. */
   readonly errors: ErrorDefinitions | undefined;
   /** Whether calls may have an `Idempotency-Key`, which the gateway or the procedure itself handles. */
   readonly takesKey: boolean;
@@ -77,7 +77,7 @@ export async function readProcedures(
         inputs,
         output,
         ...metadata,
-        errors: metadata.rest && (await readErrors(path, definition)),
+        errors: metadata.rest || metadata.mcp ? await readErrors(path, definition) : undefined,
         takesKey: Boolean(metadata.idempotent ?? metadata.rest?.idempotencyKey),
       });
     } catch (error) {

@@ -18,6 +18,7 @@ import type {
   DescribedProcedure,
   Deprecation,
   GatewayMeta,
+  McpMeta,
   Pagination,
   RestMeta,
   UploadLimits,
@@ -29,6 +30,8 @@ import { isErrorStatus, isSuccessStatus } from './errorCodes.ts';
 export interface ProcedureMeta {
   /** `undefined` if the procedure is not served over REST. */
   readonly rest: RestMeta | undefined;
+  /** `undefined` if the procedure is no tool. */
+  readonly mcp: McpMeta | undefined;
   /** Whether it is served without a credential (`protect: false`). */
   readonly isPublic: boolean;
   /** The scopes that callers need. `undefined` if they need none. */
@@ -131,7 +134,23 @@ const restRules: OptionRules<RestMeta> = {
 /** Matches a scope-token (RFC 6749 §3.3). */
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
+const toolRules: OptionRules<McpMeta> = {
+  name: text,
+  title: text,
+  description: text,
+  annotations: optional(isObject, 'an object, such as annotations: { destructiveHint: true }', {
+    readOnlyHint: flag,
+    destructiveHint: flag,
+    idempotentHint: flag,
+  } satisfies OptionRules<NonNullable<McpMeta['annotations']>>),
+};
+
 const rules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
+  mcp: optional(
+    (value) => typeof value === 'boolean' || isObject(value),
+    "true, or an object such as mcp: { description: 'Adds a book.' }",
+    toolRules,
+  ),
   protect: flag,
   scopes: optional(
     (value) => isTextList(value) && value.every((scope) => scopeToken.test(scope)),
@@ -167,11 +186,12 @@ export function readMeta(procedure: DescribedProcedure, option: RestOption = fal
   if (problems.length > 0) {
     throw new GatewayError(problems.map((problem) => `Procedure "${path}": ${problem}`).join('\n'));
   }
-  const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotent } = meta;
+  const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotent, mcp } = meta;
   const served = openapi?.enabled === false ? undefined : openapi;
   const { protect = served?.protect } = meta;
   return {
     rest: served,
+    mcp: mcp === true ? {} : mcp || undefined,
     isPublic: protect === false,
     scopes: scopes.length === 0 ? undefined : [...new Set(scopes)],
     deadlineMs,

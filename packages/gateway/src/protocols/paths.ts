@@ -13,6 +13,8 @@ export interface Paths extends PathMatching {
   readonly restBasePath: string;
   readonly trpcBasePath: string;
   readonly documentPath: string;
+  /** `undefined` if there are no tools. */
+  readonly mcpPath?: string | undefined;
 }
 
 /**
@@ -22,15 +24,16 @@ export interface Paths extends PathMatching {
  */
 export function readPaths(options: Partial<Paths>): Paths {
   const { documentPath = '/openapi.json', restBasePath = '/v1', trpcBasePath = '/trpc' } = options;
-  const { ignoreTrailingSlash = false, ignorePathCase = false } = options;
-  for (const [name, path] of Object.entries({ restBasePath, trpcBasePath, documentPath })) {
-    if (path.startsWith('/')) continue;
+  const { ignoreTrailingSlash = false, ignorePathCase = false, mcpPath } = options;
+  for (const [name, path] of Object.entries({ restBasePath, trpcBasePath, documentPath, mcpPath })) {
+    if (path === undefined || path.startsWith('/')) continue;
     throw new GatewayError(`${name} is "${path}"; it must start with a slash, such as "/${path}".`);
   }
   const paths: Paths = {
     documentPath,
     restBasePath: trimTrailingSlashes(restBasePath),
     trpcBasePath: trimTrailingSlashes(trpcBasePath),
+    mcpPath,
     ignoreTrailingSlash,
     ignorePathCase,
   };
@@ -92,12 +95,13 @@ export function createLinkBase(publicUrl: string | undefined = '/', restBasePath
  * @param restRouteOf returns the pattern of a REST operation, without the base path
  */
 export function createRouteOf(
-  { restBasePath, trpcBasePath }: Paths,
+  { mcpPath, restBasePath, trpcBasePath }: Paths,
   routes: RoutePaths,
   restRouteOf: (path: string) => string | undefined,
 ): (protocol: ProtocolName, path: string) => string | undefined {
   return (protocol, path) => {
     if (protocol === 'other') return routes.has(path) ? path : undefined;
+    if (protocol === 'mcp') return mcpPath;
     if (protocol === 'trpc') return path === trpcBasePath ? path : `${trpcBasePath}/{path}`;
     const route = restRouteOf(path);
     return route && `${restBasePath}${route}`;

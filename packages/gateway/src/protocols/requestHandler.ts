@@ -231,10 +231,11 @@ export class RequestHandler<Identity> {
 
 /** Creates the function that selects the protocol of a path. Routes below a base path take precedence. */
 export function createProtocolOf(
-  { ignorePathCase, restBasePath, trpcBasePath }: Paths,
+  { ignorePathCase, mcpPath, restBasePath, trpcBasePath }: Paths,
   routes: RoutePaths,
 ): (path: string) => ProtocolName {
   const hasRouteBelow = (base: string) => [...routes.keys()].some((path) => isBelow(path, base));
+  const ofRoute = (path: string) => (path === mcpPath ? 'mcp' : 'other');
   const hasRpcRoutes = hasRouteBelow(trpcBasePath);
   const hasRestRoutes = hasRouteBelow(restBasePath);
   const restInLowerCase = ignorePathCase ? foldCase(restBasePath) : undefined;
@@ -243,7 +244,7 @@ export function createProtocolOf(
   return (path) => {
     const afterTrpc = path[trpcBasePath.length];
     if ((afterTrpc === '/' || afterTrpc === undefined) && path.startsWith(trpcBasePath)) {
-      return hasRpcRoutes && routes.has(path) ? 'other' : 'trpc';
+      return hasRpcRoutes && routes.has(path) ? ofRoute(path) : 'trpc';
     }
     const afterRest = path[restBasePath.length];
     if (
@@ -251,8 +252,8 @@ export function createProtocolOf(
       (path.startsWith(restBasePath) ||
         (restInLowerCase !== undefined && foldCase(path).startsWith(restInLowerCase)))
     ) {
-      return hasRestRoutes && routes.has(path) ? 'other' : 'rest';
+      return hasRestRoutes && routes.has(path) ? ofRoute(path) : 'rest';
     }
-    return 'other';
+    return ofRoute(path);
   };
 }

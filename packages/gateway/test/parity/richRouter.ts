@@ -77,7 +77,7 @@ const returnInput = ({ input }: { readonly input: object }) => ({ seen: { ...inp
 
 export function richRouter() {
   const inputs = richInputs();
-  const at = (name: RichProcedure) => t.procedure.meta({ openapi: richMeta[name] });
+  const at = (name: RichProcedure) => t.procedure.meta({ openapi: richMeta[name], mcp: true });
   return t.router({
     create: at('create').input(inputs.create).output(ReceivedInput).mutation(returnInput),
     replace: at('replace').input(inputs.replace).output(ReceivedInput).mutation(returnInput),

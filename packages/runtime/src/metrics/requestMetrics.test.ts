@@ -35,6 +35,7 @@ function count(...changes: readonly Partial<RequestRecord>[]): string[] {
 test.each<[what: string, change: Partial<RequestRecord>, samples: readonly string[]]>([
   ['REST', {}, ['x_requests_total{rest,listPets,2xx} 1', 'x_calls_total{rest,listPets} 1']],
   ['tRPC', { protocol: 'trpc' }, ['x_requests_total{trpc,listPets,2xx} 1', 'x_calls_total{trpc,listPets} 1']],
+  ['MCP', { protocol: 'mcp' }, ['x_requests_total{mcp,listPets,2xx} 1', 'x_calls_total{mcp,listPets} 1']],
   [
     'a call on a WebSocket',
     { protocol: 'trpc', method: 'WS' },

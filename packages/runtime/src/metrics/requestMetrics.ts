@@ -34,6 +34,7 @@ export function createRequestMetrics(prefix: string) {
     rest: new ProtocolMetrics(),
     trpc: new ProtocolMetrics(),
     websocket: new ProtocolMetrics(),
+    mcp: new ProtocolMetrics(),
     other: new ProtocolMetrics(),
   };
   const limited = new Map<string, number>();

@@ -35,6 +35,7 @@ import {
   METRIC_RPC_SERVER_CALL_DURATION,
 } from '@opentelemetry/semantic-conventions/incubating';
 import { createGateway, type RequestRecord, type GatewayOptions } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/meta';
 import { serve } from 'trpc-gateway/node';
 import { initTRPC, TRPCError } from '@trpc/server';
@@ -73,7 +74,7 @@ const router = t.router({
     .query(() => {
       throw new Error('disk on fire');
     }),
-  full: t.procedure.query(() => {
+  full: t.procedure.meta({ mcp: true }).query(() => {
     throw new TRPCError({ code: 'SERVICE_UNAVAILABLE' });
   }),
   ticks: t.procedure
@@ -237,6 +238,24 @@ describe('required attributes of the semantic conventions', () => {
       expect(Object.keys(values?.[0]?.attributes ?? {})).toEqual(expect.arrayContaining([...attributes]));
     },
   );
+});
+
+it('a call of a tool has a span below that of its request, with the error that its result has', async () => {
+  const started = await start({ mcp: mcp() });
+  await fetch(`http://127.0.0.1:${started.port}/mcp`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', traceparent },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"full"}}',
+  });
+  const request = spanNamed(started, 'POST /mcp');
+  const call = spanNamed(started, 'full');
+  expect(call.parentSpanContext?.spanId).toBe(request.spanContext().spanId);
+  expect(call.attributes).toMatchObject({
+    'rpc.system.name': 'jsonrpc',
+    'rpc.method': 'full',
+    'rpc.response.status_code': 'SERVICE_UNAVAILABLE',
+  });
+  expect([call.status.code, request.status.code]).toEqual([SpanStatusCode.ERROR, SpanStatusCode.UNSET]);
 });
 
 describe('a request', () => {

@@ -90,11 +90,11 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
 
   class CallSpan implements CallTelemetry {
     readonly #span: ServerSpan;
-    readonly #path: string;
+    readonly #labels: Attributes;
 
-    constructor(path: string, parent: Context, connection: Attributes) {
-      this.#path = path;
-      this.#span = new ServerSpan(path, parent, { ...rpcAttributes(path), ...connection });
+    constructor(labels: Attributes, path: string, parent: Context, connection: Attributes) {
+      this.#labels = labels;
+      this.#span = new ServerSpan(path, parent, { ...labels, ...connection });
     }
 
     get trace(): TraceIds | undefined {
@@ -109,7 +109,7 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
       const code = error?.code ?? 'OK';
       const outcome = { 'rpc.response.status_code': code, ...(error && { 'error.type': code }) };
       const seconds = this.#span.end(outcome, error !== undefined && serverErrors.has(code));
-      callDuration.record(seconds, { ...rpcAttributes(this.#path), ...outcome }, this.#span.context);
+      callDuration.record(seconds, { ...this.#labels, ...outcome }, this.#span.context);
     }
   }
 
@@ -145,10 +145,12 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
     }
 
     call(path: string): CallTelemetry | undefined {
-      // A REST request is one call and needs no second span.
-      if (this.#observed.protocol !== 'trpc') return undefined;
+      // A REST request is one call and needs no second span. A tool has one, since all share a path.
+      const { protocol } = this.#observed;
+      if (protocol !== 'trpc' && protocol !== 'mcp') return undefined;
+      const labels = rpcAttributes(protocol, path);
       // Calls on a WebSocket follow the response that opened it. Their parent is the client's span.
-      return new CallSpan(path, this.#hasEnded ? this.#parent : this.#span.context, this.#connection);
+      return new CallSpan(labels, path, this.#hasEnded ? this.#parent : this.#span.context, this.#connection);
     }
 
     end({ error, isStream, status }: RequestRecord): void {
@@ -180,7 +182,10 @@ export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
 }
 
 /** The conventions define names for gRPC, Connect, Dubbo and JSON-RPC only, so `trpc` is a custom value. */
-const rpcAttributes = (path: string): Attributes => ({ 'rpc.system.name': 'trpc', 'rpc.method': path });
+const rpcAttributes = (protocol: 'trpc' | 'mcp', path: string): Attributes => ({
+  'rpc.system.name': protocol === 'mcp' ? 'jsonrpc' : protocol,
+  'rpc.method': path,
+});
 
 /** tRPC error codes that map to HTTP statuses of 500 or more. */
 const serverErrors: ReadonlySet<string> = new Set([

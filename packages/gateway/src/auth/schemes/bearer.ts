@@ -1,6 +1,6 @@
 import { isObject } from '../../http/isObject.ts';
 import { isText, isTextList, optional, type OptionRules, required, text } from '../../http/optionRules.ts';
-import type { HeaderSource, ProtectedResource, Scheme } from '../../calls/scheme.ts';
+import { metadataPath, type HeaderSource, type ProtectedResource, type Scheme } from '../../calls/scheme.ts';
 import { challengeOf, commonMembers, type SchemeOptions } from './options.ts';
 
 /** Options of `bearer()`. */
@@ -103,8 +103,6 @@ export function bearerChallenge(realm?: string, resourceMetadata?: string): Sche
   return (error) => (error ? challengeWith(error) : missing);
 }
 
-const wellKnown = '/.well-known/oauth-protected-resource';
-
 /**
  * Creates the metadata of a protected resource, and its URL, which challenges contain (RFC 9728 §5.1).
  */
@@ -115,7 +113,7 @@ function protectedResource({
   const { origin, pathname } = new URL(resource);
   // RFC 9728 §3.1: the well-known path is inserted between the host and the path, without a trailing slash after the
   // host.
-  const path = `${wellKnown}${pathname === '/' ? '' : pathname}` as const;
+  const path = `${metadataPath}${pathname === '/' ? '' : pathname}` as const;
   const document = (scopes: readonly string[]) => ({
     resource,
     authorization_servers: authorizationServers,

@@ -83,6 +83,6 @@ it.each(['/notes', 'api.example', 'ftp://api.example', 'https://api.example?a=1'
 it('createGateway rejects a route at the path of the metadata', async () => {
   const page = () => ({ status: 200, headers: [] });
   await expect(gatewayOf({}, { '/.well-known/oauth-protected-resource': page })).rejects.toThrow(
-    'is served twice: by routes, documentPath or the metadata of a protected resource',
+    'is served twice: by routes, documentPath, mcp or the metadata of a protected resource',
   );
 });

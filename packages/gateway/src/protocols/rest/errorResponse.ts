@@ -1,7 +1,6 @@
 import { TRPCError, type TRPCErrorShape } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
-import { BodyTooLargeError } from '../../http/request.ts';
 import { type Header, OutgoingResponse } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
@@ -127,17 +126,6 @@ export class RestStatusError extends TRPCError {
     this.status = status;
   }
 }
-
-export const bodyTooLarge = (message: string): LimitError =>
-  new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
-
-/** Creates the error of a call whose client disconnected. */
-export const clientClosedError = (cause: unknown): TRPCError =>
-  new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client disconnected.', cause });
-
-/** Converts an error while receiving a body: 413 for a body that is too large, otherwise `CLIENT_CLOSED_REQUEST`. */
-export const receiveError = (cause: unknown): TRPCError =>
-  cause instanceof BodyTooLargeError ? bodyTooLarge(cause.message) : clientClosedError(cause);
 
 /** @throws if the data of a declared error does not match its schema */
 function restError(

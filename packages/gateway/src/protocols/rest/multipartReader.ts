@@ -2,8 +2,8 @@ import { TRPCError } from '@trpc/server';
 import { boundaryOf, MultipartError, parseMultipart, type PartHead } from '../../http/multipart.ts';
 import type { Bytes } from '../../http/request.ts';
 import type { UploadedFile } from '../../http/upload.ts';
+import { bodyTooLarge, receiveError } from '../../calls/receiveError.ts';
 import { tooManyFields } from '../../calls/queryParameters.ts';
-import { bodyTooLarge, receiveError } from './errorResponse.ts';
 
 type PartEvent = PartHead | Bytes;
 

@@ -11,7 +11,7 @@ import {
   type OperationUpload,
 } from '../../operations/operationBody.ts';
 import type { AllLimits } from '../../calls/limits.ts';
-import { receiveError } from './errorResponse.ts';
+import { receiveError } from '../../calls/receiveError.ts';
 import { MultipartReader } from './multipartReader.ts';
 
 interface ReceiveOptions {

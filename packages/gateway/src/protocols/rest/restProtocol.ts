@@ -12,18 +12,13 @@ import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import { idempotencyKey } from '../../calls/idempotencyKey.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import type { Target } from '../../calls/policy.ts';
+import { clientClosedError } from '../../calls/receiveError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import type { Protocol } from '../protocol.ts';
 import { RequestRun, type RunSettings } from '../requestRun.ts';
-import {
-  allowOf,
-  clientClosedError,
-  methodNotAllowed,
-  RestStatusError,
-  type ErrorResponse,
-} from './errorResponse.ts';
+import { allowOf, methodNotAllowed, RestStatusError, type ErrorResponse } from './errorResponse.ts';
 import { headerTexts } from './headerFields.ts';
 import { createPathMatcher } from './pathMatcher.ts';
 import { readInput, strictIssues } from './readInput.ts';

@@ -5,7 +5,8 @@ import type { Target } from '../../calls/policy.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import type { RouteHandler, RouteTable } from '../../calls/routes.ts';
 import type { Protocol } from '../protocol.ts';
-import { allowOf, methodNotAllowed, receiveError, type ErrorResponse } from './errorResponse.ts';
+import { receiveError } from '../../calls/receiveError.ts';
+import { allowOf, methodNotAllowed, type ErrorResponse } from './errorResponse.ts';
 
 /** The routes of a path, and the one that a request addresses. */
 interface RouteTarget extends Target {

@@ -1,0 +1,14 @@
+import { TRPCError } from '@trpc/server';
+import { BodyTooLargeError } from '../http/request.ts';
+import { LimitError } from '../procedures/limitError.ts';
+
+export const bodyTooLarge = (message: string): LimitError =>
+  new LimitError('body-bytes', { code: 'PAYLOAD_TOO_LARGE', message });
+
+/** Creates the error of a call whose client disconnected. */
+export const clientClosedError = (cause: unknown): TRPCError =>
+  new TRPCError({ code: 'CLIENT_CLOSED_REQUEST', message: 'The client disconnected.', cause });
+
+/** Converts an error while receiving a body: 413 for a body that is too large, otherwise `CLIENT_CLOSED_REQUEST`. */
+export const receiveError = (cause: unknown): TRPCError =>
+  cause instanceof BodyTooLargeError ? bodyTooLarge(cause.message) : clientClosedError(cause);

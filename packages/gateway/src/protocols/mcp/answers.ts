@@ -1,0 +1,53 @@
+import type { OutgoingResponse } from '../../http/response.ts';
+import { hasScopes } from '../../auth/scopes.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
+import type { McpSettings } from '../mcpEndpoint.ts';
+import { olderVersions, supportedVersions, type Message } from './message.ts';
+import { listen } from './eventStream.ts';
+import { errorCodes, errorResponse, resultResponse } from './responses.ts';
+import type { Tools } from './tools.ts';
+
+/** What the messages that call no tool are answered from. */
+export interface Catalog {
+  readonly tools: Tools;
+  readonly server: McpSettings['server'];
+}
+
+/** How long clients may keep what the server says of itself, in milliseconds: it changes with a deploy only. */
+const ttlMs = 60_000;
+
+const capabilities = { tools: {} };
+
+/** Responds to a message that calls no tool. */
+export function answer(message: Message, context: RequestContext, catalog: Catalog): OutgoingResponse {
+  const { id, isCurrent, method, params } = message;
+  const { server } = catalog;
+  if (method === 'tools/list') return resultResponse(toolList(isCurrent, context, catalog), id);
+  if (isCurrent && method === 'subscriptions/listen') return listen(message);
+  if (isCurrent && method === 'server/discover') {
+    const _meta = { 'io.modelcontextprotocol/serverInfo': server };
+    const caching = { ttlMs, cacheScope: 'public' };
+    const result = { resultType: 'complete', supportedVersions, capabilities, ...caching, _meta };
+    return resultResponse(JSON.stringify(result), id);
+  }
+  if (!isCurrent && method === 'ping') return resultResponse('{}', id);
+  if (!isCurrent && method === 'initialize') {
+    const requested = olderVersions.find((version) => version === params['protocolVersion']);
+    const protocolVersion = requested ?? olderVersions[0];
+    return resultResponse(JSON.stringify({ protocolVersion, capabilities, serverInfo: server }), id);
+  }
+  // In an older revision, 404 is the status of a session that has ended.
+  const status = isCurrent ? 404 : 200;
+  return errorResponse(status, errorCodes.methodNotFound, 'This server has tools only.', id);
+}
+
+/** Returns the list of the tools that the caller may call, as JSON. */
+function toolList(isCurrent: boolean, context: RequestContext, { tools }: Catalog): string {
+  const all = [...tools.values()];
+  const entries = all
+    .filter(({ procedure: { scopes } }) => scopes === undefined || hasScopes(context, scopes))
+    .map(({ entry }) => entry);
+  const cacheScope = all.some(({ procedure }) => procedure.scopes) ? 'private' : 'public';
+  const caching = isCurrent ? `,"ttlMs":${ttlMs},"cacheScope":"${cacheScope}","resultType":"complete"` : '';
+  return `{"tools":[${entries.join(',')}]${caching}}`;
+}

@@ -1,0 +1,58 @@
+import { isTrackedEnvelope } from '@trpc/server';
+import { isObject } from '../../http/isObject.ts';
+import { mapMaybePromise } from '../../http/maybePromise.ts';
+import { OutgoingResponse } from '../../http/response.ts';
+import type { EventFormat } from '../../http/serverSentEvents.ts';
+import { boundedJson } from '../../calls/responseBytes.ts';
+import type { Message } from './message.ts';
+import { errorCodes, errorResponse, eventStreamType, messageEvent, resultMessage } from './responses.ts';
+import type { ToolCall } from './tools.ts';
+
+/**
+ * Creates the format of the stream of a subscription: each value is progress, if the client asks for it, and the last one
+ * is the result.
+ * @param results returns the result after the last value, and that of an error
+ */
+export function progressFormat(
+  { id, maxBytes, meta, tool }: ToolCall,
+  results: { end(last: unknown): string } & Pick<EventFormat, 'error'>,
+): EventFormat {
+  const { progressToken } = meta;
+  const isAsked = typeof progressToken === 'string' || Number.isSafeInteger(progressToken);
+  let last: unknown;
+  let progress = 0;
+  return {
+    // A comment: uWebSockets.js sends the head only with the first bytes of the body.
+    start: ':\n\n',
+    ping: ':\n\n',
+    get end() {
+      return messageEvent(resultMessage(results.end(last), id));
+    },
+    event: (value) =>
+      mapMaybePromise(tool.parseEvent(isTrackedEnvelope(value) ? value[1] : value), (data) => {
+        last = data;
+        progress += 1;
+        const json = boundedJson(data, maxBytes);
+        if (!isAsked) return '';
+        const params = { progressToken, progress, message: typeof data === 'string' ? data : json };
+        return messageEvent(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
+      }),
+    error: (cause) => messageEvent(resultMessage(results.error(cause), id)),
+  };
+}
+
+/**
+ * Responds to `subscriptions/listen`. The tools do not change while the process runs, so the stream acknowledges that it
+ * will have no notification, and ends.
+ */
+export function listen({ id, params }: Message): OutgoingResponse {
+  if (!isObject(params['notifications'])) {
+    return errorResponse(200, errorCodes.invalidParams, 'params.notifications must be an object.', id);
+  }
+  const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
+  const method = 'notifications/subscriptions/acknowledged';
+  const acknowledgement = { jsonrpc: '2.0', method, params: { notifications: {}, _meta } };
+  const end = resultMessage(JSON.stringify({ resultType: 'complete', _meta }), id);
+  const text = messageEvent(JSON.stringify(acknowledgement)) + messageEvent(end);
+  return new OutgoingResponse(200, [], text, eventStreamType);
+}

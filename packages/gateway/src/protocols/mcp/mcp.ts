@@ -1,0 +1,27 @@
+import { requireOptions, text, type OptionRules } from '../../http/optionRules.ts';
+import type { McpEndpoint } from '../mcpEndpoint.ts';
+import { createMcpProtocol } from './mcpProtocol.ts';
+
+export type { McpEndpoint } from '../mcpEndpoint.ts';
+
+/** Options of `mcp()`. */
+export interface McpOptions {
+  /** The path at which MCP is served. Default: `/mcp`. */
+  readonly path?: `/${string}`;
+}
+
+const rules: OptionRules<McpOptions> = { path: text };
+
+/**
+ * Serves procedures with `mcp` in their metadata as tools of the Model Context Protocol: Streamable HTTP of the
+ * revision 2026-07-28, and of 2025-11-25 and 2025-06-18 without sessions.
+ *
+ * ```ts
+ * const gateway = await createGateway({ router, createContext, document, mcp: mcp() });
+ * ```
+ * @throws {GatewayError} for an option that is unknown or invalid
+ */
+export function mcp(options: McpOptions = {}): McpEndpoint {
+  requireOptions('mcp', options, rules);
+  return { path: options.path ?? '/mcp', protocol: createMcpProtocol };
+}

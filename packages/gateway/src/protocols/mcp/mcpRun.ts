@@ -1,0 +1,216 @@
+// Hot path: every request of a tool runs through it.
+import { TRPCError } from '@trpc/server';
+import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
+import { isObject } from '../../http/isObject.ts';
+import { mapMaybePromise } from '../../http/maybePromise.ts';
+import type { HttpRequest } from '../../http/request.ts';
+import { isAsyncIterable, OutgoingResponse, type Header } from '../../http/response.ts';
+import { ServerSentEvents } from '../../http/serverSentEvents.ts';
+import { scopeRejection } from '../../auth/scopes.ts';
+import { idempotencyKey } from '../../calls/idempotencyKey.ts';
+import { receiveError } from '../../calls/receiveError.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
+import { originalOf } from '../../procedures/clientError.ts';
+import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
+import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
+import { LimitError } from '../../procedures/limitError.ts';
+import type { McpSettings } from '../mcpEndpoint.ts';
+import { RequestRun } from '../requestRun.ts';
+import { answer, type Catalog } from './answers.ts';
+import { readMessage, type Message } from './message.ts';
+import { progressFormat } from './eventStream.ts';
+import { errorCodes, errorResponse, eventStreamType, resultResponse, withId } from './responses.ts';
+import { bytesResult, errorResult, isBlobs, outputResult, shownError } from './toolResult.ts';
+import type { ToolCall } from './tools.ts';
+
+interface RunOptions extends McpSettings, Catalog {
+  /** Responds with the status of an error. */
+  reject(error: TRPCError, context: RequestContext, id?: Message['id']): OutgoingResponse;
+}
+
+/** The interval of pings while a subscription has no event, in milliseconds: below the idle timeouts of proxies. */
+const defaultPingMs = 15_000;
+
+/** Runs one request, from its body to its response. The methods run in their order here. */
+export class McpRun extends RequestRun<RunOptions> implements RawInputs {
+  /** Set before the context is created. */
+  #call!: ToolCall;
+
+  protected receive(): void {
+    const { context, settings } = this;
+    const { request } = context;
+    // A message that calls no tool is no call.
+    context.calls = 0;
+    const error = typeError(request);
+    if (error) return this.finish(settings.reject(error, context));
+    const { maxBodyBytes } = settings.limits;
+    const bytes = request.bodyNow?.(maxBodyBytes);
+    if (bytes) return this.#read(bytes);
+    request.body(maxBodyBytes).then(
+      (received) => this.#read(received),
+      (cause: unknown) => this.finish(settings.reject(receiveError(cause), context)),
+    );
+  }
+
+  #read(bytes: Uint8Array): void {
+    const { context, settings } = this;
+    const message = readMessage(context.request, bytes);
+    if (message instanceof OutgoingResponse) return this.finish(message);
+    if (message.method === 'tools/call') return this.#admit(message);
+    let response: OutgoingResponse;
+    try {
+      response = answer(message, context, settings);
+    } catch (cause) {
+      // `scopes` of a scheme has failed.
+      response = settings.reject(failureOf(cause).error, context, message.id);
+    }
+    this.finish(response);
+  }
+
+  /** Checks the scopes, and lets the policies see the tool if the head of the request did not name it. */
+  #admit(message: Message): void {
+    const { context, settings } = this;
+    const { id, params } = message;
+    const { name, arguments: args } = params;
+    const tool = typeof name === 'string' ? settings.tools.get(name) : undefined;
+    if (tool === undefined || !(args === undefined || isObject(args))) {
+      const problem = 'params must have the name of a tool, and arguments that are an object, if any.';
+      return this.finish(errorResponse(200, errorCodes.invalidParams, problem, id));
+    }
+    const { procedure, target } = tool;
+    const { maxResponseBytes: maxBytes } = settings.limits;
+    this.#call = { ...message, tool, args, maxBytes };
+    context.calls = 1;
+    context.operation = procedure.path;
+    const start = (rejection: TRPCError | undefined) => {
+      const error = rejection ?? (procedure.scopes && scopeRejection(context, procedure.scopes));
+      if (error) return this.finish(settings.reject(error, context, id));
+      return this.createContext(procedure.takesKey, undefined);
+    };
+    if (context.target === target) return start(undefined);
+    context.target = target;
+    void mapMaybePromise(settings.admitCall(context), start);
+  }
+
+  protected readKey(): string | undefined {
+    return idempotencyKey(this.context.request, this.#call.tool.procedure.idempotent);
+  }
+
+  protected start(ctx: unknown): void {
+    const { context, key, settings } = this;
+    const { args, tool } = this.#call;
+    const { procedure } = tool;
+    if (ctx instanceof Failure) return this.settle(0, ctx);
+    context.ctx = ctx;
+    // A stream outlives its call: its signal must abort when the client closes the response.
+    if (procedure.type === 'subscription' || tool.contentType !== undefined) context.follow();
+    const start = () => settings.calls.start(procedure, ctx, this, 0, context, this);
+    if (key === undefined || !procedure.idempotent) return start();
+    // Not the body, since a repeat has another id.
+    this.reserve({ procedure, key, head: [args], body: undefined }, start);
+  }
+
+  /** Reads the input. The first input parser calls it, after the middlewares before that. */
+  read(): unknown {
+    const { args, tool } = this.#call;
+    const { maxJsonDepth } = this.settings.limits;
+    this.context.input = args;
+    if (isDeeper(args, maxJsonDepth)) throw depthError(maxJsonDepth);
+    return (this.context.input = tool.inputOf(args));
+  }
+
+  settle(_index: number, outcome: unknown): void {
+    const { tool } = this.#call;
+    this.reservation?.settle(outcome);
+    if (outcome instanceof Failure) return this.#fail(outcome.error);
+    if (tool.procedure.type === 'subscription') return this.#stream(outcome);
+    try {
+      if (tool.contentType === undefined && !isBlobs(outcome)) {
+        return this.#respond(outputResult(outcome, this.#call));
+      }
+    } catch (cause) {
+      return this.#fail(cause);
+    }
+    bytesResult(outcome, this.#call).then(
+      (result) => this.#respond(result),
+      (cause: unknown) => this.#fail(cause),
+    );
+  }
+
+  /** Responds with the values of a subscription as progress, and with the last one as the result. */
+  #stream(output: unknown): void {
+    const { context, settings } = this;
+    const call = this.#call;
+    let iterator: AsyncIterator<unknown>;
+    try {
+      const events = isObservable(output) ? observableToAsyncIterable(output, context.signal) : output;
+      if (!isAsyncIterable(events)) {
+        throw new Error('The subscription returned neither an async iterable nor an observable.');
+      }
+      iterator = events[Symbol.asyncIterator]();
+    } catch (cause) {
+      return this.#fail(cause);
+    }
+    const format = progressFormat(call, {
+      end: (last) => outputResult(last, call),
+      error: (cause) => this.#failure(settings.toError(cause)),
+    });
+    const times = settings.eventTimes;
+    const body = new ServerSentEvents(iterator, format, {
+      ...times,
+      pingMs: times.pingMs ?? defaultPingMs,
+      watch: (onRevoked) => settings.watch(context, onRevoked),
+      abort: () => context.abort(),
+    });
+    this.finish(new OutgoingResponse(200, this.#headers(), body, eventStreamType));
+  }
+
+  /** Responds with the error of the call. */
+  #fail(cause: unknown): void {
+    const { context } = this;
+    // The error is a consequence of the disconnect, unless the response is stored for a repeat of the request.
+    if (context.request.isAborted && this.reservation === undefined) {
+      return this.finish(new OutgoingResponse(499));
+    }
+    this.#respond(this.#failure(failureOf(cause).error));
+  }
+
+  /** Reports the error of the call, and returns its result. */
+  #failure(error: TRPCError): string {
+    const { context, settings } = this;
+    const { errors, path, type } = this.#call.tool.procedure;
+    const { ctx, input, request } = context;
+    settings.reportError?.({ error: originalOf(error), path, type, input, ctx, request });
+    const shown = shownError(error, errors);
+    if (error instanceof LimitError) context.limit = error.limit;
+    else if (shown.status >= 500) context.error = originalOf(error);
+    return errorResult(shown, this.#call, context);
+  }
+
+  #respond(result: string): void {
+    this.finish(resultResponse(result, this.#call.id, this.#headers()));
+  }
+
+  /** The headers that the procedure has set, without the content type for REST. */
+  #headers(): Header[] {
+    const { headers } = this.context.response;
+    return headers.length === 0 ? headers : headers.filter(([name]) => name !== 'content-type');
+  }
+
+  protected override finish(response: OutgoingResponse): void {
+    const { body } = response;
+    // The stored response to an earlier request has the id of that request.
+    if (this.key !== undefined && this.reservation === undefined && typeof body === 'string') {
+      response.body = withId(body, this.#call.id);
+    }
+    super.finish(response);
+  }
+}
+
+/** Returns the error of a request whose body is not JSON, or not readable. */
+function typeError(request: HttpRequest): TRPCError | undefined {
+  const isJson = /^application\/json *(?:;|$)/i.test(request.header('content-type') ?? '');
+  if (isJson && /^identity$/i.test(request.header('content-encoding') ?? 'identity')) return undefined;
+  const message = 'The Content-Type must be application/json, without a Content-Encoding.';
+  return new TRPCError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
+}

@@ -1,0 +1,48 @@
+import { OutgoingResponse, type Header } from '../../http/response.ts';
+
+export type MessageId = string | number;
+
+const jsonType: readonly Header[] = [['content-type', 'application/json']];
+
+export const eventStreamType: readonly Header[] = [
+  ['content-type', 'text/event-stream'],
+  ['cache-control', 'no-cache, no-transform'],
+  ['x-accel-buffering', 'no'],
+];
+
+/** Codes of JSON-RPC 2.0 (§5.1) and of MCP (2026-07-28, "Error Codes"). */
+export const errorCodes = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  internalError: -32_603,
+  headerMismatch: -32_020,
+  unsupportedVersion: -32_022,
+} as const;
+
+/** Writes an error of the protocol. Those of calls are results. @param id `undefined` if the message has none */
+export function errorResponse(
+  status: number,
+  code: number,
+  message: string,
+  id?: MessageId,
+  data?: object,
+): OutgoingResponse {
+  const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message, data }, id });
+  return new OutgoingResponse(status, [], body, jsonType);
+}
+
+/** Writes a response message. The id is its last member, so that `withId` finds it. */
+export const resultMessage = (result: string, id: MessageId): string =>
+  `{"jsonrpc":"2.0","result":${result},"id":${JSON.stringify(id)}}`;
+
+export const resultResponse = (result: string, id: MessageId, headers: Header[] = []): OutgoingResponse =>
+  new OutgoingResponse(200, headers, resultMessage(result, id), jsonType);
+
+/** Replaces the id of a message that was stored for another request. In a text, the quotes would be escaped. */
+export const withId = (message: string, id: MessageId): string =>
+  `${message.slice(0, message.lastIndexOf(',"id":'))},"id":${JSON.stringify(id)}}`;
+
+/** Formats a message as a server-sent event. */
+export const messageEvent = (message: string): string => `event: message\ndata: ${message}\n\n`;

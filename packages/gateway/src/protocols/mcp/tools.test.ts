@@ -1,0 +1,269 @@
+import { initTRPC } from '@trpc/server';
+import { observable } from '@trpc/server/observable';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { createGateway } from '../../gateway.ts';
+import type { RequestRecord } from '../../calls/requestRecord.ts';
+import type { GatewayMeta } from '../../procedures/meta.ts';
+import { mcp } from './mcp.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const tool = t.procedure.meta({ mcp: true });
+
+const serve = (procedures: Parameters<typeof t.router>[0], options: object = {}) =>
+  createGateway({
+    router: t.router(procedures),
+    createContext: () => ({}),
+    document: { title: 'Tools', version: '1.0.0' },
+    mcp: mcp(),
+    ...options,
+  });
+
+interface Listed {
+  readonly name: string;
+  readonly [member: string]: unknown;
+}
+
+async function request(
+  procedures: Parameters<typeof t.router>[0],
+  method: string,
+  params: object = {},
+  options: object = {},
+) {
+  const { fetch } = await serve(procedures, options);
+  const response = await fetch('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  const text = await response.text();
+  const data = /^data: (.*)$/m.exec(text)?.[1] ?? text;
+  return (
+    JSON.parse(data) as {
+      readonly result: { readonly tools: readonly Listed[] } & Readonly<Record<string, unknown>>;
+    }
+  ).result;
+}
+
+const list = async (procedures: Parameters<typeof t.router>[0]) =>
+  (await request(procedures, 'tools/list')).tools;
+
+it.each<[problem: string, procedures: Parameters<typeof t.router>[0], message: string]>([
+  [
+    'an input that is a text',
+    { add: tool.input(z.string()).query(() => 1) },
+    'Procedure "add" cannot be a tool: its input is not an object, as the arguments of a tool are; use z.object({ … }).',
+  ],
+  [
+    'an input that is a list',
+    { add: tool.input(z.array(z.int())).query(() => 1) },
+    'its input is not an object',
+  ],
+  [
+    'an input that is a function',
+    { add: tool.input((value: unknown) => value).query(() => 1) },
+    'its input is a function, which has no JSON Schema; use z.object({ … }).',
+  ],
+  [
+    'a file',
+    { add: tool.input(z.object({ photo: z.file() })).mutation(() => 1) },
+    'in its input, "photo" is a file, which JSON does not support',
+  ],
+  [
+    'a name that is too long',
+    { ['a'.repeat(129)]: tool.query(() => 1) },
+    'use 1 to 128 letters, digits, "_", "-" and ".", with mcp: { name: … }.',
+  ],
+  [
+    'a name with a space',
+    { add: t.procedure.meta({ mcp: { name: 'add it' } }).query(() => 1) },
+    'its name is "add it"; use 1 to 128 letters',
+  ],
+  [
+    'a name that is used twice',
+    { books: t.router({ add: tool.query(() => 1) }), books_add: tool.query(() => 2) },
+    'Procedure "books_add" cannot be a tool: "books.add" has the name "books_add" too; give one of them another, with mcp: { name: … }.',
+  ],
+  [
+    'a misspelt hint',
+    { add: t.procedure.meta({ mcp: { annotations: { readonlyHint: true } } as never }).query(() => 1) },
+    'Procedure "add": "readonlyHint" is not an option of mcp.annotations; did you mean "readOnlyHint"?',
+  ],
+  [
+    'an unknown member',
+    { add: t.procedure.meta({ mcp: { names: 'add' } as never }).query(() => 1) },
+    '"names" is not an option of mcp; did you mean "name"?',
+  ],
+  [
+    'another value',
+    { add: t.procedure.meta({ mcp: 'add' as never }).query(() => 1) },
+    'mcp is "add"; it must be true, or an object such as mcp: { description: \'Adds a book.\' }',
+  ],
+])('createGateway rejects a tool with %s', async (_problem, procedures, message) => {
+  await expect(serve(procedures)).rejects.toThrow(message);
+});
+
+it.each([
+  [
+    { mcp: mcp({ path: '/trpc/add' }) },
+    'The paths of the procedures "add" below "/trpc" are also paths of routes',
+  ],
+  [{ mcp: mcp({ path: '/v1/add' }) }, '/v1/add is the path of the document or of a route'],
+  [{ mcp: mcp({ path: 'tools' as '/' }) }, 'mcpPath is "tools"; it must start with a slash'],
+  [{ routes: { 'POST /mcp': () => ({ status: 200, headers: [] }) } }, 'POST "/mcp" is served twice'],
+  [{ mcp: true }, 'mcp is true; it must be an object, such as mcp: mcp(), which trpc-gateway/mcp exports'],
+])('createGateway rejects a path of tools that is taken: %#', async (options, message) => {
+  const add = t.procedure.meta({ openapi: { method: 'POST', path: '/add' }, mcp: true }).mutation(() => 1);
+  await expect(serve({ add }, options)).rejects.toThrow(message);
+});
+
+it('mcp() rejects an unknown option', () => {
+  expect(() => mcp({ paths: '/tools' } as never)).toThrow(
+    '"paths" is not an option of mcp; did you mean "path"?',
+  );
+});
+
+it('tools are served at another path, also below that of REST', async () => {
+  const { fetch, serves } = await serve(
+    { add: tool.query(() => 1) },
+    { restBasePath: '/', mcp: mcp({ path: '/tools' }) },
+  );
+  const response = await fetch('http://localhost/tools', { method: 'POST' });
+  expect([response.status, serves('/tools')]).toEqual([415, true]);
+});
+
+it.each<[meta: GatewayMeta, type: 'query' | 'mutation', annotations: object]>([
+  [{ mcp: true }, 'query', { readOnlyHint: true }],
+  [{ mcp: true }, 'mutation', { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
+  [
+    { mcp: true, openapi: { method: 'POST' } },
+    'mutation',
+    { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+  ],
+  [
+    { mcp: true, openapi: { method: 'PUT' } },
+    'mutation',
+    { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  ],
+  [
+    { mcp: { annotations: { destructiveHint: false } }, openapi: { method: 'DELETE' } },
+    'mutation',
+    { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
+  ],
+  [{ mcp: { annotations: { readOnlyHint: false } } }, 'query', { readOnlyHint: false }],
+])('the hints of a tool with the metadata %j, a %s, are %j', async (meta, type, annotations) => {
+  const procedure = t.procedure.meta(meta);
+  const add = type === 'query' ? procedure.query(() => 1) : procedure.mutation(() => 1);
+  expect((await list({ add }))[0]?.['annotations']).toEqual(annotations);
+});
+
+it('false leaves out a procedure of a base procedure with tools', async () => {
+  const tools = await list({ a: tool.query(() => 1), b: tool.meta({ mcp: false }).query(() => 1) });
+  expect(tools.map(({ name }) => name)).toEqual(['a']);
+});
+
+it('chained inputs are one schema, a union has the type object, and a schema with an id is not behind a reference', async () => {
+  const Point = z.object({ x: z.int() }).meta({ id: 'Point', description: 'A point.' });
+  const tools = await list({
+    chained: tool
+      .input(z.object({ a: z.string() }))
+      .input(z.object({ b: z.string().optional() }))
+      .query(() => 1),
+    union: tool.input(z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])).query(() => 1),
+    named: tool.input(Point).query(() => 1),
+    nested: tool.input(z.object({ from: Point, to: Point })).query(() => 1),
+    optional: tool.input(z.object({ a: z.string() }).optional()).query(() => 1),
+    alias: tool.input(z.lazy(() => Point).meta({ id: 'Alias' })).query(() => 1),
+    twice: tool.input(Point.meta({ id: 'Other', description: 'Another.' })).query(() => 1),
+  });
+  const point = {
+    type: 'object',
+    properties: { x: expect.anything() as unknown },
+    required: ['x'],
+    description: 'A point.',
+  };
+  expect(tools.map(({ inputSchema }) => inputSchema)).toEqual([
+    { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['a'] },
+    {
+      type: 'object',
+      anyOf: [expect.objectContaining({ required: ['a'] }), expect.objectContaining({ required: ['b'] })],
+    },
+    point,
+    {
+      type: 'object',
+      properties: { from: { $ref: '#/$defs/Point' }, to: { $ref: '#/$defs/Point' } },
+      required: ['from', 'to'],
+      $defs: { Point: point },
+    },
+    { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+    point,
+    { ...point, description: 'Another.' },
+  ]);
+});
+
+it('a recursive schema without an id has a definition too', async () => {
+  const [only] = await list({ add: tool.input(z.object({ value: z.json() })).query(() => 1) });
+  expect(JSON.stringify(only?.['inputSchema'])).toContain('"$ref":"#/$defs/schema"');
+});
+
+it('only an output that is an object has a schema, and not one that may be absent', async () => {
+  const tools = await list({
+    object: tool.output(z.object({ a: z.int() })).query(() => ({ a: 1 })),
+    list: tool.output(z.array(z.int())).query(() => []),
+    optional: tool.output(z.object({ a: z.int() }).optional()).query(() => undefined),
+    nullable: tool.output(z.object({ a: z.int() }).nullable()).query(() => null),
+    nothing: tool.output(z.void()).query(() => {}),
+    any: tool.query(() => 1),
+  });
+  expect(tools.map(({ name, outputSchema }) => [name, outputSchema !== undefined])).toEqual([
+    ['object', true],
+    ['list', false],
+    ['optional', false],
+    ['nullable', false],
+    ['nothing', false],
+    ['any', false],
+  ]);
+});
+
+it('an observable is a subscription too', async () => {
+  const count = tool.subscription(() =>
+    observable<number>((observer) => {
+      observer.next(1);
+      observer.next(2);
+      observer.complete();
+    }),
+  );
+  expect(await request({ count }, 'tools/call', { name: 'count' })).toMatchObject({
+    content: [{ text: '2' }],
+  });
+});
+
+it('an output that is neither JSON nor bytes is an unexpected error', async () => {
+  const wrong = t.procedure
+    .meta({ openapi: { method: 'GET', path: '/wrong', produces: 'image/png' }, mcp: true })
+    .query(() => 5);
+  const errors: unknown[] = [];
+  const onResponse = ({ error }: RequestRecord) => errors.push(error);
+  const result = await request({ wrong }, 'tools/call', { name: 'wrong' }, { onResponse });
+  expect(errors).toMatchObject([{ message: 'A tool of bytes returned 5.' }]);
+  expect(result).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('Internal server error') as string }],
+  });
+});
+
+it('bytes of 1 MB are the same in Base64', async () => {
+  const bytes = Uint8Array.from({ length: 1_000_003 }, (_, at) => at % 256);
+  const file = t.procedure
+    .meta({ openapi: { method: 'GET', path: '/file', produces: 'application/pdf' }, mcp: true })
+    .query(async function* stream() {
+      yield bytes.subarray(0, 7);
+      yield bytes.subarray(7);
+    });
+  const { content } = await request({ file }, 'tools/call', { name: 'file' });
+  const [{ resource }] = content as [
+    { readonly resource: { readonly blob: string; readonly mimeType: string } },
+  ];
+  expect(resource.mimeType).toBe('application/pdf');
+  expect(Buffer.from(resource.blob, 'base64').equals(bytes)).toBe(true);
+});

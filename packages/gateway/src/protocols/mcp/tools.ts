@@ -1,0 +1,155 @@
+import { GatewayError, reject } from '../../http/gatewayError.ts';
+import { hasDate, requireJson } from '../../operations/inspectJson.ts';
+import { readDates } from '../../operations/jsonDates.ts';
+import { createReadSchema, type ReadSchema } from '../../operations/readSchema.ts';
+import { acceptsUndefined, inputProperties, isVoid, type Schema } from '../../operations/schema.ts';
+import type { Target } from '../../calls/policy.ts';
+import type { McpMeta } from '../../procedures/meta.ts';
+import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
+import type { Procedure } from '../../procedures/procedures.ts';
+import type { Message } from './message.ts';
+import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
+
+/** A procedure that is served as a tool, as read at start. */
+interface Tool {
+  readonly name: string;
+  readonly procedure: Procedure;
+  /** What a request that names the tool in its head addresses. */
+  readonly target: Target;
+  /** Returns the raw input of the procedure. @param args the arguments of the call, if it has any */
+  readonly inputOf: (args: object | undefined) => unknown;
+  /** The media type of an output of bytes. */
+  readonly contentType: string | undefined;
+  /** Checks an event of a subscription against the schema in its metadata, if there is one. */
+  readonly parseEvent: (event: unknown) => unknown;
+  /** The entry of the list of tools, as JSON. */
+  readonly entry: string;
+}
+
+/** A message that calls a tool. */
+export interface ToolCall extends Message {
+  readonly tool: Tool;
+  readonly args: Record<string, unknown> | undefined;
+  /** The largest output, in bytes. */
+  readonly maxBytes: number;
+}
+
+/** Tools by name, in the order of the router. */
+export type Tools = ReadonlyMap<string, Tool>;
+
+/**
+ * Creates the tools of all procedures with `mcp` in their metadata.
+ * @throws {GatewayError} with a line for each procedure that cannot be a tool: the reason and the fix
+ */
+export function createTools(procedures: readonly Procedure[]): Tools {
+  const served = procedures.filter(({ mcp }) => mcp !== undefined);
+  // In an older revision, the head does not say which tool is called, so all are public or none.
+  const isPublic = served.every((procedure) => procedure.isPublic);
+  const tools = new Map<string, Tool>();
+  const problems: string[] = [];
+  for (const procedure of served) {
+    try {
+      const tool = readTool(procedure, isPublic);
+      const other = tools.get(tool.name)?.procedure.path;
+      if (other !== undefined) {
+        reject(`"${other}" has the name "${tool.name}" too; give one of them another, with mcp: { name: … }`);
+      }
+      tools.set(tool.name, tool);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      problems.push(`Procedure "${procedure.path}" cannot be a tool: ${error.message}.`);
+    }
+  }
+  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  return tools;
+}
+
+function toolName(path: string, { name = path.replaceAll(/[^\w-]/g, '_') }: McpMeta): string {
+  // MCP 2026-07-28, "Tool Names"
+  if (/^[\w.-]{1,128}$/.test(name)) return name;
+  return reject(
+    `its name is "${name.slice(0, 200)}"; use 1 to 128 letters, digits, "_", "-" and ".", with mcp: { name: … }`,
+  );
+}
+
+function readTool(procedure: Procedure, isPublic: boolean): Tool {
+  const { mcp = {}, output, path, rateLimitCost: cost, rest, type } = procedure;
+  const name = toolName(path, mcp);
+  // An output that cannot be described is left out, as in the OpenAPI document.
+  const read = createReadSchema(() => {});
+  const { inputOf, inputSchema } = readInput(procedure, read);
+  const contentType = typeof rest?.produces === 'string' ? rest.produces : undefined;
+  // The output of a subscription is the iterable.
+  const isStream = type === 'subscription';
+  const event = isStream ? rest?.event : undefined;
+  const schema = contentType === undefined ? read(isStream ? event : output, 'output', 'output') : undefined;
+  const written = schema && !acceptsUndefined(schema) ? writeJsonSchema(schema) : {};
+  const { summary, description = summary } = rest ?? {};
+  const entry = {
+    name,
+    title: mcp.title ?? (summary === description ? undefined : summary),
+    description: mcp.description ?? description,
+    inputSchema,
+    // Clients require an object that matches it, so not of an output that may be `null`.
+    outputSchema: written['type'] === 'object' ? written : undefined,
+    annotations: annotationsOf(procedure, mcp),
+  };
+  return {
+    name,
+    procedure,
+    target: { procedures: [procedure], callCount: 1, cost, isPublic },
+    inputOf,
+    contentType,
+    parseEvent: event ? parseFunction(event as Parser) : (value) => value,
+    entry: JSON.stringify(entry),
+  };
+}
+
+/** @throws {GatewayError} for an input that the arguments of a tool, which are an object, cannot carry */
+function readInput(
+  { inputs }: Procedure,
+  read: ReadSchema,
+): Pick<Tool, 'inputOf'> & { readonly inputSchema: JsonSchema } {
+  const schemas = inputs.map((input) => {
+    const schema =
+      read(input, 'input', 'input') ??
+      reject('its input is a function, which has no JSON Schema; use z.object({ … })');
+    requireJson(schema, 'input');
+    return schema;
+  });
+  const named =
+    inputProperties(schemas) ??
+    reject('its input is not an object, as the arguments of a tool are; use z.object({ … })');
+  const own = schemas.filter((schema) => !isVoid(schema));
+  if (own.length === 0) {
+    return { inputOf: () => undefined, inputSchema: { type: 'object', additionalProperties: false } };
+  }
+  const [only = {}, ...others] = own;
+  const required = Object.keys(named.shape).filter((name) => !acceptsUndefined(named.shape[name] ?? {}));
+  // A chain of inputs: each reads its properties of the same object.
+  const merged: Schema = {
+    properties: named.shape,
+    ...(required.length > 0 && { required }),
+    ...(named.others && { additionalProperties: named.others }),
+  };
+  const absent = own.every(acceptsUndefined) ? undefined : {};
+  const dated = own.filter(hasDate);
+  return {
+    inputOf: (args = absent) => dated.reduce<unknown>((value, schema) => readDates(schema, value), args),
+    inputSchema: { type: 'object', ...writeJsonSchema(others.length === 0 ? only : merged) },
+  };
+}
+
+/** What the type and the method of a procedure say of its effects. `mcp.annotations` takes precedence. */
+function annotationsOf({ rest, type }: Procedure, { annotations }: McpMeta): object {
+  const { method } = rest ?? {};
+  if (type !== 'mutation') return { readOnlyHint: true, ...annotations };
+  return {
+    readOnlyHint: false,
+    // A client asks its user before a destructive call, so only what is known to add something is not.
+    destructiveHint: method !== 'POST',
+    // RFC 9110 §9.2.2
+    idempotentHint: method === 'PUT' || method === 'DELETE',
+    ...annotations,
+  };
+}

@@ -1,0 +1,376 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TRPCError } from '@trpc/server';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Policy, ReportedError } from 'trpc-gateway';
+import { serve } from '../servers.ts';
+import { call, errorOf, post, revisions, send } from './messages.ts';
+import { createToolGateway } from './toolRouter.ts';
+
+let shared: Promise<Running> | undefined;
+
+type Running = Awaited<ReturnType<typeof run>>;
+
+async function run(options?: Parameters<typeof createToolGateway>[0]) {
+  const created = await createToolGateway(options);
+  return { ...created, server: await serve(created.gateway) };
+}
+
+const atOnce = { deadlineMs: 0, graceMs: 0 };
+
+/** Serves the tools; by one server for all tests without options. */
+async function start(options?: Parameters<typeof createToolGateway>[0]): Promise<Running> {
+  if (options !== undefined) {
+    const own = await run(options);
+    onTestFinished(async () => void (await own.server.close(atOnce)));
+    return own;
+  }
+  const running = await (shared ??= run());
+  running.records.length = 0;
+  running.seen.aborted.length = 0;
+  return running;
+}
+
+afterAll(async () => void (await (await shared)?.server.close(atOnce)));
+
+describe.each(revisions)('results in %s', (revision) => {
+  const options = { revision };
+  const complete = revision === '2026-07-28' ? { resultType: 'complete' } : {};
+
+  it('an object is text and structured content', async () => {
+    const { server, records } = await start();
+    const reply = await call(server, 'books_add', { id: 1, title: 'A "book"' }, options);
+    expect(reply.status).toBe(200);
+    expect(reply.message?.result).toEqual({
+      content: [{ type: 'text', text: '{"id":1,"title":"A \\"book\\""}' }],
+      structuredContent: { id: 1, title: 'A "book"' },
+      ...complete,
+    });
+    await expect.poll(() => records.length).toBe(1);
+    expect(records[0]).toMatchObject({
+      protocol: 'mcp',
+      method: 'POST',
+      path: '/mcp',
+      operation: 'books.add',
+      procedures: ['books.add'],
+      calls: 1,
+      status: 200,
+      isStream: false,
+      error: undefined,
+    });
+  });
+
+  it.each([
+    ['books_list', { limit: 1 }, '[{"id":0,"title":"Book 0"}]'],
+    ['books_count', undefined, '3'],
+    ['test_simple_text', {}, 'This is a simple text response for testing.'],
+  ])('the output of %s, which is no object, is text', async (name, args, text) => {
+    const { server } = await start();
+    const { message } = await call(server, name, args, options);
+    expect(message?.result).toEqual({ content: [{ type: 'text', text }], ...complete });
+  });
+
+  it('no output is no content', async () => {
+    const { server } = await start();
+    const { message } = await call(server, 'drop.book', { id: 1 }, options);
+    expect(message?.result).toEqual({ content: [], ...complete });
+  });
+
+  it('a date-time of the arguments is a date in the input, and a text in the result', async () => {
+    const { server } = await start();
+    const book = { id: 1, title: '', added: '2026-01-31T12:00:00.000Z' };
+    const { message } = await call(server, 'books_add', book, options);
+    expect(message?.result?.['structuredContent']).toEqual(book);
+  });
+
+  it('a default of the input is used without arguments', async () => {
+    const { server } = await start();
+    const { message } = await call(server, 'books_list', undefined, options);
+    expect(message?.result?.['content']).toMatchObject([
+      { text: '[{"id":0,"title":"Book 0"},{"id":1,"title":"Book 1"}]' },
+    ]);
+  });
+
+  it.each([
+    [
+      'orders_order',
+      { quantity: 3 },
+      { code: 'OUT_OF_STOCK', message: 'Too few are left.', status: 409, data: { left: 2 } },
+    ],
+    ['drop.book', { id: 404 }, { code: 'NOT_FOUND', message: 'There is no book 404.', status: 404 }],
+    ['books_add', { id: 1 }, { code: 'BAD_REQUEST', message: 'title: is required.', status: 400 }],
+    ['fail', {}, { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 }],
+    [
+      'hurried',
+      {},
+      {
+        code: 'GATEWAY_TIMEOUT',
+        message: 'The call timed out after 30 ms. Whether it had an effect is unknown.',
+        status: 504,
+      },
+    ],
+  ])('the error of %s with %j is a result', async (name, args, error) => {
+    const reported: ReportedError<unknown>[] = [];
+    const { server, records } = await start({ onError: (each) => reported.push(each) });
+    const reply = await call(server, name, args, options);
+    expect(reply.status).toBe(200);
+    expect(errorOf(reply)).toEqual(error);
+    expect(reply.message?.result?.['structuredContent']).toEqual(
+      revision === '2026-07-28' ? error : undefined,
+    );
+    expect(reported).toMatchObject([{ path: expect.any(String) as string, request: { path: '/mcp' } }]);
+    await expect.poll(() => records.length).toBe(1);
+    expect(records[0]?.error === undefined).toBe(error.status !== 500);
+    expect(records[0]?.limit).toBe(error.status === 504 ? 'call-timeout' : undefined);
+  });
+
+  it.each([
+    [
+      'test_image_content',
+      [{ type: 'image', mimeType: 'image/png', data: expect.stringMatching(/^iVBORw0KGgo/) as string }],
+    ],
+    [
+      'test_audio_content',
+      [{ type: 'audio', mimeType: 'audio/wav', data: expect.stringMatching(/^iVBORw0KGgo/) as string }],
+    ],
+    [
+      'test_embedded_resource',
+      [
+        {
+          type: 'resource',
+          resource: {
+            uri: 'tool:test_embedded_resource/0',
+            mimeType: 'text/html',
+            text: '<p>A resource.</p>',
+          },
+        },
+      ],
+    ],
+    [
+      'test_multiple_content_types',
+      [{ type: 'text' }, { type: 'image' }, { type: 'resource', resource: { mimeType: 'application/json' } }],
+    ],
+  ])('the bytes of %s are content of their type', async (name, content) => {
+    const { server } = await start();
+    const { message } = await call(server, name, {}, options);
+    expect(message?.result).toMatchObject({ content, ...complete });
+  });
+
+  it('bytes over maxResponseBytes are an error', async () => {
+    const { server } = await start({ maxResponseBytes: 50 });
+    const reply = await call(server, 'test_image_content', {}, options);
+    expect(errorOf(reply)).toMatchObject({ code: 'PAYLOAD_TOO_LARGE', status: 413 });
+  });
+
+  it('the values of a subscription are progress, and the last one is the result', async () => {
+    const { server, records } = await start();
+    const reply = await call(server, 'steps', { count: 3 }, { ...options, meta: { progressToken: 'p' } });
+    expect(reply.headers.get('content-type')).toBe('text/event-stream');
+    const progress = reply.messages.slice(0, -1);
+    expect(progress).toEqual(
+      [1, 2, 3].map((step) => ({
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: 'p', progress: step, message: `{"step":${step}}` },
+      })),
+    );
+    expect(reply.message).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      result: {
+        content: [{ type: 'text', text: '{"step":3}' }],
+        structuredContent: { step: 3 },
+        ...complete,
+      },
+    });
+    await expect.poll(() => records.length).toBe(1);
+    expect(records[0]).toMatchObject({ isStream: true, calls: 1, operation: 'steps' });
+  });
+
+  it('without a token a subscription has a result only', async () => {
+    const { server } = await start();
+    const { messages } = await call(server, 'steps', { count: 2 }, options);
+    expect(messages).toMatchObject([{ result: { structuredContent: { step: 2 } } }]);
+    const none = await call(server, 'steps', { count: 0 }, options);
+    expect(none.messages).toMatchObject([{ result: { content: [] } }]);
+  });
+
+  it('the error of a subscription is its result', async () => {
+    const { server } = await start();
+    const reply = await call(server, 'steps', { fails: true }, options);
+    expect(errorOf(reply)).toEqual({ code: 'CONFLICT', message: 'The steps are blocked.', status: 409 });
+  });
+
+  it('closing the response aborts the call', async () => {
+    const { server, seen, records } = await start();
+    for (const [name, args] of [
+      ['slow', { ms: 20_000 }],
+      ['steps', { ms: 50, count: 1000 }],
+      ['drip', {}],
+    ] as const) {
+      seen.aborted.length = 0;
+      records.length = 0;
+      const controller = new AbortController();
+      const calling = call(server, name, args, { ...options, init: { signal: controller.signal } });
+      calling.catch(() => {});
+      await sleep(200);
+      controller.abort();
+      await expect(calling).rejects.toThrow(/abort/i);
+      await expect.poll(() => seen.aborted.length, { timeout: 5000 }).toBe(1);
+    }
+  });
+
+  it('a call with an Idempotency-Key runs once, and its response has the id of each request', async () => {
+    const { server, seen } = await start();
+    const key = crypto.randomUUID();
+    const before = seen.placed;
+    const place = (id: string, item: string) =>
+      call(server, 'orders_place', { item }, { ...options, id, headers: { 'idempotency-key': key } });
+    const first = await place('first', 'tea');
+    const second = await place('"second",', 'tea');
+    expect(seen.placed).toBe(before + 1);
+    expect(second.message).toEqual({ ...first.message, id: '"second",' });
+    expect(second.headers.get('idempotent-replayed')).toBe('true');
+    const other = await place('other', 'coffee');
+    expect([other.message?.id, errorOf(other)]).toMatchObject(['other', { status: 422 }]);
+  });
+
+  it('an unexpected error does not keep its Idempotency-Key', async () => {
+    const { server, seen } = await start();
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const before = seen.placed;
+    for (const id of [1, 2]) {
+      const reply = await call(server, 'orders_place', { item: 'broken' }, { ...options, id, headers });
+      expect(errorOf(reply)).toMatchObject({ status: 500 });
+    }
+    expect(seen.placed).toBe(before + 2);
+  });
+});
+
+describe('policies', () => {
+  it.each(revisions)('a call takes its cost from the rate limit, in %s', async (revision) => {
+    const { server } = await start({ rateLimit: { calls: 7, windowSeconds: 3600 } });
+    expect((await call(server, 'expensive', {}, { revision })).status).toBe(200);
+    const limited = await call(server, 'expensive', {}, { revision, id: 'x' });
+    expect([limited.status, limited.message?.error?.code]).toEqual([429, -32_600]);
+    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await call(server, 'books_count', {}, { revision })).status).toBe(200);
+  });
+
+  it('the name of a cheap tool in the head of an older revision pays nothing for an expensive one', async () => {
+    const { server } = await start({ rateLimit: { calls: 7, windowSeconds: 3600 } });
+    const headers = { 'mcp-method': 'tools/call', 'mcp-name': 'books_count' };
+    const options = { revision: '2025-11-25', headers } as const;
+    expect((await call(server, 'expensive', {}, options)).status).toBe(200);
+    expect((await call(server, 'expensive', {}, options)).status).toBe(429);
+  });
+
+  it.each(revisions)('a policy of the service sees the tool, and rejects it, in %s', async (revision) => {
+    const seenPaths: string[][] = [];
+    const policy: Policy = {
+      admit({ procedures, protocol }) {
+        seenPaths.push([protocol, ...procedures.map(({ path }) => path)]);
+        return procedures.some(({ path }) => path === 'books.count')
+          ? new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Back soon.' })
+          : undefined;
+      },
+    };
+    const { server } = await start({ policies: [policy] });
+    const reply = await call(server, 'books_count', {}, { revision });
+    expect([reply.status, reply.message?.error?.message]).toEqual([503, 'Back soon.']);
+    expect(reply.headers.has('retry-after')).toBe(true);
+    expect(seenPaths.at(-1)).toEqual(['mcp', 'books.count']);
+    expect((await send(server, 'tools/list', {}, { revision })).status).toBe(200);
+  });
+
+  it('too many calls at once are 503', async () => {
+    const { server, seen } = await start({ maxInFlight: 1 });
+    const slow = call(server, 'slow', { ms: 1000 });
+    await sleep(200);
+    const rejected = await call(server, 'books_count');
+    expect([rejected.status, rejected.message?.error?.code]).toEqual([503, -32_603]);
+    expect((await slow).message?.result).toMatchObject({ structuredContent: { waited: 1000 } });
+    expect(seen.aborted).toEqual([]);
+  });
+
+  it('the deadline of the client is that of the call', async () => {
+    const { server } = await start();
+    const reply = await call(server, 'slow', { ms: 5000 }, { headers: { 'grpc-timeout': '50m' } });
+    expect(errorOf(reply)).toMatchObject({ status: 504 });
+  });
+});
+
+it('a tool is listed with its schemas, its texts and hints', async () => {
+  const { server } = await start();
+  const { message } = await send(server, 'tools/list');
+  const { tools, ...caching } = (message?.result ?? {}) as {
+    readonly tools: readonly { readonly name: string; readonly inputSchema: object }[];
+  };
+  expect(caching).toEqual({ ttlMs: 60_000, cacheScope: 'public', resultType: 'complete' });
+  expect(tools.map(({ name }) => name).slice(0, 4)).toEqual([
+    'books_add',
+    'books_list',
+    'drop.book',
+    'books_count',
+  ]);
+  const tool = (name: string) => tools.find((each) => each.name === name);
+  expect(tool('books_add')).toMatchObject({
+    title: 'Add a book',
+    description: 'Adds a book to the shelf.',
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+    inputSchema: { type: 'object', required: ['id', 'title'] },
+    outputSchema: { type: 'object', required: ['id', 'title'] },
+  });
+  expect(tool('books_list')).toMatchObject({
+    title: 'Books',
+    description: 'Lists books.',
+    annotations: { readOnlyHint: true },
+  });
+  expect(tool('drop.book')).toMatchObject({
+    annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
+  });
+  expect(tool('books_count')?.inputSchema).toEqual({ type: 'object', additionalProperties: false });
+  expect(tool('tree')?.inputSchema).toEqual({
+    type: 'object',
+    properties: {
+      name: { type: 'string' },
+      parts: { type: 'array', items: { $ref: '#/$defs/Category' } },
+    },
+    required: ['name'],
+    $defs: {
+      Category: {
+        type: 'object',
+        properties: {
+          name: { type: 'string' },
+          parts: { type: 'array', items: { $ref: '#/$defs/Category' } },
+        },
+        required: ['name'],
+      },
+    },
+  });
+});
+
+it('calls at once have their own responses', async () => {
+  const { server } = await start();
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, (_, id) => call(server, 'books_add', { id, title: '' }, { id })),
+  );
+  expect(replies.map(({ message }) => [message?.id, message?.result?.['structuredContent']])).toEqual(
+    replies.map((_reply, id) => [id, { id, title: '' }]),
+  );
+});
+
+it('a body that arrives in pieces is read', async () => {
+  const { server } = await start();
+  const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+  const pieces = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      for (const piece of text) {
+        controller.enqueue(new TextEncoder().encode(piece));
+        await sleep(1);
+      }
+      controller.close();
+    },
+  });
+  const reply = await post(server, pieces, {}, { duplex: 'half' });
+  expect(reply.message?.result).toEqual({});
+});

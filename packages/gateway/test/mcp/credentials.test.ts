@@ -1,0 +1,180 @@
+import { bearer, createGateway } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
+import { initTRPC } from '@trpc/server';
+import type { GatewayMeta } from 'trpc-gateway/meta';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { serve } from '../servers.ts';
+import { call, errorOf, revisions, send } from './messages.ts';
+import { createProtectedToolGateway, tokens } from './toolRouter.ts';
+
+async function start(options?: Parameters<typeof createProtectedToolGateway>[1]) {
+  const valid = tokens();
+  const created = await createProtectedToolGateway(valid, options);
+  const server = await serve(created.gateway);
+  onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
+  return { ...created, server, valid };
+}
+
+const as = (token: string) => ({ authorization: `Bearer ${token}` });
+
+describe.each(revisions)('credentials in %s', (revision) => {
+  const withToken = (token: string) => ({ revision, headers: as(token) });
+
+  it.each([
+    [
+      'no',
+      {},
+      'Bearer realm="api", resource_metadata="http://127.0.0.1/.well-known/oauth-protected-resource"',
+    ],
+    [
+      'a wrong',
+      as('wrong'),
+      'Bearer realm="api", error="invalid_token", resource_metadata="http://127.0.0.1/.well-known/oauth-protected-resource"',
+    ],
+  ])(
+    'a request with %s token is 401, with the metadata of the resource',
+    async (_what, headers, challenge) => {
+      const { server, records } = await start();
+      for (const method of ['initialize', 'server/discover', 'tools/list', 'tools/call', 'no']) {
+        const params = method === 'tools/call' ? { name: 'books_count' } : {};
+        const reply = await send(server, method, params, { revision, headers });
+        expect([reply.status, reply.message?.error?.code, reply.headers.get('www-authenticate')]).toEqual([
+          401,
+          -32_600,
+          challenge,
+        ]);
+        expect(reply.message).not.toHaveProperty('id');
+      }
+      await expect.poll(() => records.length).toBe(5);
+      expect(records.every(({ protocol, status }) => protocol === 'mcp' && status === 401)).toBe(true);
+    },
+  );
+
+  it('the list has the tools that the scopes of the token allow, and is private', async () => {
+    const { server } = await start();
+    for (const [token, isListed] of [
+      ['reader', false],
+      ['keeper', true],
+    ] as const) {
+      const { message } = await send(server, 'tools/list', {}, withToken(token));
+      const { tools, cacheScope } = (message?.result ?? {}) as {
+        readonly tools: readonly { readonly name: string }[];
+        readonly cacheScope?: string;
+      };
+      expect(tools.some(({ name }) => name === 'books_secret')).toBe(isListed);
+      expect(cacheScope).toBe(revision === '2026-07-28' ? 'private' : undefined);
+    }
+  });
+
+  it('a call without a scope is 403, and names the scope', async () => {
+    const { server } = await start();
+    const rejected = await call(server, 'books_secret', {}, { ...withToken('reader'), id: 'a' });
+    expect([rejected.status, rejected.message?.id]).toEqual([403, 'a']);
+    expect(rejected.headers.get('www-authenticate')).toContain(
+      'error="insufficient_scope", scope="books:secret"',
+    );
+    const { message } = await call(server, 'books_secret', {}, withToken('keeper'));
+    expect(message?.result).toMatchObject({ structuredContent: { secret: true } });
+  });
+
+  it('a token that is revoked is 401 from then on, and ends a running subscription', async () => {
+    const { server, seen, valid } = await start();
+    const running = call(server, 'steps', { ms: 100, count: 1000 }, withToken('reader'));
+    await expect
+      .poll(async () => (await call(server, 'books_count', {}, withToken('reader'))).status)
+      .toBe(200);
+    valid.delete('reader');
+    const { messages } = await running;
+    expect(messages).toEqual([]);
+    expect(seen.aborted).toHaveLength(1);
+    expect((await call(server, 'books_count', {}, withToken('reader'))).status).toBe(401);
+  });
+
+  it('a token is no help to a page of another origin', async () => {
+    const { server } = await start();
+    const headers = { ...as('keeper'), origin: 'https://evil.example' };
+    expect((await call(server, 'books_count', {}, { revision, headers })).status).toBe(403);
+    // Before the credential.
+    expect((await send(server, 'tools/list', {}, { revision, headers: { origin: 'null' } })).status).toBe(
+      403,
+    );
+  });
+});
+
+it('the metadata of the resource is at the path of the tools too, and readable by pages', async () => {
+  const { server } = await start();
+  for (const place of ['', '/mcp']) {
+    const response = await server.fetch(`${server.origin}/.well-known/oauth-protected-resource${place}`);
+    expect(response.headers.get('access-control-allow-origin')).toBe('*');
+    expect(await response.json()).toEqual({
+      resource: 'http://127.0.0.1',
+      authorization_servers: ['https://login.example'],
+      scopes_supported: ['books:secret'],
+      bearer_methods_supported: ['header'],
+    });
+  }
+});
+
+it('an idempotency key belongs to its token', async () => {
+  const { server, seen } = await start();
+  for (const token of ['reader', 'keeper', 'reader']) {
+    const headers = { ...as(token), 'idempotency-key': 'a' };
+    const reply = await call(server, 'orders_place', { item: 'tea' }, { headers });
+    expect(reply.status).toBe(200);
+  }
+  expect(seen.placed).toBe(2);
+});
+
+it('the endpoint needs no token if no tool does', async () => {
+  const t = initTRPC.meta<GatewayMeta>().create();
+  const gateway = await createGateway({
+    router: t.router({
+      open: t.procedure.meta({ mcp: true, protect: false }).query(() => 'open'),
+      closed: t.procedure.query(() => 'closed'),
+    }),
+    authentication: bearer({ verify: (token) => (token === 'good' ? 'user' : undefined) }),
+    createContext: () => ({}),
+    document: { title: 'Open', version: '1' },
+    mcp: mcp(),
+  });
+  const server = await serve(gateway);
+  onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
+  for (const revision of revisions) {
+    const { message } = await call(server, 'open', {}, { revision });
+    expect(message?.result).toMatchObject({ content: [{ text: 'open' }] });
+  }
+  const reply = await call(server, 'closed');
+  expect(reply.message?.error?.code).toBe(-32_602);
+  expect(() => errorOf(reply)).toThrow('has not failed');
+});
+
+it.each(revisions)(
+  'scopes that are no list are a 500, and not those of the next request, in %s',
+  async (revision) => {
+    const t = initTRPC.meta<GatewayMeta>().create();
+    const errors: unknown[] = [];
+    const gateway = await createGateway({
+      router: t.router({
+        secret: t.procedure.meta({ mcp: true, scopes: ['secret'] }).query(() => 'secret'),
+        open: t.procedure.meta({ mcp: true }).query(() => 'open'),
+      }),
+      authentication: bearer({ verify: (token) => token, scopes: () => 'secrets' as never }),
+      createContext: () => ({}),
+      document: { title: 'Broken', version: '1' },
+      mcp: mcp(),
+      onResponse: ({ error }) => errors.push(error),
+    });
+    const server = await serve(gateway);
+    onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
+    const options = { revision, headers: as('a') };
+    for (const reply of [
+      await send(server, 'tools/list', {}, options),
+      await call(server, 'secret', {}, options),
+    ]) {
+      expect([reply.status, reply.message?.error?.message]).toEqual([500, 'Internal server error']);
+    }
+    expect((await call(server, 'open', {}, options)).status).toBe(200);
+    await expect.poll(() => errors.length).toBe(3);
+    expect(String(errors[0])).toContain('it must return an array');
+  },
+);

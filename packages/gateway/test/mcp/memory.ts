@@ -1,0 +1,57 @@
+/*
+ * Shows that calls of tools leave nothing in memory: `npm run test:mcp-memory -w trpc-gateway-test -- 1000000`. It prints
+ * the growth of the heap, and exits with 1 if that is 5 MB or more.
+ */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { call, send } from './messages.ts';
+import { createToolGateway } from './toolRouter.ts';
+
+export const mostGrowthBytes = 5_000_000;
+
+/**
+ * Sends messages of each kind by `gateway.fetch`: calls that succeed, fail, stream, repeat a key and are cancelled.
+ * @returns how much the heap has grown between a tenth of the calls and the last one, in bytes
+ */
+export async function heapGrowth(calls: number): Promise<number> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const { gateway, records, seen } = await createToolGateway({ idempotency: { ttlMs: 1 } });
+  const server = { fetch: gateway.fetch, origin: 'http://localhost' };
+  const kinds: readonly ((id: number) => Promise<unknown>)[] = [
+    (id) => call(server, 'books_add', { id, title: 'A' }, { id }),
+    (id) => call(server, 'books_add', { id, title: 'A' }, { id, revision: '2025-11-25' }),
+    (id) => call(server, 'orders_order', { quantity: 3 }, { id }),
+    (id) => call(server, 'fail', {}, { id }),
+    (id) => call(server, 'slow', { ms: 0 }, { id }),
+    (id) => call(server, 'steps', { count: 2 }, { id, meta: { progressToken: id } }),
+    (id) => call(server, 'test_multiple_content_types', {}, { id }),
+    (id) => send(server, 'tools/list', {}, { id }),
+    (id) => call(server, `no${id}`, {}, { id }),
+    (id) =>
+      call(server, 'slow', { ms: 1000 }, { id, init: { signal: AbortSignal.timeout(1) } }).catch(() => {}),
+  ];
+  const heap = () => {
+    records.length = 0;
+    seen.aborted.length = 0;
+    collect();
+    return process.memoryUsage().heapUsed;
+  };
+  let before = 0;
+  for (let sent = 0; sent < calls; sent += kinds.length) {
+    if (sent === calls / 10) before = heap();
+    // oxlint-disable-next-line no-await-in-loop -- ten at once
+    await Promise.all(kinds.map((each, index) => each(sent + index)));
+    if (sent % 10_000 === 0) records.length = 0;
+  }
+  const growth = heap() - before;
+  if (gateway.callsInFlight() !== 0) throw new Error(`${gateway.callsInFlight()} calls are still running.`);
+  return growth;
+}
+
+if (import.meta.filename === process.argv[1]) {
+  const calls = Number(process.argv[2] ?? 1_000_000);
+  const growth = await heapGrowth(calls);
+  process.stdout.write(`${calls} calls: the heap grew by ${(growth / 1e6).toFixed(2)} MB\n`);
+  process.exitCode = growth < mostGrowthBytes ? 0 : 1;
+}

@@ -1,0 +1,252 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { initTRPC, tracked, TRPCError } from '@trpc/server';
+import { bearer, createGateway, type Gateway, type GatewayOptions, type RequestRecord } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
+import { declareErrors, type GatewayMeta } from 'trpc-gateway/meta';
+import { z } from 'zod';
+
+/** What the procedures of the router have seen. */
+interface Seen {
+  /** The reason of each abort. */
+  readonly aborted: unknown[];
+  /** Calls of `orders.place` that have run. */
+  placed: number;
+}
+
+const t = initTRPC
+  .meta<GatewayMeta>()
+  .context<{ readonly user?: string | undefined }>()
+  .create({ isDev: false });
+
+const shopErrors = declareErrors({
+  OUT_OF_STOCK: { status: 409, message: 'Too few are left.', data: z.object({ left: z.int() }) },
+});
+
+const Category = z
+  .object({
+    name: z.string(),
+    get parts() {
+      return z.array(Category).optional();
+    },
+  })
+  .meta({ id: 'Category' });
+
+const Book = z.object({ id: z.int(), title: z.string(), added: z.date().optional() }).meta({ id: 'Book' });
+
+/** A PNG of one pixel. */
+const png = Uint8Array.from(
+  atob('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='),
+  (unit) => unit.charCodeAt(0),
+);
+
+function createToolRouter(seen: Seen) {
+  const wait = async (ms: number, signal: AbortSignal | undefined) => {
+    signal?.addEventListener('abort', () => seen.aborted.push(signal.reason), { once: true });
+    await sleep(ms, undefined, { signal });
+  };
+  const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
+  return t.router({
+    books: t.router({
+      add: t.procedure
+        .meta({
+          openapi: {
+            method: 'POST',
+            path: '/books',
+            summary: 'Add a book',
+            description: 'Adds a book to the shelf.',
+          },
+          mcp: true,
+        })
+        .input(z.object({ id: z.int(), title: z.string().max(50), added: z.date().optional() }))
+        .output(Book)
+        .mutation(({ input }) => input),
+      list: t.procedure
+        .meta({
+          openapi: { method: 'GET', path: '/books' },
+          mcp: { title: 'Books', description: 'Lists books.' },
+        })
+        .input(z.object({ limit: z.int().min(1).max(10).default(2) }))
+        .output(z.array(Book))
+        .query(({ input }) => Array.from({ length: input.limit }, (_, id) => ({ id, title: `Book ${id}` }))),
+      remove: t.procedure
+        .meta({
+          openapi: { method: 'DELETE', path: '/books/{id}' },
+          mcp: { name: 'drop.book', description: 'Removes a book.' },
+        })
+        .input(z.object({ id: z.int() }))
+        .output(z.void())
+        .mutation(({ input }) => {
+          if (input.id === 404) throw new TRPCError({ code: 'NOT_FOUND', message: 'There is no book 404.' });
+        }),
+      count: tool.output(z.int()).query(() => 3),
+      secret: t.procedure
+        .meta({ scopes: ['books:secret'], mcp: { description: 'A tool of the tests.' } })
+        .query(() => ({ secret: true })),
+      hidden: t.procedure.query(() => 'not a tool'),
+    }),
+    orders: t.router({
+      order: tool
+        .errors(shopErrors)
+        .input(z.object({ quantity: z.int() }))
+        .output(z.object({ ordered: z.int() }))
+        .mutation(({ input }) => {
+          if (input.quantity > 2) throw shopErrors.OUT_OF_STOCK({ data: { left: 2 } });
+          return { ordered: input.quantity };
+        }),
+      place: t.procedure
+        .meta({
+          openapi: { method: 'POST', path: '/orders' },
+          idempotent: true,
+          mcp: { description: 'A tool of the tests.' },
+        })
+        .input(z.object({ item: z.string() }))
+        .output(z.object({ number: z.int() }))
+        .mutation(({ input }) => {
+          seen.placed += 1;
+          if (input.item === 'broken') throw new Error('disk on fire');
+          return { number: seen.placed };
+        }),
+    }),
+    fail: tool.query(() => {
+      throw new Error('password=hunter2');
+    }),
+    slow: tool.input(z.object({ ms: z.int().max(60_000) })).query(async ({ input, signal }) => {
+      await wait(input.ms, signal);
+      return { waited: input.ms };
+    }),
+    hurried: t.procedure
+      .meta({ deadlineMs: 30, mcp: { description: 'A tool of the tests.' } })
+      .query(async ({ signal }) => wait(5000, signal)),
+    tree: tool
+      .input(Category)
+      .output(Category)
+      .query(({ input }) => input),
+    expensive: t.procedure
+      .meta({ rateLimitCost: 5, mcp: { description: 'A tool of the tests.' } })
+      .query(() => ({ done: true })),
+    steps: t.procedure
+      .meta({
+        openapi: { method: 'GET', path: '/steps', event: z.object({ step: z.int() }) },
+        mcp: { description: 'Counts.' },
+      })
+      .input(
+        z.object({ count: z.int().default(3), fails: z.boolean().default(false), ms: z.int().default(0) }),
+      )
+      .subscription(async function* steps({ input, signal }) {
+        signal?.addEventListener('abort', () => seen.aborted.push(signal.reason), { once: true });
+        for (let step = 1; step <= input.count; step += 1) {
+          await sleep(input.ms, undefined, { signal });
+          yield tracked(String(step), { step });
+        }
+        if (input.fails) throw new TRPCError({ code: 'CONFLICT', message: 'The steps are blocked.' });
+      }),
+
+    drip: t.procedure
+      .meta({
+        openapi: { method: 'GET', path: '/drip', produces: 'application/octet-stream' },
+        mcp: { description: 'Sends bytes without an end.' },
+      })
+      .query(async function* drip({ signal }) {
+        signal?.addEventListener('abort', () => seen.aborted.push(signal.reason));
+        for (;;) {
+          await sleep(10, undefined, { signal });
+          yield new Uint8Array(1);
+        }
+      }),
+
+    // What the conformance suite calls.
+    test_simple_text: tool.query(() => 'This is a simple text response for testing.'),
+    test_image_content: t.procedure
+      .meta({
+        openapi: { method: 'GET', path: '/image', produces: 'image/png' },
+        mcp: { description: 'A tool of the tests.' },
+      })
+      .query(() => png),
+    test_audio_content: tool.query(() => new Blob([png], { type: 'audio/wav' })),
+    test_embedded_resource: tool.query(() => new Blob(['<p>A resource.</p>'], { type: 'text/html' })),
+    test_multiple_content_types: tool.query(() => [
+      new Blob(['Multiple content types test:'], { type: 'text/plain' }),
+      new Blob([png], { type: 'image/png' }),
+      new Blob(['{"test":"data","value":123}'], { type: 'application/json' }),
+    ]),
+    test_error_handling: tool.query(() => {
+      throw new TRPCError({
+        code: 'BAD_REQUEST',
+        message: 'This tool intentionally returns an error for testing',
+      });
+    }),
+    test_tool_with_progress: tool.subscription(async function* progress() {
+      for (const percent of [0, 50, 100]) {
+        yield { percent };
+        await sleep(10);
+      }
+    }),
+    // Plain tools: the suite checks that they send no requests and no logs.
+    test_streaming_elicitation: tool.query(() => 'No input is needed.'),
+    test_logging_tool: tool.query(() => 'Nothing is logged.'),
+    test_trigger_tool_change: tool.query(() => 'The tools stay the same.'),
+  });
+}
+
+type Options = Omit<
+  Partial<GatewayOptions<ReturnType<typeof createToolRouter>, string>>,
+  'authentication' | 'createContext' | 'router'
+>;
+
+export interface ToolGateway {
+  readonly gateway: Gateway;
+  readonly seen: Seen;
+  readonly records: RequestRecord[];
+}
+
+/** Creates a gateway with the tools, which needs no credential. */
+export async function createToolGateway(options: Options = {}): Promise<ToolGateway> {
+  const seen: Seen = { aborted: [], placed: 0 };
+  const records: RequestRecord[] = [];
+  const router = createToolRouter(seen);
+  // Of the procedures with scopes there are none without a credential.
+  const { secret: _secret, ...books } = router.books;
+  const open = t.router({ ...router._def.record, books: t.router(books as never) } as never) as typeof router;
+  const gateway = await createGateway({
+    router: open,
+    createContext: () => ({}),
+    document: { title: 'Books', version: '1.2.3' },
+    mcp: mcp(),
+    onResponse: (record) => records.push(record),
+    ...options,
+  });
+  return { gateway, seen, records };
+}
+
+/** The credentials of `createProtectedToolGateway`, with their scopes. The tests may revoke them. */
+export const tokens = () =>
+  new Map([
+    ['reader', [] as string[]],
+    ['keeper', ['books:secret']],
+  ]);
+
+/** Creates a gateway with the tools, which needs a token. */
+export async function createProtectedToolGateway(
+  valid: ReadonlyMap<string, readonly string[]>,
+  options: Options = {},
+): Promise<ToolGateway> {
+  const seen: Seen = { aborted: [], placed: 0 };
+  const records: RequestRecord[] = [];
+  const gateway = await createGateway({
+    router: createToolRouter(seen),
+    authentication: bearer({
+      verify: (token) => (valid.has(token) ? token : undefined),
+      scopes: (token) => valid.get(token) ?? [],
+      protectedResource: {
+        resource: 'http://127.0.0.1',
+        authorizationServers: ['https://login.example'],
+      },
+    }),
+    createContext: ({ identity }) => ({ user: identity }),
+    document: { title: 'Books', version: '1.2.3' },
+    mcp: mcp(),
+    onResponse: (record) => records.push(record),
+    ...options,
+  });
+  return { gateway, seen, records };
+}

@@ -1,0 +1,449 @@
+import { inputs } from '@petstore/testing/forms';
+import * as fc from 'fast-check';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { Server } from '../listen.ts';
+import { needs, serve } from '../servers.ts';
+import { call, currentHeaders, currentMeta, post, revisions, send } from './messages.ts';
+import { createToolGateway } from './toolRouter.ts';
+
+let shared: Promise<Running> | undefined;
+
+type Running = Awaited<ReturnType<typeof run>>;
+
+async function run(options?: Parameters<typeof createToolGateway>[0]) {
+  const created = await createToolGateway(options);
+  return { ...created, server: await serve(created.gateway) };
+}
+
+/** Serves the tools; by one server for all tests without options. */
+async function start(options?: Parameters<typeof createToolGateway>[0]): Promise<Running> {
+  if (options !== undefined) {
+    const own = await run(options);
+    onTestFinished(async () => void (await own.server.close({ deadlineMs: 0, graceMs: 0 })));
+    return own;
+  }
+  const running = await (shared ??= run());
+  running.records.length = 0;
+  return running;
+}
+
+afterAll(async () => void (await (await shared)?.server.close({ deadlineMs: 0, graceMs: 0 })));
+
+const list = { jsonrpc: '2.0', id: 7, method: 'tools/list' };
+const currentList = { ...list, params: { _meta: currentMeta } };
+
+describe('versions', () => {
+  it('server/discover names the versions, and the server by the title of the document', async () => {
+    const { server } = await start();
+    const { message, status } = await send(server, 'server/discover');
+    expect([status, message]).toEqual([
+      200,
+      {
+        jsonrpc: '2.0',
+        id: 1,
+        result: {
+          resultType: 'complete',
+          supportedVersions: ['2026-07-28', '2025-11-25', '2025-06-18'],
+          capabilities: { tools: {} },
+          ttlMs: 60_000,
+          cacheScope: 'public',
+          _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'Books', version: '1.2.3' } },
+        },
+      },
+    ]);
+  });
+
+  it.each([
+    ['2025-11-25', '2025-11-25'],
+    ['2025-06-18', '2025-06-18'],
+    ['2024-11-05', '2025-11-25'],
+    ['2026-07-28', '2025-11-25'],
+    [5, '2025-11-25'],
+  ])('initialize with %s begins %s, without a session', async (protocolVersion, expected) => {
+    const { server } = await start();
+    const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'a', version: '1' } };
+    const reply = await post(server, JSON.stringify({ ...list, method: 'initialize', params }));
+    expect(reply.message?.result).toEqual({
+      protocolVersion: expected,
+      capabilities: { tools: {} },
+      serverInfo: { name: 'Books', version: '1.2.3' },
+    });
+    expect(reply.headers.has('mcp-session-id')).toBe(false);
+  });
+
+  it.each([
+    ['a header of an unknown version', list, { 'mcp-protocol-version': '2024-11-05' }, 400, -32_022],
+    ['a header of a version that does not exist', list, { 'mcp-protocol-version': 'v9' }, 400, -32_022],
+    [
+      'an unknown version in the body alone',
+      { ...list, params: { _meta: { 'io.modelcontextprotocol/protocolVersion': 'v9' } } },
+      {},
+      400,
+      -32_022,
+    ],
+    ['the version in the body alone', currentList, {}, 400, -32_020],
+    ['another version in the header', currentList, { 'mcp-protocol-version': '2025-11-25' }, 400, -32_020],
+    ['the version in the header alone', list, currentHeaders('tools/list'), 400, -32_602],
+    [
+      'no capabilities',
+      { ...list, params: { _meta: { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' } } },
+      currentHeaders('tools/list'),
+      400,
+      -32_602,
+    ],
+    ['no Mcp-Method', currentList, { 'mcp-protocol-version': '2026-07-28' }, 400, -32_020],
+    ['another Mcp-Method', currentList, currentHeaders('tools/call'), 400, -32_020],
+    ['Mcp-Method in another case', currentList, currentHeaders('TOOLS/LIST'), 400, -32_020],
+    ['no metadata and no header', list, {}, 200, undefined],
+    ['a header of an older version', list, { 'mcp-protocol-version': '2025-06-18' }, 200, undefined],
+  ])('a request with %s: %#', async (_what, body, headers, status, code) => {
+    const { server } = await start();
+    const reply = await post(server, JSON.stringify(body), headers);
+    expect([reply.status, reply.message?.error?.code, reply.message?.id]).toEqual([status, code, 7]);
+  });
+
+  it('the error of an unknown version has the versions, and the requested one', async () => {
+    const { server } = await start();
+    const reply = await post(server, JSON.stringify(list), { 'mcp-protocol-version': '2099-01-01' });
+    expect(reply.message?.error?.data).toEqual({
+      supported: ['2026-07-28', '2025-11-25', '2025-06-18'],
+      requested: '2099-01-01',
+    });
+  });
+
+  it.each([
+    ['initialize', '2026-07-28', 404],
+    ['ping', '2026-07-28', 404],
+    ['logging/setLevel', '2026-07-28', 404],
+    ['server/discover', '2025-11-25', 200],
+    ['subscriptions/listen', '2025-11-25', 200],
+    ['resources/list', '2025-06-18', 200],
+    ['__proto__', '2026-07-28', 404],
+  ] as const)('%s does not exist in %s: %i', async (method, revision, status) => {
+    const { server } = await start();
+    const reply = await send(server, method, {}, { revision });
+    expect([reply.status, reply.message?.error?.code]).toEqual([status, -32_601]);
+  });
+
+  it('ping is answered in an older revision', async () => {
+    const { server } = await start();
+    const { message } = await send(server, 'ping', {}, { revision: '2025-06-18' });
+    expect(message).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
+  });
+
+  it('subscriptions/listen acknowledges that there are no notifications, and ends', async () => {
+    const { server } = await start();
+    const { messages } = await send(
+      server,
+      'subscriptions/listen',
+      { notifications: { toolsListChanged: true } },
+      { id: 'a' },
+    );
+    const _meta = { 'io.modelcontextprotocol/subscriptionId': 'a' };
+    expect(messages).toEqual([
+      {
+        jsonrpc: '2.0',
+        method: 'notifications/subscriptions/acknowledged',
+        params: { _meta, notifications: {} },
+      },
+      { jsonrpc: '2.0', id: 'a', result: { resultType: 'complete', _meta } },
+    ]);
+    const { message } = await send(server, 'subscriptions/listen');
+    expect(message?.error?.code).toBe(-32_602);
+  });
+});
+
+describe('Mcp-Name', () => {
+  it.each<[what: string, header: string | undefined, status: number]>([
+    ['the name', 'books_count', 200],
+    ['the name in Base64', '=?base64?Ym9va3NfY291bnQ=?=', 200],
+    ['another name', 'books_list', 400],
+    ['another name in Base64', '=?base64?Ym9va3NfbGlzdA==?=', 400],
+    ['Base64 that is none', '=?base64?!!!?=', 400],
+    ['Base64 that is no UTF-8', '=?base64?/w==?=', 400],
+    ['nothing', undefined, 400],
+  ])('a call with %s in Mcp-Name: %#', async (_what, header, status) => {
+    const { server } = await start();
+    const body = { ...list, method: 'tools/call', params: { name: 'books_count', _meta: currentMeta } };
+    const reply = await post(server, JSON.stringify(body), currentHeaders('tools/call', header));
+    expect([reply.status, reply.message?.error?.code]).toEqual([
+      status,
+      status === 400 ? -32_020 : undefined,
+    ]);
+  });
+
+  it('of two members with one name the last counts, for the check too', async () => {
+    const { server } = await start();
+    const body = JSON.stringify({
+      ...list,
+      method: 'tools/call',
+      params: { name: 'books_count', _meta: currentMeta },
+    });
+    const twice = body.replace('"name"', '"name":"fail","name"');
+    expect((await post(server, twice, currentHeaders('tools/call', 'fail'))).status).toBe(400);
+    expect((await post(server, twice, currentHeaders('tools/call', 'books_count'))).status).toBe(200);
+  });
+});
+
+describe('headers that are sent twice', () => {
+  it.each(['mcp-protocol-version', 'mcp-method', 'mcp-name'])('%s twice is 400', async (name) => {
+    needs('a port');
+    const { server } = await start();
+    const body = JSON.stringify({
+      ...list,
+      method: 'tools/call',
+      params: { name: 'books_count', _meta: currentMeta },
+    });
+    const headers: Record<string, string | string[]> = {
+      'content-type': 'application/json',
+      ...currentHeaders('tools/call', 'books_count'),
+    };
+    // A proxy may have checked the second one.
+    headers[name] = [String(headers[name]), 'other'];
+    const sending = request({ host: '127.0.0.1', port: server.port, path: '/mcp', method: 'POST', headers });
+    sending.end(body);
+    const [response] = (await once(sending, 'response')) as [IncomingMessage];
+    const reply = JSON.parse(await text(response)) as { readonly error: { readonly code: number } };
+    expect(response.statusCode).toBe(400);
+    expect([-32_020, -32_022]).toContain(reply.error.code);
+  });
+});
+
+describe('hostile messages', () => {
+  const deep = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+
+  it.each<[what: string, body: NonNullable<RequestInit['body']>, code: number]>([
+    ['an empty body', '', -32_700],
+    ['no JSON', '{"jsonrpc"', -32_700],
+    ['invalid UTF-8', new Uint8Array([0x22, 0xff, 0x22]), -32_700],
+    ['a batch', `[${JSON.stringify(list)}]`, -32_600],
+    ['an empty batch', '[]', -32_600],
+    ['a number', '5', -32_600],
+    ['null', 'null', -32_600],
+    ['a list that is nested 200,000 times', deep(200_000), -32_600],
+    ['no version of JSON-RPC', '{"id":1,"method":"ping"}', -32_600],
+    ['an older version of JSON-RPC', '{"jsonrpc":"1.0","id":1,"method":"ping"}', -32_600],
+    ['no method', '{"jsonrpc":"2.0","id":1}', -32_600],
+    ['a method that is no text', '{"jsonrpc":"2.0","id":1,"method":{}}', -32_600],
+    ['a response', '{"jsonrpc":"2.0","id":1,"result":{}}', -32_600],
+    ['params that are a list', '{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}', -32_600],
+    ['params that are null', '{"jsonrpc":"2.0","id":1,"method":"ping","params":null}', -32_600],
+    ['the id null', '{"jsonrpc":"2.0","id":null,"method":"ping"}', -32_600],
+    ['a boolean id', '{"jsonrpc":"2.0","id":true,"method":"ping"}', -32_600],
+    ['a fractional id', '{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32_600],
+    ['an id that a double rounds', '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', -32_600],
+    ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32_600],
+    ['an id that is nested deep', `{"jsonrpc":"2.0","id":${deep(100_000)},"method":"ping"}`, -32_600],
+    [
+      'a version that is nested deep',
+      `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":${deep(100_000)}}}}`,
+      -32_022,
+    ],
+    [
+      'a tool that does not exist',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"no"}}',
+      -32_602,
+    ],
+    [
+      'a name of Object.prototype',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"constructor"}}',
+      -32_602,
+    ],
+    ['a tool without a name', '{"jsonrpc":"2.0","id":1,"method":"tools/call"}', -32_602],
+    [
+      'a name that is nested deep',
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":${deep(100_000)}}}`,
+      -32_602,
+    ],
+    [
+      'arguments that are a list',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"books_count","arguments":[]}}',
+      -32_602,
+    ],
+  ])('a body with %s is an error of the protocol', async (_what, body, code) => {
+    const { server, records } = await start();
+    const reply = await post(server, body);
+    expect([reply.status, reply.message?.error?.code]).toEqual([code === -32_602 ? 200 : 400, code]);
+    await expect.poll(() => records.length).toBe(1);
+    expect(records[0]).toMatchObject({ protocol: 'mcp', calls: 0, procedures: [], error: undefined });
+    expect((await call(server, 'books_count')).message?.result).toMatchObject({ content: [{ text: '3' }] });
+  });
+
+  it('any message has a response of the protocol, and the server goes on', async () => {
+    const { server, records } = await start();
+    const { fetch } = server;
+    const tool = { fetch, origin: server.origin };
+    const anything = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom('2.0', 1, 'tools/call', 'ping'));
+    const meta = fc.oneof(
+      anything,
+      fc.record({
+        'io.modelcontextprotocol/protocolVersion': fc.oneof(fc.constant('2026-07-28'), anything),
+        'io.modelcontextprotocol/clientCapabilities': anything,
+        progressToken: anything,
+      }),
+    );
+    const params = fc.oneof(
+      anything,
+      fc.record(
+        {
+          name: fc.oneof(fc.constantFrom('books_add', 'steps', 'fail'), anything),
+          arguments: anything,
+          _meta: meta,
+        },
+        { requiredKeys: [] },
+      ),
+    );
+    const method = fc.oneof(
+      fc.constantFrom('tools/call', 'tools/list', 'initialize', 'server/discover', 'subscriptions/listen'),
+      anything,
+    );
+    const messages = fc.record(
+      {
+        jsonrpc: fc.oneof({ weight: 9, arbitrary: fc.constant('2.0') }, anything),
+        id: anything,
+        method,
+        params,
+      },
+      { requiredKeys: [] },
+    );
+    const heads = fc.record(
+      {
+        'mcp-protocol-version': fc.constantFrom('2026-07-28', '2025-11-25', 'v9'),
+        'mcp-method': fc.constantFrom('tools/call', 'tools/list'),
+        'mcp-name': fc.constantFrom('books_add', 'steps', 'no'),
+      },
+      { requiredKeys: [] },
+    );
+    const property = fc.asyncProperty(messages, heads, async (message, headers) => {
+      const reply = await post(tool, JSON.stringify(message), headers);
+      expect([200, 202, 400, 404]).toContain(reply.status);
+      // As sent: JSON has no -0.
+      const { id } = JSON.parse(JSON.stringify(message)) as { readonly id?: unknown };
+      const hasId = typeof id === 'string' || Number.isSafeInteger(id);
+      expect(reply.text === '').toBe(reply.status === 202);
+      expect(reply.message?.id).toBe(hasId ? id : undefined);
+    });
+    await fc.assert(property, { numRuns: inputs(2000) });
+    // `fail` alone has unexpected errors.
+    const errors = records.filter(({ error }) => error !== undefined);
+    expect(errors.every(({ operation }) => operation === 'fail')).toBe(true);
+  });
+
+  it.each(['', '"', '\u0000', '\u2028', ',"id":', '9'.repeat(1000), 0, -1, 2 ** 53 - 1])(
+    'the response has the id of its request: %j',
+    async (id) => {
+      const { server } = await start();
+      expect((await call(server, 'books_count', {}, { id })).message?.id).toBe(id);
+      expect((await call(server, 'books_add', {}, { id })).message?.id).toBe(id);
+      expect((await send(server, 'no', {}, { id })).message?.id).toBe(id);
+    },
+  );
+
+  it.each(revisions)(
+    'arguments that are nested too deep are an error of the call, in %s',
+    async (revision) => {
+      const { server, records } = await start();
+      const { message } = await call(
+        server,
+        'tree',
+        { name: JSON.parse(deep(101)) as unknown },
+        { revision },
+      );
+      expect(message?.result).toMatchObject({ isError: true });
+      await expect.poll(() => records.at(-1)?.limit).toBe('json-depth');
+    },
+  );
+
+  it.each([
+    ['a notification', '{"jsonrpc":"2.0","method":"notifications/initialized"}', 202],
+    ['a cancellation', '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}', 202],
+    ['an unknown notification', '{"jsonrpc":"2.0","method":"no"}', 202],
+    ['a notification without a method', '{"jsonrpc":"2.0"}', 400],
+    ['a notification whose params are a list', '{"jsonrpc":"2.0","method":"no","params":[]}', 400],
+  ])('%s: %#', async (_what, body, status) => {
+    const { server } = await start();
+    const reply = await post(server, body);
+    expect([reply.status, reply.text === '']).toEqual([status, status === 202]);
+  });
+
+  it('a notification of an unknown version is rejected', async () => {
+    const { server } = await start();
+    const body = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+    expect((await post(server, body, { 'mcp-protocol-version': 'v9' })).status).toBe(400);
+    expect((await post(server, body, { 'mcp-protocol-version': '2026-07-28' })).status).toBe(202);
+  });
+
+  it('a body that is too large is 413', async () => {
+    const { server, records } = await start({ maxBodyBytes: 1000 });
+    const reply = await post(server, ' '.repeat(2000));
+    expect([reply.status, reply.message?.error?.code]).toEqual([413, -32_600]);
+    await expect.poll(() => records[0]?.limit).toBe('body-bytes');
+  });
+
+  it.each([
+    ['text/plain', undefined],
+    ['application/jsonl', undefined],
+    ['application/json', 'gzip'],
+  ])('a body of %s with the encoding %s is 415', async (type, encoding) => {
+    const { server } = await start();
+    const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) };
+    expect((await post(server, JSON.stringify(list), headers)).status).toBe(415);
+  });
+
+  it('a charset is allowed', async () => {
+    const { server } = await start();
+    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    expect((await post(server, JSON.stringify(list), headers)).status).toBe(200);
+  });
+});
+
+describe('the endpoint', () => {
+  const fetchAs = (server: Server, method: string, headers = {}) =>
+    server.fetch(`${server.origin}/mcp`, { method, headers });
+
+  it.each(['GET', 'DELETE', 'PUT'])('%s is 405', async (method) => {
+    const { server, records } = await start();
+    const response = await fetchAs(server, method);
+    expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST, OPTIONS']);
+    await expect.poll(() => records[0]).toMatchObject({ protocol: 'mcp', status: 405, calls: 0 });
+  });
+
+  it('OPTIONS needs nothing, and a page of an allowed origin may read the response', async () => {
+    const { server } = await start({ cors: { origins: ['https://page.example'] } });
+    const response = await fetchAs(server, 'OPTIONS', {
+      origin: 'https://page.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'mcp-method',
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-methods')).toBe('POST, OPTIONS');
+    expect(response.headers.get('access-control-allow-headers')).toBe('mcp-method');
+  });
+
+  it.each([
+    ['https://page.example', 200],
+    ['https://books.example', 200],
+    ['https://other.example', 403],
+    ['http://localhost:1', 403],
+    ['null', 403],
+    ['', 200],
+  ])('a page of the origin %j gets %i', async (origin, status) => {
+    const { server } = await start({
+      cors: { origins: ['https://page.example'] },
+      publicUrl: 'https://books.example/api',
+    });
+    const reply = await post(server, JSON.stringify(list), { origin });
+    expect(reply.status).toBe(status);
+    // The other protocols are as before.
+    const rest = await server.fetch(`${server.origin}/v1/books`, { headers: { origin } });
+    expect(rest.status).toBe(200);
+  });
+
+  it('without mcp the path is unknown', async () => {
+    const { server } = await start({ mcp: undefined as never });
+    expect((await post(server, JSON.stringify(list))).status).toBe(404);
+  });
+});
