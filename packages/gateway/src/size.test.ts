@@ -7,16 +7,16 @@ import { expect, it } from 'vitest';
 /** Maximum size of the published files, all together. Lower a number with the change that makes it possible. */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 14_795,
-  files: 175,
+  codeLines: 15_591,
+  files: 187,
   foldersOver20Files: 0,
   functionsOver100Lines: 0,
   /** Names that `index.ts` exports. */
   exportedNames: 61,
   /** Names that any entry point exports. */
-  namesOfEntryPoints: 111,
+  namesOfEntryPoints: 114,
   /** Members of options, metadata and hooks: see `fieldsOf`. */
-  fields: 117,
+  fields: 119,
 };
 
 const source = fileURLToPath(new URL('.', import.meta.url));
