@@ -123,7 +123,7 @@ describe('invalid values', () => {
     ['MAX_BODY_BYTES', '0', 'a whole number from 1 to 1073741824'],
     ['MAX_BODY_BYTES', '1073741825', 'a whole number from 1 to 1073741824'],
     ['MAX_BODY_BYTES', '1e3', 'a whole number from 1 to 1073741824'],
-    ['SERVER', 'http', 'auto, uws or node'],
+    ['SERVER', 'http', 'auto, uws, node or bun'],
     ['WORKERS', '0', 'a whole number from 1 to 256'],
     ['WORKERS', 'auto', 'a whole number from 1 to 256'],
     ...['10.0.0.0/33', '10', '0x7f.0.0.1', '10.0.0.0/8,', 'proxy.example', '10.0.0.0/8/8', '::/129'].map(
