@@ -131,7 +131,7 @@ describe('maxInFlight', () => {
   it('maxInFlight answers a call over the limit with 503 and Retry-After at once, over every protocol', async () => {
     const { send, dial, records, gateway, counters } = await startEdge({ maxInFlight: 2 });
     const { call } = await dial();
-    const running = [send('/v1/slow?ms=300'), send('/trpc/slow?input={"ms":300}')];
+    const running = [send('/v1/slow?ms=1500'), send('/trpc/slow?input={"ms":1500}')];
     await until(() => expect(counters.begun).toBe(2));
     expect(gateway.callsInFlight()).toBe(2);
 
@@ -149,7 +149,7 @@ describe('maxInFlight', () => {
       error: { message },
     });
     expect((await dial()).status).toBe(503);
-    expect(performance.now() - begun).toBeLessThan(200);
+    expect(performance.now() - begun).toBeLessThan(1000);
 
     expect((await Promise.all(running)).map(({ status }) => status)).toEqual([200, 200]);
     expect(gateway.callsInFlight()).toBe(0);
