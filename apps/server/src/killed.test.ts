@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Animal } from '@petstore/core';
-import { everyForm } from '@petstore/testing/forms';
+import { longForm } from '@petstore/testing/forms';
 import { freePort } from '@petstore/testing/freePort';
 import { describe, expect, test } from 'vitest';
 import { apiKey, newFolder, type Folder } from './testing/newFolder.ts';
@@ -108,11 +108,11 @@ describe('a process that is killed with kill -9', { timeout: 240_000 }, () => {
     return { origin, create, kills, settled };
   }
 
-  const names = everyForm ? 200 : 60;
+  const names = longForm ? 200 : 60;
   test(`kill -9 during creates with ${names} idempotency keys and 5 repeats each creates exactly ${names} animals`, async ({
     annotate,
   }) => {
-    const between = everyForm ? ([50, 150] as const) : ([30, 50] as const);
+    const between = longForm ? ([50, 150] as const) : ([30, 50] as const);
     const { origin, create, kills, settled } = await serverUnderKills(await newFolder(), between);
     const ids: number[][] = Array.from({ length: names }, () => []);
     let next = 0;

@@ -3,14 +3,17 @@ if (PETSTORE_TESTS !== undefined && PETSTORE_TESTS !== 'all' && PETSTORE_TESTS !
   throw new Error(`PETSTORE_TESTS is ${PETSTORE_TESTS}. Set it to all or long, or unset it.`);
 }
 
-/** Whether tests that have a long form run it. They take hours and run by hand: `npm run test:long -w @petstore/server`. */
+/**
+ * Whether tests that have a long form run it, and property tests have all inputs. All together they take hours, so they run
+ * by hand: `npm run test:long -w @petstore/server`, or `PETSTORE_TESTS=long npx vitest run FILE`.
+ */
 export const longForm: boolean = PETSTORE_TESTS === 'long';
 
 /**
- * Whether the same cases run on every adapter and with every compiler, and property tests with all inputs. `.ci/run`
- * sets `PETSTORE_TESTS=all`; `npm test` runs one adapter and fewer inputs.
+ * Whether the same cases run on every adapter and with every compiler. `.ci/run` sets `PETSTORE_TESTS=all`; `npm test` runs
+ * one adapter.
  */
 export const everyForm: boolean = PETSTORE_TESTS !== undefined;
 
-/** Number of inputs of a property test: a fifth of `count` in the short form. */
-export const inputs = (count: number): number => (everyForm ? count : Math.ceil(count / 5));
+/** Number of inputs of a property test: `count` in the long form, otherwise a fifth. */
+export const inputs = (count: number): number => (longForm ? count : Math.ceil(count / 5));

@@ -16,6 +16,9 @@ beforeAll(async () => {
     'zod',
     'typescript',
     '@types/node',
+    // The first needs glibc 2.38.
+    '@uwsjs/core@20.69.0',
+    'uWebSockets.js@npm:uws-pack@20.0.8',
   ]);
   await project.copy('albums');
 });

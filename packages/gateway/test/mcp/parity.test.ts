@@ -1,4 +1,4 @@
-import { everyForm } from '@petstore/testing/forms';
+import { longForm } from '@petstore/testing/forms';
 import * as fc from 'fast-check';
 import { once } from 'node:events';
 import { createGateway } from 'trpc-gateway';
@@ -101,7 +101,7 @@ it('REST, tRPC, WebSockets and MCP return the same result or the same error for 
       older: expected,
     });
   });
-  await fc.assert(property, { numRuns: everyForm ? 10_000 : 500 });
+  await fc.assert(property, { numRuns: longForm ? 10_000 : 500 });
   tally.print('Parity of four protocols');
-  expect(tally.underrepresented(everyForm ? 100 : 5)).toEqual([]);
+  expect(tally.underrepresented(longForm ? 100 : 5)).toEqual([]);
 }, 600_000);

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { inspect, isDeepStrictEqual } from 'node:util';
+import { inputs, longForm } from '@petstore/testing/forms';
 import fc from 'fast-check';
 import { trpcToOpenApi } from 'trpc-gateway/trpc-to-openapi';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -12,9 +13,8 @@ import { createShapes } from './shapes.ts';
 // A gateway beside trpc-to-openapi's own handler on Express: the same generated requests, most of them valid, to routers
 // in the shapes of public code.
 
-/** At least 10,000 with `PETSTORE_TESTS`, about 1,000 without. */
-const isFull = process.env['PETSTORE_TESTS'] !== undefined;
-const requestsPerShape = isFull ? 120 : 12;
+/** 12,000 requests in the long form, otherwise a fifth. */
+const requestsPerShape = inputs(120);
 
 const shapes = Object.values(createShapes()).flatMap((router) => Object.values(router));
 const requests = shapes.flatMap((shape) =>
@@ -90,9 +90,9 @@ describe('a gateway beside trpc-to-openapi', { timeout: 300_000 }, () => {
       const differences = await differencesOf(await startGateway(options));
       const { counts, others } = sortByRow(differences, { ...shared, ...own });
       expect({ others, seedMessage }).toEqual({ others: [], seedMessage });
-      if (isFull) print(title, counts);
+      if (longForm) print(title, counts);
       // A short run need not have a request of each row.
-      const unused = isFull ? Object.keys(own).filter((row) => counts[row] === 0) : [];
+      const unused = longForm ? Object.keys(own).filter((row) => counts[row] === 0) : [];
       expect(unused).toEqual([]);
     },
   );
