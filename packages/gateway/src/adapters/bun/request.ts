@@ -23,7 +23,7 @@ export class BunRequest extends FetchRequest {
   /** Not `Request.signal`, which does not report the end of a WebSocket. */
   #abort: AbortController | undefined;
   #disconnect: DOMException | undefined;
-  readonly #listeners: ((reason: unknown) => void)[] = [];
+  #listeners: ((reason: unknown) => void)[] | undefined;
 
   constructor(native: Request, server: NativeServer, limits: RequestLimits) {
     super(native, limits.maxBodyBytes, '', limits.maxStreamBytes);
@@ -36,14 +36,17 @@ export class BunRequest extends FetchRequest {
   }
 
   /**
-   * Receives a small body of known length before the request is handled: a handler that does not need to wait takes a
-   * third less time.
+   * Whether the request has a small body of known length. It is received before the request is handled: a handler that
+   * does not need to wait takes a third less time.
    */
-  receiveSmallBody(): Promise<void> | undefined {
-    if (this.method === 'GET') return undefined;
+  get hasSmallBody(): boolean {
+    if (this.method === 'GET') return false;
     const length = Number(this.header('content-length'));
-    // Written so that NaN, an unknown length, returns.
-    if (!(length > 0 && length <= smallBodyBytes)) return undefined;
+    // Written so that NaN, an unknown length, returns false.
+    return length > 0 && length <= smallBodyBytes;
+  }
+
+  receiveSmallBody(): Promise<void> {
     return this.native.arrayBuffer().then((buffer) => {
       this.#body = new Uint8Array(buffer);
       this.receivedBytes = buffer.byteLength;
@@ -87,7 +90,7 @@ export class BunRequest extends FetchRequest {
   }
 
   whenAborted(listener: (reason: unknown) => void): void {
-    this.#listeners.push(listener);
+    (this.#listeners ??= []).push(listener);
   }
 
   /** From now on, a disconnect is noticed, and Bun does not close the connection because it is idle. */
@@ -109,6 +112,6 @@ export class BunRequest extends FetchRequest {
     if (this.#disconnect) return;
     this.#disconnect = new DOMException('The client disconnected.', 'AbortError');
     this.#abort?.abort(this.#disconnect);
-    for (const listener of this.#listeners) listener(this.#disconnect);
+    for (const listener of this.#listeners ?? []) listener(this.#disconnect);
   }
 }

@@ -93,36 +93,46 @@ export class BunResponder {
       const decision = this.#sockets.decide(request);
       if (decision) return this.#upgrade(request, server, decision);
     }
-    const received = request.receiveSmallBody();
-    if (!received) return this.#handle(request);
-    // If the client has disconnected, nobody reads the response.
-    return received.then(
-      () => this.#handle(request),
-      () => this.#respond(request, internalErrorResponse),
-    );
-  }
-
-  #handle(request: BunRequest): Response | Promise<Response> {
-    let response: HttpResponse | Promise<HttpResponse>;
-    try {
-      response = this.#service.shed?.(request) ?? this.#service.handle(request);
-    } catch {
-      response = internalErrorResponse;
+    if (!request.hasSmallBody) {
+      const response = this.#call(request);
+      if (!(response instanceof Promise)) return this.#respond(request, response);
+      return new Promise((resolve) => this.#respondWhenReady(request, response, resolve));
     }
-    return response instanceof Promise
-      ? this.#respondWhenReady(request, response)
-      : this.#respond(request, response);
+    // One promise, that nothing is resolved with but the response: each further one takes 0.5 µs.
+    return new Promise((resolve) => {
+      request.receiveSmallBody().then(
+        () => {
+          const response = this.#call(request);
+          if (response instanceof Promise) this.#respondWhenReady(request, response, resolve);
+          else resolve(this.#respond(request, response));
+        },
+        // The client has disconnected: nobody reads the response.
+        () => resolve(this.#respond(request, internalErrorResponse)),
+      );
+    });
   }
 
-  #respondWhenReady(request: BunRequest, response: Promise<HttpResponse>): Promise<Response> {
+  #call(request: BunRequest): HttpResponse | Promise<HttpResponse> {
+    try {
+      return this.#service.shed?.(request) ?? this.#service.handle(request);
+    } catch {
+      return internalErrorResponse;
+    }
+  }
+
+  #respondWhenReady(
+    request: BunRequest,
+    response: Promise<HttpResponse>,
+    resolve: (response: Response) => void,
+  ): void {
     this.#running += 1;
     if (this.#waiting.push(request) === 1) afterPromises(() => this.#keepWaiting());
     const finish = (ready: HttpResponse) => {
       this.#running -= 1;
       request.hasResponse = true;
-      return this.#respond(request, ready);
+      resolve(this.#respond(request, ready));
     };
-    return response.then(finish, () => finish(internalErrorResponse));
+    response.then(finish, () => finish(internalErrorResponse));
   }
 
   /** Most responses are ready before the next tick: `keep` would take a third of their time. */

@@ -79,7 +79,7 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
           }
           const next = literal ?? matching;
           if (!next) break;
-          if (!literal) parameters = [...parameters, segment];
+          if (!literal) parameters = parameters.concat([segment]);
           node = next;
           at = segmentEnd + 1;
         }
