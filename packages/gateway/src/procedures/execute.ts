@@ -195,7 +195,7 @@ class StepOptions {
   readonly next: (options?: NextOptions) => Promise<unknown>;
   readonly #context: { readonly signal: AbortSignal };
 
-  /** Creates the signal when it is read: most calls never do, and on Bun it takes 15% of a GET. */
+  /** Creates the signal when it is read: most calls never do, and on Bun it takes 15% of a call. */
   static readonly #lazySignal: PropertyDescriptor & ThisType<StepOptions> = {
     get() {
       return this.#context.signal;
