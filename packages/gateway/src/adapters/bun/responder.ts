@@ -93,46 +93,30 @@ export class BunResponder {
       const decision = this.#sockets.decide(request);
       if (decision) return this.#upgrade(request, server, decision);
     }
-    if (!request.hasSmallBody) {
-      const response = this.#call(request);
-      if (!(response instanceof Promise)) return this.#respond(request, response);
-      return new Promise((resolve) => this.#respondWhenReady(request, response, resolve));
-    }
-    // Not a chain: a promise that another one is resolved with waits for two more microtasks.
-    return new Promise((resolve) => {
-      request.receiveSmallBody().then(
-        () => {
-          const response = this.#call(request);
-          if (response instanceof Promise) this.#respondWhenReady(request, response, resolve);
-          else resolve(this.#respond(request, response));
-        },
-        // The client has disconnected: nobody reads the response.
-        () => resolve(this.#respond(request, internalErrorResponse)),
-      );
-    });
+    if (!request.hasSmallBody) return this.#handle(request);
+    return request.receiveSmallBody().then(
+      () => this.#handle(request),
+      // The client has disconnected: nobody reads the response.
+      () => this.#respond(request, internalErrorResponse),
+    );
   }
 
-  #call(request: BunRequest): HttpResponse | Promise<HttpResponse> {
+  #handle(request: BunRequest): Response | Promise<Response> {
+    let response: HttpResponse | Promise<HttpResponse>;
     try {
-      return this.#service.shed?.(request) ?? this.#service.handle(request);
+      response = this.#service.shed?.(request) ?? this.#service.handle(request);
     } catch {
-      return internalErrorResponse;
+      response = internalErrorResponse;
     }
-  }
-
-  #respondWhenReady(
-    request: BunRequest,
-    response: Promise<HttpResponse>,
-    resolve: (response: Response) => void,
-  ): void {
+    if (!(response instanceof Promise)) return this.#respond(request, response);
     this.#running += 1;
     if (this.#waiting.push(request) === 1) afterPromises(() => this.#keepWaiting());
     const finish = (ready: HttpResponse) => {
       this.#running -= 1;
       request.hasResponse = true;
-      resolve(this.#respond(request, ready));
+      return this.#respond(request, ready);
     };
-    response.then(finish, () => finish(internalErrorResponse));
+    return response.then(finish, () => finish(internalErrorResponse));
   }
 
   /** Most responses are ready before the next tick: `keep` would take a tenth of their time. */
@@ -142,8 +126,9 @@ export class BunResponder {
 
   #respond(request: BunRequest, response: HttpResponse, isLast = this.#isDraining): Response {
     const body = (response as HttpResponse | undefined)?.body;
-    const sent = isBodyStream(body) ? { ...response, body: this.#stream(request, body) } : response;
-    if (!isBodyStream(body)) request.release();
+    let sent = response;
+    if (isBodyStream(body)) sent = { ...response, body: this.#stream(request, body) };
+    else request.release();
     const native = createResponse(request, sent, true);
     if (isLast) native.headers.set('connection', 'close');
     return native;
