@@ -25,20 +25,7 @@ export interface NativeServer {
   stop(closeActiveConnections?: boolean): Promise<void>;
 }
 
-/** Settings and callbacks of the WebSockets of a server. */
-export interface WebSocketHandlers<Data> {
-  readonly maxPayloadLength: number;
-  readonly backpressureLimit: number;
-  readonly idleTimeout: number;
-  readonly sendPings: boolean;
-  open(socket: NativeSocket<Data>): void;
-  message(socket: NativeSocket<Data>, message: string | Buffer): void;
-  ping(socket: NativeSocket<Data>): void;
-  drain(socket: NativeSocket<Data>): void;
-  close(socket: NativeSocket<Data>, code: number, reason: string): void;
-}
-
-interface NativeOptions<Data> {
+interface NativeOptions {
   readonly hostname: string;
   readonly port: number;
   readonly reusePort: boolean;
@@ -48,10 +35,11 @@ interface NativeOptions<Data> {
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer } | undefined;
   /** Returns `undefined` for a request that became a WebSocket. */
   fetch(request: Request, server: NativeServer): Response | undefined | Promise<Response | undefined>;
-  readonly websocket: WebSocketHandlers<Data>;
+  /** Settings and callbacks of the WebSockets. */
+  readonly websocket: object;
 }
 
 /** The global of Bun; `undefined` on another runtime. */
 export const { Bun } = globalThis as {
-  readonly Bun?: { serve<Data>(options: NativeOptions<Data>): NativeServer };
+  readonly Bun?: { serve(options: NativeOptions): NativeServer };
 };

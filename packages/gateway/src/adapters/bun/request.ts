@@ -15,10 +15,15 @@ export const idleSeconds = 10;
 export class BunRequest extends FetchRequest {
   readonly native: Request;
   readonly #server: NativeServer;
+  /** Whether the service has responded. */
+  hasResponse = false;
   #address: string | undefined;
   #body: Bytes | undefined;
-  /** Not `Request.signal`, which is created for each request and does not report the end of a WebSocket. */
+  #isKept = false;
+  /** Not `Request.signal`, which does not report the end of a WebSocket. */
   #abort: AbortController | undefined;
+  #disconnect: DOMException | undefined;
+  #listeners: ((reason: unknown) => void)[] | undefined;
 
   constructor(native: Request, server: NativeServer, limits: RequestLimits) {
     super(native, limits.maxBodyBytes, '', limits.maxStreamBytes);
@@ -26,28 +31,22 @@ export class BunRequest extends FetchRequest {
     this.#server = server;
   }
 
-  /** Whether the request asks for a WebSocket. Bun checks the rest of the handshake (RFC 6455 §4.2.1). */
-  get isUpgrade(): boolean {
-    return this.method === 'GET' && this.header('upgrade')?.toLowerCase() === 'websocket';
-  }
-
-  get targetLength(): number {
-    return this.path.length + (this.query === '' ? 0 : this.query.length + 1);
-  }
-
   override remoteAddress(): string {
     return (this.#address ??= this.#server.requestIP(this.native)?.address ?? '');
   }
 
   /**
-   * Receives a small body of known length before the request is handled: a handler that does not need to wait takes a
-   * third less time.
+   * Whether the request has a small body of known length. It is received before the request is handled: a handler that
+   * does not need to wait takes a third less time.
    */
-  receiveSmallBody(): Promise<void> | undefined {
-    if (this.method === 'GET') return undefined;
+  get hasSmallBody(): boolean {
+    if (this.method === 'GET') return false;
     const length = Number(this.header('content-length'));
-    // Written so that NaN, an unknown length, returns.
-    if (!(length > 0 && length <= smallBodyBytes)) return undefined;
+    // Written so that NaN, an unknown length, returns false.
+    return length > 0 && length <= smallBodyBytes;
+  }
+
+  receiveSmallBody(): Promise<void> {
     return this.native.arrayBuffer().then((buffer) => {
       this.#body = new Uint8Array(buffer);
       this.receivedBytes = buffer.byteLength;
@@ -64,19 +63,13 @@ export class BunRequest extends FetchRequest {
   /** Bun closes the connection of a client that does not send, but not while the reader is busy. */
   override async *bodyChunks(maxBytes: number): AsyncGenerator<Bytes, void> {
     this.keep();
-    const chunks = super.bodyChunks(maxBytes);
-    try {
-      for (;;) {
-        this.release();
-        // oxlint-disable-next-line no-await-in-loop -- chunks are read one after the other
-        const { done, value } = await chunks.next();
-        this.#server.timeout(this.native, 0);
-        if (done === true) return;
-        yield value;
-      }
-    } finally {
-      await chunks.return();
+    this.release();
+    for await (const chunk of super.bodyChunks(maxBytes)) {
+      this.#server.timeout(this.native, 0);
+      yield chunk;
+      this.release();
     }
+    this.#server.timeout(this.native, 0);
   }
 
   protected override chunks(): ReadableStream<Bytes> | null {
@@ -84,33 +77,41 @@ export class BunRequest extends FetchRequest {
   }
 
   override get isAborted(): boolean {
-    return this.#abort?.signal.aborted ?? false;
+    return this.#disconnect !== undefined;
   }
 
   override get signal(): AbortSignal {
-    return this.keep();
+    this.keep();
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#disconnect) this.#abort.abort(this.#disconnect);
+    }
+    return this.#abort.signal;
   }
 
-  /**
-   * Called when the response is not ready at once: from now on, a disconnect is noticed, and Bun does not close the
-   * connection because it is idle.
-   */
-  keep(): AbortSignal {
-    if (this.#abort) return this.#abort.signal;
-    this.#abort = new AbortController();
+  whenAborted(listener: (reason: unknown) => void): void {
+    (this.#listeners ??= []).push(listener);
+  }
+
+  /** From now on, a disconnect is noticed, and Bun does not close the connection because it is idle. */
+  keep(): void {
+    if (this.#isKept) return;
+    this.#isKept = true;
     if (this.native.signal.aborted) this.onDisconnect();
     else this.native.signal.addEventListener('abort', () => this.onDisconnect());
     this.#server.timeout(this.native, 0);
-    return this.#abort.signal;
   }
 
   /** Called while the client is to send or to read: Bun may close the connection if it is idle. */
   release(): void {
-    if (this.#abort) this.#server.timeout(this.native, idleSeconds);
+    if (this.#isKept) this.#server.timeout(this.native, idleSeconds);
   }
 
   /** Called when the client has disconnected, or the WebSocket that this request became has closed. */
   onDisconnect(): void {
-    this.#abort?.abort(new DOMException('The client disconnected.', 'AbortError'));
+    if (this.#disconnect) return;
+    this.#disconnect = new DOMException('The client disconnected.', 'AbortError');
+    this.#abort?.abort(this.#disconnect);
+    for (const listener of this.#listeners ?? []) listener(this.#disconnect);
   }
 }

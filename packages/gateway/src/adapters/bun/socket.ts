@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import { closedWithinMs, OpenSocket, type OpenSockets } from '../server/openSockets.ts';
-import type { NativeSocket, WebSocketHandlers } from './native.ts';
+import type { NativeSocket } from './native.ts';
 import type { BunResponder, SocketData } from './responder.ts';
 
 /** If the limit is smaller, messages up to this size are received anyway, so that they are rejected with a reason. */
@@ -9,16 +9,14 @@ const minPayloadBytes = 65_536;
 /** Close reason of Bun for a message larger than `maxPayloadLength`. */
 const messageTooBigReason = 'Received too big message';
 
-/** What Bun keeps with each WebSocket, once it is open. */
-export interface OpenSocketData extends SocketData {
-  socket?: BunSocket;
-}
+/** A WebSocket of Bun, with what Bun keeps with it: `socket` once it is open. */
+type Native = NativeSocket<SocketData & { socket?: BunSocket }>;
 
 /** A WebSocket of Bun. */
 class BunSocket extends OpenSocket {
-  readonly #ws: NativeSocket<OpenSocketData>;
+  readonly #ws: Native;
 
-  constructor(ws: NativeSocket<OpenSocketData>, openSockets: OpenSockets) {
+  constructor(ws: Native, openSockets: OpenSockets) {
     super(openSockets);
     this.#ws = ws;
   }
@@ -48,32 +46,32 @@ export const webSocketHandlers = (
   maxMessageBytes: number,
   sockets: OpenSockets,
   responder: BunResponder,
-): WebSocketHandlers<OpenSocketData> => ({
+) => ({
   maxPayloadLength: Math.max(maxMessageBytes, minPayloadBytes),
   // No limit: over one, Bun drops messages. The handler limits each socket, and `OpenSockets` all of them together.
   backpressureLimit: 0,
   // Bun pings idle clients, so this only closes sockets whose client has disappeared.
   idleTimeout: 120,
   sendPings: true,
-  open(ws) {
+  open(ws: Native) {
     ws.data.socket = new BunSocket(ws, sockets);
     ws.data.socket.accept(ws.data.accept);
   },
-  message({ data: { socket } }, message) {
+  message({ data: { socket } }: Native, message: string | Buffer) {
     const isBinary = typeof message !== 'string';
     const bytes = isBinary ? message : Buffer.from(message);
     if (bytes.byteLength <= maxMessageBytes) return socket?.handler?.message(bytes, isBinary);
     socket?.handler?.limited('message-bytes');
     socket?.close(1009, `The message is larger than ${maxMessageBytes} bytes.`);
   },
-  ping({ data: { socket } }) {
+  ping({ data: { socket } }: Native) {
     if (socket?.countPing()) socket.handler?.pinged();
   },
-  drain({ data: { socket } }) {
+  drain({ data: { socket } }: Native) {
     socket?.updateUnsentBytes();
     socket?.handler?.drained();
   },
-  close({ data: { socket, request } }, code, reason) {
+  close({ data: { socket, request } }: Native, code: number, reason: string) {
     request.onDisconnect();
     socket?.onClose();
     if (code === 1006 && reason === messageTooBigReason) socket?.handler?.limited('message-bytes');

@@ -48,37 +48,42 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
     /**
      * Finds the value of a path. The path is split before its segments are decoded, so an encoded slash is part of a
      * segment (RFC 3986 §2.4). A literal segment takes precedence over a parameter, and both over the rest of a path.
-     * @param path the path before percent-decoding, with a leading slash
+     * @param path the path before percent-decoding
+     * @param start the index of its first slash
      */
-    match(path: string): PathMatch<Value> | undefined {
-      const first: Candidate<Value> = { node: root, at: 1, parameters: noParameters };
-      // The last candidate is tried first.
-      const candidates = [first];
+    match(path: string, start = 0): PathMatch<Value> | undefined {
+      let candidate: Candidate<Value> | undefined = { node: root, at: start + 1, parameters: noParameters };
+      // The last one is tried first.
+      const others: Candidate<Value>[] = [];
       const end = ignoreTrailingSlash && path.endsWith('/') ? path.length - 1 : path.length;
-      for (let candidate; (candidate = candidates.pop());) {
-        const { node, at, parameters } = candidate;
-        if (at > end) {
-          if (node.value !== undefined) return { value: node.value, parameters };
-          continue;
+      for (; candidate; candidate = others.pop()) {
+        let { node, at, parameters }: Candidate<Value> = candidate;
+        while (at <= end) {
+          const slash = path.indexOf('/', at);
+          const segmentEnd = slash === -1 ? path.length : slash;
+          const text = path.slice(at, segmentEnd);
+          const segment = text.includes('%') ? percentDecode(text) : text;
+          const { literals, parameter, rest } = node;
+          // Skipped if there are no literals: hashing the segment is most of the cost of a look-up.
+          const literal =
+            segment === undefined || literals.size === 0
+              ? undefined
+              : literals.get(ignorePathCase ? foldCase(segment) : segment);
+          if (rest && at < path.length) {
+            others.push({ node: rest, at: Infinity, parameters: [...parameters, path.slice(at)] });
+          }
+          // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
+          const matching = segment === '' ? undefined : parameter;
+          if (matching && literal) {
+            others.push({ node: matching, at: segmentEnd + 1, parameters: [...parameters, segment] });
+          }
+          const next = literal ?? matching;
+          if (!next) break;
+          if (!literal) parameters = parameters.concat([segment]);
+          node = next;
+          at = segmentEnd + 1;
         }
-        const slash = path.indexOf('/', at);
-        const segmentEnd = slash === -1 ? path.length : slash;
-        const text = path.slice(at, segmentEnd);
-        const segment = text.includes('%') ? percentDecode(text) : text;
-        const { literals, parameter, rest } = node;
-        if (rest && at < path.length) {
-          candidates.push({ node: rest, at: Infinity, parameters: [...parameters, path.slice(at)] });
-        }
-        // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
-        if (parameter && segment !== '') {
-          candidates.push({ node: parameter, at: segmentEnd + 1, parameters: parameters.concat([segment]) });
-        }
-        // Skipped if there are no literals: hashing the segment is most of the cost of a look-up.
-        const literal =
-          segment === undefined || literals.size === 0
-            ? undefined
-            : literals.get(ignorePathCase ? foldCase(segment) : segment);
-        if (literal) candidates.push({ node: literal, at: segmentEnd + 1, parameters });
+        if (at > end && node.value !== undefined) return { value: node.value, parameters };
       }
       return undefined;
     },

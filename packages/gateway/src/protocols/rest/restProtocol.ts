@@ -82,7 +82,7 @@ export function createRestProtocol(
   return {
     target(context) {
       const { method, path } = context.request;
-      const match = matcher.match(path.slice(basePathLength));
+      const match = matcher.match(path, basePathLength);
       if (match === undefined) return unknownPath;
       context.parameters = match.parameters;
       const resource = match.value;
@@ -90,7 +90,7 @@ export function createRestProtocol(
     },
     /** Returns the path pattern of a path, such as `/pets/{petId}`, without the base path. */
     routeOf(path) {
-      const [target] = matcher.match(path.slice(basePathLength))?.value.values() ?? [];
+      const [target] = matcher.match(path, basePathLength)?.value.values() ?? [];
       return target?.operation?.rest.path;
     },
     options: (context, { resource }) =>
