@@ -219,6 +219,16 @@ describe.each(revisions)('results in %s', (revision) => {
     }
   });
 
+  it('a subscription that always has a value leaves time for others, and ends with its client', async () => {
+    const { server, seen } = await start();
+    seen.flooded = 0;
+    const signal = AbortSignal.timeout(200);
+    await expect(call(server, 'flood', {}, { ...options, init: { signal } })).rejects.toThrow(/abort/i);
+    await expect.poll(() => seen.aborted.length).toBe(1);
+    expect(seen.flooded).toBeGreaterThan(100);
+    expect(seen.flooded).toBeLessThan(3_000_000);
+  });
+
   it('a call with an Idempotency-Key runs once, and its response has the id of each request', async () => {
     const { server, seen } = await start();
     const key = crypto.randomUUID();

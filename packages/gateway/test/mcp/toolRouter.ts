@@ -11,6 +11,8 @@ interface Seen {
   readonly aborted: unknown[];
   /** Calls of `orders.place` that have run. */
   placed: number;
+  /** Values that `flood` has yielded. */
+  flooded: number;
 }
 
 const t = initTRPC
@@ -140,6 +142,11 @@ function createToolRouter(seen: Seen) {
         }
         if (input.fails) throw new TRPCError({ code: 'CONFLICT', message: 'The steps are blocked.' });
       }),
+    flood: tool.subscription(async function* flood({ signal }) {
+      signal?.addEventListener('abort', () => seen.aborted.push(signal.reason));
+      // Bounded, since nothing else would end it if it kept the event loop.
+      for (; !signal?.aborted && seen.flooded < 3_000_000; seen.flooded += 1) yield seen.flooded;
+    }),
 
     drip: t.procedure
       .meta({
@@ -201,7 +208,7 @@ export interface ToolGateway {
 
 /** Creates a gateway with the tools, which needs no credential. */
 export async function createToolGateway(options: Options = {}): Promise<ToolGateway> {
-  const seen: Seen = { aborted: [], placed: 0 };
+  const seen: Seen = { aborted: [], placed: 0, flooded: 0 };
   const records: RequestRecord[] = [];
   const router = createToolRouter(seen);
   // Of the procedures with scopes there are none without a credential.
@@ -230,7 +237,7 @@ export async function createProtectedToolGateway(
   valid: ReadonlyMap<string, readonly string[]>,
   options: Options = {},
 ): Promise<ToolGateway> {
-  const seen: Seen = { aborted: [], placed: 0 };
+  const seen: Seen = { aborted: [], placed: 0, flooded: 0 };
   const records: RequestRecord[] = [];
   const gateway = await createGateway({
     router: createToolRouter(seen),
