@@ -16,7 +16,7 @@ const allow: Header = ['allow', 'POST, OPTIONS'];
 
 /** Creates the Model Context Protocol of a router: procedures with `mcp` in their metadata are its tools. */
 export function createMcpProtocol(settings: McpSettings): Protocol<unknown, Target> {
-  const tools = createTools(settings.procedures);
+  const tools = createTools(settings.procedures, settings.limits.maxResponseBytes);
   const [first] = tools.values();
   const unnamed: Target = { procedures: [], callCount: 1, isPublic: first?.target.isPublic ?? false };
 

@@ -20,7 +20,7 @@ import { answer, type Catalog } from './answers.ts';
 import { readMessage, type Message } from './message.ts';
 import { progressFormat } from './eventStream.ts';
 import { errorCodes, errorResponse, eventStreamType, resultResponse, withId } from './responses.ts';
-import { bytesResult, errorResult, isBlobs, outputResult, shownError } from './toolResult.ts';
+import { errorResult, outputResult, shownError } from './toolResult.ts';
 import type { ToolCall } from './tools.ts';
 
 interface RunOptions extends McpSettings, Catalog {
@@ -103,8 +103,8 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     if (ctx instanceof Failure) return this.settle(0, ctx);
     context.ctx = ctx;
     // A stream outlives its call: its signal must abort when the client closes the response.
-    if (procedure.type === 'subscription' || tool.contentType !== undefined) context.follow();
-    const start = () => settings.calls.start(procedure, ctx, this, 0, context, this);
+    if (procedure.type === 'subscription') context.follow();
+    const start = () => settings.calls.start(tool.executed, ctx, this, 0, context, this);
     if (key === undefined || !procedure.idempotent) return start();
     // Not the body, since a repeat has another id.
     this.reserve({ procedure, key, head: [args], body: undefined }, start);
@@ -124,17 +124,13 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     this.reservation?.settle(outcome);
     if (outcome instanceof Failure) return this.#fail(outcome.error);
     if (tool.procedure.type === 'subscription') return this.#stream(outcome);
+    let result: string;
     try {
-      if (tool.contentType === undefined && !isBlobs(outcome)) {
-        return this.#respond(outputResult(outcome, this.#call));
-      }
+      result = outputResult(outcome, this.#call);
     } catch (cause) {
       return this.#fail(cause);
     }
-    bytesResult(outcome, this.#call).then(
-      (result) => this.#respond(result),
-      (cause: unknown) => this.#fail(cause),
-    );
+    this.#respond(result);
   }
 
   /** Responds with the values of a subscription as progress, and with the last one as the result. */

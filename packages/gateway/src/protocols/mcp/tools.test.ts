@@ -1,4 +1,4 @@
-import { initTRPC } from '@trpc/server';
+import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
@@ -245,11 +245,98 @@ it('an output that is neither JSON nor bytes is an unexpected error', async () =
   const errors: unknown[] = [];
   const onResponse = ({ error }: RequestRecord) => errors.push(error);
   const result = await request({ wrong }, 'tools/call', { name: 'wrong' }, { onResponse });
-  expect(errors).toMatchObject([{ message: 'A tool of bytes returned 5.' }]);
+  expect(errors).toMatchObject([
+    { message: expect.stringContaining('declares produces: "image/png" but returned 5.') as string },
+  ]);
   expect(result).toMatchObject({
     isError: true,
     content: [{ text: expect.stringContaining('Internal server error') as string }],
   });
+});
+
+const bytesOf = (produces: string, next: () => AsyncIterable<Uint8Array> | Blob) =>
+  t.procedure.meta({ openapi: { method: 'GET', path: '/bytes', produces }, mcp: true }).query(next);
+
+it('bytes have the deadline of their call, and count as running until they are read', async () => {
+  let closed = 0;
+  const stuck = bytesOf('image/png', async function* stuck() {
+    try {
+      yield new Uint8Array(1);
+      // Ignores its signal.
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    } finally {
+      closed += 1;
+    }
+  });
+  const { callsInFlight, fetch } = await serve({ stuck }, { maxInFlight: 2, callTimeoutMs: 100 });
+  const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stuck"}}';
+  const headers = { 'content-type': 'application/json' };
+  const started = performance.now();
+  const responses = Array.from({ length: 5 }, () =>
+    fetch('http://localhost/mcp', { method: 'POST', headers, body }),
+  );
+  await expect.poll(callsInFlight).toBe(2);
+  const all = await Promise.all(responses);
+  expect(performance.now() - started).toBeLessThan(350);
+  const texts = await Promise.all(all.map((response) => response.text()));
+  expect(texts.filter((text) => text.includes('GATEWAY_TIMEOUT'))).toHaveLength(2);
+  expect(texts.filter((text) => text.includes('limit of 2 concurrent calls'))).toHaveLength(3);
+  await expect.poll(() => closed).toBe(2);
+});
+
+it('mapError maps the error of a stream of bytes', async () => {
+  const broken = bytesOf('image/png', async function* broken() {
+    yield new Uint8Array(1);
+    throw new RangeError('disk');
+  });
+  const mapError = (error: unknown) =>
+    (error as Error).message === 'disk'
+      ? new TRPCError({ code: 'CONFLICT', message: 'Try later.' })
+      : undefined;
+  const { content } = await request({ broken }, 'tools/call', { name: 'broken' }, { mapError });
+  expect(content).toMatchObject([{ text: expect.stringContaining('"Try later."') as string }]);
+});
+
+it('no more of a large Blob is read than maxResponseBytes', async () => {
+  const large = bytesOf('image/png', () => new Blob([new Uint8Array(100_000_000)]));
+  const started = performance.now();
+  const { content } = await request(
+    { large },
+    'tools/call',
+    { name: 'large' },
+    { maxResponseBytes: 100_000 },
+  );
+  expect(content).toMatchObject([{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }]);
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
+it('an image of 11 MB does not block the process for a second', async () => {
+  const image = bytesOf('image/png', () => new Blob([new Uint8Array(11_000_000)]));
+  const started = performance.now();
+  const options = { maxResponseBytes: 20_000_000 };
+  const { content } = await request({ image }, 'tools/call', { name: 'image' }, options);
+  expect(content).toMatchObject([{ type: 'image' }]);
+  expect(performance.now() - started).toBeLessThan(600);
+});
+
+it.each<[what: string, output: () => unknown]>([
+  ['a Uint8Array', () => Uint8Array.of(1, 2)],
+  ['a ReadableStream', () => new Blob([Uint8Array.of(1, 2)]).stream()],
+])('%s without produces is a resource', async (_what, output) => {
+  const { content } = await request({ bytes: tool.query(output) }, 'tools/call', { name: 'bytes' });
+  const resource = { mimeType: 'application/octet-stream', blob: 'AQI=', uri: 'tool:bytes/0' };
+  expect(content).toEqual([{ type: 'resource', resource }]);
+});
+
+it('a stream of texts is no bytes', async () => {
+  const errors: unknown[] = [];
+  const onResponse = ({ error }: RequestRecord) => errors.push(error);
+  const texts = tool.query(async function* texts() {
+    yield 'a';
+  });
+  const result = await request({ texts }, 'tools/call', { name: 'texts' }, { onResponse });
+  expect(result).toMatchObject({ isError: true });
+  expect(String(errors[0])).toContain('Yield Uint8Array chunks');
 });
 
 it('bytes of 1 MB are the same in Base64', async () => {
