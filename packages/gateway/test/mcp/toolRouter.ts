@@ -145,7 +145,10 @@ function createToolRouter(seen: Seen) {
     flood: tool.subscription(async function* flood({ signal }) {
       signal?.addEventListener('abort', () => seen.aborted.push(signal.reason));
       // Bounded, since nothing else would end it if it kept the event loop.
-      for (; !signal?.aborted && seen.flooded < 3_000_000; seen.flooded += 1) yield seen.flooded;
+      for (; seen.flooded < 3_000_000; seen.flooded += 1) {
+        if (signal?.aborted) return;
+        yield seen.flooded;
+      }
     }),
 
     drip: t.procedure
@@ -236,6 +239,7 @@ export const tokens = () =>
 export async function createProtectedToolGateway(
   valid: ReadonlyMap<string, readonly string[]>,
   options: Options = {},
+  resource = 'http://127.0.0.1',
 ): Promise<ToolGateway> {
   const seen: Seen = { aborted: [], placed: 0, flooded: 0 };
   const records: RequestRecord[] = [];
@@ -245,7 +249,7 @@ export async function createProtectedToolGateway(
       verify: (token) => (valid.has(token) ? token : undefined),
       scopes: (token) => valid.get(token) ?? [],
       protectedResource: {
-        resource: 'http://127.0.0.1',
+        resource,
         authorizationServers: ['https://login.example'],
       },
     }),

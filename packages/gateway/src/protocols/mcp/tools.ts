@@ -8,9 +8,9 @@ import type { McpMeta } from '../../procedures/meta.ts';
 import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { Failure } from '../../procedures/execute.ts';
+import { isBytes, readBytes, type ByteOptions } from './byteContent.ts';
 import type { Message } from './message.ts';
 import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
-import { isBytes, readBytes, type ByteOptions } from './toolResult.ts';
 
 /** A procedure that is served as a tool, as read at start. */
 interface Tool {
@@ -77,16 +77,21 @@ function toolName(path: string, { name = path.replaceAll(/[^\w-]/g, '_') }: McpM
 }
 
 function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): Tool {
-  const { mcp = {}, output, path, rateLimitCost: cost, rest, type } = procedure;
+  const { idempotent, mcp = {}, output, path, rateLimitCost: cost, rest, type } = procedure;
   const name = toolName(path, mcp);
+  if (idempotent === 'required') {
+    reject(
+      'each call must have an Idempotency-Key, which clients of tools do not send; use idempotent: true',
+    );
+  }
   // An output that cannot be described is left out, as in the OpenAPI document.
   const read = createReadSchema(() => {});
   const { inputOf, inputSchema } = readInput(procedure, read);
   const contentType = typeof rest?.produces === 'string' ? rest.produces : undefined;
-  // The output of a subscription is the iterable.
   const isStream = type === 'subscription';
   const event = isStream ? rest?.event : undefined;
-  const schema = contentType === undefined ? read(isStream ? event : output, 'output', 'output') : undefined;
+  // Not of a subscription, which may end without a value.
+  const schema = contentType === undefined && !isStream ? read(output, 'output', 'output') : undefined;
   const written = schema && !acceptsUndefined(schema) ? writeJsonSchema(schema) : {};
   const { summary, description = summary } = rest ?? {};
   const entry = {
