@@ -194,6 +194,18 @@ describe.each(revisions)('results in %s', (revision) => {
     expect(none.messages).toMatchObject([{ result: { content: [] } }]);
   });
 
+  it('a progress token of more than 256 characters is no request for progress', async () => {
+    const { server } = await start();
+    for (const [length, count] of [
+      [256, 3],
+      [257, 1],
+    ] as const) {
+      const meta = { progressToken: 'p'.repeat(length) };
+      const { messages } = await call(server, 'steps', { count: 2 }, { ...options, meta });
+      expect(messages).toHaveLength(count);
+    }
+  });
+
   it('the error of a subscription is its result', async () => {
     const { server } = await start();
     const reply = await call(server, 'steps', { fails: true }, options);

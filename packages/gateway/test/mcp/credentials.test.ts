@@ -64,6 +64,9 @@ describe.each(revisions)('credentials in %s', (revision) => {
       expect(tools.some(({ name }) => name === 'books_secret')).toBe(isListed);
       expect(cacheScope).toBe(revision === '2026-07-28' ? 'private' : undefined);
     }
+    if (revision !== '2026-07-28') return;
+    const discovered = await send(server, 'server/discover', {}, withToken('reader'));
+    expect(discovered.message?.result?.['cacheScope']).toBe('private');
   });
 
   it('a call without a scope is 403, and names the scope', async () => {
@@ -155,6 +158,26 @@ it('the endpoint needs no token if no tool does', async () => {
   const reply = await call(server, 'closed');
   expect(reply.message?.error?.code).toBe(-32_602);
   expect(() => errorOf(reply)).toThrow('has not failed');
+});
+
+it('the scopes of a credential are read once for a list of tools', async () => {
+  const t = initTRPC.meta<GatewayMeta>().create();
+  const scoped = t.procedure.meta({ mcp: true, scopes: ['a'] }).query(() => 1);
+  let reads = 0;
+  const scopes = () => {
+    reads += 1;
+    return ['a'];
+  };
+  const gateway = await createGateway({
+    router: t.router({ one: scoped, two: scoped, three: scoped }),
+    authentication: bearer({ verify: (token) => token, scopes }),
+    createContext: () => ({}),
+    document: { title: 'Scoped', version: '1' },
+    mcp: mcp(),
+  });
+  const server = { fetch: gateway.fetch as typeof fetch, origin: 'http://localhost' };
+  const { message } = await send(server, 'tools/list', {}, { headers: as('token') });
+  expect([message?.result?.['tools'], reads]).toMatchObject([[{}, {}, {}], 1]);
 });
 
 it.each(revisions)(

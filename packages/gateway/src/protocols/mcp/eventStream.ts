@@ -8,6 +8,9 @@ import type { Message } from './message.ts';
 import { errorCodes, errorResponse, eventStreamType, messageEvent, resultMessage } from './responses.ts';
 import type { ToolCall } from './tools.ts';
 
+/** The longest progress token that is sent back, in characters. */
+const maxTokenLength = 256;
+
 /**
  * Creates the format of the stream of a subscription: each value is progress, if the client asks for it, and the last one
  * is the result.
@@ -18,7 +21,9 @@ export function progressFormat(
   results: { end(last: unknown): string; error(cause: unknown): string; revoked(): string },
 ): EventFormat {
   const { progressToken } = meta;
-  const isAsked = typeof progressToken === 'string' || Number.isSafeInteger(progressToken);
+  // Each event repeats it.
+  const isText = typeof progressToken === 'string' && progressToken.length <= maxTokenLength;
+  const isAsked = isText || Number.isSafeInteger(progressToken);
   let last: unknown;
   let progress = 0;
   return {
