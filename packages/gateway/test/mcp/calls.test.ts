@@ -382,6 +382,25 @@ it('calls at once have their own responses', async () => {
   );
 });
 
+it('onError receives no disconnect, and the type of a tool that is rejected', async () => {
+  const reported: ReportedError<unknown>[] = [];
+  const { server } = await start({
+    onError: (each) => reported.push(each),
+    policies: [
+      {
+        admit: ({ procedures }) => (procedures.length > 0 ? new TRPCError({ code: 'CONFLICT' }) : undefined),
+      },
+    ],
+  });
+  const body = new ReadableStream<Uint8Array>({ start: (each) => each.enqueue(new Uint8Array(5)) });
+  const signal = AbortSignal.timeout(100);
+  await expect(post(server, body, {}, { duplex: 'half', signal })).rejects.toThrow(/abort/i);
+  await sleep(200);
+  expect(reported).toEqual([]);
+  expect((await call(server, 'books_count')).status).toBe(409);
+  expect(reported).toMatchObject([{ path: 'books.count', type: 'query' }]);
+});
+
 it('a body that arrives in pieces is read', async () => {
   const { server } = await start();
   const text = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });

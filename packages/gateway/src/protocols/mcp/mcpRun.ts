@@ -12,11 +12,10 @@ import { idempotencyKey } from '../../calls/idempotencyKey.ts';
 import type { Target } from '../../calls/policy.ts';
 import { receiveError } from '../../calls/receiveError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import { originalOf } from '../../procedures/clientError.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
-import { LimitError } from '../../procedures/limitError.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
+import { recordError, report } from '../requestErrors.ts';
 import { RequestRun } from '../requestRun.ts';
 import { answer, type Catalog } from './answers.ts';
 import { readMessage, type Message } from './message.ts';
@@ -187,12 +186,9 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
   /** Reports the error of the call, and returns its result. */
   #failure(error: TRPCError): string {
     const { context, settings } = this;
-    const { errors, path, type } = this.#call.tool.procedure;
-    const { ctx, input, request } = context;
-    settings.reportError?.({ error: originalOf(error), path, type, input, ctx, request });
-    const shown = shownError(error, errors);
-    if (error instanceof LimitError) context.limit = error.limit;
-    else if (shown.status >= 500) context.error = originalOf(error);
+    report(settings.reportError, error, context);
+    const shown = shownError(error, this.#call.tool.procedure.errors);
+    recordError(error, shown.status, context);
     return errorResult(shown, this.#call, context);
   }
 
