@@ -175,7 +175,7 @@ it('the scopes of a credential are read once for a list of tools', async () => {
     document: { title: 'Scoped', version: '1' },
     mcp: mcp(),
   });
-  const server = { fetch: gateway.fetch as typeof fetch, origin: 'http://localhost' };
+  const server = { fetch: gateway.fetch, origin: 'http://localhost' };
   const { message } = await send(server, 'tools/list', {}, { headers: as('token') });
   expect([message?.result?.['tools'], reads]).toMatchObject([[{}, {}, {}], 1]);
 });
