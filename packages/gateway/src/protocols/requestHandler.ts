@@ -206,10 +206,12 @@ export class RequestHandler<Identity> {
   }
 
   #internalError(context: RequestContext<Identity>, cause: unknown): OutgoingResponse {
+    const { mcp, other } = this.#options.protocols;
+    const protocol = context.protocol === 'mcp' ? mcp : other;
     // The deadline of a policy
-    if (cause instanceof LimitError) return this.#options.protocols.other.reject(cause, context);
+    if (cause instanceof LimitError) return protocol.reject(cause, context);
     const error = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
-    const response = this.#options.protocols.other.reject(error, context);
+    const response = protocol.reject(error, context);
     context.error = cause;
     return response;
   }

@@ -307,6 +307,15 @@ describe('policies', () => {
     expect(seenPaths).toEqual([['mcp', 'books.count'], ['mcp']]);
   });
 
+  it('an error of a policy that completes the response is a 500 of the protocol', async () => {
+    const complete = () => {
+      throw new Error('full');
+    };
+    const { server } = await start({ policies: [{ complete }] });
+    const reply = await call(server, 'books_count');
+    expect([reply.status, reply.message?.error?.code]).toEqual([500, -32_603]);
+  });
+
   it('too many calls at once are 503', async () => {
     const { server, seen } = await start({ maxInFlight: 1 });
     const slow = call(server, 'slow', { ms: 1000 });
