@@ -23,7 +23,7 @@ export const audits = defineCollection({ name: 'audits', schema: Audit, id: 'seq
  * too, but not the requests that are rejected before it.
  */
 export const auditPolicy = (store: Store): Policy<AccessTokenClaims> => ({
-  async complete({ identity, procedures, requestId }, { status }) {
+  async complete({ identity, procedures, protocol, requestId }, { body, status }) {
     // A request without a valid token changes nothing, and anyone may send it.
     if (identity === undefined || !procedures.some(({ type }) => type === 'mutation')) return;
     await store.collection(audits).create({
@@ -31,10 +31,21 @@ export const auditPolicy = (store: Store): Policy<AccessTokenClaims> => ({
       user: identity.sub,
       requestId,
       procedures: procedures.map(({ path }) => path),
-      status,
+      status: (protocol === 'mcp' && failedStatus(body)) || status,
     });
   },
 });
+
+const FailedCall = z.object({
+  result: z.object({ isError: z.literal(true), content: z.tuple([z.object({ text: z.string() })]) }),
+});
+
+/** Returns the status of the error of a tool's call, whose response has the status 200 (docs/mcp.md, "Results"). */
+function failedStatus(body: unknown): number | undefined {
+  if (typeof body !== 'string') return undefined;
+  const { data } = FailedCall.safeParse(JSON.parse(body));
+  return data && z.object({ status: z.int() }).parse(JSON.parse(data.result.content[0].text)).status;
+}
 
 export const auditProcedures = {
   listAudits: procedure

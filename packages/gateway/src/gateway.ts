@@ -24,7 +24,6 @@ import { createRateLimit } from './policies/rateLimit.ts';
 import { Recorder } from './calls/recorder.ts';
 import { clientTimeoutPolicy, type RequestPolicy, type RequestContext } from './calls/requestContext.ts';
 import { addRoute, metadataRoute, readRoutes } from './calls/routes.ts';
-import { metadataPath } from './calls/scheme.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSameSite, createSocketOrigins, toolOriginPolicy } from './auth/origins.ts';
@@ -42,6 +41,7 @@ import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { createTrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
 import { gatewayRules } from './gatewayRules.ts';
+import { GatewayError } from './http/gatewayError.ts';
 import { requireOptions } from './http/optionRules.ts';
 
 /** A gateway: pass it to `serve`, `nodeHandler` or `handleUpgrades`, or call its `fetch`. */
@@ -113,7 +113,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     protocolOf,
     openSocket: (context) => sockets.upgrade(context),
     own: policies.own,
-    policies: policies.all,
+    admitting: policies.admitting,
     ofService: policies.ofService,
     loadShedding: maxQueueMs < Infinity ? createLoadShedding(maxQueueMs) : undefined,
     recorder,
@@ -162,18 +162,21 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   const limits = limitsOf(options);
   const routes = readRoutes(options.routes ?? {});
   addRoute(routes, documentPath, () => document.response());
-  // Reserved: `createProtocolOf` selects MCP for it.
-  if (mcpPath !== undefined) addRoute(routes, mcpPath, () => ({ status: 404, headers: [] }), 'POST');
+  if (mcpPath !== undefined) {
+    if (routes.has(mcpPath) || mcpPath === trpcBasePath || mcpPath === restBasePath) {
+      throw new GatewayError(
+        `The tools are served at "${mcpPath}", where another protocol, the document or a route is too. Give them another path, such as mcp({ path: '/tools' }).`,
+      );
+    }
+    // Reserved: `createProtocolOf` selects MCP for it.
+    addRoute(routes, mcpPath, () => ({ status: 404, headers: [] }));
+  }
 
   const definitions = await readProcedures(router, options.openapi);
   const scopes = allScopes(definitions, schemes);
   for (const { protectedResource } of schemes) {
     if (!protectedResource) continue;
-    const route = metadataRoute(protectedResource, scopes);
-    addRoute(routes, protectedResource.path, route);
-    // Where clients of MCP look first: the resource that they know is the URL of the tools.
-    const ofTools = `${metadataPath}${mcpPath}`;
-    if (mcpPath !== undefined && !routes.has(ofTools)) addRoute(routes, ofTools, route);
+    addRoute(routes, protectedResource.path, metadataRoute(protectedResource, scopes));
   }
   requireFreePaths(routes, paths, definitions);
   const keyOf = (path: string) => (paths.ignorePathCase ? foldCase(path) : path);
@@ -253,7 +256,25 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     : undefined;
   const ofService = added.length > 0 ? policySteps(added) : undefined;
   const all = policySteps<RequestPolicy<Identity>>([...own, ...added]);
-  return { all, calls, clientAddress, failedAttempts, idempotency, ofService, own, rateLimit, mapError };
+  const admitting = {
+    rest: all.admitting,
+    trpc: all.admitting,
+    // Those of the service run when the message is read: its tool may be known only then.
+    mcp: all.admitting.filter((policy) => policy.before ?? own.includes(policy)),
+    other: all.early,
+  };
+  return {
+    admitting,
+    all,
+    calls,
+    clientAddress,
+    failedAttempts,
+    idempotency,
+    ofService,
+    own,
+    rateLimit,
+    mapError,
+  };
 }
 
 type PolicyParts<Identity> = ReturnType<typeof createPolicies<AnyTRPCRouter, Identity>>;
@@ -307,9 +328,9 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     ...runSettings,
     procedures: definitions,
     server: { name: options.document.title, version: options.document.version },
-    eventTimes: times,
+    pingMs: times.pingMs,
     reportError,
-    admitCall: createCallAdmission(rateLimit, ofService),
+    admitMessage: createMessageAdmission(rateLimit, ofService),
   });
   // The others have run when the request arrived.
   const afterEarly = all.admitting.slice(all.early.length);
@@ -343,16 +364,20 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
 }
 
 /**
- * Creates the function that admits a call whose procedure was not known when its request was admitted: the policies of the
- * service see it, and it takes its cost, of which the request has paid one token.
+ * Creates the function that admits a message whose request was admitted without the policies of the service: they see
+ * the tool that it calls. A tool that the head did not name takes its cost, of which the request has paid one token.
  */
-function createCallAdmission<Identity>(
+function createMessageAdmission<Identity>(
   rateLimit: PolicyParts<Identity>['rateLimit'],
   ofService: PolicyParts<Identity>['ofService'],
 ) {
   const policies = ofService ? ofService.admitting.slice(ofService.early.length) : [];
-  return (context: RequestContext<Identity>): MaybePromise<TRPCError | undefined> => {
-    const cost = (context.target.cost ?? 1) - 1;
+  return (
+    context: RequestContext<Identity>,
+    target = context.target,
+  ): MaybePromise<TRPCError | undefined> => {
+    const cost = context.target === target ? 0 : (target.cost ?? 1) - 1;
+    context.target = target;
     const counted = cost > 0 ? rateLimit?.count(context, cost) : undefined;
     return mapMaybePromise(counted, (rejection) => rejection ?? admit(policies, context));
   };

@@ -72,7 +72,10 @@ export const gatewayRules: OptionRules<Options> = {
     onError: callback,
   } satisfies MemberRules<'trpc'>),
   sockets: object(undefined, socketRules),
-  mcp: object('mcp: mcp(), which trpc-gateway/mcp exports'),
+  mcp: optional(
+    (value) => isObject(value) && isFunction(value['protocol']),
+    'mcp(), which trpc-gateway/mcp exports',
+  ),
   documentPath: text,
   document: required(isObject, `an object, such as ${documentExample}`, documentRules),
   publicUrl: text,

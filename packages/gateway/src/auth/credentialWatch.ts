@@ -1,3 +1,4 @@
+import { TRPCError } from '@trpc/server';
 import { unref, type Timer } from '../http/eventLoop.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
 import type { Scheme } from '../calls/scheme.ts';
@@ -11,6 +12,13 @@ type CredentialUse = Pick<RequestContext, 'credential' | 'identity' | 'request' 
  * @returns a function that ends the watch
  */
 export type CredentialWatch = (use: CredentialUse, onRevoked: () => void) => () => void;
+
+/** Creates the error with which a stream ends when its credential is revoked. */
+export const revokedError = (): TRPCError =>
+  new TRPCError({
+    code: 'UNAUTHORIZED',
+    message: 'The credential of this stream is no longer valid. Connect again with another.',
+  });
 
 /** The interval of checks of each credential, in milliseconds. A revocation must take effect within 5 s. */
 const checkIntervalMs = 1000;

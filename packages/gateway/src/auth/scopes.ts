@@ -24,18 +24,12 @@ export function scopeRejection(context: RequestContext, scopes: readonly string[
   });
 }
 
-/** Whether the caller's credential has all of these scopes. */
-export const hasScopes = ({ identity, scheme }: RequestContext, scopes: readonly string[]): boolean => {
-  const granted = grantedScopes(scheme, identity);
-  return scopes.every((each) => granted.includes(each));
-};
-
 /**
  * Returns the scopes of an identity.
  * @throws {TypeError} if `scopes` returned no array, such as the string of a claim: `includes` would match parts of
  *   scopes
  */
-function grantedScopes<Identity>(
+export function grantedScopes<Identity>(
   scheme: Scheme<Identity> | undefined,
   identity: Identity,
 ): readonly string[] {

@@ -1,5 +1,5 @@
 // Hot path: 1 µs per event (`npm run bench`, case events).
-import { unref, type Timer } from './eventLoop.ts';
+import { nextTurn, unref, type Timer } from './eventLoop.ts';
 import { TextStream, type TextStreamOptions } from './textStream.ts';
 
 /** Wire format of the events of a protocol. */
@@ -10,7 +10,7 @@ export interface EventFormat {
   readonly end: string;
   /** Text that keeps an idle stream alive. */
   readonly ping: string;
-  /** Formats a value of the iterator. If it throws or rejects, the stream ends as for an error of the iterator. */
+  /** Formats a value of the iterator; may be empty. If it throws or rejects, the stream ends as for an error of the iterator. */
   event(value: unknown): string | Promise<string>;
   /** Reports an error and formats the event that ends the stream. If it throws, the connection is cut. */
   error(cause: unknown): string;
@@ -39,6 +39,9 @@ export interface EventStreamOptions extends EventStreamTimes, TextStreamOptions 
  * uWebSockets.js's own buffer.
  */
 const fullTextLength = 16_384;
+
+/** Number of events without text after which the event loop takes a turn: they never fill the pending text. */
+const maxSilentEvents = 100;
 
 /**
  * Writes the values of an async iterator as server-sent events. Events that are available at the same time are sent
@@ -93,6 +96,7 @@ export class ServerSentEvents extends TextStream {
   async #addEvents(): Promise<void> {
     this.#isPending = true;
     let isFormatting = false;
+    let silentEvents = 0;
     try {
       while (!this.isLast && this.pull !== undefined && this.text.length < fullTextLength) {
         isFormatting = false;
@@ -110,6 +114,10 @@ export class ServerSentEvents extends TextStream {
         this.text += added;
         this.isLast = done === true;
         if (!this.isSending) this.sendSoon();
+        if (added === '' && (silentEvents += 1) % maxSilentEvents === 0) {
+          // oxlint-disable-next-line no-await-in-loop -- timers and the network would wait for the end of the subscription
+          await new Promise<void>((resolve) => nextTurn(resolve));
+        }
       }
       this.#isPending = false;
     } catch (cause) {

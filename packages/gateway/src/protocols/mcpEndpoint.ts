@@ -5,7 +5,6 @@ import type { Target } from '../calls/policy.ts';
 import type { ReportError } from '../calls/reportError.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
 import type { MaybePromise } from '../http/maybePromise.ts';
-import type { EventStreamTimes } from '../http/serverSentEvents.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { Protocol } from './protocol.ts';
 import type { RunSettings } from './requestRun.ts';
@@ -16,14 +15,16 @@ export interface McpSettings extends RunSettings {
   /** The name and the version by which the server identifies itself. */
   readonly server: { readonly name: string; readonly version: string };
   readonly limits: AllLimits;
-  readonly eventTimes: EventStreamTimes;
+  /** The interval of pings of subscriptions, in milliseconds. */
+  readonly pingMs: number | undefined;
   readonly watch: CredentialWatch;
   readonly reportError: ReportError | undefined;
   /**
-   * Runs the policies on a call whose procedure was not known when the request was admitted. Returns the error that
-   * rejects it, if any.
+   * Runs the policies of the service on a message that was read. For a tool that the head of the request did not name, it
+   * takes the rest of its cost from the rate limit. Returns the error that rejects the message, if any.
+   * @param target that of the called tool
    */
-  admitCall(context: RequestContext): MaybePromise<TRPCError | undefined>;
+  admitMessage(context: RequestContext, target: Target | undefined): MaybePromise<TRPCError | undefined>;
 }
 
 /**

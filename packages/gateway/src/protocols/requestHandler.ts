@@ -31,8 +31,8 @@ export interface RequestHandlerOptions<Identity> {
   readonly protocolOf: (path: string) => ProtocolName;
   /** Accepts or rejects a WebSocket, after the policies that run before authentication. */
   readonly openSocket: (context: RequestContext<Identity>) => MaybePromise<SocketAcceptor | OutgoingResponse>;
-  /** The policies of requests: the gateway's and those of the service. */
-  readonly policies: PolicySteps<RequestPolicy<Identity>>;
+  /** The policies that admit the requests of each protocol: the gateway's and those of the service. */
+  readonly admitting: Readonly<Record<ProtocolName, readonly RequestPolicy<Identity>[]>>;
   /** The gateway's own policies. Their `complete` is synchronous and never throws. */
   readonly own: readonly RequestPolicy<Identity>[];
   /** Those of the service, which may write to `data`. */
@@ -130,9 +130,8 @@ export class RequestHandler<Identity> {
     const protocol = this.#options.protocols[context.protocol];
     const target = protocol.target(context);
     context.target = target;
-    const { admitting, early } = this.#options.policies;
     if (context.request.method === 'OPTIONS') return protocol.options(context, target);
-    const rejection = admit(context.protocol === 'other' ? early : admitting, context);
+    const rejection = admit(this.#options.admitting[context.protocol], context);
     if (rejection === undefined) return protocol.respond(context, target);
     if (!(rejection instanceof Promise)) return this.#reject(rejection, context);
     return rejection.then((settled) =>
@@ -141,8 +140,8 @@ export class RequestHandler<Identity> {
   }
 
   #open(context: RequestContext<Identity>): MaybePromise<OutgoingResponse | SocketAcceptor> {
-    const { openSocket, policies } = this.#options;
-    return mapMaybePromise(admit(policies.early, context), (rejection) =>
+    const { admitting, openSocket } = this.#options;
+    return mapMaybePromise(admit(admitting.other, context), (rejection) =>
       rejection === undefined ? openSocket(context) : this.#reject(rejection, context),
     );
   }
@@ -207,10 +206,12 @@ export class RequestHandler<Identity> {
   }
 
   #internalError(context: RequestContext<Identity>, cause: unknown): OutgoingResponse {
+    const { mcp, other } = this.#options.protocols;
+    const protocol = context.protocol === 'mcp' ? mcp : other;
     // The deadline of a policy
-    if (cause instanceof LimitError) return this.#options.protocols.other.reject(cause, context);
+    if (cause instanceof LimitError) return protocol.reject(cause, context);
     const error = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
-    const response = this.#options.protocols.other.reject(error, context);
+    const response = protocol.reject(error, context);
     context.error = cause;
     return response;
   }

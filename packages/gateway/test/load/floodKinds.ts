@@ -1,4 +1,4 @@
-import { createHead, getOne } from './requests.ts';
+import { createHead, getOne, listTools } from './requests.ts';
 
 /** Each connection sends `head` once and then repeats `block` as fast as the server reads. It reads nothing itself. */
 interface Flood {
@@ -27,6 +27,7 @@ export const floods = {
   'pipelined GET requests on 20 connections': pipelined('GET /healthz', 20),
   'pipelined GET requests without a key on 20 connections': pipelined('GET /v1/pets', 20),
   'pipelined GET requests with a key': { connections: 10, head: '', block: getOne.repeat(500) },
+  'pipelined lists of tools with a key': { connections: 10, head: '', block: listTools.repeat(500) },
   'chunks of one byte with a key': { connections: 4, head: chunkedHead, block: oneByteChunks },
   'chunks of one byte without a key': {
     connections: 4,

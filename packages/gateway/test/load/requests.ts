@@ -14,3 +14,7 @@ export const getOne = `GET /v1/pets/1 HTTP/1.1\r\n${credential}\r\n`;
 export const getAll = `GET /v1/pets?limit=${pets} HTTP/1.1\r\n${credential}\r\n`;
 /** The head of a create, without its last line end. */
 export const createHead = `POST /v1/pets HTTP/1.1\r\n${credential}Content-Type: application/json\r\nContent-Length: 2000\r\n`;
+
+const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+/** Requests the list of tools. */
+export const listTools = `POST /mcp HTTP/1.1\r\n${credential}Content-Type: application/json\r\nContent-Length: ${list.length}\r\n\r\n${list}`;

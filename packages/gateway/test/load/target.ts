@@ -1,5 +1,6 @@
 /** A process that serves a gateway and responds to each message with its port. Start it with `startPinned(0, …)`. */
 import { bearer, createGateway, type Service } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
 import { listen } from '../listen.ts';
 import { createPets } from '../pets.ts';
 import { respondToParent } from './pinned.ts';
@@ -25,6 +26,7 @@ const gateway = await createGateway({
   createContext: () => ({}),
   document: { title: 'Pets', version: '1.0.0' },
   routes: { '/healthz': healthy },
+  mcp: mcp(),
   // The values of the pet store's process.
   maxInFlight: 1000,
   maxQueueMs: 50,

@@ -194,6 +194,18 @@ describe.each(revisions)('results in %s', (revision) => {
     expect(none.messages).toMatchObject([{ result: { content: [] } }]);
   });
 
+  it('a progress token of more than 256 characters is no request for progress', async () => {
+    const { server } = await start();
+    for (const [length, count] of [
+      [256, 3],
+      [257, 1],
+    ] as const) {
+      const meta = { progressToken: 'p'.repeat(length) };
+      const { messages } = await call(server, 'steps', { count: 2 }, { ...options, meta });
+      expect(messages).toHaveLength(count);
+    }
+  });
+
   it('the error of a subscription is its result', async () => {
     const { server } = await start();
     const reply = await call(server, 'steps', { fails: true }, options);
@@ -217,6 +229,18 @@ describe.each(revisions)('results in %s', (revision) => {
       await expect(calling).rejects.toThrow(/abort/i);
       await expect.poll(() => seen.aborted.length, { timeout: 5000 }).toBe(1);
     }
+  });
+
+  it('a subscription that always has a value leaves time for others, and ends with its client', async () => {
+    const { server, seen } = await start();
+    seen.flooded = 0;
+    const signal = AbortSignal.timeout(200);
+    await expect(call(server, 'flood', {}, { ...options, init: { signal } })).rejects.toThrow(
+      /abort|timed out/i,
+    );
+    await expect.poll(() => seen.aborted.length).toBe(1);
+    expect(seen.flooded).toBeGreaterThan(100);
+    expect(seen.flooded).toBeLessThan(3_000_000);
   });
 
   it('a call with an Idempotency-Key runs once, and its response has the id of each request', async () => {
@@ -278,8 +302,18 @@ describe('policies', () => {
     const reply = await call(server, 'books_count', {}, { revision });
     expect([reply.status, reply.message?.error?.message]).toEqual([503, 'Back soon.']);
     expect(reply.headers.has('retry-after')).toBe(true);
-    expect(seenPaths.at(-1)).toEqual(['mcp', 'books.count']);
     expect((await send(server, 'tools/list', {}, { revision })).status).toBe(200);
+    // Once for each message.
+    expect(seenPaths).toEqual([['mcp', 'books.count'], ['mcp']]);
+  });
+
+  it('an error of a policy that completes the response is a 500 of the protocol', async () => {
+    const complete = () => {
+      throw new Error('full');
+    };
+    const { server } = await start({ policies: [{ complete }] });
+    const reply = await call(server, 'books_count');
+    expect([reply.status, reply.message?.error?.code]).toEqual([500, -32_603]);
   });
 
   it('too many calls at once are 503', async () => {
@@ -357,6 +391,25 @@ it('calls at once have their own responses', async () => {
   expect(replies.map(({ message }) => [message?.id, message?.result?.['structuredContent']])).toEqual(
     replies.map((_reply, id) => [id, { id, title: '' }]),
   );
+});
+
+it('onError receives no disconnect, and the type of a tool that is rejected', async () => {
+  const reported: ReportedError<unknown>[] = [];
+  const { server } = await start({
+    onError: (each) => reported.push(each),
+    policies: [
+      {
+        admit: ({ procedures }) => (procedures.length > 0 ? new TRPCError({ code: 'CONFLICT' }) : undefined),
+      },
+    ],
+  });
+  const body = new ReadableStream<Uint8Array>({ start: (each) => each.enqueue(new Uint8Array(5)) });
+  const signal = AbortSignal.timeout(100);
+  await expect(post(server, body, {}, { duplex: 'half', signal })).rejects.toThrow(/abort|timed out/i);
+  await sleep(200);
+  expect(reported).toEqual([]);
+  expect((await call(server, 'books_count')).status).toBe(409);
+  expect(reported).toMatchObject([{ path: 'books.count', type: 'query' }]);
 });
 
 it('a body that arrives in pieces is read', async () => {

@@ -144,9 +144,26 @@ describe.each<[name: string, connect: Connect, version: string]>([
     controller.abort(new Error('changed my mind'));
     await expect(calling).rejects.toThrow(/abort|changed my mind/i);
     // A client of an older revision sends a notification in a request of its own, which names no call of this server.
-    await expect.poll(() => seen.aborted.length).toBe(version === '2026-07-28' ? 1 : 0);
+    await sleep(500);
+    expect(seen.aborted).toHaveLength(version === '2026-07-28' ? 1 : 0);
     const after = await client.callTool({ name: 'books_count' });
     expect(after.content).toMatchObject([{ text: '3' }]);
+  });
+
+  it('receives an error when its token is revoked during a subscription', async () => {
+    const { client, valid } = await open('reader');
+    const calling = client.callTool({ name: 'steps', arguments: { count: 1000, ms: 50 } });
+    await sleep(200);
+    valid.delete('reader');
+    const result = await calling;
+    expect(result.isError).toBe(true);
+    expect(result.content[0]?.text).toContain('UNAUTHORIZED');
+  });
+
+  it('receives the result of a subscription without a value', async () => {
+    const { client } = await open();
+    await client.listTools();
+    expect((await client.callTool({ name: 'steps', arguments: { count: 0 } })).content).toEqual([]);
   });
 
   it('connects again', async () => {

@@ -7,9 +7,9 @@ import { serve } from '../servers.ts';
 import { call, errorOf, revisions, send } from './messages.ts';
 import { createProtectedToolGateway, tokens } from './toolRouter.ts';
 
-async function start(options?: Parameters<typeof createProtectedToolGateway>[1]) {
+async function start(options?: Parameters<typeof createProtectedToolGateway>[1], resource?: string) {
   const valid = tokens();
-  const created = await createProtectedToolGateway(valid, options);
+  const created = await createProtectedToolGateway(valid, options, resource);
   const server = await serve(created.gateway);
   onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
   return { ...created, server, valid };
@@ -64,6 +64,9 @@ describe.each(revisions)('credentials in %s', (revision) => {
       expect(tools.some(({ name }) => name === 'books_secret')).toBe(isListed);
       expect(cacheScope).toBe(revision === '2026-07-28' ? 'private' : undefined);
     }
+    if (revision !== '2026-07-28') return;
+    const discovered = await send(server, 'server/discover', {}, withToken('reader'));
+    expect(discovered.message?.result?.['cacheScope']).toBe('private');
   });
 
   it('a call without a scope is 403, and names the scope', async () => {
@@ -84,8 +87,8 @@ describe.each(revisions)('credentials in %s', (revision) => {
       .poll(async () => (await call(server, 'books_count', {}, withToken('reader'))).status)
       .toBe(200);
     valid.delete('reader');
-    const { messages } = await running;
-    expect(messages).toEqual([]);
+    // A response, without which the client would wait for it.
+    expect(errorOf(await running)).toMatchObject({ code: 'UNAUTHORIZED', status: 401 });
     expect(seen.aborted).toHaveLength(1);
     expect((await call(server, 'books_count', {}, withToken('reader'))).status).toBe(401);
   });
@@ -101,19 +104,28 @@ describe.each(revisions)('credentials in %s', (revision) => {
   });
 });
 
-it('the metadata of the resource is at the path of the tools too, and readable by pages', async () => {
-  const { server } = await start();
-  for (const place of ['', '/mcp']) {
-    const response = await server.fetch(`${server.origin}/.well-known/oauth-protected-resource${place}`);
-    expect(response.headers.get('access-control-allow-origin')).toBe('*');
-    expect(await response.json()).toEqual({
-      resource: 'http://127.0.0.1',
-      authorization_servers: ['https://login.example'],
-      scopes_supported: ['books:secret'],
-      bearer_methods_supported: ['header'],
-    });
-  }
-});
+it.each([
+  ['http://127.0.0.1', ''],
+  ['http://127.0.0.1/mcp', '/mcp'],
+])(
+  'the metadata of the resource %s is at its own place only, and readable by pages',
+  async (resource, own) => {
+    const { server } = await start({}, resource);
+    for (const place of ['', '/mcp']) {
+      const response = await server.fetch(`${server.origin}/.well-known/oauth-protected-resource${place}`);
+      // RFC 9728 §3.3: a client compares the resource with the place that it has read.
+      expect(response.status).toBe(place === own ? 200 : 404);
+      if (place !== own) continue;
+      expect(response.headers.get('access-control-allow-origin')).toBe('*');
+      expect(await response.json()).toEqual({
+        resource,
+        authorization_servers: ['https://login.example'],
+        scopes_supported: ['books:secret'],
+        bearer_methods_supported: ['header'],
+      });
+    }
+  },
+);
 
 it('an idempotency key belongs to its token', async () => {
   const { server, seen } = await start();
@@ -146,6 +158,26 @@ it('the endpoint needs no token if no tool does', async () => {
   const reply = await call(server, 'closed');
   expect(reply.message?.error?.code).toBe(-32_602);
   expect(() => errorOf(reply)).toThrow('has not failed');
+});
+
+it('the scopes of a credential are read once for a list of tools', async () => {
+  const t = initTRPC.meta<GatewayMeta>().create();
+  const scoped = t.procedure.meta({ mcp: true, scopes: ['a'] }).query(() => 1);
+  let reads = 0;
+  const scopes = () => {
+    reads += 1;
+    return ['a'];
+  };
+  const gateway = await createGateway({
+    router: t.router({ one: scoped, two: scoped, three: scoped }),
+    authentication: bearer({ verify: (token) => token, scopes }),
+    createContext: () => ({}),
+    document: { title: 'Scoped', version: '1' },
+    mcp: mcp(),
+  });
+  const server = { fetch: gateway.fetch, origin: 'http://localhost' };
+  const { message } = await send(server, 'tools/list', {}, { headers: as('token') });
+  expect([message?.result?.['tools'], reads]).toMatchObject([[{}, {}, {}], 1]);
 });
 
 it.each(revisions)(

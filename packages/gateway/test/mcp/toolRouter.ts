@@ -11,6 +11,8 @@ interface Seen {
   readonly aborted: unknown[];
   /** Calls of `orders.place` that have run. */
   placed: number;
+  /** Values that `flood` has yielded. */
+  flooded: number;
 }
 
 const t = initTRPC
@@ -140,6 +142,14 @@ function createToolRouter(seen: Seen) {
         }
         if (input.fails) throw new TRPCError({ code: 'CONFLICT', message: 'The steps are blocked.' });
       }),
+    flood: tool.subscription(async function* flood({ signal }) {
+      signal?.addEventListener('abort', () => seen.aborted.push(signal.reason));
+      // Bounded, since nothing else would end it if it kept the event loop.
+      for (; seen.flooded < 3_000_000; seen.flooded += 1) {
+        if (signal?.aborted) return;
+        yield seen.flooded;
+      }
+    }),
 
     drip: t.procedure
       .meta({
@@ -201,7 +211,7 @@ export interface ToolGateway {
 
 /** Creates a gateway with the tools, which needs no credential. */
 export async function createToolGateway(options: Options = {}): Promise<ToolGateway> {
-  const seen: Seen = { aborted: [], placed: 0 };
+  const seen: Seen = { aborted: [], placed: 0, flooded: 0 };
   const records: RequestRecord[] = [];
   const router = createToolRouter(seen);
   // Of the procedures with scopes there are none without a credential.
@@ -229,8 +239,9 @@ export const tokens = () =>
 export async function createProtectedToolGateway(
   valid: ReadonlyMap<string, readonly string[]>,
   options: Options = {},
+  resource = 'http://127.0.0.1',
 ): Promise<ToolGateway> {
-  const seen: Seen = { aborted: [], placed: 0 };
+  const seen: Seen = { aborted: [], placed: 0, flooded: 0 };
   const records: RequestRecord[] = [];
   const gateway = await createGateway({
     router: createToolRouter(seen),
@@ -238,7 +249,7 @@ export async function createProtectedToolGateway(
       verify: (token) => (valid.has(token) ? token : undefined),
       scopes: (token) => valid.get(token) ?? [],
       protectedResource: {
-        resource: 'http://127.0.0.1',
+        resource,
         authorizationServers: ['https://login.example'],
       },
     }),

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
-import { call, currentHeaders, currentMeta, post, revisions, send } from './messages.ts';
+import { call, currentHeaders, currentMeta, errorOf, post, revisions, send } from './messages.ts';
 import { createToolGateway } from './toolRouter.ts';
 
 let shared: Promise<Running> | undefined;
@@ -354,6 +354,15 @@ describe('hostile messages', () => {
       );
       expect(message?.result).toMatchObject({ isError: true });
       await expect.poll(() => records.at(-1)?.limit).toBe('json-depth');
+      records.length = 0;
+      const isCurrent = revision === '2026-07-28';
+      const params = { name: 'orders_place', arguments: 'deep', ...(isCurrent && { _meta: currentMeta }) };
+      const body = JSON.stringify({ ...list, method: 'tools/call', params });
+      const keyed = await post(server, body.replace('"deep"', `{"item":${deep(100_000)}}`), {
+        ...(isCurrent && currentHeaders('tools/call', 'orders_place')),
+        'idempotency-key': 'deep',
+      });
+      expect(errorOf(keyed)).toMatchObject({ code: 'BAD_REQUEST', status: 400 });
     },
   );
 

@@ -1,5 +1,5 @@
 import type { OutgoingResponse } from '../../http/response.ts';
-import { hasScopes } from '../../auth/scopes.ts';
+import { grantedScopes } from '../../auth/scopes.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
 import { olderVersions, supportedVersions, type Message } from './message.ts';
@@ -26,8 +26,8 @@ export function answer(message: Message, context: RequestContext, catalog: Catal
   if (isCurrent && method === 'subscriptions/listen') return listen(message);
   if (isCurrent && method === 'server/discover') {
     const _meta = { 'io.modelcontextprotocol/serverInfo': server };
-    const caching = { ttlMs, cacheScope: 'public' };
-    const result = { resultType: 'complete', supportedVersions, capabilities, ...caching, _meta };
+    const cacheScope = cacheScopeOf(context);
+    const result = { resultType: 'complete', supportedVersions, capabilities, ttlMs, cacheScope, _meta };
     return resultResponse(JSON.stringify(result), id);
   }
   if (!isCurrent && method === 'ping') return resultResponse('{}', id);
@@ -44,10 +44,15 @@ export function answer(message: Message, context: RequestContext, catalog: Catal
 /** Returns the list of the tools that the caller may call, as JSON. */
 function toolList(isCurrent: boolean, context: RequestContext, { tools }: Catalog): string {
   const all = [...tools.values()];
+  const hasScopes = all.some(({ procedure }) => procedure.scopes);
+  const granted = hasScopes ? grantedScopes(context.scheme, context.identity) : [];
   const entries = all
-    .filter(({ procedure: { scopes } }) => scopes === undefined || hasScopes(context, scopes))
+    .filter(({ procedure: { scopes = [] } }) => scopes.every((scope) => granted.includes(scope)))
     .map(({ entry }) => entry);
-  const cacheScope = all.some(({ procedure }) => procedure.scopes) ? 'private' : 'public';
+  const cacheScope = cacheScopeOf(context);
   const caching = isCurrent ? `,"ttlMs":${ttlMs},"cacheScope":"${cacheScope}","resultType":"complete"` : '';
   return `{"tools":[${entries.join(',')}]${caching}}`;
 }
+
+/** Shared caches may keep only what is sent without a credential. */
+const cacheScopeOf = ({ scheme }: RequestContext) => (scheme === undefined ? 'public' : 'private');

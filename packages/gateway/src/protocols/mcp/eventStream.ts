@@ -8,17 +8,22 @@ import type { Message } from './message.ts';
 import { errorCodes, errorResponse, eventStreamType, messageEvent, resultMessage } from './responses.ts';
 import type { ToolCall } from './tools.ts';
 
+/** The longest progress token that is sent back, in characters. */
+const maxTokenLength = 256;
+
 /**
  * Creates the format of the stream of a subscription: each value is progress, if the client asks for it, and the last one
  * is the result.
- * @param results returns the result after the last value, and that of an error
+ * @param results returns the result after the last value, and those of errors
  */
 export function progressFormat(
   { id, maxBytes, meta, tool }: ToolCall,
-  results: { end(last: unknown): string } & Pick<EventFormat, 'error'>,
+  results: { end(last: unknown): string; error(cause: unknown): string; revoked(): string },
 ): EventFormat {
   const { progressToken } = meta;
-  const isAsked = typeof progressToken === 'string' || Number.isSafeInteger(progressToken);
+  // Each event repeats it.
+  const isText = typeof progressToken === 'string' && progressToken.length <= maxTokenLength;
+  const isAsked = isText || Number.isSafeInteger(progressToken);
   let last: unknown;
   let progress = 0;
   return {
@@ -38,6 +43,7 @@ export function progressFormat(
         return messageEvent(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
       }),
     error: (cause) => messageEvent(resultMessage(results.error(cause), id)),
+    revoked: () => messageEvent(resultMessage(results.revoked(), id)),
   };
 }
 

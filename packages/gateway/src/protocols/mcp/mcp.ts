@@ -1,4 +1,4 @@
-import { requireOptions, text, type OptionRules } from '../../http/optionRules.ts';
+import { isText, optional, requireOptions, type OptionRules } from '../../http/optionRules.ts';
 import type { McpEndpoint } from '../mcpEndpoint.ts';
 import { createMcpProtocol } from './mcpProtocol.ts';
 
@@ -10,7 +10,12 @@ export interface McpOptions {
   readonly path?: `/${string}`;
 }
 
-const rules: OptionRules<McpOptions> = { path: text };
+const rules: OptionRules<McpOptions> = {
+  path: optional(
+    (value) => isText(value) && value.startsWith('/'),
+    "a path that starts with a slash, such as mcp({ path: '/tools' })",
+  ),
+};
 
 /**
  * Serves procedures with `mcp` in their metadata as tools of the Model Context Protocol: Streamable HTTP of the

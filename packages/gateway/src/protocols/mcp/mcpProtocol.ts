@@ -3,10 +3,10 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { OutgoingResponse, type Header } from '../../http/response.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import { clientMessage, originalOf } from '../../procedures/clientError.ts';
-import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
+import { clientMessage } from '../../procedures/clientError.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
 import type { Protocol } from '../protocol.ts';
+import { addRetryAfter, recordError, report } from '../requestErrors.ts';
 import { McpRun } from './mcpRun.ts';
 import { currentVersion, decodeName } from './message.ts';
 import { errorCodes, errorResponse, type MessageId } from './responses.ts';
@@ -16,21 +16,18 @@ const allow: Header = ['allow', 'POST, OPTIONS'];
 
 /** Creates the Model Context Protocol of a router: procedures with `mcp` in their metadata are its tools. */
 export function createMcpProtocol(settings: McpSettings): Protocol<unknown, Target> {
-  const tools = createTools(settings.procedures);
+  const tools = createTools(settings.procedures, settings.limits.maxResponseBytes);
   const [first] = tools.values();
   const unnamed: Target = { procedures: [], callCount: 1, isPublic: first?.target.isPublic ?? false };
 
   /** Responds with the error of a policy, or of a request without a message: its status is that of the response. */
   function reject(error: TRPCError, context: RequestContext, id?: MessageId): OutgoingResponse {
-    const { operation: path, request } = context;
-    settings.reportError?.({ error, path, type: 'unknown', input: undefined, ctx: undefined, request });
+    report(settings.reportError, error, context);
     const status = getHTTPStatusCodeFromError(error);
-    if (error instanceof LimitError) context.limit = error.limit;
-    else if (status >= 500) context.error = originalOf(error);
+    recordError(error, status, context);
     const code = status >= 500 ? errorCodes.internalError : errorCodes.invalidRequest;
     const response = errorResponse(status, code, clientMessage(error), id);
-    const retryAfterSeconds = retryAfterSecondsOf(error, status);
-    if (retryAfterSeconds !== undefined) response.header('retry-after', String(retryAfterSeconds));
+    addRetryAfter(response, error, status);
     return response;
   }
 

@@ -6,21 +6,22 @@ import { mapMaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { isAsyncIterable, OutgoingResponse, type Header } from '../../http/response.ts';
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
+import { revokedError } from '../../auth/credentialWatch.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { idempotencyKey } from '../../calls/idempotencyKey.ts';
+import type { Target } from '../../calls/policy.ts';
 import { receiveError } from '../../calls/receiveError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import { originalOf } from '../../procedures/clientError.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
-import { LimitError } from '../../procedures/limitError.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
+import { recordError, report } from '../requestErrors.ts';
 import { RequestRun } from '../requestRun.ts';
 import { answer, type Catalog } from './answers.ts';
 import { readMessage, type Message } from './message.ts';
 import { progressFormat } from './eventStream.ts';
 import { errorCodes, errorResponse, eventStreamType, resultResponse, withId } from './responses.ts';
-import { bytesResult, errorResult, isBlobs, outputResult, shownError } from './toolResult.ts';
+import { errorResult, outputResult, shownError } from './toolResult.ts';
 import type { ToolCall } from './tools.ts';
 
 interface RunOptions extends McpSettings, Catalog {
@@ -30,6 +31,9 @@ interface RunOptions extends McpSettings, Catalog {
 
 /** The interval of pings while a subscription has no event, in milliseconds: below the idle timeouts of proxies. */
 const defaultPingMs = 15_000;
+
+/** RFC 9110 §8, and RFC 9111 */
+const representationHeader = /^(?:content-.+|cache-control|etag|expires|last-modified|vary)$/;
 
 /** Runs one request, from its body to its response. The methods run in their order here. */
 export class McpRun extends RequestRun<RunOptions> implements RawInputs {
@@ -56,19 +60,20 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     const { context, settings } = this;
     const message = readMessage(context.request, bytes);
     if (message instanceof OutgoingResponse) return this.finish(message);
-    if (message.method === 'tools/call') return this.#admit(message);
-    let response: OutgoingResponse;
-    try {
-      response = answer(message, context, settings);
-    } catch (cause) {
-      // `scopes` of a scheme has failed.
-      response = settings.reject(failureOf(cause).error, context, message.id);
-    }
-    this.finish(response);
+    if (message.method === 'tools/call') return this.#begin(message);
+    this.#admit(message, undefined, () => {
+      let response: OutgoingResponse;
+      try {
+        response = answer(message, context, settings);
+      } catch (cause) {
+        // `scopes` of a scheme has failed.
+        response = settings.reject(failureOf(cause).error, context, message.id);
+      }
+      this.finish(response);
+    });
   }
 
-  /** Checks the scopes, and lets the policies see the tool if the head of the request did not name it. */
-  #admit(message: Message): void {
+  #begin(message: Message): void {
     const { context, settings } = this;
     const { id, params } = message;
     const { name, arguments: args } = params;
@@ -77,19 +82,24 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
       const problem = 'params must have the name of a tool, and arguments that are an object, if any.';
       return this.finish(errorResponse(200, errorCodes.invalidParams, problem, id));
     }
-    const { procedure, target } = tool;
-    const { maxResponseBytes: maxBytes } = settings.limits;
-    this.#call = { ...message, tool, args, maxBytes };
+    const { path, scopes, takesKey } = tool.procedure;
+    this.#call = { ...message, tool, args, maxBytes: settings.limits.maxResponseBytes };
     context.calls = 1;
-    context.operation = procedure.path;
-    const start = (rejection: TRPCError | undefined) => {
-      const error = rejection ?? (procedure.scopes && scopeRejection(context, procedure.scopes));
-      if (error) return this.finish(settings.reject(error, context, id));
-      return this.createContext(procedure.takesKey, undefined);
-    };
-    if (context.target === target) return start(undefined);
-    context.target = target;
-    void mapMaybePromise(settings.admitCall(context), start);
+    context.operation = path;
+    this.#admit(message, tool.target, () => {
+      const error = scopes && scopeRejection(context, scopes);
+      if (error) this.finish(settings.reject(error, context, id));
+      else this.createContext(takesKey, undefined);
+    });
+  }
+
+  /** Runs the policies of the service, which see the tool, also if only the message names it. */
+  #admit({ id }: Message, target: Target | undefined, onAdmitted: () => void): void {
+    const { context, settings } = this;
+    void mapMaybePromise(settings.admitMessage(context, target), (rejection) => {
+      if (rejection) this.finish(settings.reject(rejection, context, id));
+      else onAdmitted();
+    });
   }
 
   protected readKey(): string | undefined {
@@ -98,24 +108,25 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
 
   protected start(ctx: unknown): void {
     const { context, key, settings } = this;
-    const { args, tool } = this.#call;
+    const { args, isCurrent, tool } = this.#call;
     const { procedure } = tool;
     if (ctx instanceof Failure) return this.settle(0, ctx);
     context.ctx = ctx;
     // A stream outlives its call: its signal must abort when the client closes the response.
-    if (procedure.type === 'subscription' || tool.contentType !== undefined) context.follow();
-    const start = () => settings.calls.start(procedure, ctx, this, 0, context, this);
+    if (procedure.type === 'subscription') context.follow();
+    const { maxJsonDepth } = settings.limits;
+    // Before the arguments are compared with those of another request with the same key.
+    if (isDeeper(args, maxJsonDepth)) return this.settle(0, new Failure(depthError(maxJsonDepth)));
+    const start = () => settings.calls.start(tool.executed, ctx, this, 0, context, this);
     if (key === undefined || !procedure.idempotent) return start();
-    // Not the body, since a repeat has another id.
-    this.reserve({ procedure, key, head: [args], body: undefined }, start);
+    // Not the body, since a repeat has another id. The revision, since results differ.
+    this.reserve({ procedure, key, head: [args, isCurrent], body: undefined }, start);
   }
 
   /** Reads the input. The first input parser calls it, after the middlewares before that. */
   read(): unknown {
     const { args, tool } = this.#call;
-    const { maxJsonDepth } = this.settings.limits;
     this.context.input = args;
-    if (isDeeper(args, maxJsonDepth)) throw depthError(maxJsonDepth);
     return (this.context.input = tool.inputOf(args));
   }
 
@@ -124,17 +135,13 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     this.reservation?.settle(outcome);
     if (outcome instanceof Failure) return this.#fail(outcome.error);
     if (tool.procedure.type === 'subscription') return this.#stream(outcome);
+    let result: string;
     try {
-      if (tool.contentType === undefined && !isBlobs(outcome)) {
-        return this.#respond(outputResult(outcome, this.#call));
-      }
+      result = outputResult(outcome, this.#call);
     } catch (cause) {
       return this.#fail(cause);
     }
-    bytesResult(outcome, this.#call).then(
-      (result) => this.#respond(result),
-      (cause: unknown) => this.#fail(cause),
-    );
+    this.#respond(result);
   }
 
   /** Responds with the values of a subscription as progress, and with the last one as the result. */
@@ -154,11 +161,12 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     const format = progressFormat(call, {
       end: (last) => outputResult(last, call),
       error: (cause) => this.#failure(settings.toError(cause)),
+      revoked: () => this.#failure(revokedError()),
     });
-    const times = settings.eventTimes;
     const body = new ServerSentEvents(iterator, format, {
-      ...times,
-      pingMs: times.pingMs ?? defaultPingMs,
+      pingMs: settings.pingMs ?? defaultPingMs,
+      // Clients do not continue a call, so it would never have a result.
+      maxDurationMs: undefined,
       watch: (onRevoked) => settings.watch(context, onRevoked),
       abort: () => context.abort(),
     });
@@ -178,12 +186,9 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
   /** Reports the error of the call, and returns its result. */
   #failure(error: TRPCError): string {
     const { context, settings } = this;
-    const { errors, path, type } = this.#call.tool.procedure;
-    const { ctx, input, request } = context;
-    settings.reportError?.({ error: originalOf(error), path, type, input, ctx, request });
-    const shown = shownError(error, errors);
-    if (error instanceof LimitError) context.limit = error.limit;
-    else if (shown.status >= 500) context.error = originalOf(error);
+    report(settings.reportError, error, context);
+    const shown = shownError(error, this.#call.tool.procedure.errors);
+    recordError(error, shown.status, context);
     return errorResult(shown, this.#call, context);
   }
 
@@ -191,10 +196,10 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     this.finish(resultResponse(result, this.#call.id, this.#headers()));
   }
 
-  /** The headers that the procedure has set, without the content type for REST. */
+  /** The headers that the procedure has set, without those that describe its body over REST. */
   #headers(): Header[] {
     const { headers } = this.context.response;
-    return headers.length === 0 ? headers : headers.filter(([name]) => name !== 'content-type');
+    return headers.length === 0 ? headers : headers.filter(([name]) => !representationHeader.test(name));
   }
 
   protected override finish(response: OutgoingResponse): void {

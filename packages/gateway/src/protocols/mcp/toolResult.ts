@@ -1,23 +1,26 @@
 // Hot path: an output is encoded once, and its result is concatenated.
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import { formatValue } from '../../http/formatValue.ts';
-import { isAsyncIterable } from '../../http/response.ts';
-import { boundedJson, errorTooLarge, maxErrorBytes, responseTooLarge } from '../../calls/responseBytes.ts';
+import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { formatIssues, issuesOf } from '../../procedures/inputError.ts';
 import { LimitError } from '../../procedures/limitError.ts';
+import { ByteContent } from './byteContent.ts';
 import type { ToolCall } from './tools.ts';
 
 /** What the results of revisions before 2026-07-28 do not have. */
 const complete = ',"resultType":"complete"';
 
 /**
- * Writes the result of a call with an output of JSON: as text, and, if it is an object, as structured content.
+ * Writes the result of a call. An output of JSON is text, and, if it is an object, structured content too.
  * @throws {LimitError} `response-bytes`
  */
 export function outputResult(value: unknown, { isCurrent, maxBytes }: ToolCall): string {
+  if (value instanceof ByteContent) {
+    const { content } = value;
+    return boundedJson({ content, ...(isCurrent && { resultType: 'complete' }) }, maxBytes) as string;
+  }
   const json = boundedJson(value, maxBytes);
   const end = isCurrent ? `${complete}}` : '}';
   if (json === undefined) return `{"content":[]${end}`;
@@ -54,64 +57,4 @@ export function errorResult(shown: object, call: ToolCall, record: { error: unkn
   }
   const structured = isCurrent ? `,"structuredContent":${json}${complete}` : '';
   return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"isError":true${structured}}`;
-}
-
-/** Whether an output is a `Blob`, or a list of them, which JSON does not have. */
-export const isBlobs = (value: unknown): value is Blob | readonly Blob[] =>
-  Array.isArray(value)
-    ? value.length > 0 && value.every((each) => each instanceof Blob)
-    : value instanceof Blob;
-
-/**
- * Writes the result of a call with an output of bytes: images, audio and plain text as such, others as a resource.
- * @throws {TypeError} for an output that is not bytes
- * @throws {LimitError} `response-bytes`
- */
-export async function bytesResult(value: unknown, call: ToolCall): Promise<string> {
-  const { isCurrent, maxBytes } = call;
-  const { contentType = 'application/octet-stream', name } = call.tool;
-  const parts = isBlobs(value) ? [value].flat() : [await readBytes(value, maxBytes)];
-  const content = await Promise.all(
-    parts.map(async (part, index) => {
-      const bytes = new Uint8Array(await part.arrayBuffer());
-      // The protocol requires the URI of a resource, also of one that nothing serves.
-      return contentOf(bytes, part.type || contentType, `tool:${name}/${index}`);
-    }),
-  );
-  return boundedJson({ content, ...(isCurrent && { resultType: 'complete' }) }, maxBytes) as string;
-}
-
-async function readBytes(value: unknown, maxBytes: number): Promise<Blob> {
-  if (value instanceof Uint8Array) return new Blob([value]);
-  if (!isAsyncIterable(value)) throw new TypeError(`A tool of bytes returned ${formatValue(value)}.`);
-  const chunks: Uint8Array<ArrayBuffer>[] = [];
-  let size = 0;
-  for await (const chunk of value as AsyncIterable<Uint8Array<ArrayBuffer>>) {
-    size += chunk.byteLength;
-    // Before all of a stream without an end is in memory.
-    if (size > maxBytes) throw responseTooLarge(maxBytes);
-    chunks.push(chunk);
-  }
-  return new Blob(chunks);
-}
-
-function contentOf(bytes: Uint8Array, type: string, uri: string): object {
-  const [mimeType = type] = type.toLowerCase().split(';');
-  const [kind = ''] = mimeType.split('/');
-  if (mimeType === 'text/plain') return { type: 'text', text: decoder.decode(bytes) };
-  if (kind === 'image' || kind === 'audio') return { type: kind, mimeType, data: base64(bytes) };
-  const isText = kind === 'text' || /[/+](?:json|xml)$/.test(mimeType);
-  const resource = isText ? { text: decoder.decode(bytes) } : { blob: base64(bytes) };
-  return { type: 'resource', resource: { uri, mimeType, ...resource } };
-}
-
-const decoder = new TextDecoder();
-
-function base64(bytes: Uint8Array): string {
-  let binary = '';
-  // The number of arguments of a call is limited.
-  for (let at = 0; at < bytes.length; at += 8192) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  }
-  return btoa(binary);
 }

@@ -1,10 +1,11 @@
-import { initTRPC } from '@trpc/server';
+import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../../gateway.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
+import type { ResponseControls } from '../../http/response.ts';
 import { mcp } from './mcp.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
@@ -85,6 +86,11 @@ it.each<[problem: string, procedures: Parameters<typeof t.router>[0], message: s
     'Procedure "books_add" cannot be a tool: "books.add" has the name "books_add" too; give one of them another, with mcp: { name: … }.',
   ],
   [
+    'a key that calls must have',
+    { add: t.procedure.meta({ idempotent: 'required', mcp: true }).mutation(() => 1) },
+    'Procedure "add" cannot be a tool: each call must have an Idempotency-Key, which clients of tools do not send; use idempotent: true.',
+  ],
+  [
     'a misspelt hint',
     { add: t.procedure.meta({ mcp: { annotations: { readonlyHint: true } } as never }).query(() => 1) },
     'Procedure "add": "readonlyHint" is not an option of mcp.annotations; did you mean "readOnlyHint"?',
@@ -109,15 +115,27 @@ it.each([
     'The paths of the procedures "add" below "/trpc" are also paths of routes',
   ],
   [{ mcp: mcp({ path: '/v1/add' }) }, '/v1/add is the path of the document or of a route'],
-  [{ mcp: mcp({ path: 'tools' as '/' }) }, 'mcpPath is "tools"; it must start with a slash'],
-  [{ routes: { 'POST /mcp': () => ({ status: 200, headers: [] }) } }, 'POST "/mcp" is served twice'],
-  [{ mcp: true }, 'mcp is true; it must be an object, such as mcp: mcp(), which trpc-gateway/mcp exports'],
+  [
+    { mcp: mcp({ path: '/trpc' }) },
+    'The tools are served at "/trpc", where another protocol, the document or a route is too.',
+  ],
+  [{ mcp: mcp({ path: '/v1' }) }, 'The tools are served at "/v1", where another'],
+  [{ documentPath: '/mcp' }, 'The tools are served at "/mcp", where another'],
+  ...['/mcp', 'POST /mcp'].map((key): [object, string] => [
+    { routes: { [key]: () => ({ status: 200, headers: [] }) } },
+    'The tools are served at "/mcp", where another',
+  ]),
+  [{ mcp: {} }, 'mcp is {}; it must be mcp(), which trpc-gateway/mcp exports'],
+  [{ mcp: true }, 'mcp is true; it must be mcp(), which trpc-gateway/mcp exports'],
 ])('createGateway rejects a path of tools that is taken: %#', async (options, message) => {
   const add = t.procedure.meta({ openapi: { method: 'POST', path: '/add' }, mcp: true }).mutation(() => 1);
   await expect(serve({ add }, options)).rejects.toThrow(message);
 });
 
-it('mcp() rejects an unknown option', () => {
+it('mcp() rejects an unknown option, and a path without a slash', () => {
+  expect(() => mcp({ path: 'tools' as '/' })).toThrow(
+    'mcp.path is "tools"; it must be a path that starts with a slash, such as mcp({ path: \'/tools\' })',
+  );
   expect(() => mcp({ paths: '/tools' } as never)).toThrow(
     '"paths" is not an option of mcp; did you mean "path"?',
   );
@@ -225,6 +243,69 @@ it('only an output that is an object has a schema, and not one that may be absen
   ]);
 });
 
+it('a subscription has no output schema, since it may end without a value', async () => {
+  const event = z.object({ step: z.int() });
+  const none = t.procedure
+    .meta({ openapi: { method: 'GET', path: '/none', event }, mcp: true })
+    .subscription(async function* none() {});
+  expect((await list({ none }))[0]).not.toHaveProperty('outputSchema');
+});
+
+it('sse.maxDurationMs does not end a subscription, which clients of tools do not continue', async () => {
+  const brief = initTRPC.meta<GatewayMeta>().create({ isDev: false, sse: { maxDurationMs: 50 } });
+  const slow = brief.procedure.meta({ mcp: true }).subscription(async function* slow() {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    yield 'done';
+  });
+  const gateway = await createGateway({
+    router: brief.router({ slow }),
+    createContext: () => ({}),
+    document: { title: 'Brief', version: '1' },
+    mcp: mcp(),
+  });
+  const response = await gateway.fetch('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow"}}',
+  });
+  expect(await response.text()).toContain('"text":"done"');
+});
+
+it('headers that describe the body of a REST response are not those of a tool', async () => {
+  const dressed = t.procedure.meta({ mcp: true }).query(({ ctx }) => {
+    const { response } = ctx as { readonly response: ResponseControls };
+    for (const name of [
+      'Content-Type',
+      'Content-Encoding',
+      'Content-Disposition',
+      'Cache-Control',
+      'ETag',
+      'Last-Modified',
+      'Expires',
+      'X-Own',
+    ]) {
+      response.header(name, 'gzip');
+    }
+    return 1;
+  });
+  const { fetch } = await serve(
+    { dressed },
+    { createContext: ({ response }: object & { response: unknown }) => ({ response }) },
+  );
+  const response = await fetch('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"dressed"}}',
+  });
+  const names = [...response.headers.keys()].filter((name) => !name.startsWith('x-request'));
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(response.headers.get('x-own')).toBe('gzip');
+  for (const name of ['content-encoding', 'content-disposition', 'etag', 'last-modified', 'expires']) {
+    expect(names).not.toContain(name);
+  }
+  expect(response.headers.get('cache-control')).not.toBe('gzip');
+});
+
 it('an observable is a subscription too', async () => {
   const count = tool.subscription(() =>
     observable<number>((observer) => {
@@ -245,11 +326,111 @@ it('an output that is neither JSON nor bytes is an unexpected error', async () =
   const errors: unknown[] = [];
   const onResponse = ({ error }: RequestRecord) => errors.push(error);
   const result = await request({ wrong }, 'tools/call', { name: 'wrong' }, { onResponse });
-  expect(errors).toMatchObject([{ message: 'A tool of bytes returned 5.' }]);
+  expect(errors).toMatchObject([
+    { message: expect.stringContaining('declares produces: "image/png" but returned 5.') as string },
+  ]);
   expect(result).toMatchObject({
     isError: true,
     content: [{ text: expect.stringContaining('Internal server error') as string }],
   });
+});
+
+const bytesOf = (produces: string, next: () => AsyncIterable<Uint8Array> | Blob) =>
+  t.procedure.meta({ openapi: { method: 'GET', path: '/bytes', produces }, mcp: true }).query(next);
+
+it('bytes have the deadline of their call, and count as running until they are read', async () => {
+  let closed = 0;
+  const stuck = bytesOf('image/png', async function* stuck() {
+    try {
+      yield new Uint8Array(1);
+      // Ignores its signal.
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    } finally {
+      closed += 1;
+    }
+  });
+  const { callsInFlight, fetch } = await serve({ stuck }, { maxInFlight: 2, callTimeoutMs: 100 });
+  const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stuck"}}';
+  const headers = { 'content-type': 'application/json' };
+  const started = performance.now();
+  const responses = Array.from({ length: 5 }, () =>
+    fetch('http://localhost/mcp', { method: 'POST', headers, body }),
+  );
+  await expect.poll(callsInFlight).toBe(2);
+  const all = await Promise.all(responses);
+  expect(performance.now() - started).toBeLessThan(350);
+  const texts = await Promise.all(all.map((response) => response.text()));
+  expect(texts.filter((text) => text.includes('GATEWAY_TIMEOUT'))).toHaveLength(2);
+  expect(texts.filter((text) => text.includes('limit of 2 concurrent calls'))).toHaveLength(3);
+  await expect.poll(() => closed).toBe(2);
+});
+
+it('mapError maps the error of a stream of bytes', async () => {
+  const broken = bytesOf('image/png', async function* broken() {
+    yield new Uint8Array(1);
+    throw new RangeError('disk');
+  });
+  const mapError = (error: unknown) =>
+    (error as Error).message === 'disk'
+      ? new TRPCError({ code: 'CONFLICT', message: 'Try later.' })
+      : undefined;
+  const { content } = await request({ broken }, 'tools/call', { name: 'broken' }, { mapError });
+  expect(content).toMatchObject([{ text: expect.stringContaining('"Try later."') as string }]);
+});
+
+it('no more of a large Blob is read than maxResponseBytes', async () => {
+  const large = bytesOf('image/png', () => new Blob([new Uint8Array(100_000_000)]));
+  const started = performance.now();
+  const { content } = await request(
+    { large },
+    'tools/call',
+    { name: 'large' },
+    { maxResponseBytes: 100_000 },
+  );
+  expect(content).toMatchObject([{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }]);
+  expect(performance.now() - started).toBeLessThan(1000);
+});
+
+it('an image of 11 MB keeps the process for less time than its Base64 by spread arguments', async () => {
+  const bytes = new Uint8Array(11_000_000);
+  const image = bytesOf('image/png', () => new Blob([bytes]));
+  const { fetch } = await serve({ image }, { maxResponseBytes: 20_000_000 });
+  let before = process.cpuUsage();
+  const response = await fetch('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"image"}}',
+  });
+  // Not the time, which other processes make longer.
+  const used = process.cpuUsage(before).user;
+  before = process.cpuUsage();
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += 8192) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  }
+  expect(btoa(binary)).toHaveLength(14_666_668);
+  expect(used).toBeLessThan(process.cpuUsage(before).user);
+  await response.body?.cancel();
+});
+
+it.each<[what: string, output: () => unknown]>([
+  ['a Uint8Array', () => Uint8Array.of(1, 2)],
+  ['a ReadableStream', () => new Blob([Uint8Array.of(1, 2)]).stream()],
+])('%s without produces is a resource', async (_what, output) => {
+  const { content } = await request({ bytes: tool.query(output) }, 'tools/call', { name: 'bytes' });
+  const resource = { mimeType: 'application/octet-stream', blob: 'AQI=', uri: 'tool:bytes/0' };
+  expect(content).toEqual([{ type: 'resource', resource }]);
+});
+
+it('a stream of texts is no bytes', async () => {
+  const errors: unknown[] = [];
+  const onResponse = ({ error }: RequestRecord) => errors.push(error);
+  const texts = tool.query(async function* texts() {
+    yield 'a';
+  });
+  const result = await request({ texts }, 'tools/call', { name: 'texts' }, { onResponse });
+  expect(result).toMatchObject({ isError: true });
+  expect(String(errors[0])).toContain('Yield Uint8Array chunks');
 });
 
 it('bytes of 1 MB are the same in Base64', async () => {

@@ -7,6 +7,8 @@ import type { Target } from '../../calls/policy.ts';
 import type { McpMeta } from '../../procedures/meta.ts';
 import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
+import { Failure } from '../../procedures/execute.ts';
+import { isBytes, readBytes, type ByteOptions } from './byteContent.ts';
 import type { Message } from './message.ts';
 import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
 
@@ -14,6 +16,8 @@ import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
 interface Tool {
   readonly name: string;
   readonly procedure: Procedure;
+  /** What runs for a call: the procedure, and then the reading of its bytes. */
+  readonly executed: Procedure;
   /** What a request that names the tool in its head addresses. */
   readonly target: Target;
   /** Returns the raw input of the procedure. @param args the arguments of the call, if it has any */
@@ -41,7 +45,7 @@ export type Tools = ReadonlyMap<string, Tool>;
  * Creates the tools of all procedures with `mcp` in their metadata.
  * @throws {GatewayError} with a line for each procedure that cannot be a tool: the reason and the fix
  */
-export function createTools(procedures: readonly Procedure[]): Tools {
+export function createTools(procedures: readonly Procedure[], maxBytes: number): Tools {
   const served = procedures.filter(({ mcp }) => mcp !== undefined);
   // In an older revision, the head does not say which tool is called, so all are public or none.
   const isPublic = served.every((procedure) => procedure.isPublic);
@@ -49,7 +53,7 @@ export function createTools(procedures: readonly Procedure[]): Tools {
   const problems: string[] = [];
   for (const procedure of served) {
     try {
-      const tool = readTool(procedure, isPublic);
+      const tool = readTool(procedure, isPublic, maxBytes);
       const other = tools.get(tool.name)?.procedure.path;
       if (other !== undefined) {
         reject(`"${other}" has the name "${tool.name}" too; give one of them another, with mcp: { name: … }`);
@@ -72,17 +76,22 @@ function toolName(path: string, { name = path.replaceAll(/[^\w-]/g, '_') }: McpM
   );
 }
 
-function readTool(procedure: Procedure, isPublic: boolean): Tool {
-  const { mcp = {}, output, path, rateLimitCost: cost, rest, type } = procedure;
+function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): Tool {
+  const { idempotent, mcp = {}, output, path, rateLimitCost: cost, rest, type } = procedure;
   const name = toolName(path, mcp);
+  if (idempotent === 'required') {
+    reject(
+      'each call must have an Idempotency-Key, which clients of tools do not send; use idempotent: true',
+    );
+  }
   // An output that cannot be described is left out, as in the OpenAPI document.
   const read = createReadSchema(() => {});
   const { inputOf, inputSchema } = readInput(procedure, read);
   const contentType = typeof rest?.produces === 'string' ? rest.produces : undefined;
-  // The output of a subscription is the iterable.
   const isStream = type === 'subscription';
   const event = isStream ? rest?.event : undefined;
-  const schema = contentType === undefined ? read(isStream ? event : output, 'output', 'output') : undefined;
+  // Not of a subscription, which may end without a value.
+  const schema = contentType === undefined && !isStream ? read(output, 'output', 'output') : undefined;
   const written = schema && !acceptsUndefined(schema) ? writeJsonSchema(schema) : {};
   const { summary, description = summary } = rest ?? {};
   const entry = {
@@ -97,11 +106,30 @@ function readTool(procedure: Procedure, isPublic: boolean): Tool {
   return {
     name,
     procedure,
+    executed: isStream ? procedure : readingBytes(procedure, { contentType, maxBytes, name, path }),
     target: { procedures: [procedure], callCount: 1, cost, isPublic },
     inputOf,
     contentType,
     parseEvent: event ? parseFunction(event as Parser) : (value) => value,
     entry: JSON.stringify(entry),
+  };
+}
+
+/**
+ * Returns a procedure that reads its output of bytes as part of the call: within its deadline, and while it counts as
+ * running. Its errors are those of the call.
+ */
+function readingBytes(procedure: Procedure, options: Omit<ByteOptions, 'signal'>): Procedure {
+  const { procedure: original, stages: [first = [], ...others] = [] } = procedure;
+  function convert(value: unknown, call: { readonly signal?: AbortSignal | undefined } | undefined): unknown {
+    if (value instanceof Failure || !(options.contentType !== undefined || isBytes(value))) return value;
+    return readBytes(value, { ...options, signal: call?.signal });
+  }
+  return {
+    ...procedure,
+    stages: procedure.stages && [[...first, { kind: 'convert', convert }], ...others],
+    procedure: (async (call: Parameters<typeof original>[0]) =>
+      convert(await original(call), call)) as unknown as typeof original,
   };
 }
 

@@ -8,11 +8,12 @@ import type { PropertyPlace } from '../../operations/propertyPlaces.ts';
 import type { ReportedError, ReportError } from '../../calls/reportError.ts';
 import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import { clientMessage, formattedError, originalOf } from '../../procedures/clientError.ts';
+import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { codeMessage, trpcCodeOf } from '../../procedures/errorCodes.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
-import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
+import { LimitError } from '../../procedures/limitError.ts';
+import { addRetryAfter, errorOfCall, recordError, report } from '../requestErrors.ts';
 
 type Places = ReadonlyMap<PropertyKey, PropertyPlace>;
 
@@ -58,10 +59,8 @@ export function createErrorResponses(options: ErrorResponseOptions) {
       return brokenFormat(cause, context, headers);
     }
     const response = new OutgoingResponse(shown.status, headers.slice(), body, shared);
-    const retryAfterSeconds = retryAfterSecondsOf(shown.error, shown.status);
-    if (retryAfterSeconds !== undefined) response.headers.push(['retry-after', String(retryAfterSeconds)]);
-    if (error instanceof LimitError) context.limit = error.limit;
-    else if (shown.status >= 500) context.error = originalOf(error);
+    addRetryAfter(response, shown.error, shown.status);
+    recordError(error, shown.status, context);
     return response;
   }
 
@@ -76,11 +75,7 @@ export function createErrorResponses(options: ErrorResponseOptions) {
     declared?: ErrorDefinitions,
     places?: Places,
   ): OutgoingResponse {
-    const { request } = context;
-    // Not if the client disconnected: no response is sent then.
-    if (reportError && !request.isAborted) {
-      reportError({ ...ofCall(originalOf(error), context), request });
-    }
+    report(reportError, error, context);
     return respond(error, context, headers, declared, places);
   }
 
@@ -107,12 +102,6 @@ export function createErrorResponses(options: ErrorResponseOptions) {
 function brokenFormat(cause: unknown, context: RequestContext, headers: readonly Header[] = []) {
   context.error = cause;
   return new OutgoingResponse(500, headers.slice(), internalErrorBody, jsonType);
-}
-
-/** Returns an error with the properties of its call, as hooks and error formatters receive them. */
-function ofCall(error: TRPCError, { ctx, input, operation: path, target }: RequestContext): ErrorOfCall {
-  const type = (path === undefined ? undefined : target.procedures[0]?.type) ?? 'unknown';
-  return { error, path, type, input, ctx };
 }
 
 /** An error of a REST request with another code than tRPC's, or with a status that has no tRPC code. */
@@ -149,7 +138,7 @@ function restError(
     get shape() {
       const ownData = { code: this.code, httpStatus: this.status };
       try {
-        const shape = shapeOf(ofCall(error, context));
+        const shape = shapeOf(errorOfCall(error, context));
         return hasTrpcCode ? shape : { ...shape, data: { ...shape.data, ...ownData } };
       } catch (cause) {
         // The router's `errorFormatter` has thrown: it may expect the path or the context of a call.

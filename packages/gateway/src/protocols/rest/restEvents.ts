@@ -1,9 +1,10 @@
-import { isTrackedEnvelope, TRPCError } from '@trpc/server';
+import { isTrackedEnvelope, type TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { unref } from '../../http/eventLoop.ts';
 import { isAsyncIterable, type BodyStream, type Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
+import { revokedError } from '../../auth/credentialWatch.ts';
 import type { CallContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 
@@ -73,7 +74,7 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
         });
       },
       error: (cause) => errorEvent(toError(cause)),
-      revoked: () => errorEvent(new TRPCError({ code: 'UNAUTHORIZED', message: revokedMessage })),
+      revoked: () => errorEvent(revokedError()),
     };
     return new ServerSentEvents(all, format, {
       ...options,
@@ -84,5 +85,3 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
     throw toError(cause);
   }
 }
-
-const revokedMessage = 'The credential of this stream is no longer valid. Connect again with another.';

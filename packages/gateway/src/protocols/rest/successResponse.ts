@@ -1,17 +1,12 @@
 // Hot path: every successful REST response is encoded here.
-import { formatValue } from '../../http/formatValue.ts';
-import {
-  destroyNodeStream,
-  isAsyncIterable,
-  type BodyStream,
-  type ResponseControls,
-} from '../../http/response.ts';
+import type { ResponseControls } from '../../http/response.ts';
 import type { LinkBase } from '../../operations/deprecation.ts';
 import type { Operation } from '../../operations/operation.ts';
 import { statusHasBody } from '../../operations/operationOutput.ts';
 import type { Limits } from '../../calls/limits.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
+import { byteBody } from '../byteBody.ts';
 import { eventStreamHeaders } from './restEvents.ts';
 import { queryPairs } from './textParameters.ts';
 
@@ -109,49 +104,3 @@ const encode = (text: string) => (/^[\w.~-]*$/.test(text) ? text : encodeURIComp
 
 /** Matches what RFC 3986 does not allow in a path or a query, such as the bracket that ends a link. */
 const unsafeInLink = /[^\w.~!$&'()*+,;=:@%/?-]+/;
-
-/**
- * Encodes a binary output.
- * @param path the procedure's path
- * @param contentType the declared media type
- * @throws {TypeError} for an output that is not bytes
- */
-function byteBody(path: string, output: unknown, contentType: string): Uint8Array | BodyStream {
-  if (output instanceof Uint8Array) return output;
-  const source: unknown = output instanceof Blob ? output.stream() : output;
-  if (isAsyncIterable(source)) return requireByteChunks(path, source);
-  throw new TypeError(
-    `Procedure "${path}" declares produces: "${contentType}" but returned ${formatValue(output)}. ` +
-      'Return a Uint8Array, Blob, ReadableStream or AsyncIterable<Uint8Array>.',
-  );
-}
-
-/** Passes on a stream of bytes. It fails for strings, since their encoding is unknown. */
-function requireByteChunks(path: string, source: AsyncIterable<unknown>): BodyStream {
-  return {
-    [Symbol.asyncIterator]() {
-      // A reader can cancel at once; the stream's own iterator would wait for the pending chunk.
-      const stream = source instanceof ReadableStream ? source : ReadableStream.from(source);
-      const reader = stream.getReader();
-      async function stop() {
-        destroyNodeStream(source);
-        await reader.cancel();
-      }
-      return {
-        async next() {
-          const { done, value } = await reader.read();
-          if (done) return { done, value: undefined };
-          if (value instanceof Uint8Array) return { done, value };
-          await stop();
-          throw new TypeError(
-            `Procedure "${path}" yielded a value of the type ${typeof value}. Yield Uint8Array chunks.`,
-          );
-        },
-        async return(value) {
-          await stop();
-          return { done: true, value };
-        },
-      };
-    },
-  };
-}
