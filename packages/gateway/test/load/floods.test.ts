@@ -1,23 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { everyForm } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
-import { needs } from '../servers.ts';
-import { briefFloods, measureFloods, visitHealth } from './floods.ts';
-import { startPetsUnderLoad } from './petsUnderLoad.ts';
-
-const options = { ...briefFloods, seconds: 0.3 };
-
-// In the form that runs everything, apps/server/src/load.test.ts has longer ones, against the process on both adapters.
-it.skipIf(everyForm)(
-  'a server under floods of pipelined requests, one-byte chunks and endless bodies serves other clients without delay',
-  { timeout: 120_000 },
-  async () => {
-    needs('a port');
-    const { problems } = await measureFloods(startPetsUnderLoad, options);
-    expect(problems).toEqual([]);
-  },
-);
+import { visitHealth } from './floods.ts';
 
 it.each([
   ['end', true],
