@@ -152,7 +152,7 @@ describe.each(stores)('adoptions on the %s store', (store) => {
     for await (const chunk of events.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       text += chunk;
       // The stream begins with a comment.
-      if (/^data:.*\n\n/m.test(text)) break;
+      if (/^data:[^]*\n\n/m.test(text)) break;
     }
     end.abort();
     expect(text).toContain(`data: ${JSON.stringify(second)}\n`);

@@ -36,7 +36,10 @@ async function routerOf(file: string, name: string | undefined): Promise<AnyTRPC
   const names = Object.keys(exported).filter(
     (each) => (exported[each] as AnyTRPCRouter | undefined)?._def?.router,
   );
-  const [router, another] = names.filter((each) => each === (name ?? each)).map((each) => exported[each]);
+  // Under two names it is one router.
+  const [router, another] = new Set(
+    names.filter((each) => each === (name ?? each)).map((each) => exported[each]),
+  );
   if (router && !another) return router;
   throw new Error(
     `${file} exports ${names.length === 0 ? 'no router' : `the routers ${names.join(', ')}; choose one with --export`}.`,

@@ -8,17 +8,20 @@ vi.setConfig({ testTimeout: 300_000 });
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
-it.each(runtimesToTest('bun'))(
-  'the suites of servers, of tRPC’s clients and of limits pass on $title, except for bunDifferences',
-  async ({ executable }) => {
+const [bun] = runtimesToTest('bun');
+
+it.skipIf(bun === undefined)(
+  'the suites of servers, of tRPC’s clients and of limits pass on Bun, except for bunDifferences',
+  async () => {
     const vitest = ['--bun', 'node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.bun.config.ts'];
     // Vitest would report to the run that starts it.
     const env = { PATH: process.env['PATH'], TEST_SEED: process.env['TEST_SEED'], NO_COLOR: '1' };
-    const { stdout } = await promisify(execFile)(executable, vitest, { cwd: repository, env }).catch(
-      (failed: { readonly stdout: string }) => {
-        throw new Error(stripVTControlCharacters(failed.stdout));
-      },
-    );
+    const { stdout } = await promisify(execFile)(bun?.executable ?? '', vitest, {
+      cwd: repository,
+      env,
+    }).catch((failed: { readonly stdout: string }) => {
+      throw new Error(stripVTControlCharacters(failed.stdout));
+    });
     const [, passed] = /Tests {2}(\d+) passed/.exec(stripVTControlCharacters(stdout)) ?? [];
     expect(Number(passed)).toBeGreaterThan(700);
   },

@@ -128,6 +128,9 @@ function wholeInput(
 ): Schema {
   const hasBody = rest.method !== 'GET' && rest.method !== 'DELETE';
   const hasParameters = rest.in !== undefined || template.some((segment) => typeof segment !== 'string');
+  if (schema === undefined && others.length === 0) {
+    return reject('its input is a function, which has no schema; use a schema, such as z.object(…)');
+  }
   if (schema !== undefined && others.length === 0 && hasBody && !hasParameters) return schema;
   return reject(
     'its input has no property names for parameters; use z.object(…) for each of its inputs, or one schema, a method with a body (QUERY or POST), and a path without parameters',
