@@ -28,10 +28,12 @@ async function run(source: string, args: readonly string[]) {
 const router = `
   import { initTRPC } from '@trpc/server';
   const t = initTRPC.meta<object>().create({ isDev: false });
-  export const first = t.router({ a: t.procedure.meta({ openapi: { method: 'GET', path: '/a' } }).query(() => 1) });
+  const create = () =>
+    t.router({ a: t.procedure.meta({ openapi: { method: 'GET', path: '/a' } }).query(() => 1) });
+  export const first = create();
   setInterval(() => {}, 1000);
 `;
-const second = `export const second = first;`;
+const second = `export const second = create();`;
 const printed = `GET /a (a)
   with authentication: requires a credential: add protect: false if it is public
 Every error without preset: { code, message, status }, not { message, code, data, issues }
@@ -40,6 +42,7 @@ Of 1 procedures change: 0 always, 0 without preset, 1 with authentication
 
 it.each<[what: string, code: number, source: string, args: readonly string[], out: string, error: RegExp]>([
   ['the only router of a module', 0, router, ['report', 'router.ts'], printed, /^$/],
+  ['one router under two names', 0, `${router}export default first;`, ['report', 'router.ts'], printed, /^$/],
   ['a router by its name', 0, router + second, ['report', 'router.ts', '--export', 'second'], printed, /^$/],
   [
     'one of two routers',
