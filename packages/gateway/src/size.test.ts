@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 /** Maximum size of the published files, all together. Lower a number with the change that makes it possible. */
 const most = {
   /** Lines with code: neither blank nor only a comment. */
-  codeLines: 15_715,
+  codeLines: 15_703,
   files: 190,
   foldersOver20Files: 0,
   functionsOver100Lines: 0,
