@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { someHeader, type HttpRequest } from '../http/request.ts';
+import type { HttpRequest } from '../http/request.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 
 // A structured-field string (RFC 8941 §3.3.3), as in IETF httpapi-idempotency-key-header-07, or the unquoted string
@@ -16,12 +16,12 @@ export const idempotencyKeyPattern = new RegExp(`${unquotedKey.source}|${quotedK
  *   the procedure requires a key and there is none
  */
 export function idempotencyKey(request: HttpRequest, use?: Procedure['idempotent']): string | undefined {
-  if (!someHeader(request, isKey)) {
+  if (!request.hasHeader(keyHeader)) {
     if (use === 'required') throw keyRequired();
     return undefined;
   }
   const values: string[] = [];
-  for (const [name, value] of request.headers()) if (isKey(name)) values.push(value);
+  for (const [name, value] of request.headers()) if (name === keyHeader) values.push(value);
   const [value = ''] = values;
   const key = quotedKey.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? unquotedKey.exec(value)?.[0];
   if (values.length === 1 && key !== undefined) return key;
@@ -39,4 +39,4 @@ export const keyRequired = () =>
     message: 'Idempotency-Key: is required. Send a new UUID for each call.',
   });
 
-const isKey = (name: string) => name === 'idempotency-key';
+const keyHeader = 'idempotency-key';

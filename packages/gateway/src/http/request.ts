@@ -19,8 +19,11 @@ export interface HttpRequest {
    * joins those of a name. Reading by name with `header` is cheaper.
    */
   headers(): Iterable<[name: string, value: string]>;
-  /** Whether any header passes a test, without a copy. Headers of the same name are tested one by one. */
-  someHeader?(test: (name: string, value: string) => boolean): boolean;
+  /**
+   * Whether the request has a header, even an empty one.
+   * @param name in lower case
+   */
+  hasHeader(name: string): boolean;
   /**
    * Whether a header, by its name in lower case, occurs more than once: a credential in such a header is rejected. An
    * adapter that joins these headers does not have it.
@@ -58,13 +61,6 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
   /** Calls a listener when the client disconnects, for a fifth of the cost of a listener on `signal`. */
   whenAborted?(listener: (reason: unknown) => void): void;
-}
-
-/** Whether any header of a request passes a test, on adapters with and without `HttpRequest.someHeader`. */
-export function someHeader(request: HttpRequest, test: (name: string, value: string) => boolean): boolean {
-  if (request.someHeader) return request.someHeader(test);
-  for (const [name, value] of request.headers()) if (test(name, value)) return true;
-  return false;
 }
 
 /**

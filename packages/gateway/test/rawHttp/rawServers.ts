@@ -148,6 +148,7 @@ const createRequest = (
   path,
   query: query ?? '',
   header: (name) => (headers.has(name) ? String(headers.get(name)) : undefined),
+  hasHeader: (name) => headers.has(name),
   headers: () => [...headers].map(([name, value]) => [name, String(value)]),
   remoteAddress: () => '127.0.0.1',
   body,

@@ -13,7 +13,6 @@ export const idleSeconds = 10;
 
 /** A request of Bun. Headers, body, address and signal are read from Bun only when they are needed. */
 export class BunRequest extends FetchRequest {
-  readonly native: Request;
   readonly #server: NativeServer;
   /** Whether the service has responded. */
   hasResponse = false;
@@ -27,7 +26,6 @@ export class BunRequest extends FetchRequest {
 
   constructor(native: Request, server: NativeServer, limits: RequestLimits) {
     super(native, limits.maxBodyBytes, '', limits.maxStreamBytes);
-    this.native = native;
     this.#server = server;
   }
 
@@ -82,10 +80,8 @@ export class BunRequest extends FetchRequest {
 
   override get signal(): AbortSignal {
     this.keep();
-    if (this.#abort === undefined) {
-      this.#abort = new AbortController();
-      if (this.#disconnect) this.#abort.abort(this.#disconnect);
-    }
+    this.#abort ??= new AbortController();
+    if (this.#disconnect) this.#abort.abort(this.#disconnect);
     return this.#abort.signal;
   }
 

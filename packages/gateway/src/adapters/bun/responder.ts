@@ -1,5 +1,4 @@
 // Hot path: called for every request.
-import { afterPromises } from '../../http/eventLoop.ts';
 import { type BodyStream, type HttpResponse, isBodyStream, reportedStream } from '../../http/response.ts';
 import type { HttpRejection, Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
@@ -23,6 +22,9 @@ const handshakeRejection = badRequest('The WebSocket handshake is invalid (RFC 6
  */
 const unreadMs = 12_000;
 
+/** How long a request waits for its response before the disconnect of its client is noticed, in milliseconds. */
+const keepAfterMs = 10;
+
 /** What Bun keeps with each WebSocket. */
 export interface SocketData {
   readonly request: BunRequest;
@@ -42,7 +44,7 @@ export class BunResponder {
   #isDraining = false;
   /** Number of requests and closed WebSockets whose calls are running, also if their client has disconnected. */
   #running = 0;
-  /** Requests whose response was not ready at once. */
+  /** Requests whose response was not ready at once, since the last call of `#keepWaiting`. */
   readonly #waiting: BunRequest[] = [];
   /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
@@ -110,7 +112,7 @@ export class BunResponder {
     }
     if (!(response instanceof Promise)) return this.#respond(request, response);
     this.#running += 1;
-    if (this.#waiting.push(request) === 1) afterPromises(() => this.#keepWaiting());
+    if (this.#waiting.push(request) === 1) setTimeout(() => this.#keepWaiting(), keepAfterMs);
     const finish = (ready: HttpResponse) => {
       this.#running -= 1;
       request.hasResponse = true;
@@ -119,7 +121,7 @@ export class BunResponder {
     return response.then(finish, () => finish(internalErrorResponse));
   }
 
-  /** Most responses are ready before the next tick: `keep` would take a tenth of their time. */
+  /** Most responses are ready before: `keep` would take a tenth of their time. */
   #keepWaiting(): void {
     for (const request of this.#waiting.splice(0)) if (!request.hasResponse) request.keep();
   }

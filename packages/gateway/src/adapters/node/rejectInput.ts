@@ -29,6 +29,7 @@ const unreadRequest = (remoteAddress = ''): HttpRequest => ({
   path: '',
   query: '',
   header: () => undefined,
+  hasHeader: () => false,
   headers: () => [],
   remoteAddress: () => remoteAddress,
   body: () => Promise.reject(abortedSignal.reason),

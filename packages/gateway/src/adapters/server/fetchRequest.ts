@@ -7,7 +7,7 @@ export class FetchRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   receivedBytes = 0;
-  readonly #request: Request;
+  readonly native: Request;
   readonly #headers: Headers;
   readonly #maxBodyBytes: number;
   readonly #maxStreamBytes: number;
@@ -17,16 +17,16 @@ export class FetchRequest implements HttpRequest {
    * @param maxBodyBytes maximum size of a body that is read into memory, regardless of the limit of its reader
    * @param maxStreamBytes maximum size of a body that is read in chunks
    */
-  constructor(request: Request, maxBodyBytes: number, remoteAddress: string, maxStreamBytes = maxBodyBytes) {
-    this.#request = request;
-    this.#headers = request.headers;
+  constructor(native: Request, maxBodyBytes: number, remoteAddress: string, maxStreamBytes = maxBodyBytes) {
+    this.native = native;
+    this.#headers = native.headers;
     this.#maxBodyBytes = maxBodyBytes;
     this.#maxStreamBytes = maxStreamBytes;
     this.#remoteAddress = remoteAddress;
-    this.method = request.method;
+    this.method = native.method;
     // The URL is serialized (URL Standard §4.5): a scheme, an authority, and a path that starts with a slash. `new URL`
     // would take 2 µs. Bun leaves out scheme and authority if the Host header is invalid.
-    const { url } = request;
+    const { url } = native;
     const fragment = url.indexOf('#');
     const end = fragment === -1 ? url.length : fragment;
     const start = url.startsWith('/') ? 0 : url.indexOf('/', url.indexOf('://') + 3);
@@ -37,17 +37,21 @@ export class FetchRequest implements HttpRequest {
   }
 
   get scheme(): 'http' | 'https' {
-    return this.#request.url.startsWith('https:') ? 'https' : 'http';
+    return this.native.url.startsWith('https:') ? 'https' : 'http';
   }
 
   header(name: string): string | undefined {
     const value = this.#headers.get(name);
     if (value !== null || name !== 'host') return value || undefined;
     // A request that was not received over a network has no Host header.
-    const { url } = this.#request;
+    const { url } = this.native;
     const start = url.indexOf('://') + 3;
     const host = url.slice(start, url.indexOf('/', start));
     return host.slice(host.lastIndexOf('@') + 1);
+  }
+
+  hasHeader(name: string): boolean {
+    return this.#headers.has(name);
   }
 
   headers(): Iterable<[name: string, value: string]> {
@@ -99,15 +103,15 @@ export class FetchRequest implements HttpRequest {
 
   /** Returns the body, which is read once. */
   protected chunks(): ReadableStream<Bytes> | null {
-    return this.#request.body;
+    return this.native.body;
   }
 
   get isAborted(): boolean {
-    return this.#request.signal.aborted;
+    return this.native.signal.aborted;
   }
 
   get signal(): AbortSignal {
-    return this.#request.signal;
+    return this.native.signal;
   }
 }
 

@@ -34,17 +34,20 @@ function convert(request: FetchRequest, response: HttpResponse, writesTexts: boo
   // `Response` would accept a string as the status, any object as the body, and on Bun 101.
   if (!Number.isInteger(status) || status < 200 || !isBody(body))
     throw new TypeError('The response is invalid.');
-  const headers = headersOf(response);
-  // The constructor of `Response` rejects a body for these statuses, even an empty one (Fetch Standard §2.2.3).
-  if (request.method === 'HEAD' || hasNoBody(status)) {
-    if (isBodyStream(body)) void discardStream(body);
-    else if (!hasNoBody(status)) headers.append('content-length', String(bytesOf(body)?.byteLength ?? 0));
-    return new Response(null, { status, headers });
-  }
-  if (isBodyStream(body)) return new Response(readableStream(request, body), { status, headers });
-  // For a string, `Response` would add a missing Content-Type, and undici takes 0.7 µs more.
-  const isText = writesTexts && typeof body === 'string' && headers.has('content-type');
-  return new Response(isText ? body : bytesOf(body), { status, headers });
+  return withHeaders(response, (headers) => {
+    // The constructor of `Response` rejects a body for these statuses, even an empty one (Fetch Standard §2.2.3).
+    if (request.method === 'HEAD' || hasNoBody(status)) {
+      const native = new Response(null, { status, headers });
+      if (isBodyStream(body)) void discardStream(body);
+      else if (!hasNoBody(status))
+        native.headers.append('content-length', String(bytesOf(body)?.length ?? 0));
+      return native;
+    }
+    if (isBodyStream(body)) return new Response(readableStream(request, body), { status, headers });
+    // For a string, `Response` would add a missing Content-Type, and undici takes 0.7 µs more.
+    const isText = writesTexts && typeof body === 'string' && headers.has('content-type');
+    return new Response(isText ? body : bytesOf(body), { status, headers });
+  });
 }
 
 const bytesOf = (body: string | Uint8Array | undefined) =>
@@ -54,11 +57,24 @@ const bytesOf = (body: string | Uint8Array | undefined) =>
 const sharedHeadersCache = new WeakMap<readonly Header[], Headers>();
 const noHeaders: readonly Header[] = [];
 
-function headersOf({ sharedHeaders = noHeaders, headers }: HttpResponse): Headers {
-  let shared = sharedHeadersCache.get(sharedHeaders);
-  if (shared === undefined)
-    sharedHeadersCache.set(sharedHeaders, (shared = append(new Headers(), sharedHeaders)));
-  return append(new Headers(shared), headers);
+/**
+ * Creates a `Response` with the headers of a response. All responses with the same shared headers use one `Headers`, to
+ * which their own ones are added meanwhile: `Response` copies it (Fetch Standard §5.5), and a new one takes a tenth of
+ * the time of a GET on Bun.
+ */
+function withHeaders(
+  { sharedHeaders = noHeaders, headers }: HttpResponse,
+  create: (headers: Headers) => Response,
+): Response {
+  let all = sharedHeadersCache.get(sharedHeaders);
+  if (all === undefined) sharedHeadersCache.set(sharedHeaders, (all = append(new Headers(), sharedHeaders)));
+  // A shared header would be removed with a response's own one of the same name.
+  if (headers.some(([name]) => all.has(name))) return create(append(new Headers(all), headers));
+  try {
+    return create(append(all, headers));
+  } finally {
+    for (const [name] of headers) all.delete(name);
+  }
 }
 
 function append(target: Headers, headers: readonly Header[]): Headers {

@@ -257,36 +257,30 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
       !head.isHostOptional &&
       !head.isLast &&
       this.bodyLength === 0 &&
-      this.someHeader((name, value) => name === 'upgrade' && value.toLowerCase() === 'websocket');
+      this.#values[this.#indexOf('upgrade')]?.toLowerCase() === 'websocket';
   }
 
   header(name: string): string | undefined {
+    const at = this.#indexOf(name);
     // An empty header counts as missing.
-    for (let at = 0; at < this.#count; at += 1) {
-      if (this.#names[at] === name) return this.#values[at] || undefined;
-    }
-    return undefined;
+    return at === -1 ? undefined : this.#values[at] || undefined;
+  }
+
+  hasHeader(name: string): boolean {
+    return this.#indexOf(name) !== -1;
+  }
+
+  isRepeated(name: string): boolean {
+    return this.#indexOf(name, this.#indexOf(name) + 1) !== -1;
+  }
+
+  #indexOf(name: string, from = 0): number {
+    for (let at = from; at < this.#count; at += 1) if (this.#names[at] === name) return at;
+    return -1;
   }
 
   headers(): Iterable<[name: string, value: string]> {
     return this.#names.slice(0, this.#count).map((name, at) => [name, this.#values[at] ?? '']);
-  }
-
-  someHeader(test: (name: string, value: string) => boolean): boolean {
-    for (let at = 0; at < this.#count; at += 1) {
-      if (test(this.#names[at] ?? '', this.#values[at] ?? '')) return true;
-    }
-    return false;
-  }
-
-  isRepeated(name: string): boolean {
-    let isFound = false;
-    for (let at = 0; at < this.#count; at += 1) {
-      if (this.#names[at] !== name) continue;
-      if (isFound) return true;
-      isFound = true;
-    }
-    return false;
   }
 
   remoteAddress(): string {

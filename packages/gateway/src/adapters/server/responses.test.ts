@@ -105,6 +105,55 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
   }, 60_000);
 });
 
+describe('responses with the same shared headers', () => {
+  const sharedHeaders = [
+    ['x-shared', 'shared'],
+    ['link', '<a>'],
+  ] as const;
+  const own: Readonly<Record<string, HttpResponse['headers']>> = {
+    '/own': [['x-own', 'own']],
+    '/twice': [
+      ['x-own', '1'],
+      ['x-own', '2'],
+    ],
+    '/same-name': [['link', '<b>']],
+    '/invalid': [
+      ['x-own', 'own'],
+      ['x-broken', 'a\r\nb'],
+    ],
+    '/none': [],
+  };
+  const withShared: Handle = ({ path }) => ({ ...ok('x'), sharedHeaders, headers: own[path] ?? [] });
+  const servers = [
+    ...adapters.map(({ adapter, listen }) => ({
+      adapter,
+      send: async (path: string) => fetch(`http://127.0.0.1:${(await listen(withShared)).port}${path}`),
+    })),
+    {
+      adapter: 'gateway.fetch',
+      send: async (path: string) => createFetch({ handle: withShared })(`http://x${path}`),
+    },
+  ];
+
+  it.each(servers)('have their own headers and no others with $adapter', async ({ send }) => {
+    for (const path of Object.keys(own)) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { headers, status } = await send(path);
+      const received = Object.fromEntries(
+        ['x-shared', 'link', 'x-own'].map((name) => [name, headers.get(name)]),
+      );
+      const isInvalid = path === '/invalid';
+      expect({ path, status, ...received }).toEqual({
+        path,
+        status: isInvalid ? 500 : 200,
+        'x-shared': isInvalid ? null : 'shared',
+        link: isInvalid ? null : path === '/same-name' ? '<a>, <b>' : '<a>',
+        'x-own': path === '/own' ? 'own' : path === '/twice' ? '1, 2' : null,
+      });
+    }
+  });
+});
+
 it('the Response of gateway.fetch fits the status, method and body of its response', async () => {
   const fetch = createFetch({ handle });
   for (const [index, { name, method, status, body, length }] of rows.entries()) {

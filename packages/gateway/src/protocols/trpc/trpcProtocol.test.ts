@@ -413,6 +413,7 @@ function requestOf(target: string, { method, headers = [], body = '' }: Row, has
     path,
     query: query.join('?'),
     header: (name) => all.find(([other]) => other === name)?.[1] || undefined,
+    hasHeader: (name) => all.some(([other]) => other === name),
     headers: () => all,
     remoteAddress: () => '127.0.0.1',
     isAborted: false,
