@@ -3,6 +3,7 @@ import { utimes, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { reloadCertificates } from 'trpc-gateway-runtime/tls';
+import { hasUws } from '@petstore/testing/forms';
 import { selfSigned } from '@petstore/testing/selfSigned';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { apiKey, newFolder } from './testing/newFolder.ts';
@@ -57,7 +58,7 @@ describe('TLS_CERT and TLS_KEY', () => {
     },
   );
 
-  test.for(['1', '2'])(
+  test.skipIf(!hasUws).for(['1', '2'])(
     'after SIGHUP, SERVER=uws WORKERS=%s logs that a restart is needed, and serves the certificate of its start',
     async (WORKERS) => {
       const { serve, env, write } = await newCertificate('one');

@@ -1,4 +1,5 @@
 import { drainCalls, problemsOf } from '@petstore/testing/drain';
+import { nodeServers } from '@petstore/testing/forms';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { fileURLToPath } from 'node:url';
 import { drainSocketCalls, socketProblems } from './testing/drainSocketCalls.ts';
@@ -13,7 +14,7 @@ const notes = fileURLToPath(new URL('../../../packages/runtime/src/testing/servi
 // The long form: `npm run test:drain -w @petstore/server`.
 describe('SIGTERM under load', () => {
   const workers = ['1', ...(process.platform === 'linux' ? ['2'] : [])];
-  test.for(workers.flatMap((WORKERS) => ['uws', 'node'].map((SERVER) => ({ SERVER, WORKERS }))))(
+  test.for(workers.flatMap((WORKERS) => nodeServers.map((SERVER) => ({ SERVER, WORKERS }))))(
     'SIGTERM under load completes every call on open connections over REST and WebSocket: SERVER=$SERVER WORKERS=$WORKERS',
     { timeout: 120_000 },
     async (env, { annotate }) => {
@@ -30,7 +31,7 @@ describe('SIGTERM under load', () => {
     },
   );
 
-  test.for(['uws', 'node'])(
+  test.for(nodeServers)(
     'SIGTERM while clients of tRPC have long calls on WebSockets completes these, answers all others with a result or 503, and exits with code 0: server %s',
     { timeout: 120_000 },
     async (server, { annotate }) => {

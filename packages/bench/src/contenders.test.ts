@@ -1,4 +1,4 @@
-import { everyForm } from '@petstore/testing/forms';
+import { everyForm, hasUws } from '@petstore/testing/forms';
 import { describe, expect, it } from 'vitest';
 import { apiKey, cases } from './cases.ts';
 import { startContender } from './contenderProcess.ts';
@@ -17,7 +17,7 @@ if (!hasBun) process.stdout.write('SKIPPED: the contenders on Bun: npm run bench
 const brief = new Set(['minimal', 'gateway']);
 const isRun = ({ name }: { readonly name: string }) => everyForm || brief.has(name);
 
-describe.skipIf(!isLinux)('every contender does the same work', () => {
+describe.skipIf(!isLinux || !hasUws)('every contender does the same work', () => {
   // Those with a middleware run all that those with async resolvers alone run.
   const served = contenders.filter(({ name, store }) => store === 'memory' && !name.endsWith('-async'));
   for (const contender of served.filter(isRun)) {

@@ -14,11 +14,11 @@ export type Adapter = keyof typeof adapters;
 
 /**
  * The adapter of this run, from the environment variable `ADAPTER`, which a project of vitest.config.ts sets for each adapter.
- * Default: uws.
+ * Default: uws, or node where uWebSockets.js has no binary (vitest.config.ts).
  * @throws {Error} if `ADAPTER` is not one of `adapters`
  */
 export function adapterOfRun(): Adapter {
-  const { ADAPTER: adapter = 'uws' } = process.env;
+  const { ADAPTER: adapter = process.env['WITHOUT_UWS'] === undefined ? 'uws' : 'node' } = process.env;
   if (!Object.hasOwn(adapters, adapter)) {
     throw new Error(`ADAPTER is "${adapter}". Set it to one of ${Object.keys(adapters).join(', ')}.`);
   }

@@ -23,5 +23,6 @@ export {
 export { finiteNumber, mostlyValidInput, anyJsonValue, anyText } from './parity/jsonInput.ts';
 export { jsonText, numberText } from './parity/jsonText.ts';
 export { Tally } from './parity/tally.ts';
+export { listen, type Server } from './listen.ts';
 export { seedMessage, testSeed } from './testSeed.ts';
 export { readExceptions, type Revision, runConformance } from './mcp/conformance.ts';

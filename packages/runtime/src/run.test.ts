@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { drainCalls, drainStreams, problemsOf } from '@petstore/testing/drain';
+import { hasUws } from '@petstore/testing/forms';
 import { lives } from '@petstore/testing/lives';
 import { selfSigned } from '@petstore/testing/selfSigned';
 import { logLines, startService } from '@petstore/testing/serviceProcess';
@@ -61,7 +62,7 @@ test('run serves any router with health routes, a docs page, logs and metrics', 
 describe('SIGTERM under load', () => {
   test.for([
     { server: 'node', workers: 1 },
-    { server: 'uws', workers: severalWorkers },
+    ...(hasUws ? [{ server: 'uws', workers: severalWorkers } as const] : []),
   ] as const)(
     'SIGTERM under load completes every request on open connections with server: $server, workers: $workers',
     async (options) => {

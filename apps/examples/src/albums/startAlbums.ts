@@ -1,5 +1,5 @@
 import { createGateway } from 'trpc-gateway';
-import { type Listening, serve } from 'trpc-gateway/uws';
+import { type Listening, serve } from 'trpc-gateway/node';
 import { AlbumStore } from './albumStore.ts';
 import { albumRouter } from './router.ts';
 

@@ -153,7 +153,7 @@ test('trpcBasePath: "/" keeps the base path of the standalone adapter', async ()
   await write({
     'rootPath.ts': `
       import { createGateway } from 'trpc-gateway';
-      import { serve } from 'trpc-gateway/uws';
+      import { serve } from 'trpc-gateway/node';
       import { initTRPC } from '@trpc/server';
       const t = initTRPC.create();
       const router = t.router({ ping: t.procedure.query(() => 'pong') });

@@ -6,8 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { seedMessage, sendUnchecked, testSeed } from 'trpc-gateway-test';
-import { type Listening, serve } from 'trpc-gateway/uws';
+import { listen, type Server, seedMessage, sendUnchecked, testSeed } from 'trpc-gateway-test';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from '../client.ts';
 import { petGateway } from '../petGateway.ts';
@@ -28,7 +27,7 @@ const concurrency = 16;
 describe('invalid input', () => {
   let dataDir: string;
   let store: Store & { close(): Promise<void> };
-  let listening: Listening;
+  let listening: Server;
   let laws: ResponseLaws;
   const agent = new Agent({ keepAlive: true, timeout: 3000 });
   const created = new Map<number, Animal>();
@@ -37,7 +36,7 @@ describe('invalid input', () => {
     dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
     store = await openEmbeddedStore({ dataDir });
     const gateway = await petGateway(store, apiKey);
-    listening = await serve(gateway);
+    listening = await listen(gateway);
     const { document } = await connect({ origin: `http://127.0.0.1:${listening.port}`, apiKey });
     laws = responseLaws(document, [dataDir, apiKey, 'node_modules']);
   });

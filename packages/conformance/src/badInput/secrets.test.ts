@@ -1,8 +1,7 @@
 import { appRouter, type Store, StoreError, type StoreErrorCode } from '@petstore/core';
 import { TRPCError } from '@trpc/server';
 import { bearer, createGateway, type Gateway } from 'trpc-gateway';
-import { type Listening, serve } from 'trpc-gateway/uws';
-import { type TestResponse, sendUnchecked } from 'trpc-gateway-test';
+import { listen, type Server, type TestResponse, sendUnchecked } from 'trpc-gateway-test';
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiKey, authorization, contentTypeJson } from './badRequest.ts';
@@ -154,7 +153,7 @@ const expectedSummary = ([method, target, , header]: Call, [code, status]: Clien
 });
 
 describe('secrets in errors', () => {
-  let listening: Listening;
+  let listening: Server;
   let gateway: Gateway;
   let throwing: { readonly thrown: ThrownValue; readonly place: Place } | undefined;
   const agent = new Agent({ keepAlive: true, timeout: 3000 });
@@ -191,7 +190,7 @@ describe('secrets in errors', () => {
       // The failures are intended: log nothing.
       onResponse: () => {},
     });
-    listening = await serve(gateway);
+    listening = await listen(gateway);
   });
   afterAll(() => listening.close());
 

@@ -1,5 +1,4 @@
-import { serve } from 'trpc-gateway/uws';
-import { type Send, inProcess, overPort } from 'trpc-gateway-test';
+import { listen, type Send, inProcess, overPort } from 'trpc-gateway-test';
 import { connect } from '../client.ts';
 import { petGateway } from '../petGateway.ts';
 import { memoryStore } from './memoryStore.ts';
@@ -28,7 +27,7 @@ export async function worldInProcess(): Promise<PetWorld> {
 /** Starts a pet store on a free port. */
 export async function worldOverPort(): Promise<PetWorld> {
   const { gateway, clear } = await createWorld();
-  const listening = await serve(gateway);
+  const listening = await listen(gateway);
   const close = async () => {
     await listening.close();
   };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { serve } from 'trpc-gateway/uws';
+import { serve } from 'trpc-gateway/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPageFiles } from './pageFiles.ts';
 import { writePage } from './writePage.ts';

@@ -44,11 +44,9 @@ export class BunRequest extends FetchRequest {
     return length > 0 && length <= smallBodyBytes;
   }
 
-  receiveSmallBody(): Promise<void> {
-    return this.native.arrayBuffer().then((buffer) => {
-      this.#body = new Uint8Array(buffer);
-      this.receivedBytes = buffer.byteLength;
-    });
+  onSmallBody(buffer: ArrayBuffer): void {
+    this.#body = new Uint8Array(buffer);
+    this.receivedBytes = buffer.byteLength;
   }
 
   bodyNow(maxBytes: number): Bytes | undefined {

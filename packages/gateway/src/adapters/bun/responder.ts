@@ -96,8 +96,11 @@ export class BunResponder {
       if (decision) return this.#upgrade(request, server, decision);
     }
     if (!request.hasSmallBody) return this.#handle(request);
-    return request.receiveSmallBody().then(
-      () => this.#handle(request),
+    return native.arrayBuffer().then(
+      (body) => {
+        request.onSmallBody(body);
+        return this.#handle(request);
+      },
       // The client has disconnected: nobody reads the response.
       () => this.#respond(request, internalErrorResponse),
     );
