@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
@@ -12,15 +13,24 @@ const conditions = ['trpc-gateway-source', 'node', 'import', 'module', 'default'
 // One seed for every property test of a run; vitest.setup.ts gives it to fast-check.
 process.env['TEST_SEED'] ??= String(randomInt(2 ** 31));
 
-// `hasUws` of packages/testing reads it in the tests.
-await import('./packages/gateway/src/adapters/uws/addon.ts').catch(
-  (error: { code?: string; message: string }) => {
-    if (error.code !== 'no-binary' || process.env['REQUIRE_RUNTIMES'] !== undefined) throw error;
-    process.stdout.write(`SKIPPED: tests of uWebSockets.js. ${error.message}\n`);
-    process.env['WITHOUT_UWS'] = '1';
-  },
+// In a process of its own: the adapter sets an environment variable, which the tests would inherit.
+const probe = `await import('./packages/gateway/src/adapters/uws/addon.ts').catch((error) => {
+  if (error.code !== 'no-binary') throw error;
+  console.log(error.message);
+})`;
+const noUwsReason = execFileSync(
+  process.execPath,
+  ['--conditions=trpc-gateway-source', '--input-type=module', '-e', probe],
+  { cwd: import.meta.dirname, encoding: 'utf8' },
 );
-const withoutUws = process.env['WITHOUT_UWS'] !== undefined;
+// `hasUws` of packages/testing reads it.
+delete process.env['WITHOUT_UWS'];
+const hasUws = noUwsReason === '';
+if (!hasUws) {
+  if (process.env['REQUIRE_UWS'] !== undefined) throw new Error(noUwsReason);
+  process.stdout.write(`SKIPPED: tests of uWebSockets.js. ${noUwsReason}`);
+  process.env['WITHOUT_UWS'] = '1';
+}
 
 /** Tests that read files of the whole repository. Turborepo runs them after a change of any file. */
 const repository = [
@@ -53,7 +63,9 @@ const longTests = [
 ].map((name) => `${name}.test.ts`);
 const notNow = [
   ...(process.env['PETSTORE_TESTS'] === undefined ? longTests : []),
-  ...(withoutUws ? ['packages/gateway/src/adapters/uws/!(addon).test.ts'] : []),
+  ...(hasUws
+    ? []
+    : ['packages/gateway/src/adapters/uws/!(addon).test.ts', 'packages/gateway/test/trace/trace.test.ts']),
 ];
 
 /** Files that take 15 s or more. Vitest starts with the longest texts, and most of these are short. */
@@ -128,7 +140,7 @@ const briefSuites = [
 
 /** The suites of the gateway over one of its adapters. */
 function suitesOver(adapter: Adapter): TestProjectInlineConfiguration {
-  const isFirst = adapter === (withoutUws ? 'node' : 'uws');
+  const isFirst = adapter === (hasUws ? 'uws' : 'node');
   const all = isFirst || process.env['PETSTORE_TESTS'] !== undefined;
   const { test, ...rest } = project(
     `gateway-test:${adapter}`,
@@ -147,7 +159,7 @@ export default defineConfig({
       project('gateway', ['packages/gateway/src/**/*.test.ts']),
       ...(Object.keys(adapters) as Adapter[])
         // Bun runs its own suites: vitest.bun.config.ts.
-        .filter((adapter) => adapter !== 'bun' && !(adapter === 'uws' && withoutUws))
+        .filter((adapter) => adapter !== 'bun' && (adapter !== 'uws' || hasUws))
         .map(suitesOver),
       project('core', ['packages/core/src/**/*.test.ts'], [mongodb]),
       project('server', ['apps/server/src/**/*.test.ts'], [mongodb, bundle]),

@@ -18,8 +18,8 @@ export const everyForm: boolean = PETSTORE_TESTS !== undefined;
 /** Number of inputs of a property test: `count` in the long form, otherwise a fifth. */
 export const inputs = (count: number): number => (longForm ? count : Math.ceil(count / 5));
 
-/** Whether uWebSockets.js has a binary for this Node and system. Tests of it are skipped without one. */
+/** Whether uWebSockets.js has a binary for this Node and system. Without one, its tests are skipped. */
 export const hasUws: boolean = process.env['WITHOUT_UWS'] === undefined;
 
-/** The servers of the process on Node that run here. */
+/** The adapters for Node that run on this system. */
 export const nodeServers: readonly ('uws' | 'node')[] = hasUws ? ['uws', 'node'] : ['node'];

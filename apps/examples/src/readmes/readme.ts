@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { hasUws } from '@petstore/testing/forms';
 import { startProcess } from '@petstore/testing/startProcess';
 import { onTestFinished } from 'vitest';
 
@@ -79,7 +80,10 @@ export async function newSnippets(): Promise<Snippets> {
     (await execute(file, args, { cwd: folder, env: environment(env) })).stdout;
   return {
     async write(files) {
-      for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+      for (const [name, text] of Object.entries(files)) {
+        const runnable = hasUws ? text : text.replaceAll("'trpc-gateway/uws'", "'trpc-gateway/node'");
+        await writeFile(join(folder, name), runnable);
+      }
     },
     async compile() {
       const options = {

@@ -20,11 +20,10 @@ export function idempotencyKey(request: HttpRequest, use?: Procedure['idempotent
     if (use === 'required') throw keyRequired();
     return undefined;
   }
-  const values: string[] = [];
-  for (const [name, value] of request.headers()) if (name === keyHeader) values.push(value);
-  const [value = ''] = values;
+  const received = [...request.headers()].filter(([name]) => name === keyHeader);
+  const value = received[0]?.[1] ?? '';
   const key = quotedKey.exec(value)?.[1]?.replace(/\\(.)/g, '$1') ?? unquotedKey.exec(value)?.[0];
-  if (values.length === 1 && key !== undefined) return key;
+  if (received.length === 1 && key !== undefined) return key;
   throw new TRPCError({
     code: 'BAD_REQUEST',
     message:

@@ -20,7 +20,7 @@ export interface HttpRequest {
    */
   headers(): Iterable<[name: string, value: string]>;
   /**
-   * Whether the request has a header, even an empty one.
+   * Whether the request was received with a header, even an empty one.
    * @param name in lower case
    */
   hasHeader(name: string): boolean;

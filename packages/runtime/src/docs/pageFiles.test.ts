@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { serve } from 'trpc-gateway/node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadAdapter } from '../adapter.ts';
 import { createPageFiles } from './pageFiles.ts';
 import { writePage } from './writePage.ts';
 
@@ -42,6 +42,7 @@ describe('the built files of the docs page', () => {
     const url = pathToFileURL(`${folder}/`);
     await writePage(url);
     const pageFile = createPageFiles(url);
+    const { serve } = await loadAdapter('auto');
     const listening = await serve(
       { handle: (httpRequest) => pageFile(httpRequest, 'scalar.js', 'text/javascript; charset=utf-8') },
       { host: '127.0.0.1', port: 0 },

@@ -23,7 +23,7 @@ const isRoot = process.getuid?.() === 0;
 /** As root, processes run as another user, because root may read and write everything. */
 const user = isRoot ? { uid: 65_534, gid: 65_534 } : {};
 const readSources = ['-e', `require('node:fs').readFileSync(${JSON.stringify(import.meta.filename)})`];
-const canRun = spawnSync(process.execPath, readSources, user).status === 0;
+const canRun = !isRoot || spawnSync(process.execPath, readSources, user).status === 0;
 if (!canRun)
   process.stderr.write('SKIPPED: a folder without permissions; only root can run Node with these sources.\n');
 

@@ -22,8 +22,8 @@ const handshakeRejection = badRequest('The WebSocket handshake is invalid (RFC 6
  */
 const unreadMs = 12_000;
 
-/** How long a request waits for its response before the disconnect of its client is noticed, in milliseconds. */
-const keepAfterMs = 10;
+/** Maximum time until the disconnect of a client that waits for its response is noticed, in milliseconds. */
+const keepAfterMs = 2;
 
 /** What Bun keeps with each WebSocket. */
 export interface SocketData {
@@ -124,7 +124,7 @@ export class BunResponder {
     return response.then(finish, () => finish(internalErrorResponse));
   }
 
-  /** Most responses are ready before: `keep` would take a tenth of their time. */
+  /** Calls `keep` for requests that still have no response: for each request, it would take a tenth of its time. */
   #keepWaiting(): void {
     for (const request of this.#waiting.splice(0)) if (!request.hasResponse) request.keep();
   }

@@ -7,6 +7,7 @@ export class FetchRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   receivedBytes = 0;
+  /** The `Request` that this reads. */
   readonly native: Request;
   readonly #headers: Headers;
   readonly #maxBodyBytes: number;

@@ -194,7 +194,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
       const write = (pings: number) => socket.write(Buffer.concat(Array.from({ length: pings }, () => ping)));
       write(100);
       await until(() => expect(text()).toContain('\uFFFD\0'.repeat(100)));
-      // On a busy machine the second may have passed, and another may begin between these.
+      // On a busy machine that second has passed, and another may begin amid these pings.
       write(202);
       await closed;
       expect(handlers[0]?.events.slice(-2)).toEqual(['pings', 'closed']);
@@ -411,6 +411,7 @@ describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
 
     it.each([
       ['for another protocol', handshake.replace('websocket', 'h2c')],
+      ['for another protocol first', handshake.replace('Upgrade: w', 'Upgrade: h2c\r\nUpgrade: w')],
       ['with Connection: close', handshake.replace('Connection: Upgrade', 'Connection: close')],
       [
         'with Connection: upgrade, close',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { serve } from 'trpc-gateway/node';
+import { serve } from 'trpc-gateway/uws';
 import type { OpenApiDocument } from '../../openApi.ts';
 import { type Call, type Client, clients, pythonClient } from './clientGenerators.ts';
 import { compileClient } from './compileClient.ts';

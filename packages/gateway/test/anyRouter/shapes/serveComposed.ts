@@ -1,4 +1,4 @@
-import { serve } from 'trpc-gateway/node';
+import { serve } from 'trpc-gateway/uws';
 import { createComposed } from './composed.ts';
 
 // Serves the router of all shapes, for Schemathesis and for generated clients: `node --conditions=trpc-gateway-source serveComposed.ts`.
