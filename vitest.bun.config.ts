@@ -24,7 +24,9 @@ export default defineConfig({
     env: { ADAPTER: 'bun' },
     // Bun lacks what Vitest needs to start processes.
     pool: 'threads',
-    maxWorkers: 4,
+    maxWorkers: 2,
+    // Tests have deadlines, and the machine may be slow.
+    retry: 1,
     setupFiles: ['./vitest.setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -4,7 +4,7 @@ import { promisify, stripVTControlCharacters } from 'node:util';
 import { runtimesToTest } from '@petstore/testing/runtimes';
 import { expect, it, vi } from 'vitest';
 
-vi.setConfig({ testTimeout: 300_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 const repository = fileURLToPath(new URL('../../../', import.meta.url));
 
