@@ -257,26 +257,25 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
       !head.isHostOptional &&
       !head.isLast &&
       this.bodyLength === 0 &&
-      this.#values[this.#indexOf('upgrade')]?.toLowerCase() === 'websocket';
+      this.#values[this.#names.slice(0, this.#count).indexOf('upgrade')]?.toLowerCase() === 'websocket';
   }
 
   header(name: string): string | undefined {
-    const at = this.#indexOf(name);
     // An empty header counts as missing.
-    return at === -1 ? undefined : this.#values[at] || undefined;
+    for (let at = 0; at < this.#count; at += 1)
+      if (this.#names[at] === name) return this.#values[at] || undefined;
+    return undefined;
   }
 
   hasHeader(name: string): boolean {
-    return this.#indexOf(name) !== -1;
+    for (let at = 0; at < this.#count; at += 1) if (this.#names[at] === name) return true;
+    return false;
   }
 
   isRepeated(name: string): boolean {
-    return this.#indexOf(name, this.#indexOf(name) + 1) !== -1;
-  }
-
-  #indexOf(name: string, from = 0): number {
-    for (let at = from; at < this.#count; at += 1) if (this.#names[at] === name) return at;
-    return -1;
+    let count = 0;
+    for (let at = 0; at < this.#count; at += 1) if (this.#names[at] === name) count += 1;
+    return count > 1;
   }
 
   headers(): Iterable<[name: string, value: string]> {
