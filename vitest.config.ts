@@ -180,7 +180,7 @@ export default defineConfig({
     maxWorkers: Math.max(leastWorkers, availableParallelism() - 1),
     typecheck: { enabled: false },
     setupFiles: ['./vitest.setup.ts'],
-    // For the same reason. A test that fails twice fails.
+    // On a slow machine, deadlines of tests pass. A test that fails twice fails.
     retry: process.env['CI'] === undefined ? 0 : 1,
     // Long: a machine that has no core to spare is no failure, and only a test that hangs waits for it.
     testTimeout: 60_000,
