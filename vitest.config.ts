@@ -122,7 +122,7 @@ const suitesWithoutAdapter = [
   'bun',
   'anyRouter/shapes/{composed,credentials.jwt,inputs*,outputs*,standardSchema*}',
   'parity/richTypes',
-  'mcp/memory',
+  'mcp/{conformance,memory,parity}',
   'responseProblems',
   'node/mounted',
   'trpcClients/official',
