@@ -19,7 +19,7 @@ export { custom, type CustomOptions } from './auth/schemes/custom.ts';
 export type { SchemeOptions } from './auth/schemes/options.ts';
 export type { ContextOptions } from './procedures/contextOptions.ts';
 export type { DocumentOptions, OpenApiDocument } from './openapi/document.ts';
-export type { RequestRecord, TraceIds } from './calls/requestRecord.ts';
+export type { CallError, RequestRecord, TraceIds } from './calls/requestRecord.ts';
 export type { CallTelemetry, ObservedRequest, RequestTelemetry, Telemetry } from './calls/telemetry.ts';
 export type { GatewayOptions } from './options.ts';
 export type { TrpcOptions, SocketOptions } from './protocols/trpc/options.ts';

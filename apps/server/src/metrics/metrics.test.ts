@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { appRouter, type Store, StoreError } from '@petstore/core';
 import { reservePort } from 'trpc-gateway/listen';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -56,6 +57,31 @@ async function start(
   };
 }
 
+/** Reads the expression of the alert from the page. */
+async function petstoreErrors(): Promise<string> {
+  const page = await readFile(new URL('../../../../docs/monitoring.md', import.meta.url), 'utf8');
+  const [, expression = ''] = /alert: PetstoreErrors[^]*?expr: ([^]*?)\n\s+for:/.exec(page) ?? [];
+  return expression;
+}
+
+/** Evaluates an alert with the form `sum(rate(A[5m])) > 0.01 * sum(rate(B[5m]))`, once or several times joined by `or`. */
+function isFiring(alert: string, before: Map<string, number>, after: Map<string, number>): boolean {
+  const increase = (selector: string) => {
+    const [, name, labels = ''] = /^(\w+)(?:\{(.*)\})?$/.exec(selector) ?? [];
+    const [, label, pattern] = /^(\w+)=~?"(.*)"$/.exec(labels) ?? [];
+    const matches = new RegExp(label === undefined ? '' : `[{,]${label}="(?:${pattern})"`);
+    return (
+      [...after]
+        .filter(([series]) => series.startsWith(`${name}{`) && matches.test(series))
+        // As `rate()`, which needs a first sample.
+        .reduce((sum, [series, value]) => sum + value - (before.get(series) ?? value), 0)
+    );
+  };
+  const terms = [...alert.matchAll(/sum\(rate\(([^[]+)\[5m\]\)\) > 0\.01 \* sum\(rate\(([^[]+)\[5m\]\)\)/g)];
+  expect(terms.length).toBeGreaterThan(0);
+  return terms.some(([, failed = '', all = '']) => increase(failed) > 0.01 * increase(all));
+}
+
 const rex = { name: 'Rex', categoryId: 1 };
 
 /** Opens a WebSocket that authenticates with its first message. */
@@ -105,6 +131,46 @@ describe('requests', () => {
     expect(series.get('petstore_calls_total{protocol="trpc",operation="listPets"}')).toBe(2);
     expect(series.get('petstore_calls_total{protocol="trpc",operation="getPet"}')).toBe(1);
     expect(series.get('petstore_calls_total{protocol="websocket",operation="listPets"}')).toBe(1);
+  });
+
+  test.each([
+    ['is silent if no call fails', [], false],
+    ['is silent if a batch has a call of an unknown procedure', ['unknown'], false],
+    ['fires if a tool fails', ['mcp'], true],
+    ['fires if one call of a batch fails', ['batch'], true],
+    ['fires if one call on a WebSocket fails', ['socket'], true],
+    ['fires if a REST request fails', ['rest'], true],
+  ] as const)('the alert PetstoreErrors of docs/monitoring.md %s', async (_, [failing], fires) => {
+    let isBroken = false;
+    const server = await start((store) => ({
+      async list(query) {
+        if (isBroken) throw new Error('disk on fire');
+        return store.list(query);
+      },
+    }));
+    const { post, scrape, send } = server;
+    const tool = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'listPets', arguments: {} },
+    };
+    const socket = await dial(server);
+    const requests = {
+      mcp: () => post('/mcp', tool),
+      batch: () => send('/trpc/getPet,listPets?batch=1&input={"0":7}'),
+      rest: () => send('/v1/pets'),
+      unknown: () => send('/trpc/listPets,nothing?batch=1'),
+      async socket() {
+        socket.send(JSON.stringify({ id: 1, method: 'query', params: { path: 'listPets' } }));
+        await once(socket, 'message');
+      },
+    };
+    for (const request of Object.values(requests)) await request();
+    const before = await scrape();
+    isBroken = failing !== undefined && failing !== 'unknown';
+    if (failing) await requests[failing]();
+    expect(isFiring(await petstoreErrors(), before, await scrape())).toBe(fires);
   });
 
   test('a batch is counted as one request of the operation "batch", also with an unknown procedure', async () => {

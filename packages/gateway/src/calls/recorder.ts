@@ -7,8 +7,9 @@ import {
   utf8Length,
   type OutgoingResponse,
 } from '../http/response.ts';
+import { failureOf } from '../procedures/execute.ts';
 import { logUnexpected } from './errorLog.ts';
-import type { RequestRecord, TraceIds } from './requestRecord.ts';
+import type { CallError, RequestRecord, TraceIds } from './requestRecord.ts';
 import type { FailedCalls, ProtocolName, RequestContext } from './requestContext.ts';
 import { ignoreErrors } from './telemetry.ts';
 
@@ -21,6 +22,7 @@ interface Listeners {
 
 /** What a record says of a request, or of one call on a WebSocket. */
 interface Recorded extends Pick<RequestContext, 'operation' | 'limit' | 'error'> {
+  readonly callErrors: { values(): Iterable<CallError> } | undefined;
   readonly calledPaths?: RequestContext['calledPaths'];
   readonly strictIssues?: RequestContext['strictIssues'];
   /** `performance.now()`; `undefined` for a message without a call. */
@@ -50,6 +52,7 @@ export class Recorder {
     if (typeof body === 'object' && isBodyStream(body)) {
       response.body = reportedStream(body, (cause) => {
         context.error ??= cause;
+        if (cause !== undefined) context.requestFailed(failureOf(cause).error);
         this.request(context, response, true);
       });
     } else this.request(context, response);
@@ -101,7 +104,7 @@ type NewRecord = { -readonly [Name in keyof RequestRecord]: RequestRecord[Name] 
 /** Creates the record of a request, or of one call on the WebSocket that a request has opened, without bytes. */
 function toRequestRecord(
   { protocol, request, requestId }: RequestContext,
-  { calledPaths, error, limit, operation, startedAt, strictIssues }: Recorded,
+  { callErrors, calledPaths, error, limit, operation, startedAt, strictIssues }: Recorded,
   status: number,
   isStream: boolean,
 ): NewRecord {
@@ -120,6 +123,7 @@ function toRequestRecord(
     bytesOut: undefined,
     limit,
     error,
+    callErrors: callErrors && [...callErrors.values()],
     strictIssues,
   };
 }

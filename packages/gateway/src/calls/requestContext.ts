@@ -2,12 +2,13 @@
 import { TRPCError } from '@trpc/server';
 import { performance } from '../http/eventLoop.ts';
 import type { HttpRequest } from '../http/request.ts';
+import { codeOf } from '../procedures/clientError.ts';
 import type { Limit } from '../procedures/limitError.ts';
 import { OutgoingResponse } from '../http/response.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { PolicyContext, PolicyFor, Target } from './policy.ts';
-import type { RequestRecord } from './requestRecord.ts';
+import type { CallError, RequestRecord } from './requestRecord.ts';
 import type { Scheme } from './scheme.ts';
 import type { RequestTelemetry } from './telemetry.ts';
 
@@ -144,6 +145,8 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   error: unknown = undefined;
   /** All calls that failed unexpectedly. */
   failedCalls: FailedCalls = noFailedCalls;
+  /** The calls that failed, by their index in the request; `undefined` if none did. */
+  callErrors: Map<number, CallError> | undefined = undefined;
   /** The issues of strict conversion, for an operation with `strictness: 'report'`. */
   strictIssues: RequestRecord['strictIssues'] = undefined;
   /** The limit that rejected the request or one of its calls. */
@@ -159,6 +162,21 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   /** The called procedures, one per call. */
   get procedures(): readonly Procedure[] {
     return this.target.procedures.filter((procedure) => procedure !== undefined);
+  }
+
+  /** Records the error of one call, if its procedure exists. The first error of a call counts. */
+  callFailed(error: TRPCError, index: number): void {
+    const procedure = this.target.procedures[index]?.path;
+    if (procedure === undefined || this.callErrors?.has(index)) return;
+    (this.callErrors ??= new Map()).set(index, { procedure, code: codeOf(error) });
+  }
+
+  /** Records an error that ends the whole request: it is the error of each of its calls. */
+  requestFailed(error: TRPCError): void {
+    const called = this.calledPaths ?? (this.operation === undefined ? [] : [this.operation]);
+    if (called.length === 0) return;
+    const code = codeOf(error);
+    this.callErrors = new Map(called.map((procedure, index) => [index, { procedure, code }]));
   }
 }
 

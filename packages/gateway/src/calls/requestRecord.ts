@@ -7,6 +7,14 @@ export interface TraceIds {
   readonly spanId: string;
 }
 
+/** A call that failed. */
+export interface CallError {
+  /** The path of the procedure. */
+  readonly procedure: string;
+  /** The code of the error that the client received, one of tRPC's, such as `NOT_FOUND`. Safe as a metric label. */
+  readonly code: string;
+}
+
 /** A record of one completed request, for logs and metrics. `onResponse` receives it. */
 export interface RequestRecord {
   /** The `X-Request-Id` of the response; on a WebSocket, that of the request that opened it. */
@@ -43,6 +51,11 @@ export interface RequestRecord {
    * batch (207). With `mapError`, the original of a 5xx. Its text is for logs only.
    */
   readonly error: unknown;
+  /**
+   * The calls of existing procedures that failed, at most one error per call, with every status. Over MCP, in a batch and in
+   * a stream, the response has the status of a success even so. `undefined` if none failed.
+   */
+  readonly callErrors?: readonly CallError[] | undefined;
   /**
    * Why strict conversion would have rejected the input of an operation with `strictness: 'report'`, or else the
    * properties that would have another value: at most 20 issues, without values. `undefined` if there are none.

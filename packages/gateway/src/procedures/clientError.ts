@@ -1,7 +1,7 @@
 import { getErrorShape, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { DeclaredError, type ErrorDefinitions } from './declareErrors.ts';
-import { codeMessage, isErrorStatus, trpcCodeOf } from './errorCodes.ts';
+import { codeMessage, isErrorStatus, isReservedCode, trpcCodeOf } from './errorCodes.ts';
 import { issuesOf } from './inputError.ts';
 
 /** The errors of the application, by what `mapError` has made of them for clients. */
@@ -68,6 +68,13 @@ export function formattedError(error: TRPCError, definitions: ErrorDefinitions |
 
 /** Returns the HTTP status of an error: the one in its shape by a formatter of `.errors()`, or that of its code. */
 export const errorStatusOf = (error: TRPCError): number => formattedStatus(error, formattedShape(error));
+
+/** Returns tRPC's code for what the client received: that of the error, unless a formatter has changed its status. */
+export function codeOf(error: TRPCError): string {
+  const status = errorStatusOf(error);
+  const isOwn = isReservedCode(error.code) && getHTTPStatusCodeFromError(error) === status;
+  return isOwn ? error.code : trpcCodeOf(status);
+}
 
 function formattedStatus(error: TRPCError, shape: FormattedShape | undefined): number {
   if (isMappedDeclared(error)) return error.definition.status;

@@ -72,7 +72,7 @@ describe('request records', () => {
       client.abort();
       expect(await received).toBe('gone');
       await vi.waitFor(() => expect(records).toHaveLength(1));
-      expect(records).toMatchObject([{ status: 499, error: undefined }]);
+      expect(records).toMatchObject([{ status: 499, error: undefined, callErrors: undefined }]);
       expect(onError).toHaveBeenCalledTimes(calls);
     },
   );

@@ -58,6 +58,39 @@ test.each<[what: string, change: Partial<RequestRecord>, samples: readonly strin
   expect(counted).toEqual(samples);
 });
 
+test('failed calls are counted by protocol, procedure and code, also in a batch and a tool whose status is 200', () => {
+  const counted = count(
+    { procedures: ['a'], status: 404, callErrors: [{ procedure: 'a', code: 'NOT_FOUND' }] },
+    {
+      protocol: 'trpc',
+      calls: 3,
+      procedures: ['a', 'b', 'a'],
+      callErrors: [
+        { procedure: 'a', code: 'CONFLICT' },
+        { procedure: 'a', code: 'CONFLICT' },
+        { procedure: 'b', code: 'INTERNAL_SERVER_ERROR' },
+      ],
+    },
+    { protocol: 'mcp', procedures: ['a'], callErrors: [{ procedure: 'a', code: 'GATEWAY_TIMEOUT' }] },
+    {},
+  );
+  expect(counted.filter((sample) => sample.startsWith('x_call_errors'))).toEqual([
+    'x_call_errors_total{rest,a,NOT_FOUND} 1',
+    'x_call_errors_total{trpc,a,CONFLICT} 2',
+    'x_call_errors_total{trpc,b,INTERNAL_SERVER_ERROR} 1',
+    'x_call_errors_total{mcp,a,GATEWAY_TIMEOUT} 1',
+  ]);
+});
+
+test('each called operation has failed calls with the code INTERNAL_SERVER_ERROR at 0, since rate() needs a first sample', () => {
+  const { onResponse, families } = createRequestMetrics('x_');
+  onResponse(record);
+  onResponse({ ...record, protocol: 'other', procedures: [] });
+  expect(families().find(({ name }) => name === 'x_call_errors_total')?.values).toEqual([
+    { labels: { protocol: 'rest', operation: 'listPets', code: 'INTERNAL_SERVER_ERROR' }, value: 0 },
+  ]);
+});
+
 test.each([101, 200, 299, 304, 400, 499, 500, 599])('status %i is counted by its class', (status) => {
   expect(count({ status })).toContain(`x_requests_total{rest,listPets,${Math.floor(status / 100)}xx} 1`);
 });

@@ -12,6 +12,8 @@ class Series {
   readonly requests = [0, 0, 0, 0, 0, 0];
   readonly latency = new Latency();
   calls = 0;
+  /** Number of failed calls, by code. `rate()` needs a first sample to increase from. */
+  readonly errors = new Map([['INTERNAL_SERVER_ERROR', 0]]);
 }
 
 /** The counters of one protocol. */
@@ -47,8 +49,12 @@ export function createRequestMetrics(prefix: string) {
     return added;
   }
 
+  function countError({ errors }: Series, code: string): void {
+    errors.set(code, (errors.get(code) ?? 0) + 1);
+  }
+
   function onResponse(record: RequestRecord): void {
-    const { procedures: calledProcedures, status, limit } = record;
+    const { callErrors, procedures: calledProcedures, status, limit } = record;
     const protocol = protocols[record.method === 'WS' ? 'websocket' : record.protocol];
     const series = seriesOf(protocol, record.calls > 1 ? 'batch' : (calledProcedures[0] ?? 'none'));
     const digit = (status / 100) | 0;
@@ -56,6 +62,8 @@ export function createRequestMetrics(prefix: string) {
     // The client decides how long a stream lasts.
     if (!record.isStream) series.latency.observe(record.durationMs);
     for (const procedure of calledProcedures) seriesOf(protocol, procedure).calls += 1;
+    if (callErrors)
+      for (const { procedure, code } of callErrors) countError(seriesOf(protocol, procedure), code);
     protocol.bytesIn += record.bytesIn ?? 0;
     protocol.bytesOut += record.bytesOut ?? 0;
     if (limit !== undefined) limited.set(limit, (limited.get(limit) ?? 0) + 1);
@@ -90,6 +98,13 @@ export function createRequestMetrics(prefix: string) {
         `${prefix}calls_total`,
         'Number of procedure calls. Each call of a batch counts.',
         series.flatMap(([labels, { calls }]) => (calls > 0 ? [{ labels, value: calls }] : [])),
+      ),
+      counter(
+        `${prefix}call_errors_total`,
+        'Number of failed procedure calls, by the tRPC code of the error. Each call of a batch counts.',
+        series.flatMap(([labels, { calls, errors }]) =>
+          calls > 0 ? [...errors].map(([code, value]) => ({ labels: { ...labels, code }, value })) : [],
+        ),
       ),
       latencyFamily(
         `${prefix}request_duration_seconds`,

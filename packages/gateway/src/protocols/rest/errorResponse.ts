@@ -12,6 +12,7 @@ import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { codeMessage, trpcCodeOf } from '../../procedures/errorCodes.ts';
 import { formatIssues, issuesOf, type InputIssue } from '../../procedures/inputError.ts';
+import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { addRetryAfter, errorOfCall, recordError, report } from '../requestErrors.ts';
 
@@ -101,6 +102,7 @@ export function createErrorResponses(options: ErrorResponseOptions) {
 /** Responds if a custom format has thrown, or the data of an error does not match its declaration. */
 function brokenFormat(cause: unknown, context: RequestContext, headers: readonly Header[] = []) {
   context.error = cause;
+  context.requestFailed(failureOf(cause).error);
   return new OutgoingResponse(500, headers.slice(), internalErrorBody, jsonType);
 }
 

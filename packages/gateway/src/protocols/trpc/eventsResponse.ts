@@ -36,6 +36,7 @@ export class EventsResponse extends RequestCalls {
     const format = rpcEventFormat(settings, request.lastEventId, (cause) => {
       const error = settings.toError(cause);
       this.report(error, this.callOf(0));
+      context.callFailed(error, 0);
       return this.shapeOf(error, this.callOf(0));
     });
     const events = this.#iterator();

@@ -12,7 +12,7 @@ import { JsonLines, type JsonLinesOptions } from './jsonLines.ts';
 
 const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });
 const shapeOf = (cause: unknown, call: number) => ({ message: (cause as Error).message, call });
-const context = new AbortController();
+const context = Object.assign(new AbortController(), { callFailed: () => {} });
 const turn = Promise.resolve();
 
 /** Creates the JSON lines of a number of calls, and records the callbacks. */

@@ -5,6 +5,7 @@ import { afterPromises } from '../../http/eventLoop.ts';
 import { discardStream, isAsyncIterable, type BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../calls/deadlines.ts';
+import type { RequestContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
 import { isContainer } from '../../procedures/jsonDepth.ts';
@@ -19,7 +20,7 @@ export interface JsonLinesOptions extends TextStreamOptions {
   /** Number of calls in the batch. */
   readonly calls: number;
   /** Its signal ends observables. Read only for them, since that takes 3% of a batch of 10. */
-  readonly context: { readonly signal: AbortSignal };
+  readonly context: Pick<RequestContext, 'callFailed' | 'signal'>;
   /** Converts what a call, a promise or an iterable throws to its error. */
   readonly toError: (cause: unknown) => TRPCError;
   /** Reports the error of a call, or, without one, of a promise, an iterable or a line. It does not throw. */
@@ -99,6 +100,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     try {
       if (outcome instanceof Failure) {
         report(outcome.error, call);
+        context.callFailed(outcome.error, call);
         this.#fulfill({ id: call, call }, { error: shapeOf(outcome.error, call) });
       } else if (isObservable(outcome)) {
         const data = observableToAsyncIterable(outcome, context.signal);
@@ -168,10 +170,11 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
   /** Rejects a promise, or ends an iterable, with an error. */
   #reject(target: Target, cause: unknown): void {
     if (this.isLast) return;
-    const { report, shapeOf, toError } = this.#options;
+    const { context, report, shapeOf, toError } = this.#options;
     try {
       const error = toError(cause);
       report(error);
+      context.callFailed(error, target.call);
       this.#add(target, target.isIterable ? statusError : statusRejected, shapeOf(error, target.call));
     } catch (reportingError) {
       this.cutAfterText(reportingError);

@@ -21,7 +21,10 @@ export class JsonResponse extends RequestCalls {
   settle(index: number, outcome: unknown): void {
     this.reservation?.settle(outcome);
     this.#outcomes[index] = outcome;
-    if (outcome instanceof Failure) this.report(outcome.error, this.callOf(index));
+    if (outcome instanceof Failure) {
+      this.report(outcome.error, this.callOf(index));
+      this.context.callFailed(outcome.error, index);
+    }
     this.#pending -= 1;
     // Less than 0 for a call with a key that ends after its deadline.
     if (this.#pending <= 0) this.end();
@@ -74,6 +77,7 @@ export class JsonResponse extends RequestCalls {
     const call = this.callOf(index);
     const isOutcome = this.#outcomes[index] instanceof Failure;
     if (error instanceof LimitError && !isOutcome) this.report(error, call);
+    this.context.callFailed(error, index);
     const shape = this.shapeOf(error, isBatchCall ? call : { ...call, type });
     return this.settings.errors.encode(shape, this.context, sentBytes);
   }

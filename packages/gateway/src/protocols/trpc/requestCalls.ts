@@ -104,6 +104,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
       // Only the connection has failed.
       this.context.error = undefined;
       this.context.failedCalls = new Map();
+      this.context.callErrors = undefined;
       this.discard();
       return this.finish(new OutgoingResponse(499, []));
     }
@@ -248,6 +249,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
   /** Responds with an error of the whole request. */
   #requestError(error: TRPCError): OutgoingResponse {
     this.report(error);
+    this.context.requestFailed(error);
     try {
       const { replacement, shape, text } = this.settings.errors.encode(this.shapeOf(error), this.context);
       const item = { error: shape };

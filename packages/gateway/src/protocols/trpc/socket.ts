@@ -8,7 +8,7 @@ import { batchTooLarge, boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
-import { errorStatusOf, originalOf } from '../../procedures/clientError.ts';
+import { codeOf, errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import type { SocketSettings } from './options.ts';
 import { encodeError, genericErrorShape } from './trpcErrors.ts';
 
@@ -198,9 +198,12 @@ export class Socket {
     const status = error ? errorStatusOf(error) : success;
     const limit = error instanceof LimitError ? error.limit : undefined;
     const isUnexpected = error && status >= 500 && limit === undefined && error !== stoppingError;
+    // Not the path that the client sent: it must not become a label of metrics.
+    const operation = call?.procedure?.path;
     const recorded = {
-      // Not the path that the client sent: it must not become a label of metrics.
-      operation: call?.procedure?.path,
+      operation,
+      callErrors:
+        error && operation !== undefined ? [{ procedure: operation, code: codeOf(error) }] : undefined,
       startedAt: call?.startedAt,
       limit,
       error: isUnexpected ? originalOf(error) : undefined,

@@ -98,6 +98,7 @@ export class TrpcErrors {
       // The router's `errorFormatter` has thrown, or its result cannot be encoded.
       body = this.#genericErrorBody(context);
     }
+    context.requestFailed(shown);
     if (shown instanceof LimitError) context.limit = shown.limit;
     else if (status >= 500) {
       context.error = error;
