@@ -210,9 +210,9 @@ const header = (description: string, required?: boolean) =>
 
 const requestIdHeader: Headers = { 'X-Request-Id': header('Identifies this request in the logs.', true) };
 
-/** IETF draft-ietf-httpapi-ratelimit-headers-10. A 429 for invalid credentials does not have them. */
+/** IETF draft-ietf-httpapi-ratelimit-headers-11. A 429 for invalid credentials does not have them. */
 const rateLimitHeaders: Headers = {
-  RateLimit: header('The remaining calls (`r`), and the seconds until the limit is reset (`t`).'),
+  RateLimit: header('The remaining calls (`r`), and the seconds until there are more (`t`).'),
   'RateLimit-Policy': header('The allowed calls (`q`) per window of seconds (`w`).'),
 };
 

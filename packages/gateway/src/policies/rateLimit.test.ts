@@ -35,7 +35,7 @@ it('rateLimit admits calls within the limit, and adds RateLimit-Policy and RateL
   void rateLimit.complete?.(first, response);
   expect(response.headers).toEqual([
     ['ratelimit-policy', '"default";q=10;w=5'],
-    ['ratelimit', '"default";r=7;t=2'],
+    ['ratelimit', '"default";r=7;t=1'],
   ]);
 });
 
@@ -49,9 +49,39 @@ it('rateLimit rejects a batch over the limit as a whole, with the time to wait i
     message: 'The rate limit of 10 calls in 5 s is exceeded. Try again later.',
     retryAfterSeconds: 2,
   });
-  expect(next.rateLimit).toBe('"default";r=2;t=4');
+  expect(next.rateLimit).toBe('"default";r=2;t=1');
   vi.advanceTimersByTime(1500);
   expect(rateLimit.count(context({ token: 'a' }), 5)).toBeUndefined();
+});
+
+it('t of RateLimit is the seconds until there is another call, which is never after Retry-After', () => {
+  const rateLimit = create({ calls: 2, windowSeconds: 20 });
+  const count = (cost: number) => {
+    const counted = context({ token: 'a' });
+    const rejection = rateLimit.count(counted, cost) as { retryAfterSeconds?: number } | undefined;
+    return [counted.rateLimit, rejection?.retryAfterSeconds];
+  };
+  expect(count(0)).toEqual(['"default";r=2;t=0', undefined]);
+  expect(count(1)).toEqual(['"default";r=1;t=10', undefined]);
+  expect(count(2)).toEqual(['"default";r=1;t=10', 10]);
+  vi.advanceTimersByTime(3000);
+  expect(count(1)).toEqual(['"default";r=0;t=7', undefined]);
+  expect(count(1)).toEqual(['"default";r=0;t=7', 7]);
+  expect(count(2)).toEqual(['"default";r=0;t=7', 17]);
+  vi.advanceTimersByTime(7000);
+  expect(count(1)).toEqual(['"default";r=0;t=10', undefined]);
+});
+
+it.each([3, 7, 60, 1000, 7919])('with %d calls in 60 s, t of RateLimit is at most Retry-After', (calls) => {
+  const rateLimit = create({ calls, windowSeconds: 60 });
+  void rateLimit.count(context(), calls);
+  for (let turn = 0; turn < 200; turn += 1) {
+    vi.advanceTimersByTime((turn * 37) % 1000);
+    const counted = context();
+    const rejection = rateLimit.count(counted, 1 + (turn % 3)) as { retryAfterSeconds: number } | undefined;
+    const t = Number(/;t=(\d+)$/.exec(counted.rateLimit ?? '')?.[1]);
+    expect(t).toBeLessThanOrEqual(rejection?.retryAfterSeconds ?? Math.ceil(60 / calls));
+  }
 });
 
 it('rateLimit rounds a wait of less than a second up to one second', () => {
@@ -158,5 +188,5 @@ it('the policy of rateLimit counts every call of a request', async () => {
   const admitted = context({ token: 'a' });
   admitted.target = { procedures: [], callCount: 4, isPublic: false };
   expect(await rateLimit.admit?.(admitted)).toBeUndefined();
-  expect(admitted.rateLimit).toBe('"default";r=6;t=2');
+  expect(admitted.rateLimit).toBe('"default";r=6;t=1');
 });

@@ -35,7 +35,7 @@ export interface RateLimit<Identity> extends RequestPolicy<Identity> {
 
 /**
  * Creates a rate limit with the `RateLimit` and `RateLimit-Policy` headers of IETF
- * draft-ietf-httpapi-ratelimit-headers-10.
+ * draft-ietf-httpapi-ratelimit-headers-11: `t` is the time until one more call is left.
  */
 export function createRateLimit<Identity>(
   { calls, windowSeconds, key }: RateLimitOptions<Identity>,
@@ -43,6 +43,7 @@ export function createRateLimit<Identity>(
   state?: State,
 ): RateLimit<Identity> {
   const take = createSharedTokenBuckets('rateLimit', state, { size: calls, windowMs: windowSeconds * 1000 });
+  const msPerCall = (windowSeconds * 1000) / calls;
   const policyHeader: Header = ['ratelimit-policy', `"default";q=${calls};w=${windowSeconds}`];
 
   function count(context: RequestContext<Identity>, cost: number): MaybePromise<TRPCError | undefined> {
@@ -60,7 +61,11 @@ export function createRateLimit<Identity>(
     { isTaken, left, waitMs, fullMs }: TakeResult,
     cost: number,
   ): TRPCError | undefined {
-    context.rateLimit = `"default";r=${left};t=${Math.ceil(fullMs / 1000)}`;
+    const retryAfterSeconds = Math.max(1, Math.ceil(waitMs / 1000));
+    const nextMs = left < calls ? fullMs - (calls - left - 1) * msPerCall : 0;
+    // Both times are rounded up. Clients that obey `Retry-After` must not be too early for `t` (§6 of the draft).
+    const nextSeconds = Math.min(Math.ceil(nextMs / 1000), isTaken ? Infinity : retryAfterSeconds);
+    context.rateLimit = `"default";r=${left};t=${nextSeconds}`;
     if (isTaken) return undefined;
     return new LimitError('rate', {
       code: 'TOO_MANY_REQUESTS',
@@ -68,7 +73,7 @@ export function createRateLimit<Identity>(
         cost > calls
           ? `The request counts as ${cost} calls, but the rate limit is ${calls} calls in ${windowSeconds} s. Send fewer calls in a batch.`
           : `The rate limit of ${calls} calls in ${windowSeconds} s is exceeded. Try again later.`,
-      retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
+      retryAfterSeconds,
     });
   }
 

@@ -15,15 +15,15 @@ describe('rateLimit', () => {
   it('rateLimit counts REST, tRPC, batches and WebSockets together, and responses have RateLimit and RateLimit-Policy', async () => {
     const { send, dial, post } = await startLimited(10);
     expect(policyOf(await send('/v1/list'))).toEqual(['"default";q=10;w=60', '"default";r=9;t=6']);
-    expect(policyOf(await send('/trpc/list'))).toEqual(['"default";q=10;w=60', '"default";r=8;t=12']);
-    expect(policyOf(await post('/v1/write', '{'))[1]).toBe('"default";r=7;t=18');
-    expect(policyOf(await send('/v1/nowhere'))[1]).toBe('"default";r=6;t=24');
-    expect(policyOf(await send(batchTarget('list', 3)))[1]).toBe('"default";r=3;t=42');
+    expect(policyOf(await send('/trpc/list'))).toEqual(['"default";q=10;w=60', '"default";r=8;t=6']);
+    expect(policyOf(await post('/v1/write', '{'))[1]).toBe('"default";r=7;t=6');
+    expect(policyOf(await send('/v1/nowhere'))[1]).toBe('"default";r=6;t=6');
+    expect(policyOf(await send(batchTarget('list', 3)))[1]).toBe('"default";r=3;t=6');
     // The upgrade counts as one, and so does each call.
     const { call } = await dial();
     const list = { method: 'query', params: { path: 'list' } };
     expect(await call({ id: 1, ...list })).toMatchObject({ id: 1, result: { data: 0 } });
-    expect(policyOf(await send('/v1/list'))[1]).toBe('"default";r=0;t=60');
+    expect(policyOf(await send('/v1/list'))[1]).toBe('"default";r=0;t=6');
     expect(await call({ id: 2, ...list })).toMatchObject({
       id: 2,
       error: {
@@ -36,8 +36,8 @@ describe('rateLimit', () => {
   it('rateLimit counts calls of unknown procedures, alone, in a batch and with a known one', async () => {
     const { send } = await startLimited(10);
     expect(policyOf(await send('/trpc/nowhere'))[1]).toBe('"default";r=9;t=6');
-    expect(policyOf(await send(batchTarget('nowhere', 3)))[1]).toBe('"default";r=6;t=24');
-    expect(policyOf(await send('/trpc/nowhere,list?batch=1'))[1]).toBe('"default";r=4;t=36');
+    expect(policyOf(await send(batchTarget('nowhere', 3)))[1]).toBe('"default";r=6;t=6');
+    expect(policyOf(await send('/trpc/nowhere,list?batch=1'))[1]).toBe('"default";r=4;t=6');
   });
 
   it('a call over rateLimit is answered with 429 and Retry-After, in the error format of its protocol', async () => {
@@ -49,11 +49,11 @@ describe('rateLimit', () => {
       429,
       { code: 'TOO_MANY_REQUESTS', message, status: 429 },
     ]);
-    expect(policyOf(rest)).toEqual(['"default";q=2;w=60', '"default";r=0;t=60']);
+    expect(policyOf(rest)).toEqual(['"default";q=2;w=60', '"default";r=0;t=30']);
     expect(rest.headers.get('retry-after')).toBe('30');
     const rpc = await send('/trpc/slow');
     expect([rpc.status, await rpc.json()]).toMatchObject([429, { error: { message } }]);
-    expect(policyOf(rpc)).toEqual(['"default";q=2;w=60', '"default";r=0;t=60']);
+    expect(policyOf(rpc)).toEqual(['"default";q=2;w=60', '"default";r=0;t=30']);
     expect(rpc.headers.get('retry-after')).toBe('30');
     expect((await dial()).status).toBe(429);
     expect(counters.begun).toBe(0);
