@@ -132,6 +132,7 @@ test('verify rejects a folder without a store, and a configuration with MONGODB_
   const env = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
   expect(await folder.command(['verify'], { env })).toMatchObject({
     code: 1,
-    stderr: 'verify reads a data folder, but MONGODB_URI is set. Name the folder: verify FOLDER.\n',
+    stderr:
+      'verify reads a data folder, but MONGODB_URI is set. To verify the database, copy it to a new folder, which compares both: copy --from mongodb://… --to FOLDER. To verify a folder, name it: verify FOLDER.\n',
   });
 });

@@ -26,7 +26,7 @@ export async function runVerify(
 ): Promise<string> {
   if (folder === undefined && MONGODB_URI !== undefined) {
     throw new CommandError(
-      'verify reads a data folder, but MONGODB_URI is set. Name the folder: verify FOLDER.',
+      'verify reads a data folder, but MONGODB_URI is set. To verify the database, copy it to a new folder, which compares both: copy --from mongodb://… --to FOLDER. To verify a folder, name it: verify FOLDER.',
     );
   }
   const dataDir = resolve(folder ?? DATA_DIR);
