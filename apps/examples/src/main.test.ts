@@ -33,7 +33,7 @@ it('the HTTP example adds animals, follows the pages, and prints an error', asyn
     'added Max: 201 /v1/pets/3',
     'page: Rex, Bella',
     'page: Max',
-    '400 BAD_REQUEST: limit: Too big: expected number to be <=100.',
+    '400 BAD_REQUEST: limit: must be at most 100.',
   ]);
 });
 
@@ -43,7 +43,7 @@ it.skipIf(noCurl)(
     expect(await runExample('curl')).toEqual([
       '{"id":1,"name":"Rex","categoryId":1,"status":"available"}',
       '[{"id":1,"name":"Rex","categoryId":1,"status":"available"}]',
-      '{"code":"BAD_REQUEST","message":"limit: Too big: expected number to be <=100.","status":400}',
+      '{"code":"BAD_REQUEST","message":"limit: must be at most 100.","status":400}',
       '{"id":2,"name":"Max","categoryId":1}',
       '{"id":2,"name":"Max","categoryId":1}',
     ]);

@@ -87,20 +87,83 @@ export function formatIssues(issues: readonly InputIssue[]): string {
   return `${named.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}.`;
 }
 
-/** zod's English message for a value of another type. An issue does not contain the value. */
-const typeMessage = /^Invalid input: expected (\w+), received (\w+)$/;
+// zod's English messages (4.6). An issue does not contain the value.
+const typeMessage = /^Invalid input: expected (\w+), received (-?\w+)$/;
+const sizeMessage = /^Too (?:big|small): expected (\w+) to (?:be|have) ([<>]=?|exactly )(-?[\d.e+]+)( \w+)?$/;
+const literalMessage = /^Invalid input: expected (.+)$/;
+const optionMessage = /^Invalid option: expected one of /;
+
+/** What a client has to send, and has sent, for the types of JSON. */
+const expectedTypes: Readonly<Record<string, string>> = {
+  // A client cannot send a Date.
+  date: 'a date-time (RFC 3339), such as 2026-01-31T12:00:00Z',
+  array: 'an array',
+  boolean: 'true or false',
+  int: 'an integer',
+  null: 'null',
+  number: 'a number',
+  object: 'an object',
+  record: 'an object',
+  string: 'a string',
+};
+const receivedTypes: Readonly<Record<string, string>> = {
+  array: 'an array',
+  boolean: 'a boolean',
+  null: 'null',
+  number: 'a number',
+  object: 'an object',
+  string: 'a string',
+};
+const comparisons: Readonly<Record<string, string>> = {
+  '<': 'less than',
+  '<=': 'at most',
+  '>': 'more than',
+  '>=': 'at least',
+  'exactly ': 'exactly',
+};
 
 /**
- * Returns the message of an issue: zod's, unless it is unclear to clients. Custom messages and those of a locale that
- * `z.config` sets are kept.
+ * Returns the message of an issue: that of zod in the words of the gateway's own issues. Custom messages and those of a
+ * locale that `z.config` sets are kept.
  */
 function issueMessage(issue: InputIssue): string {
   const { code, message } = issue;
-  const [, expected, received] = (code === 'invalid_type' && typeMessage.exec(message)) || [];
-  if (received === 'undefined') return 'is required';
-  // A client cannot send a Date.
-  if (expected === 'date') return 'must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z';
+  if (code === 'invalid_type') return typeProblem(message);
+  if (code === 'too_big' || code === 'too_small') return sizeProblem(message);
+  if (code === 'invalid_value') return valueProblem(issue);
   return code === 'invalid_union' && message === 'Invalid input' ? (unionMessage(issue) ?? message) : message;
+}
+
+function typeProblem(message: string): string {
+  const [, name = '', received = ''] = typeMessage.exec(message) ?? [];
+  if (received === 'undefined') return 'is required';
+  const expected = expectedTypes[name];
+  if (expected === undefined) return message;
+  const found = receivedTypes[received];
+  // A date is sent as a string, and an integer is a number.
+  const isClear = found === undefined || name === 'date' || (name === 'int' && received === 'number');
+  return `must be ${expected}${isClear ? '' : `, not ${found}`}`;
+}
+
+function sizeProblem(message: string): string {
+  const [, type, comparison = '', limit = '', units] = sizeMessage.exec(message) ?? [];
+  if (units !== undefined) {
+    const unit = limit === '1' ? units.replace(/(?:(?<=entr)ie)?s$/, '') : units;
+    return `must have ${comparisons[comparison]} ${limit}${unit}`;
+  }
+  if (type === undefined) return message;
+  // zod prints the milliseconds of a Date.
+  const bound = type === 'date' ? new Date(Number(limit)).toISOString() : limit;
+  return `must be ${comparisons[comparison]} ${bound}`;
+}
+
+function valueProblem({ message, values }: InputIssue): string {
+  if (optionMessage.test(message) && Array.isArray(values)) {
+    const options = values.map((each) => (typeof each === 'string' ? JSON.stringify(each) : String(each)));
+    return `must be one of ${options.join(', ')}`;
+  }
+  const [, value] = literalMessage.exec(message) ?? [];
+  return value === undefined ? message : `must be ${value}`;
 }
 
 /**

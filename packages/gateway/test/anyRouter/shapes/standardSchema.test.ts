@@ -163,7 +163,7 @@ describe('a router with several libraries', () => {
     // A field that cannot be converted, and fields that the schemas reject.
     expect(await restJson('/a/pets/7?dryRun=maybe', post({ name: '' }))).toEqual(
       error400(
-        'dryRun (query): must be true or false; owner: Too small: expected string to have >=2 characters; name: must be non-empty.',
+        'dryRun (query): must be true or false; owner: must have at least 2 characters; name: must be non-empty.',
       ),
     );
     expect(await trpc.rename.mutate({ owner: 'ann', id: 7, name: 'Tom' })).toEqual({
