@@ -33,7 +33,10 @@ if (!hasUws) {
 }
 
 /** Tests that read files of the whole repository. Turborepo runs them after a change of any file. */
-const repository = ['packages/gateway/src/layers.test.ts', 'apps/examples/src/readmes/citations.test.ts'];
+const repository = [
+  'packages/gateway/src/{layers,optionTables}.test.ts',
+  'apps/examples/src/readmes/citations.test.ts',
+];
 /** Tests of the readmes. A sentence there reruns these alone. */
 const documents = ['apps/server/src/readme.test.ts', 'apps/examples/src/readmes/*Readme*.test.ts'];
 
@@ -169,8 +172,10 @@ export default defineConfig({
     maxWorkers: Math.max(leastWorkers, availableParallelism() - 1),
     typecheck: { enabled: false },
     setupFiles: ['./vitest.setup.ts'],
-    // On a slow machine, deadlines of tests pass. A test that fails twice fails.
-    retry: process.env['CI'] === undefined ? 0 : 1,
+    // On a busy machine, deadlines of tests pass. A test that fails twice fails.
+    retry: 1,
+    // The default reporter prints each slower test of a file that passed: 1,476 of the 1,872 lines of `npm test`.
+    slowTestThreshold: Infinity,
     // Long: a machine that has no core to spare is no failure, and only a test that hangs waits for it.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestError, TestModule, TestProject, Vitest } from 'vitest/node';
 
 /**
@@ -11,6 +12,9 @@ const corkWarning = /^Warning: uWS\.HttpResponse writes must be made from within
  * seed of the property tests with the command that repeats them.
  */
 export class FailuresAsTheyHappen implements Reporter {
+  /** The number of skipped tests, by project. */
+  readonly #skipped = new Map<string, number>();
+
   /** Drops the warning from the output of the tests. The test of disconnecting clients fails if it has another cause. */
   onInit({ logger: { errorStream } }: Vitest): void {
     const write = errorStream.write.bind(errorStream);
@@ -23,7 +27,11 @@ export class FailuresAsTheyHappen implements Reporter {
 
   onTestCaseResult(test: TestCase): void {
     const { state, errors } = test.result();
-    if (state === 'failed') print(test.project, `${test.module.relativeModuleId} > ${test.fullName}`, errors);
+    const { module, project } = test;
+    const name = `${module.relativeModuleId} > ${test.fullName}`;
+    if (state === 'failed') print(project, name, errors);
+    if (state === 'skipped') this.#skipped.set(project.name, (this.#skipped.get(project.name) ?? 0) + 1);
+    if (test.diagnostic()?.flaky) summarize(`Failed once, then passed: |${project.name}| ${name}`);
   }
 
   /** A file whose imports or hooks failed. */
@@ -32,7 +40,15 @@ export class FailuresAsTheyHappen implements Reporter {
     if (errors.length > 0) print(file.project, file.relativeModuleId, errors);
   }
 
-  onTestRunEnd(): void {
+  onTestRunEnd(files: readonly TestModule[]): void {
+    if (files.length === 0 && process.env['PETSTORE_TESTS'] === undefined) {
+      process.stderr.write(
+        '\nNo test ran. Tests of faults, load and browsers, and most suites of other adapters than uWebSockets.js, run with PETSTORE_TESTS=all: write it before the command.\n',
+      );
+    }
+    for (const [project, count] of this.#skipped) {
+      summarize(`Skipped: |${project}| ${count} ${count === 1 ? 'test' : 'tests'}; the log above says why`);
+    }
     const command = process.argv
       .slice(2)
       .join(' ')
@@ -49,4 +65,11 @@ function print(project: TestProject, name: string, errors: readonly TestError[])
     ...diff.split('\n').filter((line) => line !== ''),
   ]);
   process.stderr.write(`\nFAILED  |${project.name}| ${name}\n${lines.join('\n')}\n`);
+  summarize(`Failed: |${project.name}| ${name}`);
+}
+
+/** Adds a line to the summary with which `npm test` ends (`.ci/test`). */
+function summarize(line: string): void {
+  const file = process.env['TEST_SUMMARY'];
+  if (file !== undefined) appendFileSync(file, `${line}\n`);
 }

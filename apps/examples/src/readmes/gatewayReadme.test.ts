@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@petstore/testing/freePort';
 import { expect, test, vi } from 'vitest';
-import { curlLines, firstColumn, newSnippets, printedBy, readReadme } from './readme.ts';
+import { curlLines, newSnippets, printedBy, readReadme } from './readme.ts';
 
 const folder = 'docs/gateway';
 const files = (await readdir(fileURLToPath(new URL(`../../../../${folder}`, import.meta.url)))).toSorted();
@@ -14,11 +14,6 @@ const pages = new Map(
     files.map(async (file) => [basename(file, '.md'), await readReadme(`${folder}/${file}`)] as const),
   ),
 );
-function page(name: string) {
-  const named = pages.get(name);
-  if (named === undefined) throw new Error(`${folder} has no page ${name}.`);
-  return named;
-}
 
 const noCurl = spawnSync('curl', ['--version']).error !== undefined;
 if (noCurl) process.stderr.write('SKIPPED: curl lines of the gateway’s pages: this machine has no curl.\n');
@@ -163,32 +158,4 @@ test('trpcBasePath: "/" keeps the base path of the standalone adapter', async ()
   });
   await start('rootPath.ts', port);
   expect(await (await fetch(`${origin}/ping`)).json()).toEqual({ result: { data: 'pong' } });
-});
-
-test('the tables of the pages list every option, every field and every limit, and no other', async () => {
-  const { write, compile } = await writePrograms();
-  /** A cell may have several names. */
-  const column = (file: string, ...headings: readonly string[]) =>
-    JSON.stringify(
-      Object.fromEntries(
-        headings
-          .flatMap((heading) => firstColumn(page(file), heading))
-          .flatMap((names) => names.split(', '))
-          .map((name) => [name, true]),
-      ),
-    );
-  await write({
-    'tables.ts': `
-      import type * as gateway from 'trpc-gateway';
-      import type { ServeOptions } from 'trpc-gateway/uws';
-      import type { appRouter } from './router.ts';
-      type All<Names extends PropertyKey> = Record<Names, true>;
-      export const options: All<keyof gateway.GatewayOptions<typeof appRouter, string>> = ${column('options', 'Router and context', 'Paths and protocols', 'Limits', 'Hooks')};
-      export const serve: All<keyof ServeOptions> = ${column('options', 'Options of `serve`')};
-      export const rest: All<keyof gateway.RestMeta> = ${column('rest-metadata', '`openapi`: the REST operation')};
-      export const meta: All<Exclude<keyof gateway.GatewayMeta, 'openapi'>> = ${column('rest-metadata', 'Beside `openapi`: every protocol')};
-      export const limits: All<NonNullable<gateway.RequestRecord['limit']>> = ${column('policies', 'Request records')};
-    `,
-  });
-  await expect(compile()).resolves.toBeUndefined();
 });

@@ -57,7 +57,7 @@ export const strictness = optional(
   "'strict', 'lenient' or 'report'",
 );
 
-const restRules: OptionRules<RestMeta> = {
+export const restRules: OptionRules<RestMeta> = {
   method: optional(
     (value) => isText(value) && /^(?:GET|POST|PUT|PATCH|DELETE|QUERY)$/.test(value),
     'one of GET, POST, PUT, PATCH, DELETE, QUERY',
@@ -145,7 +145,7 @@ const toolRules: OptionRules<McpMeta> = {
   } satisfies OptionRules<NonNullable<McpMeta['annotations']>>),
 };
 
-const rules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
+export const procedureRules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
   mcp: optional(
     (value) => typeof value === 'boolean' || isObject(value),
     "true, or an object such as mcp: { description: 'Adds a book.' }",
@@ -215,12 +215,14 @@ function generatedRest(procedure: DescribedProcedure, option: RestOption): boole
 
 function metaProblems(type: string, meta: CompleteMeta): readonly string[] {
   const misspelt = Object.keys(meta).flatMap((name) => {
-    const near = ['openapi', ...Object.keys(rules)].find((each) => each.toLowerCase() === name.toLowerCase());
+    const near = ['openapi', ...Object.keys(procedureRules)].find(
+      (each) => each.toLowerCase() === name.toLowerCase(),
+    );
     return near === undefined || near === name
       ? []
       : [`"${name}" is not read from the metadata; did you mean "${near}"?`];
   });
-  const problems = [...misspelt, ...invalidOptions(meta, rules)];
+  const problems = [...misspelt, ...invalidOptions(meta, procedureRules)];
   if (problems.length > 0) return problems;
   const { openapi, scopes = [], idempotent, protect = openapi?.protect } = meta;
   if (openapi) problems.push(...restProblems(openapi));
@@ -248,7 +250,7 @@ function metaProblems(type: string, meta: CompleteMeta): readonly string[] {
 }
 
 function restProblems(openapi: RestMeta): readonly string[] {
-  const misplaced = Object.keys(openapi).filter((name) => name in rules && !(name in restRules));
+  const misplaced = Object.keys(openapi).filter((name) => name in procedureRules && !(name in restRules));
   if (misplaced.length > 0) {
     return misplaced.map(
       (name) =>
