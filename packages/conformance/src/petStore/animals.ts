@@ -58,7 +58,10 @@ export function animalCases(subject: Subject): void {
       ['an unknown field', '{"name":"Ada","categoryId":1,"notAField":"red"}'],
       ['fields in another case', '{"name":"Ada","categoryId":1,"Status":"sold","NAME":5}'],
       ['an unknown field with a fraction', '{"name":"Ada","categoryId":1,"notAFraction":0.1}'],
-      ['an unknown field with an unsafe integer', '{"name":"Ada","categoryId":1,"notASafeInteger":9007199254740993}'],
+      [
+        'an unknown field with an unsafe integer',
+        '{"name":"Ada","categoryId":1,"notASafeInteger":9007199254740993}',
+      ],
       ['__proto__', '{"name":"Ada","categoryId":1,"__proto__":{"status":"sold"}}'],
       ['constructor', '{"name":"Ada","categoryId":1,"constructor":{"prototype":{"status":"sold"}}}'],
     ])('POST /pets ignores %s in the body', async (_what, body) => {
