@@ -84,7 +84,8 @@ describe('an unreachable database', () => {
     const later = performance.now();
     await expect(async () => store.ready()).rejects.toMatchObject({ code: 'unavailable' });
     await expect(async () => store.keys.find('hash')).rejects.toMatchObject({ code: 'unavailable' });
-    expect(performance.now() - later).toBeLessThan(100);
+    // The first waited for the database, so a busy machine delays both.
+    expect(performance.now() - later).toBeLessThan((later - start) / 2);
   });
 
   test('close resolves although the database was never reached', async () => {

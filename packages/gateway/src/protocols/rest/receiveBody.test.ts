@@ -13,9 +13,10 @@ describe('parseContentType', () => {
   });
 
   it('parseContentType takes time that is linear in the length of the header', () => {
-    const start = performance.now();
+    const before = process.cpuUsage();
     parseContentType(`application/json; charset=${' '.repeat(16_000)}"x"y`);
     parseContentType(`application/json${'; charset="'.repeat(1600)}`);
-    expect(performance.now() - start).toBeLessThan(200);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(200);
   });
 });
