@@ -37,6 +37,7 @@ import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteProtocol } from './protocols/rest/serveRoutes.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
 import { trpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
+import { syncConfig } from './protocols/trpc/routerConfig.ts';
 import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { createTrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
@@ -288,11 +289,10 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
   const { maskUnexpectedErrors: isMasked = false, onError } = options;
   const { definitions, errorFormat, limits, links, operations, paths, routes, schemes } = service;
   const { maxResponseBytes } = limits;
-  const router: AnyTRPCRouter = options.router;
-  const { _config: config } = router._def;
+  const config = syncConfig(options.router);
   const recorder = new Recorder(options);
   const reportError = onError && createReportError(onError);
-  const errors = new TrpcErrors(router, { maxResponseBytes, isMasked, reportError });
+  const errors = new TrpcErrors(config, { maxResponseBytes, isMasked, reportError });
   const { errorResponse, rejectionResponse } = createErrorResponses({
     format: errorFormat,
     maxResponseBytes,
