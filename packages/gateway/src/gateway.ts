@@ -8,11 +8,12 @@ import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
 import { createOperations } from './operations/operation.ts';
 import { foldCase } from './operations/pathTemplate.ts';
 import type { GatewayOptions } from './options.ts';
-import { authenticationPolicy, allowInexactHeaders, schemesOf, unsafePolicy } from './auth/authentication.ts';
+import { authenticationPolicy, allowInexactHeaders, schemesOf } from './auth/authentication.ts';
 import { Calls } from './calls/calls.ts';
 import { createClientAddress } from './calls/clientAddress.ts';
 import { corsPolicy } from './policies/cors.ts';
 import { createCredentialWatch } from './auth/credentialWatch.ts';
+import { crossSitePolicy } from './auth/crossSite.ts';
 import { createFailedAttempts } from './auth/failedAttempts.ts';
 import { createReportError } from './calls/reportError.ts';
 import { createIdempotency } from './policies/idempotency.ts';
@@ -235,14 +236,14 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
-  const isGuarded = !isProtected && operations.some(({ rest }) => rest.unsafe);
 
   // After them, each call takes a place in `calls` and gets a deadline and a span.
   const own: readonly RequestPolicy<Identity>[] = [
     ...(options.mcp ? [toolOriginPolicy(options.cors?.origins ?? [], ownOrigin)] : []),
     calls,
-    ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
-    ...(isGuarded ? [unsafePolicy(isSameSite)] : []),
+    isProtected
+      ? authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })
+      : crossSitePolicy(isSameSite),
     ...(scopes.length > 0 ? [scopesPolicy] : []),
     ...(rateLimit ? [rateLimit] : []),
     clientTimeoutPolicy,
