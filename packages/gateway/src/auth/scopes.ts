@@ -35,7 +35,7 @@ export function grantedScopes<Identity>(
   identity: Identity,
 ): readonly string[] {
   const granted: unknown =
-    requireSync(scheme?.scopes?.(identity), `scopes of the scheme "${scheme?.name}"`) ?? [];
+    requireSync(scheme?.scopes?.(identity), 'scopes of the scheme ', scheme?.name) ?? [];
   if (Array.isArray(granted)) return granted as readonly string[];
   throw new TypeError(
     `scopes of the scheme "${scheme?.name}" returned ${formatValue(granted)}; it must return an array, such as ['pets:read'].`,

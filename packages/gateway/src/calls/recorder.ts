@@ -87,7 +87,7 @@ export class Recorder {
   #emit(record: RequestRecord, failedCalls: FailedCalls = new Map()): void {
     if (this.#listener) notify(this.#listener, record);
     else if (record.error !== undefined && this.#logged.includes(record.protocol)) {
-      notify(logUnexpected, record, failedCalls);
+      notify((failed) => logUnexpected(failed, failedCalls), record);
     }
   }
 }

@@ -37,7 +37,11 @@ export function writeSuccess(
   const hasDefault = response.status === undefined && value !== undefined;
   const status = hasDefault ? (operation.statuses[0] ?? 200) : successStatus(operation, value, response);
   for (const [name, header] of computedHeaders) {
-    const text = requireSync(header.value(value, { basePath: links.rest }), `responseHeaders.${name}.value`);
+    const text = requireSync(
+      header.value(value, { basePath: links.rest }),
+      'value of responseHeaders.',
+      name,
+    );
     // Also numbers: the metadata's types do not know the output, so they cannot require strings.
     if (text !== undefined) response.header(name, String(text));
   }
@@ -70,7 +74,7 @@ export function writeSuccess(
     const written: unknown =
       writer === true
         ? boundedJson(value, limits.maxResponseBytes)
-        : requireSync(writer(value), `produces["${contentType}"]`);
+        : requireSync(writer(value), 'produces of ', contentType);
     response.body = typeof written === 'string' ? written : byteBody(procedure.path, written, contentType);
   }
   if (!hasOwnType) headers.push(['content-type', contentType]);
