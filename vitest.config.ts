@@ -127,7 +127,7 @@ const briefSuites = [
   'adapterDifferences',
   'anyRouter/anyRouter',
   'differential/differential',
-  'edge/{limits,requestRecords}',
+  'edge/{forgedRequests,hooks,limits,requestRecords}',
   'mcp/{calls,clients}',
   'trpcClients/gateway',
   'sockets/stopping',

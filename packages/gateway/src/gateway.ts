@@ -8,11 +8,12 @@ import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
 import { createOperations } from './operations/operation.ts';
 import { foldCase } from './operations/pathTemplate.ts';
 import type { GatewayOptions } from './options.ts';
-import { authenticationPolicy, allowInexactHeaders, schemesOf, unsafePolicy } from './auth/authentication.ts';
+import { authenticationPolicy, allowInexactHeaders, schemesOf } from './auth/authentication.ts';
 import { Calls } from './calls/calls.ts';
 import { createClientAddress } from './calls/clientAddress.ts';
 import { corsPolicy } from './policies/cors.ts';
 import { createCredentialWatch } from './auth/credentialWatch.ts';
+import { crossSitePolicy } from './auth/crossSite.ts';
 import { createFailedAttempts } from './auth/failedAttempts.ts';
 import { createReportError } from './calls/reportError.ts';
 import { createIdempotency } from './policies/idempotency.ts';
@@ -37,6 +38,7 @@ import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteProtocol } from './protocols/rest/serveRoutes.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
 import { trpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
+import { syncConfig } from './protocols/trpc/routerConfig.ts';
 import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { createTrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
@@ -234,14 +236,14 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
   const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
-  const isGuarded = !isProtected && operations.some(({ rest }) => rest.unsafe);
 
   // After them, each call takes a place in `calls` and gets a deadline and a span.
   const own: readonly RequestPolicy<Identity>[] = [
     ...(options.mcp ? [toolOriginPolicy(options.cors?.origins ?? [], ownOrigin)] : []),
     calls,
-    ...(isProtected ? [authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })] : []),
-    ...(isGuarded ? [unsafePolicy(isSameSite)] : []),
+    isProtected
+      ? authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })
+      : crossSitePolicy(isSameSite),
     ...(scopes.length > 0 ? [scopesPolicy] : []),
     ...(rateLimit ? [rateLimit] : []),
     clientTimeoutPolicy,
@@ -288,11 +290,10 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
   const { maskUnexpectedErrors: isMasked = false, onError } = options;
   const { definitions, errorFormat, limits, links, operations, paths, routes, schemes } = service;
   const { maxResponseBytes } = limits;
-  const router: AnyTRPCRouter = options.router;
-  const { _config: config } = router._def;
+  const config = syncConfig(options.router);
   const recorder = new Recorder(options);
   const reportError = onError && createReportError(onError);
-  const errors = new TrpcErrors(router, { maxResponseBytes, isMasked, reportError });
+  const errors = new TrpcErrors(config, { maxResponseBytes, isMasked, reportError });
   const { errorResponse, rejectionResponse } = createErrorResponses({
     format: errorFormat,
     maxResponseBytes,

@@ -202,7 +202,7 @@ export interface GatewayOptions<
    * `TRPCError`. Return a `TRPCError`, whose message is always sent, except that of an `INTERNAL_SERVER_ERROR` if it is
    * the message of its cause: tRPC copies that, which may be a driver's, if you give none; an error of `declareErrors`,
    * which is sent with its declared code, status and data by every procedure; or `undefined` to keep the error. It is
-   * not called for limits and rejected requests. If it throws, clients receive a 500 whose cause is an `AggregateError`
+   * not called for limits and rejected requests. It must be synchronous. If it throws or returns a promise, clients receive a 500 whose cause is an `AggregateError`
    * of both. `onError` receives the original error, and so does `onResponse` if clients receive a 5xx. Default: errors
    * are sent as they are.
    * @example
@@ -236,20 +236,21 @@ export interface GatewayOptions<
    */
   readonly policies?: readonly Policy<Identity, Data>[];
   /**
-   * Called with each error that a client receives, including 4xx, from any protocol or policy. Errors that it throws
-   * are ignored. If it is set, the gateway does not write unexpected errors to stderr.
+   * Called with each error that a client receives, including 4xx, from any protocol or policy. It may be asynchronous; the
+   * gateway does not wait for it, and errors that it throws or rejects with are ignored. If it is set, the gateway does not
+   * write unexpected errors to stderr.
    *
    * `trpc.onError` is a different hook, that of tRPC's adapters: it receives only errors over tRPC.
    */
   readonly onError?: (error: ReportedError<inferRouterContext<Router>>) => unknown;
   /**
-   * Called after each response is complete (for a stream, after its end) with a record for logs and metrics. Errors that
-   * it throws are ignored.
+   * Called after each response is complete (for a stream, after its end) with a record for logs and metrics. It may be
+   * asynchronous; the gateway does not wait for it, and errors that it throws or rejects with are ignored.
    *
    * Default: unexpected errors (5xx) are written to stderr with their stack, unless `onError` is set. `trpc.onError` turns
    * this off for errors over tRPC.
    * @example
    * onResponse: ({ method, path, status, durationMs }) => console.log(method, path, status, durationMs)
    */
-  readonly onResponse?: (record: RequestRecord) => void;
+  readonly onResponse?: (record: RequestRecord) => unknown;
 }

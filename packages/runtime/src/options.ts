@@ -48,7 +48,8 @@ export interface RunOptions {
   readonly workers?: number | 'auto';
   /**
    * Called before a worker is replaced. Return the reason why a new worker cannot run, such as a removed data folder, to stop
-   * the service; return `undefined` to start the worker. Default: every worker is replaced.
+   * the service; return `undefined` to start the worker. It is synchronous; if it fails, the error is logged and the worker is
+   * replaced. Default: every worker is replaced.
    */
   readonly preventRestart?: () => string | undefined;
   /**
@@ -80,7 +81,7 @@ export interface StartContext {
   /** Options to spread into `createGateway`: health and docs routes, the hook for log and metrics, and the telemetry. */
   readonly options: {
     readonly routes: Pages;
-    readonly onResponse?: (record: RequestRecord) => void;
+    readonly onResponse?: (record: RequestRecord) => unknown;
     readonly telemetry?: TelemetryPart;
   };
   readonly log: ServiceLog;

@@ -22,9 +22,9 @@ export interface LoggedRequest extends RequestRecord {
 
 export interface OpenedLog {
   readonly log: ServiceLog;
-  /** Logs requests; `end` writes the pending summaries. */
+  /** Logs requests; `end` writes the pending summaries. `onResponse` may be asynchronous, and its errors are ignored. */
   readonly requests?:
-    | { readonly onResponse: (record: LoggedRequest) => void; readonly end: () => void }
+    | { readonly onResponse: (record: LoggedRequest) => unknown; readonly end: () => void }
     | undefined;
   /** Flushes pending lines. Nothing may be logged afterwards. */
   readonly end: () => Promise<void>;

@@ -86,3 +86,66 @@ test('/readyz answers 503 within 1.5 s while a check hangs, the record of each s
   await service.close();
   expect(await service.notReady()).toBe('draining');
 });
+
+test.each<[what: string, fail: () => unknown]>([
+  [
+    'throws',
+    () => {
+      throw new Error('away');
+    },
+  ],
+  ['rejects', async () => Promise.reject(new Error('away'))],
+])(
+  'a log or metrics whose onResponse %s changes no response and does not end the process',
+  async (_, fail) => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    const log = { info() {}, warn() {}, error() {}, fatal() {} };
+    // Not mocks, which would handle the rejections.
+    const calls: string[] = [];
+    const failAs = (part: string) => () => {
+      calls.push(part);
+      return fail();
+    };
+    const service = await startService({
+      server: 'node',
+      log: { open: () => ({ log, requests: { onResponse: failAs('log'), end() {} }, end: async () => {} }) },
+      admin: {
+        port: 0,
+        metrics: {
+          open: () => ({
+            onResponse: failAs('metrics') as () => undefined,
+            snapshot: async () => ({}) as never,
+          }),
+          aggregate: () => ({
+            remove() {},
+            page: () => async () => ({ status: 200, headers: [], body: '' }),
+          }),
+        },
+      },
+      start: async ({ options }) => ({
+        gateway: await createGateway({
+          ...options,
+          router,
+          createContext: () => ({}),
+          document: { title: 'Payments', version: '1.0.0' },
+        }),
+      }),
+    });
+    for (let count = 0; count < 2; count += 1) {
+      expect(
+        (
+          await fetch(`${service.origin}/trpc/pay`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json' },
+          })
+        ).status,
+      ).toBe(200);
+    }
+    await vi.waitFor(() => expect(calls).toEqual(['metrics', 'log', 'metrics', 'log']));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    process.off('unhandledRejection', unhandled);
+    await service.close();
+    expect(unhandled).not.toHaveBeenCalled();
+  },
+);

@@ -7,6 +7,7 @@ import { countByExecution } from './countByExecution.ts';
 import { type Checks, notReadyReason, routesOf } from './health/healthRoutes.ts';
 import type { MetricsSnapshot } from './metrics/family.ts';
 import type { MetricsSources } from './metrics/openMetrics.ts';
+import { notify } from './hooks.ts';
 import { openAdmin } from './openAdmin.ts';
 import type { RunOptions, StartContext } from './options.ts';
 import { originOf } from './originOf.ts';
@@ -223,12 +224,12 @@ async function resolveAdapter({ server = 'auto', explain = (error) => error }: R
   }
 }
 
-type Listener = (record: RequestRecord) => void;
+type Listener = (record: RequestRecord) => unknown;
 
 function callBoth(one: Listener | undefined, other: Listener | undefined): Listener | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return (requestRecord) => {
-    one(requestRecord);
-    other(requestRecord);
+    notify(one, requestRecord);
+    return other(requestRecord);
   };
 }

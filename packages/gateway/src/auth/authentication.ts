@@ -6,7 +6,8 @@ import { GatewayError } from '../http/gatewayError.ts';
 import type { Calls } from '../calls/calls.ts';
 import { policyError } from '../calls/policy.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
-import { passesOriginCheck, safeMethods, type OriginCheck } from './origins.ts';
+import { canChangeState, crossSiteError } from './crossSite.ts';
+import { passesOriginCheck, type OriginCheck } from './origins.ts';
 import type { RequestPolicy, RequestContext } from '../calls/requestContext.ts';
 import type { Rejected, Scheme } from '../calls/scheme.ts';
 
@@ -109,11 +110,9 @@ export function authenticationPolicy<Identity>({
   ): MaybePromise<TRPCError | undefined> {
     const { request } = context;
     const key = prefix + credential;
-    // A WebSocket can change state despite its method `GET`.
-    const canChange =
-      context.kind === 'socket' || !safeMethods.has(request.method) || context.target.isUnsafe;
-    if (scheme.isAmbient && canChange && !passesOriginCheck(isSameSite, context))
-      return reject(context, crossSite);
+    if (scheme.isAmbient && canChangeState(context) && !passesOriginCheck(isSameSite, context)) {
+      return reject(context, { error: crossSiteError });
+    }
     if (failedAttempts?.isKnown(key)) return decide(undefined);
     try {
       const verified = scheme.verify(credential, request);
@@ -158,25 +157,6 @@ export function authenticationPolicy<Identity>({
     },
   };
 }
-
-/**
- * Creates the policy of a gateway without `authentication`: an `unsafe` operation that is not public rejects cookies that
- * a page of another site sends, since they may be the credential that the router checks.
- */
-export const unsafePolicy = (isSameSite: OriginCheck): RequestPolicy => ({
-  admit(context) {
-    const { isPublic, isUnsafe } = context.target;
-    if (!isUnsafe || isPublic || context.request.header('cookie') === undefined) return undefined;
-    return passesOriginCheck(isSameSite, context) ? undefined : crossSite.error;
-  },
-});
-
-const crossSite: AuthFailure = {
-  error: new TRPCError({
-    code: 'FORBIDDEN',
-    message: "Pages of other sites are not allowed to send requests with their visitors' credentials.",
-  }),
-};
 
 /**
  * Creates the failure with the challenges of all schemes (RFC 9110 §11.6.1).

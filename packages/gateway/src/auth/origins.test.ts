@@ -19,9 +19,13 @@ it.each([
   [false, false],
   [undefined, false],
   ['https://a.example', false],
-  [Promise.resolve(true), false],
 ])('an origins function that returns %s allows the origin: %s', (returned, isAllowed) => {
   expect(originMatcher(() => returned as boolean)('https://a.example', request)).toBe(isAllowed);
+});
+
+it('an origins function that returns a promise throws an error that names the option', () => {
+  const matches = originMatcher((() => Promise.resolve(true)) as never);
+  expect(() => matches('https://a.example', request)).toThrow('cors.origins returned a promise');
 });
 
 it('passesOriginCheck returns false if the check throws, and keeps the first error for the log', () => {

@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { GatewayError } from '../http/gatewayError.ts';
+import { requireSync } from '../http/hooks.ts';
 import type { RequestPolicy } from '../calls/requestContext.ts';
 import type { HttpRequest } from '../http/request.ts';
 
@@ -11,11 +12,11 @@ export type Origins = readonly string[] | AllowsOrigin;
 
 /**
  * Compiles the origins of an option into a function. A function of the service allows an origin only with `true`, not
- * with a truthy value or a promise; its errors are rethrown.
+ * with a truthy value; its errors are rethrown, and a promise is an error.
  */
 export function originMatcher(origins: Origins): AllowsOrigin {
   if (typeof origins === 'function')
-    return (origin, request) => (origins(origin, request) as unknown) === true;
+    return (origin, request) => (requireSync(origins(origin, request), 'cors.origins') as unknown) === true;
   const exact = new Set(origins);
   return (origin) => exact.has(origin);
 }

@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { formatValue } from '../http/formatValue.ts';
+import { requireSync } from '../http/hooks.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import { policyError } from '../calls/policy.ts';
@@ -33,7 +34,8 @@ export function grantedScopes<Identity>(
   scheme: Scheme<Identity> | undefined,
   identity: Identity,
 ): readonly string[] {
-  const granted: unknown = scheme?.scopes?.(identity) ?? [];
+  const granted: unknown =
+    requireSync(scheme?.scopes?.(identity), 'scopes of the scheme ', scheme?.name) ?? [];
   if (Array.isArray(granted)) return granted as readonly string[];
   throw new TypeError(
     `scopes of the scheme "${scheme?.name}" returned ${formatValue(granted)}; it must return an array, such as ['pets:read'].`,

@@ -1,4 +1,5 @@
 // Hot path: every call of every protocol is started here.
+import { notify } from '../http/hooks.ts';
 import { mapMaybePromise } from '../http/maybePromise.ts';
 import { discardStream, isBodyStream } from '../http/response.ts';
 import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
@@ -8,7 +9,7 @@ import { CallContext, type RequestPolicy, type RequestContext } from './requestC
 import { Deadlines, type OutcomeReceiver, PendingCall } from './deadlines.ts';
 import type { Limits } from './limits.ts';
 import type { ToError } from './mapError.ts';
-import { ignoreErrors } from './telemetry.ts';
+import { ignoreErrors, runObserved } from './telemetry.ts';
 
 /**
  * Runs the calls of all protocols. It limits how many run at once, and applies deadlines and telemetry. As a policy, it
@@ -82,7 +83,8 @@ export class Calls implements RequestPolicy {
   wait(promise: PromiseLike<unknown>, context: CallContext, onOutcome: (outcome: unknown) => void): void {
     const pending = new PendingCall(context, { settle: (_index, outcome) => onOutcome(outcome) }, 0);
     this.#deadlines.add(pending);
-    promise.then(
+    // Whatever its `then` does, this one neither throws nor calls back twice.
+    Promise.resolve(promise).then(
       (value) => this.#settle(pending, value),
       (cause: unknown) => this.#settle(pending, failureOf(cause)),
     );
@@ -119,14 +121,9 @@ function executeObserved(
 ): unknown {
   const call = ignoreErrors(() => context.telemetry?.call(procedure.path));
   if (call === undefined) return execute(procedure, ctx, inputs, index, context);
-  try {
-    const outcome = call.run(() => execute(procedure, ctx, inputs, index, context));
-    return mapMaybePromise(outcome, (settled) => {
-      ignoreErrors(() => call.end(settled instanceof Failure ? settled.error : undefined));
-      return settled;
-    });
-  } catch (cause) {
-    // `execute` never throws, but the telemetry may.
-    return failureOf(cause);
-  }
+  const outcome = runObserved(call, () => execute(procedure, ctx, inputs, index, context));
+  return mapMaybePromise(outcome, (settled) => {
+    notify((error) => call.end(error), settled instanceof Failure ? settled.error : undefined);
+    return settled;
+  });
 }

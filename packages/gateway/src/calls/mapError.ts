@@ -1,5 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import { formatValue } from '../http/formatValue.ts';
+import { requireSync } from '../http/hooks.ts';
 import { isMapped, mappedError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
@@ -14,7 +15,7 @@ export const errorMapper =
     const { error } = failureOf(cause);
     if (error instanceof LimitError || isMapped(error)) return error;
     try {
-      const mapped: unknown = mapError(error);
+      const mapped: unknown = requireSync(mapError(error), 'mapError');
       if (mapped === undefined) return error;
       if (mapped instanceof TRPCError) return mappedError(mapped, error);
       throw new TypeError(

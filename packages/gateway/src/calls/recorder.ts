@@ -1,5 +1,6 @@
 // Hot path: every response runs through it.
 import { performance } from '../http/eventLoop.ts';
+import { notify } from '../http/hooks.ts';
 import {
   type HttpResponse,
   isBodyStream,
@@ -15,7 +16,7 @@ import { ignoreErrors } from './telemetry.ts';
 
 /** The options of a gateway that decide where records and errors are reported. */
 interface Listeners {
-  readonly onResponse?: ((record: RequestRecord) => void) | undefined;
+  readonly onResponse?: ((record: RequestRecord) => unknown) | undefined;
   readonly onError?: unknown;
   readonly trpc?: { readonly onError?: unknown } | undefined;
 }
@@ -33,7 +34,7 @@ interface Recorded extends Pick<RequestContext, 'operation' | 'limit' | 'error'>
 export class Recorder {
   /** Whether every request is reported, not only unexpected errors. */
   readonly isComplete: boolean;
-  readonly #listener: ((record: RequestRecord) => void) | undefined;
+  readonly #listener: ((record: RequestRecord) => unknown) | undefined;
   /** The protocols that log unexpected errors to stderr if there is no listener. */
   readonly #logged: readonly ProtocolName[];
 
@@ -81,19 +82,15 @@ export class Recorder {
     else if (typeof body === 'string') record.bytesOut = utf8Length(body);
     else if (body instanceof Uint8Array) record.bytesOut = body.byteLength;
     if (telemetry === undefined) return this.#emit(record, failedCalls);
-    const { trace } = telemetry;
-    ignoreErrors(() => telemetry.end(record));
+    const trace = ignoreErrors(() => telemetry.trace);
+    notify((ended) => telemetry.end(ended), record);
     if (this.isComplete || error !== undefined) this.#emit({ ...record, trace }, failedCalls);
   }
 
   #emit(record: RequestRecord, failedCalls: FailedCalls = new Map()): void {
-    try {
-      if (this.#listener) this.#listener(record);
-      else if (record.error !== undefined && this.#logged.includes(record.protocol)) {
-        logUnexpected(record, failedCalls);
-      }
-    } catch {
-      // The log itself failed. The client still gets its response.
+    if (this.#listener) notify(this.#listener, record);
+    else if (record.error !== undefined && this.#logged.includes(record.protocol)) {
+      notify((failed) => logUnexpected(failed, failedCalls), record);
     }
   }
 }

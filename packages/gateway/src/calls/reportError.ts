@@ -1,5 +1,5 @@
 import type { TRPCError } from '@trpc/server';
-import { isThenable } from '../http/maybePromise.ts';
+import { notify } from '../http/hooks.ts';
 import type { HttpRequest } from '../http/request.ts';
 
 /** An error, as `onError` receives it. Its fields are those of `onError` in tRPC's adapters, with `request` for `req`. */
@@ -27,11 +27,5 @@ export type ReportError = (reported: ReportedError<unknown>) => void;
 /** Creates the function that calls `onError`, and ignores the errors that it throws or rejects with. */
 export const createReportError =
   (onError: (error: ReportedError<never>) => unknown): ReportError =>
-  (reported) => {
-    try {
-      const returned = onError(reported as ReportedError<never>);
-      if (isThenable(returned)) void Promise.allSettled([returned]);
-    } catch {
-      // The hook itself failed. The client still gets its response.
-    }
-  };
+  (reported) =>
+    notify(onError, reported as ReportedError<never>);

@@ -1,9 +1,12 @@
 import type { TRPCError } from '@trpc/server';
+import { ignoreRejection, requireSync } from '../http/hooks.ts';
+import { isThenable } from '../http/maybePromise.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';
 
 /**
  * Observes requests and calls for traces and metrics, as `openTelemetry()` of `trpc-gateway-runtime/opentelemetry` does.
+ * Errors that its functions throw, or reject with, are ignored; without `run`, a request or call runs outside of its context.
  */
 export interface Telemetry {
   /** Called with each request, including requests that open a WebSocket, before anything else runs. */
@@ -25,7 +28,7 @@ export interface ObservedRequest {
   readonly clientAddress: string;
 }
 
-/** Observes one request. Errors that its methods throw are ignored. */
+/** Observes one request. */
 export interface RequestTelemetry {
   /** The ids of its span, for `RequestRecord.trace`. */
   readonly trace: TraceIds | undefined;
@@ -45,11 +48,37 @@ export interface CallTelemetry {
   end(error: TRPCError | undefined): void;
 }
 
-/** Runs a function of `Telemetry`, and ignores its errors. */
+/** Runs a function of `Telemetry`, and ignores its errors, and its result if that is a promise. */
 export function ignoreErrors<Result>(run: () => Result): Result | undefined {
   try {
-    return run();
+    return requireSync(run(), 'telemetry');
   } catch {
     return undefined;
+  }
+}
+
+/** Runs a function once, in the context of `observer` unless that fails before. Returns or throws what it does. */
+export function runObserved<Result>(observer: Pick<RequestTelemetry, 'run'>, run: () => Result): Result {
+  let outcome: (() => Result) | undefined;
+  const runOnce = (): Result => {
+    outcome ??= outcomeOf(run);
+    return outcome();
+  };
+  const returned = ignoreErrors(() => [observer.run(runOnce)]);
+  const result = runOnce();
+  // An asynchronous function returns another promise.
+  if (returned && returned[0] !== result && isThenable(returned[0])) ignoreRejection(returned[0]);
+  return result;
+}
+
+/** Runs a function, and returns one that returns or throws what it did. */
+function outcomeOf<Result>(run: () => Result): () => Result {
+  try {
+    const result = run();
+    return () => result;
+  } catch (cause) {
+    return () => {
+      throw cause;
+    };
   }
 }

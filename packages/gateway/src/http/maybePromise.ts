@@ -11,8 +11,16 @@ export function mapMaybePromise<T, R>(
   return value instanceof Promise ? value.then(next) : next(value);
 }
 
-/** Whether a value can be awaited: a promise, or another object with a `then` method, such as a query builder. */
-export const isThenable = <T = unknown>(value: T | PromiseLike<T>): value is PromiseLike<T> =>
-  value instanceof Promise ||
-  (((typeof value === 'object' && value !== null) || typeof value === 'function') &&
-    typeof (value as { readonly then?: unknown }).then === 'function');
+/**
+ * Whether a value can be awaited: a promise, or another object with a `then` method, such as a query builder. Await it,
+ * or pass it to `Promise.resolve`, which rejects if `then` throws, or its getter, of which this returns true.
+ */
+export function isThenable<T = unknown>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  if (value instanceof Promise) return true;
+  if ((typeof value !== 'object' || value === null) && typeof value !== 'function') return false;
+  try {
+    return typeof (value as { readonly then?: unknown }).then === 'function';
+  } catch {
+    return true;
+  }
+}

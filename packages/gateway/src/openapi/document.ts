@@ -4,6 +4,7 @@ import { operationDescription } from '../operations/deprecation.ts';
 import type { Operation } from '../operations/operation.ts';
 import { documentPath } from '../operations/pathTemplate.ts';
 import { GatewayError } from '../http/gatewayError.ts';
+import { requireSync } from '../http/hooks.ts';
 import { Components } from './components.ts';
 import { documentedRequest } from './documentedRequest.ts';
 import {
@@ -108,7 +109,10 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
     // An explicit empty list states that no authentication is required.
     security: securitySchemes === undefined ? [] : undefined,
   });
-  const document: unknown = transform(JSON.parse(json) as oas31.OpenAPIObject);
+  const document: unknown = requireSync(
+    transform(JSON.parse(json) as oas31.OpenAPIObject),
+    'document.transform',
+  );
   if (document === undefined)
     throw new GatewayError('document.transform returned undefined. Return the document.');
   return document as OpenApiDocument;

@@ -114,7 +114,8 @@ describe('the documented errors of an operation', () => {
     bearer: { type: 'http', scheme: 'bearer' },
     key: { type: 'openIdConnect' },
   } as const;
-  const notAllowed = 'The credential does not allow this call.';
+  const notAllowed =
+    'The credential does not allow this call. A page of another site sent the request with a credential of its visitor.';
 
   it('securitySchemes are documented, with the security, 401 and 403 of an operation, and without challenges', async () => {
     const { security, responses } = await operationOf({ securitySchemes });

@@ -1,6 +1,7 @@
 import type { oas31 } from 'zod-openapi';
 import { statusText } from '../http/response.ts';
 import type { Limits } from '../calls/limits.ts';
+import { isFormType } from '../auth/crossSite.ts';
 import { safeMethods } from '../auth/origins.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import type { Deprecation } from '../procedures/meta.ts';
@@ -154,8 +155,13 @@ function errorDescriptions(
   const hasCredential = schemes.length > 0 && !isPublic;
   // In a middleware, by schemes that the gateway only documents.
   const isCheckedByRouter = schemes.length === 0 && securitySchemes !== undefined && !isPublic;
-  const isAmbient = schemes.length === 0 ? rest.unsafe : schemes.some((scheme) => scheme.isAmbient);
-  const isGuarded = !isPublic && isAmbient && (rest.unsafe || !safeMethods.has(rest.method));
+  // Other requests of pages need a preflight, which `cors` answers.
+  const isForm =
+    rest.method === 'POST' && !(body?.required && body.contentTypes.every((type) => !isFormType(type)));
+  const isChange = rest.unsafe || !safeMethods.has(rest.method);
+  const isGuarded =
+    !isPublic &&
+    (schemes.length === 0 ? rest.unsafe || isForm : isChange && schemes.some((scheme) => scheme.isAmbient));
   const hasInput = path.length + query.size + headers.length > 0 || body;
   const { errorResponses: listed = {} } = rest;
   const when = (condition: unknown, description: string) => (condition ? description : undefined);

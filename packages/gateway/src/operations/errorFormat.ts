@@ -37,7 +37,7 @@ export interface ErrorFormat {
   readonly contentType: string;
   /** The schema of every error body. */
   readonly schema: z.ZodType;
-  /** Returns the body of an error response. */
+  /** Returns the body of an error response, synchronously. */
   readonly body: (error: RestError) => object;
   /**
    * Returns the schema of error bodies with the given status and codes, so that the document describes declared errors

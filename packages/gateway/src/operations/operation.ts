@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { ignoreRejection } from '../http/hooks.ts';
+import { isThenable } from '../http/maybePromise.ts';
 import type { Header } from '../http/response.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { GatewayError, reject } from '../http/gatewayError.ts';
@@ -250,6 +252,7 @@ function defaultMethod({ type }: Procedure, fitsUrl: () => unknown): 'GET' | 'PO
 function defaultId(path: string, operationId: (path: string) => unknown): string {
   const id = operationId(path);
   if (typeof id === 'string' && id !== '') return id;
+  if (isThenable(id)) ignoreRejection(id);
   return reject(
     `operationId of createGateway returned ${formatValue(id)} for it; return a string, such as its path`,
   );

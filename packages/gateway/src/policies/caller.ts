@@ -1,3 +1,4 @@
+import { requireSync } from '../http/hooks.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { policyError } from '../calls/policy.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
@@ -11,16 +12,18 @@ export interface Caller<Identity> {
 
 /**
  * Returns the key of a caller: that of the service's function, or else of the credential. They are never equal.
+ * @param option the option that the function is, for the error if it returns a promise
  * @returns `undefined` without both
  * @throws {TRPCError} the error of the function, for clients
  */
 export function callerKey<Identity>(
   { credential, identity, request, scheme }: RequestContext<Identity>,
   ownKey: ((caller: Caller<Identity>) => string | undefined) | undefined,
+  option: 'rateLimit.key' | 'idempotency.caller',
 ): string | undefined {
   let key: string | undefined;
   try {
-    key = ownKey?.({ identity, request });
+    key = ownKey && requireSync(ownKey({ identity, request }), option);
   } catch (cause) {
     throw policyError(cause);
   }

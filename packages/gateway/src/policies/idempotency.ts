@@ -4,7 +4,7 @@ import type { MaybePromise } from '../http/maybePromise.ts';
 import { type Header, headersOf, isBodyStream, utf8Length, OutgoingResponse } from '../http/response.ts';
 import { originalOf } from '../procedures/clientError.ts';
 import { outputErrorMessage } from '../procedures/compile.ts';
-import { Failure } from '../procedures/execute.ts';
+import { Failure, readableCause } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { Calls } from '../calls/calls.ts';
@@ -80,7 +80,7 @@ export function createIdempotency<Identity>(
     context: RequestContext<Identity>,
     { body, head, key, procedure }: KeyedCall,
   ): Promise<IdempotencyReservation | OutgoingResponse> {
-    const callerName = callerKey(context, caller) ?? '';
+    const callerName = callerKey(context, caller, 'idempotency.caller') ?? '';
     // Start before the first await: afterwards the buffer of the body may hold the bytes of another request.
     const digests = Promise.all([
       // Its name may be a credential, which the state need not know.
@@ -102,7 +102,7 @@ export function createIdempotency<Identity>(
       throw new TRPCError({
         code: 'SERVICE_UNAVAILABLE',
         message: 'Idempotency-Key: earlier requests are temporarily unavailable. Try again later.',
-        cause,
+        cause: readableCause(cause),
       });
     }
     return existingEntry === undefined

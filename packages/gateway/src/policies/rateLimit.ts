@@ -17,7 +17,7 @@ export interface RateLimitOptions<Identity> {
   readonly windowSeconds: number;
   /**
    * Returns the key of the caller's bucket, or `undefined` for the default: the credential, or the client's address
-   * (`trustProxy`) without one. A key never equals a default one.
+   * (`trustProxy`) without one. A key never equals a default one. It must be synchronous: a promise is a 500.
    * @example
    * key: ({ identity }) => identity?.id
    */
@@ -49,7 +49,7 @@ export function createRateLimit<Identity>(
   function count(context: RequestContext<Identity>, cost: number): MaybePromise<TRPCError | undefined> {
     let caller: string;
     try {
-      caller = callerKey(context, key) ?? `address ${clientAddress(context.request)}`;
+      caller = callerKey(context, key, 'rateLimit.key') ?? `address ${clientAddress(context.request)}`;
     } catch (cause) {
       return failureOf(cause).error;
     }

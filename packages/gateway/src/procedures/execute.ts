@@ -169,6 +169,12 @@ export function failureOf(cause: unknown, toError: (cause: unknown) => TRPCError
   }
 }
 
+/** Returns anything thrown as the cause of another error: a `TRPCError` would read all members, whose getters may throw. */
+export function readableCause(cause: unknown): Error | undefined {
+  const { error } = failureOf(cause);
+  return error === cause ? error : error.cause;
+}
+
 type GetRawInput = () => Promise<unknown>;
 
 /** The options of a middleware's `next()`. */

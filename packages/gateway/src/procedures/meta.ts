@@ -50,14 +50,14 @@ export interface ResponseHeader {
   /** The description of the header in the document. */
   readonly description: string;
   /**
-   * Returns the value of the header; `undefined` omits the header. `basePath` is the base path of REST, after
+   * Returns the value of the header; `undefined` omits the header. It must be synchronous: a promise is a 500. `basePath` is the base path of REST, after
    * `publicUrl`.
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- typed once per router, which knows no procedure's output
   readonly value: (output: any, context: { readonly basePath: string }) => string | number | undefined;
 }
 
-/** Encodes an output in a media type. Strings are sent as UTF-8. */
+/** Encodes an output in a media type, synchronously. Strings are sent as UTF-8. */
 export type MediaWriter = (
   // oxlint-disable-next-line typescript/no-explicit-any -- typed once per router, which knows no procedure's output
   output: any,
@@ -80,7 +80,8 @@ export interface RestMeta {
   /**
    * Serves a mutation by `GET`, for clients that cannot change: crawlers and prefetching browsers may call it
    * (RFC 9110 §9.2.1). `HEAD` is 405. Unless it is public (`protect: false`), pages of other sites get 403 with a credential
-   * that browsers send automatically: that of `cookie` or `custom`, or without `authentication` any cookie. Default: false;
+   * that browsers send automatically: that of `cookie` or `custom`, or without `authentication` any cookie, stored password
+   * or client certificate. Default: false;
    * such a mutation is rejected at start.
    */
   readonly unsafe?: boolean;

@@ -1,5 +1,6 @@
 import { formatValue } from '../http/formatValue.ts';
 import { isObject } from '../http/isObject.ts';
+import { ignoreRejection } from '../http/hooks.ts';
 import { isThenable } from '../http/maybePromise.ts';
 import {
   flag,
@@ -205,6 +206,7 @@ function generatedRest(procedure: DescribedProcedure, option: RestOption): boole
   const rest: unknown = typeof option === 'function' ? option(procedure) : option;
   // A subscription is served only with the schema of its events, which only metadata has.
   if (rest === true) return procedure.type !== 'subscription';
+  if (isThenable(rest)) ignoreRejection(rest);
   if (isThenable(rest) || !(isObject(rest) || rest === false || rest === undefined)) {
     throw new GatewayError(
       `openapi of createGateway returned ${formatValue(rest)} for procedure "${procedure.path}"; it must return true, false or metadata, such as { path: '/pets' }.`,

@@ -18,8 +18,9 @@ import type { Recorder } from '../calls/recorder.ts';
 import { RequestContext, type ProtocolName, type RequestPolicy } from '../calls/requestContext.ts';
 import { foldCase } from '../operations/pathTemplate.ts';
 import type { LoadShedding } from '../policies/loadShedding.ts';
-import { ignoreErrors, type RequestTelemetry } from '../calls/telemetry.ts';
+import { ignoreErrors, runObserved, type RequestTelemetry } from '../calls/telemetry.ts';
 import { codeMessage, codesOf, isErrorStatus, trpcCodeOf } from '../procedures/errorCodes.ts';
+import { readableCause } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import { isBelow, type Paths, type RoutePaths } from './paths.ts';
 import type { Protocol } from './protocol.ts';
@@ -67,7 +68,7 @@ export class RequestHandler<Identity> {
     const context = this.#contextOf(request, this.#options.protocolOf(request.path));
     try {
       const { telemetry } = context;
-      const response = telemetry ? telemetry.run(() => this.#serve(context)) : this.#serve(context);
+      const response = telemetry ? runObserved(telemetry, () => this.#serve(context)) : this.#serve(context);
       if (!(response instanceof Promise)) return this.#complete(context, response);
       return response.then(
         (settled) => this.#complete(context, settled),
@@ -90,7 +91,7 @@ export class RequestHandler<Identity> {
     };
     try {
       const { telemetry } = context;
-      const decision = telemetry ? telemetry.run(() => this.#open(context)) : this.#open(context);
+      const decision = telemetry ? runObserved(telemetry, () => this.#open(context)) : this.#open(context);
       return decision instanceof Promise
         ? decision.then(finish, (error: unknown) => this.#fail(context, error))
         : finish(decision);
@@ -210,7 +211,7 @@ export class RequestHandler<Identity> {
     const protocol = context.protocol === 'mcp' ? mcp : other;
     // The deadline of a policy
     if (cause instanceof LimitError) return protocol.reject(cause, context);
-    const error = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
+    const error = new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause: readableCause(cause) });
     const response = protocol.reject(error, context);
     context.error = cause;
     return response;

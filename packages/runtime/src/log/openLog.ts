@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { destination, type LevelWithSilent, type Logger, pino } from 'pino';
+import { syncResult } from '../hooks.ts';
 import { serializeError } from './serializeError.ts';
 
 /** Maximum size of the buffer for a slow reader of stdout. Lines beyond it are dropped. */
@@ -77,7 +78,15 @@ export function openLog({ fields, level, isShared }: OpenLogOptions): Log {
   };
   const serializers = { err: serializeError };
   return Object.assign(
-    pino({ level, base: baseFields, serializers, ...(fields && { mixin: fields }) }, { write }),
+    pino(
+      {
+        level,
+        base: baseFields,
+        serializers,
+        ...(fields && { mixin: () => syncResult('logFields', fields) ?? {} }),
+      },
+      { write },
+    ),
     { line, end },
   );
 }

@@ -269,3 +269,24 @@ describe('an unexpected error', () => {
     expect(lines()).toMatchObject([{ err: { message: 'a: b' } }]);
   });
 });
+
+test.each<[what: string, fail: () => unknown]>([
+  [
+    'throws',
+    () => {
+      throw new Error('broken');
+    },
+  ],
+  ['rejects', async () => Promise.reject(new Error('broken'))],
+])('an error is logged as unexpected, each time, if kindOf %s', async (_, fail) => {
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  const { report, lines } = recordLines({ requests: 'errors', kindOf: fail as typeof kindOf });
+  const failed = { status: 500, error: new Error('unexpected') };
+  report(failed);
+  report(failed);
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  process.off('unhandledRejection', unhandled);
+  expect(lines()).toMatchObject([{ level: 50 }, { level: 50 }]);
+  expect(unhandled).not.toHaveBeenCalled();
+});

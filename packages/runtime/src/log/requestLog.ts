@@ -1,6 +1,7 @@
 import type { RequestRecord, TraceIds } from 'trpc-gateway';
 import type { Logger } from 'pino';
 import type { LoggedRequest } from '../parts.ts';
+import { syncResult } from '../hooks.ts';
 import { baseFieldsJson, type Log } from './openLog.ts';
 
 /** Requests that take longer are logged as slow. */
@@ -34,7 +35,7 @@ export interface RequestLogOptions {
   readonly requests: 'errors' | 'all' | 'none';
   /**
    * Classifies an error by log fields, such as `{ store: 'unavailable' }`. Errors with the same fields are of one kind.
-   * Return `undefined` for an unexpected error, which is logged every time. Default: every error is unexpected.
+   * Return `undefined` for an unexpected error, which is logged every time; so is one for which it fails. Default: every error is unexpected.
    */
   readonly kindOf?: ((error: unknown) => Readonly<Record<string, string>> | undefined) | undefined;
 }
@@ -87,7 +88,8 @@ export function requestLog(
     if (!logsAll && status < 300 && !isFailure && !isSlow) return;
     const level = isFailure ? 'error' : isSlow || status >= 500 ? 'warn' : 'info';
     if (!logsAll) {
-      const kind = error === undefined ? reasonKind(reason) : kindOf?.(error);
+      const kind =
+        error === undefined ? reasonKind(reason) : kindOf && syncResult('kindOf', () => kindOf(error));
       const key = kind ? JSON.stringify(kind) : (limit ?? (status < 300 ? 'slow' : status));
       // Unexpected errors are bugs, and each may be a different one.
       const isCounted = error === undefined || kind !== undefined;

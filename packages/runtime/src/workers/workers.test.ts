@@ -11,14 +11,18 @@ import { createWorkers } from './workers.ts';
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000, interval: 5 });
 
 /** Creates workers that run a script of the test instead of the service. */
-async function scriptedWorkers(script: string, count = 1) {
+async function scriptedWorkers(
+  script: string,
+  count = 1,
+  preventRestart: () => string | undefined = () => undefined,
+) {
   const folder = await mkdtemp(join(tmpdir(), 'workers-'));
   const file = join(folder, 'worker.mjs');
   // A message listener keeps the process running while its parent is connected.
   await writeFile(file, `process.on('message', () => {});\n${script}`);
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn(), fatal: vi.fn() };
   const onEnded = vi.fn();
-  const workers = createWorkers({ count, port: 1, log, onEnded, preventRestart: () => undefined });
+  const workers = createWorkers({ count, port: 1, log, onEnded, preventRestart });
   const [, main = ''] = process.argv;
   process.argv[1] = file;
   onTestFinished(async () => {
@@ -174,4 +178,25 @@ test('responses of workers are not retained while the workers live', async () =>
     collect();
     expect(responses.filter((response) => response?.deref() !== undefined)).toHaveLength(0);
   });
+});
+
+test.each<[what: string, fail: () => unknown]>([
+  [
+    'throws',
+    () => {
+      throw new Error('broken');
+    },
+  ],
+  ['rejects', async () => Promise.reject(new Error('broken'))],
+])('a worker is replaced, and the error logged, if preventRestart %s', async (_, fail) => {
+  const { workers, log } = await scriptedWorkers(listens, 1, fail as () => undefined);
+  const { origin } = await workers.start(() => {});
+  process.kill(Number(origin), 'SIGKILL');
+  await until(() =>
+    expect(log.error.mock.calls).toContainEqual([
+      { err: expect.any(Error) as Error },
+      'preventRestart failed, so the worker is replaced',
+    ]),
+  );
+  await until(() => expect(workers.responding()).toBe(1));
 });

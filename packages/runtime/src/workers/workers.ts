@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NotReadyError } from '../health/healthRoutes.ts';
+import { syncResult } from '../hooks.ts';
 import type { ServiceLog, ProcessMetrics } from '../parts.ts';
 import { StartError } from '../signals/startError.ts';
 import type { WorkerResponse, WorkerMessage, WorkerRequest } from './workerMessages.ts';
@@ -168,7 +169,9 @@ export function createWorkers({ count, port, log, onEnded, preventRestart }: Wor
   function replace(worker: Worker): void {
     if (isStopping || !hasStarted || worker.isReplaced) return;
     worker.isReplaced = true;
-    const reason = preventRestart();
+    const reason = syncResult('preventRestart', preventRestart, (error) =>
+      log.error({ err: error }, 'preventRestart failed, so the worker is replaced'),
+    );
     if (reason !== undefined) {
       log.fatal(reason);
       return reportFatalError(new StartError(reason));

@@ -1,4 +1,5 @@
 import type { HttpRequest } from '../../http/request.ts';
+import { requireSync } from '../../http/hooks.ts';
 import { isObject } from '../../http/isObject.ts';
 import { isFunction, isText, required } from '../../http/optionRules.ts';
 import type { HeaderSource, Scheme, SecurityScheme } from '../../calls/scheme.ts';
@@ -43,7 +44,7 @@ export function custom<Identity>(options: CustomOptions<Identity>): Scheme<Ident
     usage: `the credential "${name}"`,
     // Browsers may send it automatically, as a certificate that a proxy forwards.
     isAmbient: true,
-    read,
+    read: (source, request) => requireSync(read(source, request), 'read of custom()'),
     verify,
     challenge: credentialChallenge(requireChallenge(challenge)),
   };

@@ -1,6 +1,7 @@
 import { TRPCError, type TRPCErrorShape } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 import { TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc';
+import { requireSync } from '../../http/hooks.ts';
 import { type Header, OutgoingResponse } from '../../http/response.ts';
 import type { HttpRejection } from '../../http/service.ts';
 import type { ErrorFormat, RestError } from '../../operations/errorFormat.ts';
@@ -38,6 +39,7 @@ export interface ErrorResponseOptions {
 export function createErrorResponses(options: ErrorResponseOptions) {
   const { format, maxResponseBytes, reportError, shapeOf } = options;
   const shared: readonly Header[] = [['content-type', format.contentType]];
+  const bodyOf = (error: RestError) => requireSync(format.body(error), 'errorFormat.body');
 
   function respond(
     error: TRPCError,
@@ -51,7 +53,7 @@ export function createErrorResponses(options: ErrorResponseOptions) {
     try {
       shown = restError(error, shapeOf, context, declared, places);
       const replacer = shown.issues.length > 0 ? bigintsAsText : undefined;
-      body = boundedJson(format.body(shown), maxErrorBytes(maxResponseBytes), replacer) as string;
+      body = boundedJson(bodyOf(shown), maxErrorBytes(maxResponseBytes), replacer) as string;
     } catch (cause) {
       const isAboutSize = error instanceof LimitError && error.limit === 'response-bytes';
       if (cause instanceof LimitError && !isAboutSize) {
@@ -89,7 +91,7 @@ export function createErrorResponses(options: ErrorResponseOptions) {
     if (status === 431) context.limit = 'header-bytes';
     try {
       const shown = restError(new RestStatusError(code, status, message), shapeOf, context);
-      return new OutgoingResponse(status, shared.slice(), JSON.stringify(format.body(shown)));
+      return new OutgoingResponse(status, shared.slice(), JSON.stringify(bodyOf(shown)));
     } catch (cause) {
       // Adapters call this outside of any request, where an error would end the process.
       return brokenFormat(cause, context);

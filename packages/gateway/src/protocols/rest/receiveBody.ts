@@ -160,7 +160,7 @@ async function receiveForm(
   const fields: FormField[] = [];
   const files: SpooledFile[] = [];
   // A file that cannot be deleted is left in the temporary directory.
-  const close = () => Promise.allSettled([reader.close(), ...files.map((file) => file.remove())]);
+  const close = () => Promise.allSettled([reader.close(), ...files.map(async (file) => file.remove())]);
   try {
     for (;;) {
       const file = await reader.nextFile((name, value) => {

@@ -1,4 +1,5 @@
 // Hot path: every successful REST response is encoded here.
+import { requireSync } from '../../http/hooks.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import type { LinkBase } from '../../operations/deprecation.ts';
 import type { Operation } from '../../operations/operation.ts';
@@ -36,7 +37,11 @@ export function writeSuccess(
   const hasDefault = response.status === undefined && value !== undefined;
   const status = hasDefault ? (operation.statuses[0] ?? 200) : successStatus(operation, value, response);
   for (const [name, header] of computedHeaders) {
-    const text = header.value(value, { basePath: links.rest });
+    const text = requireSync(
+      header.value(value, { basePath: links.rest }),
+      'value of responseHeaders.',
+      name,
+    );
     // Also numbers: the metadata's types do not know the output, so they cannot require strings.
     if (text !== undefined) response.header(name, String(text));
   }
@@ -66,7 +71,10 @@ export function writeSuccess(
   } else {
     contentType = mediaType ?? '';
     const writer = output.types.get(contentType) ?? true;
-    const written: unknown = writer === true ? boundedJson(value, limits.maxResponseBytes) : writer(value);
+    const written: unknown =
+      writer === true
+        ? boundedJson(value, limits.maxResponseBytes)
+        : requireSync(writer(value), 'produces of ', contentType);
     response.body = typeof written === 'string' ? written : byteBody(procedure.path, written, contentType);
   }
   if (!hasOwnType) headers.push(['content-type', contentType]);

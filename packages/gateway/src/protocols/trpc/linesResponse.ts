@@ -1,10 +1,10 @@
-import { initTRPC } from '@trpc/server';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import type { BodyStream, OutgoingResponse } from '../../http/response.ts';
 import type { CallContext } from '../../calls/requestContext.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { JsonLines } from './jsonLines.ts';
 import { jsonHeaders, RequestCalls, varyByTrpcAccept } from './requestCalls.ts';
+import { noTransformer } from './routerConfig.ts';
 import { blobError } from './trpcErrors.ts';
 
 /** Responds to a batch of calls with JSON lines, as soon as each call has ended. */
@@ -58,6 +58,3 @@ export class LinesResponse extends RequestCalls {
     this.#lines?.cut();
   }
 }
-
-/** The transformer of a router without one. */
-const noTransformer = initTRPC.create()._config.transformer.output;

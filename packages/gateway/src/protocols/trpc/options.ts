@@ -1,5 +1,6 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
+import { notify } from '../../http/hooks.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
@@ -39,7 +40,7 @@ export function trpcOptions<Router extends AnyTRPCRouter>(
   const report: typeof onError = (reported) => {
     const { ctx, error, input, path, req, type } = reported;
     reportError?.({ error, path, type, input, ctx, request: req });
-    (async () => onError?.(reported))().catch(() => {});
+    if (onError) notify(onError, reported);
   };
   return {
     ...trpc,

@@ -1,6 +1,7 @@
 // Hot path: one object per request, and no closure per call.
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
+import { requireSync } from '../../http/hooks.ts';
 import { hasNoBody, type Header, OutgoingResponse } from '../../http/response.ts';
 import { CallContext, type RequestContext } from '../../calls/requestContext.ts';
 import type { KeyedCall } from '../../policies/idempotency.ts';
@@ -273,7 +274,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     errors: readonly TRPCError[],
   ): number | undefined {
     const { info, paths, procedures } = this.request;
-    const meta = this.settings.trpc.responseMeta?.({
+    const returned = this.settings.trpc.responseMeta?.({
       ctx: this.#ctx as never,
       info,
       paths: info && paths,
@@ -282,6 +283,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
       errors: errors as TRPCError[],
       eagerGeneration: items === undefined,
     });
+    const meta = requireSync(returned, 'trpc.responseMeta');
     // As in tRPC, only a single string replaces earlier values; those of a list and of `Headers` are appended.
     const added = meta?.headers ?? {};
     if (added instanceof Headers) for (const [name, value] of added) headers.append(name, value);

@@ -150,13 +150,18 @@ export class Socket {
     }
   }
 
-  /** Sends the shape of an error; a generic one if it cannot be encoded. It never throws. */
+  /**
+   * Sends the shape of an error; a generic one if it cannot be encoded, without the router's transformer if that throws. It
+   * never throws.
+   */
   protected sendShape(call: CallInfo, shape: object): void {
     try {
       this.#sendShape(call, shape);
     } catch (cause) {
       this.reportError(call, cause);
-      if (shape !== genericErrorShape) this.sendShape(call, genericErrorShape);
+      if (shape !== genericErrorShape) return this.sendShape(call, genericErrorShape);
+      const { id, jsonrpc } = call;
+      this.send(JSON.stringify({ id, jsonrpc, error: genericErrorShape }));
     }
   }
 

@@ -8,7 +8,7 @@ import type { HttpRequest } from '../../http/request.ts';
 import { defaultMessageBytes } from '../../http/service.ts';
 import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
 import { CallContext, type RequestContext } from '../../calls/requestContext.ts';
-import { Failure, failureOf } from '../../procedures/execute.ts';
+import { Failure, failureOf, readableCause } from '../../procedures/execute.ts';
 import { ResponseControls } from '../../http/response.ts';
 import type { SocketSettings } from './options.ts';
 import { withParameters } from './trpcRequest.ts';
@@ -163,7 +163,9 @@ export class SocketConnection extends Socket implements SocketHandler {
     } catch (cause) {
       const text = 'Malformed TRPCConnectionParamsMessage';
       const isShape = cause instanceof TRPCError;
-      this.#end(isShape ? cause : new TRPCError({ code: 'PARSE_ERROR', message: text, cause }));
+      this.#end(
+        isShape ? cause : new TRPCError({ code: 'PARSE_ERROR', message: text, cause: readableCause(cause) }),
+      );
     }
   }
 
@@ -274,7 +276,10 @@ export class SocketConnection extends Socket implements SocketHandler {
       this.#rejectBatch(decoded);
     } catch (cause) {
       // As in tRPC's handler, `onError` is not called.
-      this.sendShape(noCall, this.shapeOf(noCall, new TRPCError({ code: 'PARSE_ERROR', cause })));
+      this.sendShape(
+        noCall,
+        this.shapeOf(noCall, new TRPCError({ code: 'PARSE_ERROR', cause: readableCause(cause) })),
+      );
     }
     return undefined;
   }

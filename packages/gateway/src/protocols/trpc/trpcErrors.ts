@@ -1,4 +1,4 @@
-import { getErrorShape, TRPCError, type AnyTRPCRouter, type TRPCErrorShape } from '@trpc/server';
+import { getErrorShape, TRPCError, type TRPCErrorShape } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
 import { type Header, OutgoingResponse, utf8Length } from '../../http/response.ts';
 import type { ReportError } from '../../calls/reportError.ts';
@@ -14,8 +14,8 @@ import {
 import { declaredShape } from '../../procedures/declareErrors.ts';
 import { LimitError, retryAfterSecondsOf } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
+import type { RouterConfig } from './routerConfig.ts';
 
-type Config = AnyTRPCRouter['_def']['_config'];
 type ShapeOptions = Omit<Parameters<typeof getErrorShape>[0], 'config'>;
 
 /** An error, encoded as JSON. */
@@ -38,12 +38,12 @@ export const jsonType: Header = ['content-type', 'application/json'];
 
 /** Converts errors to what clients of tRPC receive. */
 export class TrpcErrors {
-  readonly #config: Config;
+  readonly #config: RouterConfig;
   /** Never with stack traces, which would be the gateway's. */
-  readonly #outsideConfig: Config;
+  readonly #outsideConfig: RouterConfig;
   readonly #options: TrpcErrorOptions;
 
-  constructor({ _def: { _config: config } }: AnyTRPCRouter, options: TrpcErrorOptions) {
+  constructor(config: RouterConfig, options: TrpcErrorOptions) {
     this.#config = options.isMasked ? maskedConfig(config) : config;
     this.#outsideConfig = { ...this.#config, isDev: false };
     this.#options = options;
@@ -117,7 +117,7 @@ export class TrpcErrors {
   }
 }
 
-const maskedConfig = (config: Config): Config => ({
+const maskedConfig = (config: RouterConfig): RouterConfig => ({
   ...config,
   errorFormatter: (options) =>
     config.errorFormatter({ ...options, shape: maskedShape(options.shape, options.error) }) as never,
@@ -167,7 +167,7 @@ export function encodeError(
 /** Returns tRPC's own shape of an error, without the router's `errorFormatter`. */
 const defaultShape = (error: TRPCError): object =>
   getErrorShape({
-    config: { isDev: false, errorFormatter: ({ shape }) => shape } as Config,
+    config: { isDev: false, errorFormatter: ({ shape }) => shape } as RouterConfig,
     error,
     ...unknownCall,
   });

@@ -7,7 +7,7 @@ import { BodyTooLargeError, byteStream, type HttpRequest } from '../../http/requ
 import type { Target } from '../../calls/policy.ts';
 import { rejectManyParameters } from '../../calls/queryParameters.ts';
 import type { HeaderSource } from '../../calls/scheme.ts';
-import type { RawInputs } from '../../procedures/execute.ts';
+import { readableCause, type RawInputs } from '../../procedures/execute.ts';
 import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
@@ -364,7 +364,7 @@ const unreadableInput = (cause: unknown): TRPCError =>
     : new TRPCError({
         code: 'BAD_REQUEST',
         message: cause instanceof Error ? cause.message : 'Invalid input',
-        cause,
+        cause: readableCause(cause),
       });
 
 /** Returns the headers of a request, with connection parameters for missing ones. Their names are case-insensitive. */
