@@ -36,7 +36,6 @@ export const bunDifferences: readonly BunDifference[] = [
   {
     why: 'Bun sends a stream that is complete at once with its length, not in chunks.',
     cases: [
-      'a stream that begins during shutdown ends completely',
       'a streamed response on a closing connection is chunked and has one Connection: close',
       'a streamed response with an empty chunk is complete',
       'the framing of a response fits its status, method and body, and the connection serves the next request',

@@ -1,9 +1,10 @@
-import { describe, expect, it } from 'vitest';
-import { RequestHead } from './request.ts';
+import { describe, expect, it, vi } from 'vitest';
 import { adapters, dial, ok } from './testing/dial.ts';
 
-// The first test, since the Host of a request is compared with the last valid one of the process.
-it('the first request is rejected if it has an empty Host and another one', () => {
+it('the first request of a process is rejected if it has an empty Host and another one', async () => {
+  // The module keeps the last valid Host of the process.
+  vi.resetModules();
+  const { RequestHead } = await import('./request.ts');
   const head = new RequestHead();
   head.clear();
   head.add('host', '');

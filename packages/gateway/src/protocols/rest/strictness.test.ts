@@ -81,6 +81,27 @@ describe('strictness', () => {
       '/a?q=5',
       { q: 5 },
     ],
+    [
+      'an object that a function reads first',
+      get,
+      z.preprocess((value) => value, numeric),
+      '/a?n=5',
+      { n: 5 },
+    ],
+    [
+      'an object that is piped into another',
+      get,
+      z.object({ n: z.unknown() }).pipe(z.object({ n: z.int() })),
+      '/a?n=5',
+      { n: 5 },
+    ],
+    [
+      'an object whose output a function changes',
+      get,
+      numeric.transform(({ n }) => ({ n: n + 1 })),
+      '/a?n=5',
+      { n: 6 },
+    ],
     ['a set', get, z.object({ q: z.set(z.string()).optional() }), '/a', {}],
     ['lists of objects', get, z.object({ q: z.array(z.object({})).optional() }), '/a', {}],
     [
