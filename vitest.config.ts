@@ -125,7 +125,7 @@ const briefSuites = [
   'anyRouter/anyRouter',
   'differential/differential',
   'edge/{limits,requestRecords}',
-  'mcp/{calls,clients}',
+  'mcp/{calls,clients,stopping}',
   'trpcClients/gateway',
   'sockets/stopping',
 ].map((name) => `${suites}${name}.test.ts`);
