@@ -126,6 +126,7 @@ const briefSuites = [
   'differential/differential',
   'edge/{limits,requestRecords}',
   'mcp/{calls,clients,stopping}',
+  'stops/stops',
   'trpcClients/gateway',
   'sockets/stopping',
 ].map((name) => `${suites}${name}.test.ts`);
