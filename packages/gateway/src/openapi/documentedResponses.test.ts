@@ -170,7 +170,7 @@ describe('the documented headers of an operation', () => {
   });
 
   it('an operation with scopes names them for each scheme that has scopes', async () => {
-    const other = apiKey({ header: 'x-key', verify: () => undefined, scopes: () => [] });
+    const other = apiKey({ header: 'X-Key', verify, scopes: () => ['a'] });
     const { security } = await operationOf({ authentication: [scoped, other] }, { scopes: ['a', 'b'] });
     expect(security).toEqual([{ bearer: ['a', 'b'] }, { [other.name]: ['a', 'b'] }]);
   });

@@ -155,6 +155,15 @@ describe('strictness', () => {
     });
   });
 
+  it('an object in brackets may have 100 levels, and not 101', async () => {
+    const statusOf = async (levels: number) => {
+      let member: z.ZodType = z.string();
+      for (let level = 0; level < levels; level += 1) member = z.object({ a: member });
+      return (await send({}, get, [z.object({ q: member })], `/a?q${'[a]'.repeat(levels)}=x`)).status;
+    };
+    expect([await statusOf(100), await statusOf(101)]).toEqual([200, 400]);
+  });
+
   it('lenient keeps the limit of depth', async () => {
     const body = `{"a":${'['.repeat(200)}${']'.repeat(200)}}`;
     const { status } = await send(
