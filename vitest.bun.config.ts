@@ -15,8 +15,8 @@ export default defineConfig({
     include: [
       'packages/gateway/src/adapters/{bun,server}/*.test.ts',
       'packages/gateway/test/{adapterDifferences,anyRouter/anyRouter,sockets/stopping,trpcClients/gateway}.test.ts',
-      'packages/gateway/test/edge/*.test.ts',
-      'packages/gateway/test/mcp/{calls,clients,credentials,wire}.test.ts',
+      'packages/gateway/test/{edge,stops}/*.test.ts',
+      'packages/gateway/test/mcp/{calls,clients,credentials,stopping,wire}.test.ts',
     ],
     // Clients that pipeline or send without an end: Bun has no limits for them.
     exclude: ['packages/gateway/src/adapters/server/{floods,headRejection,rejections}.test.ts'],

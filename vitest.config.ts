@@ -128,7 +128,8 @@ const briefSuites = [
   'anyRouter/anyRouter',
   'differential/differential',
   'edge/{forgedRequests,hooks,limits,requestRecords}',
-  'mcp/{calls,clients}',
+  'mcp/{calls,clients,stopping}',
+  'stops/stops',
   'trpcClients/gateway',
   'sockets/stopping',
 ].map((name) => `${suites}${name}.test.ts`);

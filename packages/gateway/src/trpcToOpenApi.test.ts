@@ -100,6 +100,12 @@ test('trpcToOpenApi serves the paths, statuses and document of trpc-to-openapi, 
   const options = {
     router: own.router({
       things: own.router({
+        parts: own.router({
+          list: own.procedure
+            .meta({ openapi: { method: 'GET', path: '/things/parts' } })
+            .output(z.void())
+            .query(() => {}),
+        }),
         remove: own.procedure
           .meta({ openapi: { method: 'DELETE', path: '/things/{id}' } })
           .input(z.object({ id: z.string() }))
@@ -117,6 +123,7 @@ test('trpcToOpenApi serves the paths, statuses and document of trpc-to-openapi, 
   expect(await gateway.document()).toMatchObject({
     components: { securitySchemes: { Authorization: { type: 'http', scheme: 'bearer' } } },
     paths: {
+      '/things/parts': { get: { operationId: 'things-parts-list' } },
       '/things/{id}': { delete: { operationId: 'things-remove', security: [{ Authorization: [] }] } },
     },
   });

@@ -87,6 +87,15 @@ const differences = [
     official: false,
   },
   {
+    name: 'the Content-Length of a HEAD whose GET is a stream',
+    reason: 'Bun adds 0 to a response without a body, though the length is unknown (RFC 9110 §8.6).',
+    observe: async () => {
+      const { send } = await startEdge();
+      return (await send('/v1/drip', { method: 'HEAD' })).headers.get('content-length') ?? 'none';
+    },
+    observed: { uws: 'none', node: 'none', bun: '0', fetch: 'none' },
+  },
+  {
     name: 'a connection after a chunked request',
     reason: 'uWebSockets.js would read trailers as the next request.',
     observe: async ({ server }) => {

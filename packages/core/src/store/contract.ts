@@ -780,6 +780,13 @@ export function storeContract(
         expect(await kinds.create({ name: 'Dogs' })).toMatchObject({ name: 'Dogs' });
       });
 
+      test('update with null stores null in a nullable field, and removes another optional field', async () => {
+        const { id } = await kinds.create({ name: 'Dogs', note: 'a', size: 1 });
+        const updated = await kinds.update(id, { note: null, size: null });
+        expect(updated).toEqual({ id, version: 2, name: 'Dogs', note: null });
+        expect(await kinds.get(id)).toEqual(updated);
+      });
+
       test('update increments the version of a record', async () => {
         const { id } = await kinds.create({ name: 'Dogs' });
         await kinds.update(id, { note: 'a' });

@@ -1,5 +1,13 @@
 import { startFaultyFront, type Fault } from '@petstore/testing/faultyFront';
-import { createTRPCClient, httpBatchLink, httpLink, splitLink, TRPCClientError } from '@trpc/client';
+import {
+  createTRPCClient,
+  createTRPCUntypedClient,
+  httpBatchLink,
+  httpLink,
+  splitLink,
+  TRPCClientError,
+} from '@trpc/client';
+import { observable } from '@trpc/server/observable';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
@@ -282,4 +290,34 @@ it('callHeaders sends no Grpc-Timeout if timeoutMs is Infinity', async () => {
   const started = await start([], { timeoutMs: Infinity });
   await started.client.list.query();
   expect(timeoutsOf(started)).toEqual([NaN]);
+});
+
+it('a query with an idempotency key in its context is sent in a batch, without the key', async () => {
+  const started = await start([]);
+  const options = { context: { idempotencyKey: 'key-1' } };
+  await Promise.all([
+    started.client.list.query(undefined, options),
+    started.client.list.query(undefined, options),
+  ]);
+  expect(keysOf(started)).toEqual([undefined]);
+});
+
+it('safeRetryLink passes a subscription on unchanged: it has no timeout, and its error is not retried', async () => {
+  const passed: unknown[] = [];
+  const client = createTRPCUntypedClient<Router>({
+    links: [
+      safeRetryLink({ timeoutMs: 20 }),
+      () =>
+        ({ op }) =>
+          observable((observer) => {
+            passed.push(op.context);
+            setTimeout(() => observer.error(TRPCClientError.from(new TypeError('fetch failed'))), 60);
+          }),
+    ],
+  });
+  const error = await new Promise<Error>((resolve) => {
+    client.subscription('ticks', undefined, { onError: resolve });
+  });
+  expect(error.message).toBe('fetch failed');
+  expect(passed).toEqual([{}]);
 });

@@ -72,6 +72,11 @@ export interface BodyStream extends AsyncIterable<Uint8Array> {
    * it.
    */
   end?(): void;
+  /**
+   * Ends a body that is a call of its own, and so has no `end`, with an error for its client. Adapters call it at the
+   * deadline of a shutdown, and then send what is left of the body.
+   */
+  expire?(): void;
 }
 
 /** Whether a value is an async iterable, such as an async generator or a stream. */
@@ -137,6 +142,7 @@ export function reportedStream(source: BodyStream, onEnd: (error?: unknown) => v
       };
     },
     ...(source.end && { end: () => source.end?.() }),
+    ...(source.expire && { expire: () => source.expire?.() }),
   };
 }
 

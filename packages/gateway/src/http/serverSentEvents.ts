@@ -19,6 +19,11 @@ export interface EventFormat {
    * stream ends without an event.
    */
   readonly revoked?: () => string;
+  /**
+   * Reports that the server stops before the stream is complete, and formats the event that ends it. Such a stream is not
+   * ended before the deadline of the stop. Default: the stream ends after the current event, as its client continues it.
+   */
+  readonly expired?: () => string;
 }
 
 /** Times of an event stream in milliseconds; `undefined`: never. */
@@ -67,7 +72,12 @@ export class ServerSentEvents extends TextStream {
   }
 
   end(): void {
-    this.cut();
+    if (!this.#format.expired) this.cut();
+  }
+
+  expire(): void {
+    const { expired } = this.#format;
+    if (!this.isLast && expired) this.#endEarly(expired);
   }
 
   protected override onPull(): void {
@@ -77,9 +87,7 @@ export class ServerSentEvents extends TextStream {
   protected override onRevoked(): void {
     const { revoked } = this.#format;
     if (this.isLast || !revoked) return this.cut();
-    this.#abort();
-    this.#returnIterator();
-    this.#endWith(revoked);
+    this.#endEarly(revoked);
   }
 
   protected override onEnd(isCut: boolean): void {
@@ -125,6 +133,13 @@ export class ServerSentEvents extends TextStream {
       if (isFormatting) this.#returnIterator();
       this.#endWith(() => this.#format.error(cause));
     }
+  }
+
+  /** Ends the subscription, and the stream with a last event. */
+  #endEarly(lastEvent: () => string): void {
+    this.#abort();
+    this.#returnIterator();
+    this.#endWith(lastEvent);
   }
 
   /** Ends the stream with a last event. */

@@ -170,6 +170,12 @@ describe('the documented headers of an operation', () => {
     expect(security).toEqual([{ bearer: ['a', 'b'] }]);
   });
 
+  it('an operation with scopes names them for each scheme that has scopes', async () => {
+    const other = apiKey({ header: 'X-Key', verify, scopes: () => ['a'] });
+    const { security } = await operationOf({ authentication: [scoped, other] }, { scopes: ['a', 'b'] });
+    expect(security).toEqual([{ bearer: ['a', 'b'] }, { [other.name]: ['a', 'b'] }]);
+  });
+
   it.each([
     ['always, if each scheme has one for missing scopes', scoped, true],
     ['sometimes, if another scheme has none', [scoped, key], undefined],

@@ -106,6 +106,18 @@ describe('the option openapi', () => {
     await expect(gatewayOf(router, { openapi: true })).rejects.toThrow(sentence);
   });
 
+  it('a default path has a segment for each router', async () => {
+    const names = t.router({ first: t.procedure.query(() => 1) });
+    const { send, operations } = await gatewayOf(
+      t.router({ books: t.router({ authors: t.router({ names }) }) }),
+      {
+        openapi: true,
+      },
+    );
+    expect(await operations()).toEqual(['GET /books/authors/names/first']);
+    expect(await send('GET', '/v1/books/authors/names/first')).toEqual([200, 1]);
+  });
+
   it('a default path may begin with the base path', async () => {
     const { send } = await gatewayOf(t.router({ v1: t.router({ ping: t.procedure.query(() => 1) }) }), {
       openapi: true,

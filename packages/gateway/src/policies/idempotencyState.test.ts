@@ -320,4 +320,19 @@ describe('a state that fails', () => {
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await reserve('second')).toBeUndefined();
   });
+
+  it('responses that were not stored until their keys expired no longer count as waiting', async () => {
+    const { end, idempotencyState, reserve } = startFailing();
+    const reserved = { key: 'key', value: '', caller: '' };
+    const stores = Promise.allSettled(
+      Array.from({ length: 5 }, async () => idempotencyState.store(reserved, 'x'.repeat(7_000_000))),
+    );
+    await vi.advanceTimersByTimeAsync(1500);
+    await stores;
+    await expect(reserve('second')).rejects.toThrow('The state has yet to store or remove');
+    await vi.advanceTimersByTimeAsync(86_420_000);
+    await expect(reserve('second')).rejects.toThrow(lost());
+    end();
+    expect(await reserve('second')).toBeUndefined();
+  });
 });

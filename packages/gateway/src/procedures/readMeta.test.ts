@@ -11,7 +11,6 @@ const defaults = {
   deadlineMs: undefined,
   rateLimitCost: 1,
   idempotent: undefined,
-  errors: undefined,
 };
 const openapi = { method: 'GET', path: '/a' } as const;
 

@@ -166,7 +166,7 @@ describe('a response of bytes', () => {
     expect(new Uint8Array(await response.arrayBuffer())).toEqual(png);
   });
 
-  it('a stream that yields a string aborts the connection, so that the client does not accept a part as complete', async () => {
+  it('a stream that yields a string is cancelled and aborts the connection, so that the client does not accept a part as complete', async () => {
     const begun = records.length;
     await expect(get('/bytes/text').then((response) => response.arrayBuffer())).rejects.toThrow(
       // The errors of clients over a port and in process.
@@ -179,6 +179,7 @@ describe('a response of bytes', () => {
         error: expect.any(TypeError),
       }),
     );
+    await vi.waitFor(() => expect(cancelled.texts).toBe(1));
   });
 
   it('a file stream is closed after GET and after HEAD', async () => {

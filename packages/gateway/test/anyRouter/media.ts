@@ -22,8 +22,8 @@ export const png = new Uint8Array([137, 80, 78, 71, 0, 255]);
 /** The files that `file` has opened. */
 export const files: ReadStream[] = [];
 
-/** Counts the streams of `endless` that were cancelled. */
-export const cancelled = { streams: 0 };
+/** Counts the streams of `endless` and of `text` that were cancelled. */
+export const cancelled = { streams: 0, texts: 0 };
 
 /** Counts the subscriptions of `quiet` and `unlisted` that run. */
 export const quiet = { running: 0 };
@@ -105,8 +105,13 @@ export const mediaRouter = t.router({
       }
     }),
   text: bytes('/bytes/text').query(async function* () {
-    yield png;
-    yield 'a,b' as unknown as Uint8Array;
+    try {
+      yield png;
+      yield 'a,b' as unknown as Uint8Array;
+      for (;;) yield png;
+    } finally {
+      cancelled.texts += 1;
+    }
   }),
   file: bytes('/bytes/file').query(() => {
     const stream = createReadStream(fileURLToPath(import.meta.url));

@@ -26,6 +26,12 @@ describe('parameters of queries', () => {
     ]);
     expect(records.map(({ limit }) => limit)).toEqual([undefined, 'query-parameters', 'query-parameters']);
   });
+
+  it.each(['/v1/list', '/trpc/list'])('empty parameters of %s count too', async (target) => {
+    const { send } = await startEdge();
+    const statusOf = async (count: number) => (await send(`${target}?${'&'.repeat(count - 1)}`)).status;
+    expect([await statusOf(1000), await statusOf(1001)]).toEqual([200, 400]);
+  });
 });
 
 describe('fields of forms', () => {

@@ -33,6 +33,23 @@ describe('rateLimit', () => {
     });
   });
 
+  it('a call counts as its rateLimitCost over REST, tRPC, in a batch and on a WebSocket', async () => {
+    const { send, dial } = await startLimited(20, 3600);
+    const left = async (target: string) => policyOf(await send(target))[1]?.split(';')[1];
+    expect(await left('/v1/costly')).toBe('r=17');
+    expect(await left('/trpc/costly')).toBe('r=14');
+    expect(await left('/trpc/costly,list,costly?batch=1')).toBe('r=7');
+    const { call } = await dial();
+    expect(await call({ id: 1, method: 'query', params: { path: 'costly' } })).toMatchObject({
+      id: 1,
+      result: { data: 3 },
+    });
+    expect(await left('/v1/list')).toBe('r=2');
+    // More than is left.
+    expect((await send('/v1/costly')).status).toBe(429);
+    expect((await send('/v1/list')).status).toBe(200);
+  });
+
   it('rateLimit counts calls of unknown procedures, alone, in a batch and with a known one', async () => {
     const { send } = await startLimited(10);
     expect(policyOf(await send('/trpc/nowhere'))[1]).toBe('"default";r=9;t=6');

@@ -78,6 +78,15 @@ describe('maxResponseBytes', () => {
     },
   );
 
+  it('the results of a batch may have maxResponseBytes together, and not one byte more', async () => {
+    const { send } = await startEdge({ maxResponseBytes: 1000 });
+    // The comma and the last bracket of a batch do not count.
+    const largest = await send(batchOf('large', [400, 559]));
+    expect([largest.status, (await largest.arrayBuffer()).byteLength]).toEqual([200, 1002]);
+    const larger = await send(batchOf('large', [400, 560]));
+    expect(statuses(await larger.json())).toEqual([200, 413]);
+  });
+
   it.each(['late', 'l%61te'])(
     'a batch of %s whose first result is over maxResponseBytes is answered with 413',
     async (name) => {

@@ -39,6 +39,10 @@ function createRouter(counters: Counters) {
       .input(z.object({ tag: z.array(z.string()).optional() }).optional())
       .output(z.int())
       .query(({ input }) => input?.tag?.length ?? 0),
+    costly: t.procedure
+      .meta({ rateLimitCost: 3, openapi: { method: 'GET', path: '/costly' } })
+      .output(z.int())
+      .query(() => 3),
     write: t.procedure
       .meta({ openapi: { method: 'POST', path: '/write' } })
       .input(z.object({ value: z.json() }))

@@ -31,9 +31,9 @@ it('an output that cannot be encoded in JSON lines ends the response, and is rep
     const response = await server.fetch(`${server.origin}/trpc/fine,circular?batch=1`, { headers });
     return response.text();
   };
-  await expect(read()).rejects.toThrow(/terminated|circular/);
+  await expect(read()).rejects.toThrow(/terminated|circular|ECONNRESET/);
   await expect
     .poll(() => records)
-    .toMatchObject([{ error: { message: expect.stringContaining('circular') } }]);
+    .toMatchObject([{ error: { message: expect.stringMatching(/circular|cyclic/) } }]);
   expect(seen).toEqual(['onError INTERNAL_SERVER_ERROR', 'trpc.onError INTERNAL_SERVER_ERROR']);
 });

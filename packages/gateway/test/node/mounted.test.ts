@@ -36,6 +36,13 @@ const router = t.router({
     .input(Text)
     .output(Text)
     .mutation(({ input }) => input),
+  changeText: t.procedure
+    .meta({
+      openapi: { method: 'PATCH', path: '/texts/{name}', contentTypes: ['application/merge-patch+json'] },
+    })
+    .input(z.object({ name: z.string(), note: z.string().nullable() }))
+    .output(z.unknown())
+    .mutation(({ input }) => input),
   echo: t.procedure.input(z.unknown()).mutation(({ input }) => ({ input })),
   count: t.procedure.subscription(async function* ({ signal }) {
     subscriptions += 1;
@@ -238,6 +245,19 @@ describe('nodeHandler after a body parser', () => {
   ])('nodeHandler reads a body that a parser has left as %s', async (_what, parser) => {
     const base = await listenAfterParsers((app) => app.use(parser));
     expect(await postJson(`${base}/v1/texts`, '{"name":"ü"}')).toEqual([200, { name: 'ü' }]);
+  });
+
+  it.each<[what: string, parser: RequestHandler]>([
+    ['parsed', express.json({ type: '*/*+json' })],
+    ['left as text', express.text({ type: '*/*+json' })],
+  ])('nodeHandler reads a merge patch that a parser has %s', async (_what, parser) => {
+    const base = await listenAfterParsers((app) => app.use(parser));
+    const response = await fetch(`${base}/v1/texts/small`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: '{"note":null}',
+    });
+    expect([response.status, await response.json()]).toEqual([200, { name: 'small', note: null }]);
   });
 
   it.each<[what: string, parser: RequestHandler]>([

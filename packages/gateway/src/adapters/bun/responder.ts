@@ -66,6 +66,17 @@ export class BunResponder {
     for (const stream of this.#streams) stream.end?.();
   }
 
+  /** Called at the deadline of the stop. @returns whether a stream has a last event to send */
+  expire(): boolean {
+    let isExpiring = false;
+    for (const stream of this.#streams) {
+      if (!stream.expire) continue;
+      stream.expire();
+      isExpiring = true;
+    }
+    return isExpiring;
+  }
+
   /** Counts work as in flight until its promise settles. */
   count(work: Promise<unknown>): void {
     this.#running += 1;

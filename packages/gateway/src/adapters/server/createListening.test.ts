@@ -6,7 +6,7 @@ import { ok } from './testing/dial.ts';
 it('close with deadlineMs: 0 cuts off calls at once, and stops the server only once', async () => {
   let ends = 0;
   const { close } = createListening({
-    responder: { inFlight: 2, drain() {} },
+    responder: { inFlight: 2, drain() {}, expire: () => false },
     sockets: new OpenSockets({ handle: () => ok() }),
     connections: () => 1,
     stopListening() {},

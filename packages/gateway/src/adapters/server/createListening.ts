@@ -4,7 +4,7 @@ import type { CloseOptions, Listening } from './serveOptions.ts';
 
 /** The parts of a server. */
 interface Server {
-  readonly responder: { readonly inFlight: number; drain(): void };
+  readonly responder: { readonly inFlight: number; drain(): void; expire(): boolean };
   readonly sockets: OpenSockets;
   /** Returns the number of open HTTP connections, without WebSockets. */
   connections(): number;
@@ -16,6 +16,9 @@ interface Server {
 
 /** Interval at which a stopping server checks whether its connections and calls have ended. */
 const checkMs = 5;
+
+/** Time in which the last events of streams that end at the deadline are sent, in milliseconds. */
+const lastEventsMs = 250;
 
 /** Creates what the servers of all adapters return. `close` stops a server once. */
 export function createListening(server: Server): Pick<Listening, 'inFlight' | 'connections' | 'close'> {
@@ -42,6 +45,7 @@ export function createListening(server: Server): Pick<Listening, 'inFlight' | 'c
       await new Promise(setImmediate);
     } while (!hasNoCalls() && isWithin(deadlineMs));
     const cutOff = inFlight();
+    if (responder.expire()) await waitUntil(() => responder.inFlight === 0, deadlineMs + lastEventsMs);
     sockets.closeAll();
     server.end();
     return cutOff;

@@ -105,6 +105,17 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     for (const stream of this.#streams) stream.end?.();
   }
 
+  /** Called at the deadline of the stop. @returns whether a stream has a last event to send */
+  expire(): boolean {
+    let isExpiring = false;
+    for (const stream of this.#streams) {
+      if (!stream.expire) continue;
+      stream.expire();
+      isExpiring = true;
+    }
+    return isExpiring;
+  }
+
   /**
    * Handles a request, in the callback of its parser. A small body is received first.
    * @param isBehind whether the request must wait until the next turn of the event loop for one that it was pipelined

@@ -37,7 +37,7 @@ const rows = [200, 201, 204, 205, 304, 404].flatMap((status) =>
         // RFC 9110 §8.6. The length of a stream is unknown. A 205 has the length 0, since its status does not end it
         // (RFC 9112 §6.3).
         length: hasNoLength || (isStream && !isEmpty) ? undefined : Buffer.byteLength(isEmpty ? '' : text),
-        isChunked: isStream && !isEmpty && method !== 'HEAD',
+        isStreamed: isStream && !isEmpty,
       }));
     }),
   ),
@@ -65,10 +65,14 @@ function readChunks(text: string): [body: string, rest: string] {
   }
 }
 
-describe.each(adapters)('on $adapter', ({ listen }) => {
+describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
   it('the framing of a response fits its status, method and body, and the connection serves the next request', async () => {
     const listening = await listen(handle);
-    for (const [index, { name, method, status, body, length, isChunked }] of rows.entries()) {
+    for (const [index, row] of rows.entries()) {
+      const { name, method, status, body, isStreamed } = row;
+      const isChunked = isStreamed && method !== 'HEAD' && adapter !== 'Bun';
+      // Bun sends a stream that is complete at once with its length, and a stream that HEAD leaves out with the length 0.
+      const length = isStreamed && adapter === 'Bun' ? body.length : row.length;
       const { socket, text } = await dial(listening, { encoding: 'latin1' });
       const framing = method === 'POST' ? 'Content-Length: 0\r\n' : '';
       socket.write(`${method} /${index} HTTP/1.1\r\nHost: x\r\n${framing}\r\n`);

@@ -143,7 +143,8 @@ export interface Listening {
    * Shuts the server down gracefully. It accepts no new connections, every response has `Connection: close`, event
    * streams end after the current event, and WebSockets close after their calls have completed; further queries and
    * mutations on them are answered with 503. It waits for calls in flight until `deadlineMs` and for idle connections
-   * until `graceMs`, then closes the remaining connections.
+   * until `graceMs`, then closes the remaining connections. Tools that stream (MCP) count as calls: at the deadline they
+   * get a result with 503, for which it waits 250 ms longer.
    * @returns the number of calls that were cut off at the deadline
    */
   close(options?: CloseOptions): Promise<number>;

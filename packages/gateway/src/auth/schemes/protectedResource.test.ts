@@ -10,7 +10,7 @@ import type { ProtectedResourceOptions } from './bearer.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const router = t.router({
-  write: t.procedure.meta({ scopes: ['notes:write', 'notes:read'] }).mutation(() => 1),
+  write: t.procedure.meta({ scopes: ['notes:read', 'notes:write'] }).mutation(() => 1),
   read: t.procedure.meta({ scopes: ['notes:read'] }).query(() => 1),
 });
 

@@ -1,4 +1,4 @@
-import { isTrackedEnvelope } from '@trpc/server';
+import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObject } from '../../http/isObject.ts';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { OutgoingResponse } from '../../http/response.ts';
@@ -11,6 +11,13 @@ import type { ToolCall } from './tools.ts';
 /** The longest progress token that is sent back, in characters. */
 const maxTokenLength = 256;
 
+/** The error of a call that the server cuts at the deadline of its stop. */
+export const stoppedError = new TRPCError({
+  code: 'SERVICE_UNAVAILABLE',
+  message:
+    'The server stopped before the call was complete. Which part of it has run is unknown. Another call starts from the beginning.',
+});
+
 /**
  * Creates the format of the stream of a subscription: each value is progress, if the client asks for it, and the last one
  * is the result.
@@ -18,7 +25,12 @@ const maxTokenLength = 256;
  */
 export function progressFormat(
   { id, maxBytes, meta, tool }: ToolCall,
-  results: { end(last: unknown): string; error(cause: unknown): string; revoked(): string },
+  results: {
+    end(last: unknown): string;
+    error(cause: unknown): string;
+    revoked(): string;
+    expired(): string;
+  },
 ): EventFormat {
   const { progressToken } = meta;
   // Each event repeats it.
@@ -44,6 +56,7 @@ export function progressFormat(
       }),
     error: (cause) => messageEvent(resultMessage(results.error(cause), id)),
     revoked: () => messageEvent(resultMessage(results.revoked(), id)),
+    expired: () => messageEvent(resultMessage(results.expired(), id)),
   };
 }
 

@@ -19,7 +19,7 @@ import { recordError, report } from '../requestErrors.ts';
 import { RequestRun } from '../requestRun.ts';
 import { answer, type Catalog } from './answers.ts';
 import { readMessage, type Message } from './message.ts';
-import { progressFormat } from './eventStream.ts';
+import { progressFormat, stoppedError } from './eventStream.ts';
 import { errorCodes, errorResponse, eventStreamType, resultResponse, withId } from './responses.ts';
 import { errorResult, outputResult, shownError } from './toolResult.ts';
 import type { ToolCall } from './tools.ts';
@@ -162,6 +162,8 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
       end: (last) => outputResult(last, call),
       error: (cause) => this.#failure(settings.toError(cause)),
       revoked: () => this.#failure(revokedError()),
+      // A client could not repeat a request without a response, and would wait for it.
+      expired: () => this.#failure(stoppedError),
     });
     const body = new ServerSentEvents(iterator, format, {
       pingMs: settings.pingMs ?? defaultPingMs,
@@ -188,7 +190,8 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     const { context, settings } = this;
     report(settings.reportError, error, context);
     const shown = shownError(error, this.#call.tool.procedure.errors);
-    recordError(error, shown.status, context);
+    // A stop is no error of the service.
+    if (error !== stoppedError) recordError(error, shown.status, context);
     return errorResult(shown, this.#call, context);
   }
 

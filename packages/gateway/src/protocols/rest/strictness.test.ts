@@ -81,6 +81,27 @@ describe('strictness', () => {
       '/a?q=5',
       { q: 5 },
     ],
+    [
+      'an object that a function reads first',
+      get,
+      z.preprocess((value) => value, numeric),
+      '/a?n=5',
+      { n: 5 },
+    ],
+    [
+      'an object that is piped into another',
+      get,
+      z.object({ n: z.unknown() }).pipe(z.object({ n: z.int() })),
+      '/a?n=5',
+      { n: 5 },
+    ],
+    [
+      'an object whose output a function changes',
+      get,
+      numeric.transform(({ n }) => ({ n: n + 1 })),
+      '/a?n=5',
+      { n: 6 },
+    ],
     ['a set', get, z.object({ q: z.set(z.string()).optional() }), '/a', {}],
     ['lists of objects', get, z.object({ q: z.array(z.object({})).optional() }), '/a', {}],
     [
@@ -132,6 +153,15 @@ describe('strictness', () => {
       next: { value: 1, next: { value: 0 } },
       lazy: [{ value: 0 }],
     });
+  });
+
+  it('an object in brackets may have 100 levels, and not 101', async () => {
+    const statusOf = async (levels: number) => {
+      let member: z.ZodType = z.string();
+      for (let level = 0; level < levels; level += 1) member = z.object({ a: member });
+      return (await send({}, get, [z.object({ q: member })], `/a?q${'[a]'.repeat(levels)}=x`)).status;
+    };
+    expect([await statusOf(100), await statusOf(101)]).toEqual([200, 400]);
   });
 
   it('lenient keeps the limit of depth', async () => {

@@ -122,6 +122,14 @@ describe('a procedure that produces several media types', () => {
     });
     expect(shape.records.at(-1)).toMatchObject({ status: 406, error: undefined });
   });
+
+  it('an Accept of 1024 characters is read, and a longer one is ignored', async () => {
+    const typeOf = async (length: number) => {
+      const accept = 'text/csv, x/'.padEnd(length, 'y');
+      return (await shape.rest('/pets', { headers: { accept } })).headers.get('content-type');
+    };
+    expect([await typeOf(1024), await typeOf(1025)]).toEqual(['text/csv; charset=utf-8', 'application/json']);
+  });
 });
 
 it('an error of a procedure with several media types is JSON with Vary: Accept, and an absent output is a 204', async () => {

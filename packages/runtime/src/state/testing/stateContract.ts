@@ -19,9 +19,19 @@ export function describeState(name: string, openState: OpenState, { tolerance = 
       expect(await other.add('other', 'second', 60_000)).toBeUndefined();
     });
 
-    it('exactly one of many concurrent adds of a key stores its value', async () => {
+    it.each([
+      ['a new key', async () => {}],
+      [
+        'a key that has expired',
+        async (state: State) => {
+          await state.add('key', 'expired', 1);
+          await sleep(10);
+        },
+      ],
+    ])('exactly one of many concurrent adds of %s stores its value', async (_, prepare) => {
       const { state, reopen } = await openState();
       const states = [state, await reopen()];
+      await prepare(state);
       const existing = await Promise.all(
         Array.from({ length: 40 }, async (_, at) => states[at % 2]?.add('key', String(at), 60_000)),
       );

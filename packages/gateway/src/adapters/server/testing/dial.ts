@@ -70,6 +70,15 @@ export async function dial(
 
 /** Creates a response with status 200. */
 export const ok = (body?: HttpResponse['body']): HttpResponse => ({ status: 200, headers: [], body });
+/** Matches the end of a streamed response with these chunks. Bun sends a stream that is complete at once with its length. */
+export function streamed(...chunks: readonly string[]): RegExp {
+  const text = chunks.join('');
+  const sizeOf = (chunk: string) => chunk.length.toString(16);
+  const separate = chunks.map((chunk) => `${sizeOf(chunk)}\r\n${chunk}\r\n`).join('');
+  const framed = `(?:${separate}|${sizeOf(text)}\r\n${text}\r\n)0\r\n\r\n$`;
+  const withLength = `\r\ncontent-length: ${text.length}\r\n(?:[^]*\r\n)?\r\n${text}$`;
+  return new RegExp(bun ? withLength : `\r\n\r\n${framed}`, 'i');
+}
 /** Returns a GET request as text. */
 export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
 /** Waits until a check no longer throws, at most 5 s. */

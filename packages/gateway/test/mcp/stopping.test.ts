@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { initTRPC } from '@trpc/server';
+import { createGateway, type RequestRecord } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
+import type { GatewayMeta } from 'trpc-gateway/meta';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { has, needs, serve } from '../servers.ts';
+import { call, errorOf, revisions } from './messages.ts';
+
+const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const tool = t.procedure.meta({ mcp: true });
+
+/** Serves tools that wait for the test. */
+async function start() {
+  const records: RequestRecord[] = [];
+  const running = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const seen = { aborted: 0 };
+  const gateway = await createGateway({
+    router: t.router({
+      // Ends once it is released.
+      finite: tool.subscription(async function* finite() {
+        yield { step: 1 };
+        running.resolve();
+        await release.promise;
+        yield { step: 2 };
+        await sleep(20);
+        yield { step: 3 };
+      }),
+      // Its stream begins once it is released.
+      late: tool.subscription(async () => {
+        running.resolve();
+        await release.promise;
+        return (async function* late() {
+          yield { step: 1 };
+          await sleep(20);
+          yield { step: 3 };
+        })();
+      }),
+      endless: tool.subscription(async function* endless({ signal }) {
+        signal?.addEventListener('abort', () => (seen.aborted += 1));
+        for (let step = 1; ; step += 1) {
+          if (signal?.aborted) return;
+          yield { step };
+          running.resolve();
+          await sleep(10);
+        }
+      }),
+      // Ignores its signal.
+      stuck: tool.subscription(async function* stuck({ signal }) {
+        signal?.addEventListener('abort', () => (seen.aborted += 1));
+        yield { step: 1 };
+        running.resolve();
+        await new Promise(() => {});
+      }),
+    }),
+    createContext: () => ({}),
+    document: { title: 'Tools', version: '1' },
+    mcp: mcp(),
+    onResponse: (record) => records.push(record),
+  });
+  const server = await serve(gateway);
+  onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
+  return { records, release, running: running.promise, seen, server };
+}
+
+const stopped = {
+  code: 'SERVICE_UNAVAILABLE',
+  status: 503,
+  message:
+    'The server stopped before the call was complete. Which part of it has run is unknown. Another call starts from the beginning.',
+};
+
+describe.each(revisions)('a stop in %s', (revision) => {
+  describe.each([{}, { progressToken: 'p' }])('with the metadata %j', (meta) => {
+    it.each(['finite', 'late'])('completes a call of %s within the deadline', async (name) => {
+      const { release, running, server } = await start();
+      const calling = call(server, name, {}, { revision, meta });
+      await running;
+      // `gateway.fetch` has nothing to stop.
+      const closing = server.close({ deadlineMs: 30_000, graceMs: 0 });
+      await sleep(50);
+      release.resolve();
+      expect((await calling).message).toMatchObject({ id: 1, result: { structuredContent: { step: 3 } } });
+      expect(await closing).toBe(0);
+    });
+
+    it.each(['endless', 'stuck'])('ends a call of %s at the deadline with a result', async (name) => {
+      needs('a port');
+      const { records, running, seen, server } = await start();
+      const calling = call(server, name, {}, { revision, meta });
+      await running;
+      expect(await server.close({ deadlineMs: 200, graceMs: 0 })).toBe(1);
+      const reply = await calling;
+      expect(errorOf(reply)).toEqual(stopped);
+      expect(reply.message).toMatchObject({ id: 1 });
+      expect(seen.aborted).toBe(1);
+      // As expected as the stop: it is no error of the service.
+      expect(records).toMatchObject([{ isStream: true, error: undefined }]);
+    });
+  });
+});
+
+it.runIf(has('a port'))('a stop without time ends each call that streams with a result', async () => {
+  const { running, server } = await start();
+  const calling = Promise.all(Array.from({ length: 20 }, (_, id) => call(server, 'endless', {}, { id })));
+  await running;
+  await expect.poll(() => server.inFlight()).toBe(20);
+  // The heads of all are sent.
+  await sleep(100);
+  expect(await server.close({ deadlineMs: 0, graceMs: 0 })).toBe(20);
+  for (const [id, reply] of (await calling).entries()) {
+    expect([reply.message?.id, errorOf(reply)]).toEqual([id, stopped]);
+  }
+});
