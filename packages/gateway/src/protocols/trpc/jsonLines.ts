@@ -7,7 +7,7 @@ import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../calls/deadlines.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
-import { isContainer } from '../../procedures/jsonDepth.ts';
+import { isContainer } from '../../procedures/jsonLimits.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { encodeError } from './trpcErrors.ts';
 
