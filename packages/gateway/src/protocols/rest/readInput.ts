@@ -226,8 +226,6 @@ export function createReadForm(operations: readonly Operation[], { maxQueryParam
     }
     const known = { get: (name: string) => elsewhere.get(name) ?? body.fields.get(name) };
     readers.set(procedure.path, (form) => {
-      const texts = [...form.values()].filter((value) => typeof value === 'string');
-      if (texts.length > maxQueryParameters) throw tooManyFields(maxQueryParameters);
       const issues: InputIssue[] = [];
       const input = readForm(form, known, issues);
       const converted = convertWhole(description, input) as object;
@@ -235,7 +233,10 @@ export function createReadForm(operations: readonly Operation[], { maxQueryParam
       throw inputError([...issues, ...otherIssues(description, converted, issues)]);
     });
   }
-  return (path: string, form: FormData): unknown => readers.get(path)?.(form) ?? form;
+  return (path: string, form: FormData): unknown => {
+    if ([...form.keys()].length > maxQueryParameters) throw tooManyFields(maxQueryParameters);
+    return readers.get(path)?.(form) ?? form;
+  };
 }
 
 type KnownFields = Pick<OperationBody['fields'], 'get'>;
