@@ -2,13 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { has } from '../servers.ts';
 import { seedMessage, testSeed } from '../testSeed.ts';
 import { Random } from '../trpcClients/random.ts';
-import { costlyInputs, startInputCost, textInput, type CostlyInput } from './inputCost.ts';
+import { costlyInputs, startInputCost, textInput, type CostlyInput, type TextInput } from './inputCost.ts';
 
 /** Number of inputs. `INPUT_COSTS=all npx vitest run packages/gateway/test/anyRouter/inputCost.test.ts` sends all. */
 const inputs = process.env['INPUT_COSTS'] ?? '60';
 
 /** Maximum processor time of a request, in milliseconds, with its client, which runs in the same process. */
 const maxMs = 250;
+
+/** With `strictness: 'report'`, an input is read, parsed and compared twice. */
+const maxMsOfReport = 400;
 
 let running: Awaited<ReturnType<typeof startInputCost>>;
 beforeAll(async () => void (running = await startInputCost()), 60_000);
@@ -18,7 +21,7 @@ afterAll(async () => void (await running.close()));
 async function costOf(protocol: keyof typeof running.send, input: CostlyInput): Promise<number> {
   let ms = Infinity;
   // Processor time includes that of the garbage collector and of cores shared with others: the least of 4 counts.
-  for (let attempt = 0; attempt < 4 && ms > maxMs; attempt += 1) {
+  for (let attempt = 0; attempt < 4 && ms > maxMsOf(protocol); attempt += 1) {
     const before = process.cpuUsage();
     // oxlint-disable-next-line no-await-in-loop -- one request at a time is measured
     await running.send[protocol](input);
@@ -27,6 +30,8 @@ async function costOf(protocol: keyof typeof running.send, input: CostlyInput): 
   }
   return ms;
 }
+
+const maxMsOf = (protocol: keyof typeof running.send) => (protocol === 'lenient' ? maxMsOfReport : maxMs);
 
 /** Lists the protocols that take an input. A WebSocket message has at most 64 KiB. */
 const protocolsOf = ({ json, procedure }: CostlyInput) =>
@@ -37,7 +42,7 @@ const protocolsOf = ({ json, procedure }: CostlyInput) =>
   );
 
 describe('the processor time of a request', () => {
-  it.each([
+  it.each<TextInput>([
     ['url', 'text', 'han', 63_000, Infinity],
     ['url', 'list', 'hanHost', 990_000, 750],
     ['url', 'names', 'hanFile', 990_000, 20_000],
@@ -53,16 +58,16 @@ describe('the processor time of a request', () => {
     ['templateOfTexts', 'list', '"x"', 200_000, 750],
     ['templateOfTextAndNumber', 'text', '"x1"', 20_000, Infinity],
     ['templateOfDigits', 'union', '"1"', 65_000, 750],
-  ] as const)(
+  ])(
     `is at most ${maxMs} ms for %s (%s) and the text %s of %d bytes in pieces of %d, over every protocol`,
     { timeout: 60_000 },
     async (...row) => {
-      const input = textInput(...row);
+      const input = textInput(row);
       const problems: string[] = [];
       for (const protocol of protocolsOf(input)) {
         // oxlint-disable-next-line no-await-in-loop -- one request at a time is measured
         const ms = await costOf(protocol, input);
-        if (ms > maxMs) problems.push(`${Math.round(ms)} ms over ${protocol}`);
+        if (ms > maxMsOf(protocol)) problems.push(`${Math.round(ms)} ms over ${protocol}`);
       }
       expect(problems).toEqual([]);
     },
@@ -83,7 +88,8 @@ describe('the processor time of a request', () => {
         // oxlint-disable-next-line no-await-in-loop -- one request at a time is measured
         const ms = await costOf(protocol, input);
         worst = Math.max(worst, ms);
-        if (ms > maxMs) problems.push(`${Math.round(ms)} ms: ${protocol}, ${input.name}. ${seedMessage}`);
+        if (ms > maxMsOf(protocol))
+          problems.push(`${Math.round(ms)} ms: ${protocol}, ${input.name}. ${seedMessage}`);
       }
       if (process.env['INPUT_COSTS'] !== undefined)
         process.stdout.write(`The slowest took ${Math.round(worst)} ms.\n${problems.join('\n')}\n`);

@@ -115,6 +115,11 @@ export const containers: Readonly<Record<string, z.ZodType>> = {
   discriminated: z.array(
     z.discriminatedUnion('a', [z.object({ a: z.literal(1) }), z.object({ a: z.literal('b'), d: z.url() })]),
   ),
+  transforms: z.array(text.transform(Number)),
+  unionsWithTransforms: z.array(
+    z.union([text.transform(Number), z.object({ a: text.transform(Number) }), z.boolean()]),
+  ),
+  preprocessed: z.preprocess((value) => value, z.array(z.union([text, z.null()]))),
   tuple: z.tuple([text], z.union([z.array(z.null()), z.object({})])),
 };
 
@@ -219,6 +224,8 @@ const manyValues: Readonly<Record<string, (bytes: number) => string>> = {
       '{"a":"b"}',
     ].map((unit) => [unit, (bytes: number) => `[${fill(unit, bytes)}]`]),
   ),
+  objectsOfNames: (bytes) =>
+    `[${Array.from({ length: Math.ceil(bytes / 9000) }, (_, at) => names(9000, String(at))).join()}]`,
   namesOfNumbers: (bytes) => names(bytes, '1'),
   namesOfTexts: (bytes) => names(bytes, '""'),
   namesOfLists: (bytes) => names(bytes, '[]'),
@@ -244,7 +251,7 @@ export function costlyInputs(random: Random): readonly (() => CostlyInput)[] {
     }));
     const texts = pairs(formats, hardTexts).map(([format, kind]) => () => {
       const place = random.pick(Object.keys(placesOfText));
-      return textInput(format, place, kind, size, random.pick(pieceSizes));
+      return textInput([format, place, kind, size, random.pick(pieceSizes)]);
     });
     return values.concat(texts);
   });
@@ -253,10 +260,11 @@ export function costlyInputs(random: Random): readonly (() => CostlyInput)[] {
 const pairs = (first: object, second: object) =>
   Object.keys(first).flatMap((one) => Object.keys(second).map((other) => [one, other] as const));
 
+/** A text of a size, in pieces of a size, at a place of a schema with a format. */
+export type TextInput = [format: string, place: string, kind: string, size: number, piece: number];
+
 /** Creates an input of texts. Those that JSON escapes are shorter. */
-export function textInput(
-  ...[format, place, kind, size, piece]: readonly [string, string, string, number, number]
-): CostlyInput {
+export function textInput([format, place, kind, size, piece]: TextInput): CostlyInput {
   const create = hardTexts[kind];
   const [, value] = placesOfText[place] ?? [];
   if (!create || !value) throw new Error(`${kind} or ${place} is unknown.`);

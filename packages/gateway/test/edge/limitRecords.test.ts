@@ -51,8 +51,8 @@ const cases: Readonly<Record<string, Exceeded>> = {
   'json-containers': {
     options: {},
     // The body and the list count too.
-    served: ['/v1/write', json({ value: Array(65_534).fill({}) })],
-    rejected: ['/v1/write', json({ value: Array(65_535).fill({}) })],
+    served: ['/v1/write', json({ value: Array.from({ length: 65_534 }, () => ({})) })],
+    rejected: ['/v1/write', json({ value: Array.from({ length: 65_535 }, () => ({})) })],
     status: 400,
   },
   'batch-size': {

@@ -106,7 +106,7 @@ describe('nested inputs', () => {
     'an input over %s can have 65,536 arrays and objects by default, and one with more is rejected with 400',
     async (protocol, target, body) => {
       const { post, records } = await startEdge();
-      const list = (length: number) => body(JSON.stringify(Array(length).fill([])));
+      const list = (length: number) => body(JSON.stringify(Array.from({ length }, () => [])));
       const most = protocol === 'a tRPC batch' ? 65_533 : 65_534;
       expect((await post(target, list(most))).status).toBe(200);
       const rejected = await post(target, list(most + 1));

