@@ -55,6 +55,8 @@ const schemas: Readonly<Record<string, z.ZodType>> = {
   'a template of texts': T(text, 'x', text, 'x', text, 'y').refine((value) => value.length < 8, 'long'),
   'a template with a start': T('a', text, '', text, null, text),
   'a template with a message': z.templateLiteral([text, 'xy', text], 'no'),
+  'a template in a template': T(T(text, 'x', text), T('x'), T(text, '-'), 'y'),
+  'a template in a union in a template': T(z.union([T(text, 'x', text, '-'), z.literal('a')]), 'y'),
   'a template of numbers': T(z.number(), '-', z.int(), '.', text),
   'a template of any parts': T(text.max(3), 'x', z.union([text, z.boolean()]), z.number(), 'y'),
 };
@@ -179,6 +181,14 @@ describe('boundTexts', () => {
       T(text, z.int()),
       'a'.repeat(199) + '1',
       'a'.repeat(200) + '1',
+      [],
+      placesProblem,
+    ],
+    [
+      'a template in a union in a template',
+      T(z.union([T(text, '-', text, '.'), z.literal('a')]), 'y'),
+      `${'-'.repeat(198)}.y`,
+      `${'-'.repeat(199)}.y`,
       [],
       placesProblem,
     ],

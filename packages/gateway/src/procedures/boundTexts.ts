@@ -135,23 +135,42 @@ const isTemplate = (def: z.core.$ZodTypeDef): def is z.core.$ZodTemplateLiteralD
   def.type === 'template_literal';
 
 /** A part of a template literal: a literal text, or the pattern of a schema. */
-type Part = string | { readonly source: string; readonly isAny: boolean };
+type Part = string | { readonly source: string; readonly isAny: boolean; readonly degree: number };
 
-function partOf(part: z.core.$ZodTemplateLiteralPart): Part {
-  if (typeof part !== 'object' || part === null) return String(part);
+/** Returns a part; those of a template literal in another one are its own. */
+function partsOf(part: z.core.$ZodTemplateLiteralPart): readonly Part[] {
+  if (typeof part !== 'object' || part === null) return [String(part)];
+  if (isTemplate(part._zod.def)) return part._zod.def.parts.flatMap(partsOf);
   const { def, pattern } = part._zod as z.core.$ZodStringFormatInternals;
-  const isAny = def.type === 'string' && def.pattern === undefined && !def.checks?.length;
-  return { source: pattern.source, isAny };
+  const isAny = (def.type as string) === 'string' && def.pattern === undefined && !def.checks?.length;
+  return [{ source: pattern.source, isAny, degree: degreeOf(part) }];
 }
+
+/** Returns how many unbounded parts follow each other in the pattern of a schema: more than 1 for a union of templates. */
+function degreeOf(schema: Schema): number {
+  const { def, innerType, pattern } = schema._zod as z.core.$ZodTypes['_zod'] & {
+    readonly innerType?: Schema;
+  };
+  if (def.type === 'union') return Math.max(...def.options.map((option) => degreeOf(option)));
+  if (isTemplate(def)) return def.parts.flatMap(partsOf).reduce((sum, part) => sum + degree(part), 0);
+  const inner = 'innerType' in def ? def.innerType : innerType;
+  return inner ? degreeOf(inner) : isUnboundedPattern(pattern?.source ?? '') ? 1 : 0;
+}
+
+const degree = (part: Part): number => (typeof part === 'object' ? part.degree : 0);
+
+/** Whether a pattern matches texts of any length. Characters that it quotes, or has in a class, do not count. */
+const isUnboundedPattern = (source: string): boolean =>
+  /[*+]|\{\d*,/.test(source.replaceAll(/\\.|\[(?:\\.|[^\]])*\]/g, ''));
 
 function boundTemplate(schema: Schema, def: z.core.$ZodTemplateLiteralDef): Schema {
   const parts: Part[] = [];
-  for (const part of def.parts.map(partOf)) {
+  for (const part of def.parts.flatMap(partsOf)) {
     const previous = parts.at(-1);
     if (typeof part === 'string' && typeof previous === 'string') parts.splice(-1, 1, previous + part);
     else if (part !== '') parts.push(part);
   }
-  if (parts.filter(isUnbounded).length < 2) return schema;
+  if (parts.reduce((sum, part) => sum + degree(part), 0) < 2) return schema;
   if (parts.every((part) => typeof part === 'string' || part.isAny))
     return literalsSchema(schema, def, parts);
   return withCheck(schema, [
@@ -161,10 +180,6 @@ function boundTemplate(schema: Schema, def: z.core.$ZodTemplateLiteralDef): Sche
         : undefined,
   ]);
 }
-
-/** Whether a part can match texts of any length. Characters that a pattern quotes, or has in a class, do not count. */
-const isUnbounded = (part: Part): boolean =>
-  typeof part === 'object' && /[*+]|\{\d*,/.test(part.source.replaceAll(/\\.|\[(?:\\.|[^\]])*\]/g, ''));
 
 /**
  * Returns a schema with the results and issues of a template literal whose other parts are any text. It takes linear time:
@@ -206,18 +221,21 @@ function matchesLiterals([first = '', ...others]: readonly string[], text: strin
 /** Returns in how many ways the unbounded parts can end within a text, except for the last of them. */
 function placesOf(parts: readonly Part[], text: string): number {
   let places = 1;
-  for (const [index, part] of parts.slice(0, parts.findLastIndex(isUnbounded)).entries()) {
+  for (const part of parts) places *= text.length ** Math.max(0, degree(part) - 1);
+  const last = parts.findLastIndex((part) => degree(part) > 0);
+  for (const [index, part] of parts.slice(0, last).entries()) {
     const next = parts[index + 1];
-    if (!isUnbounded(part) || places > maxPlaces) continue;
+    if (degree(part) === 0 || places > maxPlaces) continue;
     // A number ends before the first character that is not of a number.
-    if (typeof next === 'string' && isNumber(part) && !/^[\d.]/.test(next)) continue;
+    if (typeof next === 'string' && typeof part === 'object' && isNumber(part.source) && !/^[\d.]/.test(next))
+      continue;
     places *= typeof next === 'string' ? Math.max(1, countOf(next, text)) : text.length;
   }
   return places;
 }
 
-/** Whether a part is the pattern of a number of zod. */
-const isNumber = (part: Part) => typeof part === 'object' && part.source.startsWith(String.raw`^-?\d+`);
+/** Whether a pattern is that of a number of zod. */
+const isNumber = (source: string): boolean => source.startsWith(String.raw`^-?\d+`);
 
 /** Counts the places of a literal, up to `maxPlaces`. */
 function countOf(literal: string, text: string): number {

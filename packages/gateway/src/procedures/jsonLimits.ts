@@ -1,6 +1,6 @@
 import { LimitError } from './limitError.ts';
 
-export interface JsonLimits {
+interface JsonLimits {
   readonly maxJsonDepth: number;
   readonly maxJsonContainers: number;
 }

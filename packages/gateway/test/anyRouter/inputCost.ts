@@ -12,7 +12,7 @@ const text = z.string();
 const template = (...parts: Parameters<typeof z.templateLiteral>[0]) => z.templateLiteral(parts);
 
 /** Every format and every check of zod that reads a text, and the conversions of texts. */
-export const formats: Readonly<Record<string, z.ZodType>> = {
+const formats: Readonly<Record<string, z.ZodType>> = {
   string: text,
   url: z.url(),
   urlNormalized: z.url({ normalize: true }),
@@ -81,7 +81,8 @@ export const formats: Readonly<Record<string, z.ZodType>> = {
   templateOfEmails: template(z.email(), '.', z.email(), '-', text, 'y'),
   templateOfBounded: template(text.max(10_000), 'x', text.max(10_000), 'x', text.max(10_000), 'y'),
   templateOfUnions: template(z.union([text, z.number()]), 'x', text.optional(), 'y', z.boolean()),
-  templateOfTemplates: template(template(text, 'x'), template(text, 'x'), 'y'),
+  templateOfTemplates: template(template(text, 'x', text, 'x'), template(text, 'x'), 'y'),
+  templateOfUnionOfTemplates: template(z.union([template(text, 'x', text, 'x', text), z.literal('a')]), 'y'),
   templateOfBase64: template(z.base64(), z.base64url(), z.hex(), '!'),
 };
 
@@ -95,7 +96,7 @@ const node = z.object({
 });
 
 /** Schemas of many values. */
-export const containers: Readonly<Record<string, z.ZodType>> = {
+const containers: Readonly<Record<string, z.ZodType>> = {
   json,
   list,
   branch,
