@@ -8,12 +8,13 @@ const defaults: AllLimits = {
   maxResponseBytes: 16_777_216,
   maxQueryParameters: 1000,
   maxJsonDepth: 100,
+  maxJsonContainers: 65_536,
   maxInFlight: 1000,
   maxQueueMs: Infinity,
   callTimeoutMs: 30_000,
 };
 const names = Object.keys(defaults).filter(
-  (name) => !['maxQueryParameters', 'maxJsonDepth'].includes(name),
+  (name) => !['maxBodyBytes', 'maxQueryParameters', 'maxJsonDepth', 'maxJsonContainers'].includes(name),
 ) as (keyof Limits)[];
 
 it('limitsOf returns the documented default of each limit', () => {
@@ -25,6 +26,18 @@ it.each(names)('limitsOf takes a positive %s or Infinity, and leaves the other l
     expect(limitsOf({ [name]: value })).toEqual({ ...defaults, [name]: value });
   }
 });
+
+it.each([
+  [1, 65_536],
+  [1_048_577, 65_536],
+  [16_777_216, 1_048_576],
+  [Infinity, Infinity],
+])(
+  'limitsOf takes a maxBodyBytes of %s, and allows an array or object for each 16 bytes of it: %s',
+  (maxBodyBytes, maxJsonContainers) => {
+    expect(limitsOf({ maxBodyBytes })).toEqual({ ...defaults, maxBodyBytes, maxJsonContainers });
+  },
+);
 
 it.each([
   [100, 200],

@@ -1,6 +1,6 @@
 import { LimitError } from '../procedures/limitError.ts';
 
-/** Creates the error of a `multipart/form-data` form with too many text fields. */
+/** Creates the error of a `multipart/form-data` form with too many fields. */
 export const tooManyFields = (limit: number): LimitError =>
   new LimitError('query-parameters', {
     code: 'BAD_REQUEST',

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { $ZodAsyncError } from 'zod/v4/core';
+import { boundTexts } from '../procedures/boundTexts.ts';
 import { isObject } from '../http/isObject.ts';
 import { dateOf } from './convert.ts';
 import { hasDate } from './inspectJson.ts';
@@ -90,7 +91,7 @@ function hasOtherConstant(schema: Schema, value: unknown): boolean {
 function isValid(parser: z.core.$ZodType | undefined, value: unknown): boolean {
   if (parser === undefined) return true;
   try {
-    const payload = parser._zod.run({ value, issues: [] }, { async: false });
+    const payload = boundTexts(parser)._zod.run({ value, issues: [] }, { async: false });
     if (!(payload instanceof Promise)) return payload.issues.length === 0;
     // This function is synchronous and cannot await an asynchronous check: accept the first member with matching types.
     payload.catch(() => undefined);

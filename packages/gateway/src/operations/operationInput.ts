@@ -1,4 +1,5 @@
 import { reject } from '../http/gatewayError.ts';
+import { boundTexts } from '../procedures/boundTexts.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
 import { hasDate } from './inspectJson.ts';
@@ -33,7 +34,7 @@ export interface OperationInput {
   readonly body: OperationBody | undefined;
   /** Whether the input is a union of objects. */
   readonly isUnion: boolean;
-  /** The procedure's own schemas, of any library. */
+  /** The procedure's own schemas, of any library; those of zod with bounded texts. */
   readonly parsers: readonly StandardSchema[];
   /** The places that the metadata sets (`in`), except the body, by property; for error messages. */
   readonly places: ReadonlyMap<string, PropertyPlace>;
@@ -106,7 +107,7 @@ export function operationInput(
     headers,
     body,
     isUnion,
-    parsers: parsers.filter(isStandardSchema),
+    parsers: parsers.filter(isStandardSchema).map((parser) => (isZod(parser) ? boundTexts(parser) : parser)),
     places: new Map(
       properties.flatMap(({ field, place }) =>
         Object.hasOwn(rest.in ?? {}, field) && place.in !== 'body' ? [[field, place]] : [],

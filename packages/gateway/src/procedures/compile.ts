@@ -1,4 +1,5 @@
 import { TRPCError, type AnyTRPCProcedure } from '@trpc/server';
+import { boundTexts } from './boundTexts.ts';
 import { failureOf, marker, type Executable, type MiddlewareResult, type CallStep } from './execute.ts';
 import { boundIssues, inputFailure } from './inputError.ts';
 import { parseFunction, type Parser } from './parseFunction.ts';
@@ -74,7 +75,7 @@ function mapParsers(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): Read
 
 const inputSteps = (parser: Parser): readonly CallStep[] => [
   { kind: 'read' },
-  { kind: 'parse', parse: parseFunction(parser), toError: inputFailure },
+  { kind: 'parse', parse: parseFunction(parser, boundTexts), toError: inputFailure },
   { kind: 'merge' },
 ];
 

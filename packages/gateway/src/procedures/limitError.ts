@@ -8,7 +8,7 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
  * - `body-bytes`, `response-bytes`: 413. `url-bytes`: 414. `header-bytes`: 431. The adapter enforces the last two.
  * - `message-bytes` (413), `pings` and `unsent-bytes` (429) close a WebSocket: the client sent a message that is too
  *   large or too many pings, or does not read.
- * - `query-parameters`, `batch-size`, `json-depth`: 400.
+ * - `query-parameters`, `batch-size`, `json-containers`, `json-depth`: 400.
  */
 export type Limit =
   | 'batch-size'
@@ -17,6 +17,7 @@ export type Limit =
   | 'failed-attempts'
   | 'header-bytes'
   | 'in-flight'
+  | 'json-containers'
   | 'json-depth'
   | 'message-bytes'
   | 'pings'

@@ -15,11 +15,12 @@ type Parse = (value: unknown) => unknown;
  * side effects.
  *
  * A schema is compiled at the first call, since that takes 0.5 ms and a router may have a thousand schemas.
+ * @param prepare returns the schema that is compiled
  */
-export function parseFunction(parser: Parser): Parse {
+export function parseFunction(parser: Parser, prepare = (schema: z.core.$ZodType) => schema): Parse {
   let parse: Parse | undefined;
   return (value) => {
-    parse ??= isZod(parser) ? zodParseFunction(parser) : getParseFn(parser);
+    parse ??= isZod(parser) ? zodParseFunction(prepare(parser)) : getParseFn(parser);
     return parse(value);
   };
 }
@@ -163,7 +164,7 @@ function internalsOf(root: z.core.$ZodType): readonly Internals[] {
 }
 
 /** Yields the internals of a schema, and of those nested in it. A schema may be recursive, through a getter. */
-function* internalsIn(root: z.core.$ZodType): Generator<Internals> {
+export function* internalsIn(root: z.core.$ZodType): Generator<Internals> {
   const schemas = new Set([root]);
   for (const schema of schemas) {
     const { _zod } = schema as { readonly _zod: Internals & { readonly innerType?: z.core.$ZodType } };

@@ -48,6 +48,13 @@ const cases: Readonly<Record<string, Exceeded>> = {
     rejected: ['/v1/write', json({ value: nested(100) })],
     status: 400,
   },
+  'json-containers': {
+    options: {},
+    // The body and the list count too.
+    served: ['/v1/write', json({ value: Array.from({ length: 65_534 }, () => ({})) })],
+    rejected: ['/v1/write', json({ value: Array.from({ length: 65_535 }, () => ({})) })],
+    status: 400,
+  },
   'batch-size': {
     options: { trpc: { maxBatchSize: 2 } },
     served: [batchOf(2)],

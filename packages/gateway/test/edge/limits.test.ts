@@ -100,6 +100,30 @@ describe('nested inputs', () => {
     },
   );
 
+  it.each([
+    ['REST', '/v1/write', (value: string) => `{"value":${value}}`],
+    ['tRPC', '/trpc/write', (value: string) => `{"value":${value}}`],
+    [
+      'a tRPC batch',
+      '/trpc/write,write?batch=1',
+      (value: string) => `{"0":{"value":1},"1":{"value":${value}}}`,
+    ],
+  ])(
+    'an input over %s can have 65,536 arrays and objects by default, and one with more is rejected with 400',
+    async (protocol, target, body) => {
+      const { post, records } = await startEdge();
+      const list = (length: number) => body(JSON.stringify(Array.from({ length }, () => [])));
+      const most = protocol === 'a tRPC batch' ? 65_533 : 65_534;
+      expect((await post(target, list(most))).status).toBe(200);
+      const rejected = await post(target, list(most + 1));
+      expect([rejected.status, await rejected.text()]).toEqual([
+        400,
+        expect.stringContaining('The input has more than 65536 arrays and objects'),
+      ]);
+      expect(records.map(({ limit }) => limit)).toEqual([undefined, 'json-containers']);
+    },
+  );
+
   it('the depth of inputs in a query string is limited', async () => {
     const { send } = await startEdge();
     expect(await (await send(`/trpc/list?input=${nestedJson(101)}`)).text()).toContain(

@@ -13,7 +13,7 @@ import type { Target } from '../../calls/policy.ts';
 import { receiveError } from '../../calls/receiveError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
-import { depthError, isDeeper } from '../../procedures/jsonDepth.ts';
+import { jsonError } from '../../procedures/jsonLimits.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
 import { recordError, report } from '../requestErrors.ts';
 import { RequestRun } from '../requestRun.ts';
@@ -114,9 +114,9 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     context.ctx = ctx;
     // A stream outlives its call: its signal must abort when the client closes the response.
     if (procedure.type === 'subscription') context.follow();
-    const { maxJsonDepth } = settings.limits;
     // Before the arguments are compared with those of another request with the same key.
-    if (isDeeper(args, maxJsonDepth)) return this.settle(0, new Failure(depthError(maxJsonDepth)));
+    const error = jsonError(args, settings.limits);
+    if (error) return this.settle(0, new Failure(error));
     const start = () => settings.calls.start(tool.executed, ctx, this, 0, context, this);
     if (key === undefined || !procedure.idempotent) return start();
     // Not the body, since a repeat has another id. The revision, since results differ.

@@ -8,7 +8,8 @@ import { tooManyFields } from '../../calls/queryParameters.ts';
 type PartEvent = PartHead | Bytes;
 
 interface MultipartLimits {
-  readonly maxFiles: number;
+  /** `undefined` if files count as fields. */
+  readonly maxFiles: number | undefined;
   readonly maxFileBytes: number;
   readonly maxFields: number;
   /** Total size of the text fields, which are held in memory. */
@@ -62,10 +63,10 @@ export class MultipartReader {
   }
 
   #file({ name: field, type }: PartHead, name: string): UploadedFile {
+    const { maxFiles } = this.#limits;
     this.#fileCount += 1;
-    if (this.#fileCount > this.#limits.maxFiles) {
-      throw bodyTooLarge(`The body has more than ${this.#limits.maxFiles} files.`);
-    }
+    if (maxFiles === undefined) this.#countField();
+    else if (this.#fileCount > maxFiles) throw bodyTooLarge(`The body has more than ${maxFiles} files.`);
     let size = 0;
     let stream: ReadableStream<Bytes> | undefined;
     const pull = async (controller: ReadableStreamDefaultController<Bytes>) => {
@@ -97,10 +98,15 @@ export class MultipartReader {
     return file;
   }
 
-  async #text(name: string): Promise<string> {
-    const { maxFieldBytes, maxFields } = this.#limits;
+  #countField(): void {
+    const { maxFields } = this.#limits;
     this.#fieldCount += 1;
     if (this.#fieldCount > maxFields) throw tooManyFields(maxFields);
+  }
+
+  async #text(name: string): Promise<string> {
+    const { maxFieldBytes } = this.#limits;
+    this.#countField();
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     try {
       for (let text = ''; ;) {

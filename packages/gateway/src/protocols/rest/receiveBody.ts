@@ -128,7 +128,7 @@ async function receiveUpload(
   upload: OperationUpload | undefined,
   { limits, spool = keepInMemory }: ReceiveOptions,
 ): Promise<RawBody | undefined> {
-  const { kind, maxBytes = limits.maxBodyBytes, maxFiles = Infinity, maxFileBytes = Infinity } = upload ?? {};
+  const { kind, maxBytes = limits.maxBodyBytes, maxFiles, maxFileBytes = Infinity } = upload ?? {};
   if (Number(request.header('content-length')) > maxBytes) {
     throw receiveError(new BodyTooLargeError(maxBytes));
   }

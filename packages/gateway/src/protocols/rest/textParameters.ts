@@ -3,7 +3,7 @@ import { integerPattern, notConvertible, type Converter } from '../../operations
 import type { Parameter, TextParameter, TreeParameter } from '../../operations/parameter.ts';
 import type { QueryNode } from '../../operations/queryTree.ts';
 import type { InputIssue } from '../../procedures/inputError.ts';
-import { depthError } from '../../procedures/jsonDepth.ts';
+import { depthError } from '../../procedures/jsonLimits.ts';
 
 /** The path of a value in the input: the name of a property, or a list of keys. */
 type FieldPath = string | readonly string[];

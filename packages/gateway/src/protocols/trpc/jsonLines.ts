@@ -8,7 +8,7 @@ import type { OutcomeReceiver } from '../../calls/deadlines.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
-import { isContainer } from '../../procedures/jsonDepth.ts';
+import { isContainer } from '../../procedures/jsonLimits.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { encodeError } from './trpcErrors.ts';
 

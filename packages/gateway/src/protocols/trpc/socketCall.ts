@@ -14,7 +14,7 @@ import { keyRequired } from '../../calls/idempotencyKey.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
 import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
 import { errorStatusOf, originalOf } from '../../procedures/clientError.ts';
-import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
+import { jsonError } from '../../procedures/jsonLimits.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { type CallInfo, type OpenCall, type Socket } from './socket.ts';
 import { blobError } from './trpcErrors.ts';
@@ -146,10 +146,10 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
     if (!this.#hasEnded && this.runningIndex === undefined) this.#socket.callStarted(this);
   }
 
-  /** @throws {LimitError} `json-depth` */
+  /** @throws {LimitError} `json-depth`, `json-containers` */
   read(): unknown {
-    const { maxJsonDepth } = this.#socket.settings.limits;
-    if (isDeeper(this.input, maxJsonDepth)) throw depthError(maxJsonDepth);
+    const error = jsonError(this.input, this.#socket.settings.limits);
+    if (error) throw error;
     return this.input;
   }
 

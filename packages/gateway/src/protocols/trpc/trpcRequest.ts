@@ -8,7 +8,7 @@ import type { Target } from '../../calls/policy.ts';
 import { rejectManyParameters } from '../../calls/queryParameters.ts';
 import type { HeaderSource } from '../../calls/scheme.ts';
 import { readableCause, type RawInputs } from '../../procedures/execute.ts';
-import { isDeeper, depthError } from '../../procedures/jsonDepth.ts';
+import { jsonError } from '../../procedures/jsonLimits.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { TrpcSettings } from './options.ts';
@@ -244,21 +244,23 @@ export class TrpcRequest implements Target, RawInputs {
 
   #parse(): readonly unknown[] {
     const { config, limits } = this.#settings;
-    const { maxJsonDepth } = limits;
     const json = this.#body
       ? lenientUtf8Decoder.decode(this.#body)
       : (this.#parameters?.get('input') ?? decodeParameter(this.#input));
     if (json === '') return [];
     const value: unknown = JSON.parse(json);
-    // Each level takes two characters at least.
-    const mayBeDeep = json.length > 2 * maxJsonDepth;
     const inputs: unknown[] = [];
     for (let index = 0; index < this.paths.length; index += 1) {
       if (this.isBatchCall && !isObject(value))
         throw badRequestError('"input" needs to be an object when doing a batch call');
-      const input = this.isBatchCall ? (value as Record<number, unknown>)[index] : value;
-      if (mayBeDeep && isDeeper(input, maxJsonDepth)) throw depthError(maxJsonDepth);
-      inputs.push(input === undefined ? undefined : config.transformer.input.deserialize(input));
+      inputs.push(this.isBatchCall ? (value as Record<number, unknown>)[index] : value);
+    }
+    // Each level takes two characters at least.
+    const error = json.length > 2 * limits.maxJsonDepth ? jsonError(inputs, limits, 1) : undefined;
+    if (error) throw error;
+    for (let index = 0; index < inputs.length; index += 1) {
+      const input = inputs[index];
+      if (input !== undefined) inputs[index] = config.transformer.input.deserialize(input);
     }
     return inputs;
   }

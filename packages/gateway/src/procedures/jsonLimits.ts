@@ -1,0 +1,59 @@
+import { LimitError } from './limitError.ts';
+
+interface JsonLimits {
+  readonly maxJsonDepth: number;
+  readonly maxJsonContainers: number;
+}
+
+/** Names of an object above which each one counts, since V8 then keeps them in a hash table, at 1 µs each. */
+const manyNames = 1000;
+
+/**
+ * Returns the error of a value in which arrays and objects are nested too deep, or are too many. The search is
+ * breadth-first, since recursion into a deep value would overflow the stack. Class instances, such as bytes and files,
+ * are not JSON and count as leaves.
+ * @param value an input, or a list of inputs
+ * @param levels the number of levels of `value` around the input: 1 for a list of inputs
+ */
+export function jsonError(
+  value: unknown,
+  { maxJsonContainers, maxJsonDepth }: JsonLimits,
+  levels = 0,
+): LimitError | undefined {
+  let level = isContainer(value) ? [value] : [];
+  // What is around the input does not count.
+  let count = -levels;
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth === maxJsonDepth + levels) return depthError(maxJsonDepth);
+    const next: object[] = [];
+    for (const parent of level) {
+      const isArray = Array.isArray(parent);
+      const children: readonly unknown[] = isArray ? parent : Object.values(parent);
+      count += isArray || children.length <= manyNames ? 1 : children.length;
+      for (const child of children) if (isContainer(child)) next.push(child);
+    }
+    if (count + next.length > maxJsonContainers) return containersError(maxJsonContainers);
+    level = next;
+  }
+  return undefined;
+}
+
+/** Whether a value is an array, or an object that is no instance of a class. */
+export function isContainer(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return true;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+export const depthError = (most: number): LimitError =>
+  new LimitError('json-depth', {
+    code: 'BAD_REQUEST',
+    message: `The input is nested deeper than ${most} levels.`,
+  });
+
+const containersError = (most: number): LimitError =>
+  new LimitError('json-containers', {
+    code: 'BAD_REQUEST',
+    message: `The input has more than ${most} arrays and objects, with each name of an object of more than ${manyNames} names.`,
+  });
