@@ -104,9 +104,21 @@ function rulesOf(definition: z.core.$ZodTypeDef): readonly Rule[] {
   }[];
   const rules: Rule[] = [];
   if (formats.some(({ format }) => format === 'url')) rules.push(longHost);
-  // A check of zod that changes the text is known by its function alone.
-  if (formats.some(({ tx }) => tx && /\.normalize\b/.test(String(tx)))) rules.push(manyMarks);
+  if (formats.some(({ tx }) => tx !== undefined && normalizes(tx))) rules.push(manyMarks);
   return rules;
+}
+
+/** A text that each normalization form changes. */
+const unnormalized = '\u00C5a\u030A\uFB01';
+const normalized = new Set(['NFC', 'NFD', 'NFKC', 'NFKD'].map((form) => unnormalized.normalize(form)));
+
+/** Whether a check normalizes texts. zod gives the checks that change a text no name, so it is seen by its result. */
+function normalizes(change: (text: string) => string): boolean {
+  try {
+    return normalized.has(change(unnormalized));
+  } catch {
+    return false;
+  }
 }
 
 /** Matches the schemes whose hosts `new URL` converts to ASCII, and the rest up to the path. */
