@@ -203,6 +203,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     operationId: options.operationId ?? ((path) => path),
     voidStatus: options.voidStatus ?? 204,
     strictness: options.strictness ?? 'strict',
+    ignoreEmptyQuery: options.ignoreEmptyQuery ?? false,
   });
   const lines = formatProblems([...problems, ...found.problems]);
   if (lines.length > 0) throw new GatewayError(lines.join('\n'));

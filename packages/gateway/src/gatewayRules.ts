@@ -112,6 +112,7 @@ export const gatewayRules: OptionRules<Options> = {
   operationId: callback,
   voidStatus: optional((value) => value === 200 || value === 204, '200 or 204'),
   strictness,
+  ignoreEmptyQuery: flag,
   errorFormat: object('errorFormat: problemDetails, which trpc-gateway exports'),
   maskUnexpectedErrors: flag,
   mapError: callback,

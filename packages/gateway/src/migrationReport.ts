@@ -69,6 +69,7 @@ const baseOptions = {
   links: createLinkBase(undefined, ''),
   isTaken: () => false,
   canSpool: true,
+  ignoreEmptyQuery: false,
 };
 const keptOptions: OperationsOptions = { ...baseOptions, ...trpcToOpenApi() };
 const strictOptions: OperationsOptions = {

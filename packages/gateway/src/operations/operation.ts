@@ -75,6 +75,8 @@ export interface OperationsOptions extends PathMatching {
   readonly voidStatus: 200 | 204;
   /** How inputs are converted, unless the metadata says otherwise. */
   readonly strictness: Strictness;
+  /** Whether parameters of the query with an empty value are absent. */
+  readonly ignoreEmptyQuery: boolean;
 }
 
 /** The operations of a router, and why the others cannot be served. */
@@ -219,7 +221,7 @@ function readInputs(
   procedure: Procedure,
   written: RestMeta,
   path: string,
-  { basePath, ignoreTrailingSlash, read }: ReadOptions,
+  { basePath, ignoreEmptyQuery, ignoreTrailingSlash, read }: ReadOptions,
 ) {
   const [schemas, template] = collect([
     () => collect(procedure.inputs.map((input) => () => read(input, 'input', 'input'))),
@@ -241,7 +243,7 @@ function readInputs(
   const form = formSchema(schemas, written);
   const inputs = form ? [form] : schemas;
   const inputOf = (method: ServedRestMeta['method'], strictness: Strictness) =>
-    operationInput(inputs, { ...written, method, strictness }, template, procedure.inputs);
+    operationInput(inputs, { ...written, method, strictness, ignoreEmptyQuery }, template, procedure.inputs);
   const { method = defaultMethod(procedure, () => inputOf('GET', 'strict')) } = written;
   return { inputs, inputOf, method, template };
 }

@@ -28,6 +28,8 @@ export interface OperationInput {
   /** The path parameters, in the template's order. */
   readonly path: readonly TextParameter[];
   readonly query: ParameterMap;
+  /** Whether parameters of the query with an empty value are absent. */
+  readonly ignoresEmpty: boolean;
   /** The parameters in headers and cookies. */
   readonly headers: readonly TextParameter[];
   readonly body: OperationBody | undefined;
@@ -51,7 +53,7 @@ export interface OperationInput {
  */
 export function operationInput(
   inputs: readonly (Schema | undefined)[],
-  rest: RestMeta,
+  rest: RestMeta & { readonly ignoreEmptyQuery?: boolean },
   template: PathTemplate,
   parsers: readonly unknown[],
 ): OperationInput {
@@ -106,6 +108,7 @@ export function operationInput(
     isOptional,
     path,
     query,
+    ignoresEmpty: rest.ignoreEmptyQuery ?? false,
     headers,
     body,
     isUnion,

@@ -80,19 +80,40 @@ export const isWithin = (one: Affixes, other: Affixes): boolean =>
 /** Whether some paths match both templates, and neither is more specific: `/a-{id}` and `/{id}.json`. */
 export function isAmbiguous(one: PathTemplate, other: PathTemplate): boolean {
   let isUndecided = false;
-  const overlaps = (first: PathTemplate[number] | undefined, second: PathTemplate[number] | undefined) => {
-    if (typeof first === 'string' || typeof second === 'string') return first === second;
-    if (!first?.beside || !second?.beside) return first?.beside === second?.beside;
-    const [a, b] = [first.beside, second.beside];
-    isUndecided ||= !isWithin(a, b) && !isWithin(b, a);
-    return (
-      (a.before.startsWith(b.before) || b.before.startsWith(a.before)) &&
-      (a.after.endsWith(b.after) || b.after.endsWith(a.after))
-    );
-  };
+  for (let index = 0; index < Math.max(one.length, other.length); index += 1) {
+    const [first, second] = [one[index], other[index]];
+    if (first === undefined || second === undefined || !overlap(first, second)) return false;
+    // The first segment that differs decides.
+    if (!isUndecided && precedence(first, second) === 'decided') return false;
+    isUndecided ||= precedence(first, second) === 'undecided';
+    if (isRest(first) || isRest(second)) return isUndecided;
+  }
+  return isUndecided;
+}
+
+const isRest = (segment: PathTemplate[number]) => typeof segment === 'object' && segment.isRest === true;
+
+const affixesOf = (segment: PathTemplate[number]): Affixes | undefined =>
+  typeof segment === 'string' ? { before: segment, after: segment } : segment.beside;
+
+/** Whether some texts match both segments. */
+function overlap(first: PathTemplate[number], second: PathTemplate[number]): boolean {
+  if (typeof first === 'string' && typeof second === 'string') return first === second;
+  const [a, b] = [affixesOf(first), affixesOf(second)];
+  if (a === undefined || b === undefined) return true;
   return (
-    one.length === other.length && one.every((part, index) => overlaps(part, other[index])) && isUndecided
+    (a.before.startsWith(b.before) || b.before.startsWith(a.before)) &&
+    (a.after.endsWith(b.after) || b.after.endsWith(a.after))
   );
+}
+
+function precedence(first: PathTemplate[number], second: PathTemplate[number]) {
+  if (typeof first === 'string' || typeof second === 'string') return first === second ? 'equal' : 'decided';
+  if (isRest(first) !== isRest(second) || !first.beside !== !second.beside) return 'decided';
+  if (!first.beside || !second.beside) return 'equal';
+  const [isFirst, isSecond] = [isWithin(first.beside, second.beside), isWithin(second.beside, first.beside)];
+  if (isFirst !== isSecond) return 'decided';
+  return isFirst ? 'equal' : 'undecided';
 }
 
 /**

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { percentDecode } from './textParameters.ts';
 import { createPathMatcher } from './pathMatcher.ts';
-import { parsePathTemplate, type PathMatching, type PathTemplate } from '../../operations/pathTemplate.ts';
+import {
+  isAmbiguous,
+  parsePathTemplate,
+  type PathMatching,
+  type PathTemplate,
+} from '../../operations/pathTemplate.ts';
 
 const template = (path: string): PathTemplate => parsePathTemplate(path) ?? [];
 
@@ -195,9 +200,11 @@ describe('createPathMatcher', () => {
     const matching = fc.record({ ignoreTrailingSlash: fc.boolean(), ignorePathCase: fc.boolean() });
     fc.assert(
       fc.property(templates, path, matching, (paths, sent, options) => {
+        // `createGateway` rejects them.
+        fc.pre(paths.every((one) => paths.every((other) => !isAmbiguous(template(one), template(other)))));
         expect(matcherOf(paths, options).match(sent)).toEqual(naiveMatch(paths, sent, options));
       }),
-      { numRuns: 3000 },
+      { numRuns: 6000 },
     );
   });
 });

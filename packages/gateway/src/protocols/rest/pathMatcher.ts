@@ -91,19 +91,22 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
           // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
           const matching = segment === '' ? undefined : parameter;
           const beside =
-            affixed === undefined || segment === undefined
-              ? noParameters
-              : matchAffixes(affixed, segment, fold);
-          if (matching && (literal || beside.length > 0)) {
+            affixed === undefined || segment === undefined ? undefined : matchAffixes(affixed, segment, fold);
+          if (matching && (literal || beside)) {
             others.push({ node: matching, at: segmentEnd + 1, parameters: [...parameters, segment] });
           }
-          for (let index = beside.length - 1; index >= (literal ? 0 : 1); index -= 1) {
-            const { node: other, value } = beside[index] as AffixMatch<Value>;
-            others.push({ node: other, at: segmentEnd + 1, parameters: [...parameters, value] });
+          let next = literal ?? matching;
+          let value = segment;
+          if (beside !== undefined) {
+            const later = literal ? beside : beside.slice(1);
+            for (const other of later.toReversed()) {
+              const found = [...parameters, other.value];
+              others.push({ node: other.node, at: segmentEnd + 1, parameters: found });
+            }
+            if (!literal) ({ node: next, value } = beside[0]);
           }
-          const next = literal ?? beside[0]?.node ?? matching;
           if (!next) break;
-          if (!literal) parameters = parameters.concat([beside[0]?.value ?? segment]);
+          if (!literal) parameters = parameters.concat([value]);
           node = next;
           at = segmentEnd + 1;
         }
@@ -130,14 +133,14 @@ interface AffixMatch<Value> {
   readonly value: string;
 }
 
-/** Returns the parameters with text beside them that match a segment, with their values. */
+/** Returns the parameters with text beside them that match a segment, with their values; `undefined` for none. */
 function matchAffixes<Value>(
   affixed: readonly Affixed<Value>[],
   segment: string,
   fold: (text: string) => string,
-): readonly AffixMatch<Value>[] {
+): readonly [AffixMatch<Value>, ...AffixMatch<Value>[]] | undefined {
   const folded = fold(segment);
-  return affixed
+  const [first, ...more] = affixed
     .filter(
       ({ before, after }) =>
         folded.length > before.length + after.length && folded.startsWith(before) && folded.endsWith(after),
@@ -146,6 +149,7 @@ function matchAffixes<Value>(
       node,
       value: segment.slice(before.length, segment.length - after.length),
     }));
+  return first && [first, ...more];
 }
 
 /** A node whose templates may match the path from a position. */
