@@ -41,7 +41,7 @@ import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { createTrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
 import { gatewayRules } from './gatewayRules.ts';
-import { formatProblems, GatewayError } from './http/gatewayError.ts';
+import { collect, formatProblems, GatewayError } from './http/gatewayError.ts';
 import { requireOptions } from './http/optionRules.ts';
 
 /** A gateway: pass it to `serve`, `nodeHandler` or `handleUpgrades`, or call its `fetch`. */
@@ -167,12 +167,14 @@ type Options<Router extends AnyTRPCRouter, Identity> = GatewayOptions<Router, Id
 /** Reads what is served: procedures, REST operations, routes and the document, and under which paths and limits. */
 async function readService<Router extends AnyTRPCRouter, Identity>(options: Options<Router, Identity>) {
   const { errorFormat = apiErrors, router } = options;
-  const schemes = schemesOf(options.authentication);
-  const paths = readPaths({ ...options, mcpPath: options.mcp?.path });
+  const [schemes, paths, routes] = collect([
+    () => schemesOf(options.authentication),
+    () => readPaths({ ...options, mcpPath: options.mcp?.path }),
+    () => readRoutes(options.routes ?? {}),
+  ]);
   const { documentPath, mcpPath, restBasePath, trpcBasePath } = paths;
   const links = createLinkBase(options.publicUrl, restBasePath);
   const limits = limitsOf(options);
-  const routes = readRoutes(options.routes ?? {});
   addRoute(routes, documentPath, () => document.response());
   if (mcpPath !== undefined) {
     if (routes.has(mcpPath) || mcpPath === trpcBasePath || mcpPath === restBasePath) {

@@ -56,8 +56,10 @@ export const gatewayRules: OptionRules<Options> = {
   authentication: unchecked,
   securitySchemes: optional(
     (value) =>
-      isObject(value) && Object.values(value).every((each) => isObject(each) && isText(each['type'])),
-    "an object of Security Scheme Objects, such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }",
+      isObject(value) &&
+      Object.keys(value).every((name) => /^[\w.-]+$/.test(name)) &&
+      Object.values(value).every((each) => isObject(each) && isText(each['type'])),
+    "an object of Security Scheme Objects by names of letters, digits, '.', '_' and '-', such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }",
   ),
   createContext: required(isFunction, 'a function, such as createContext: () => ({})'),
   restBasePath: text,

@@ -1,7 +1,7 @@
 import { createGateway } from 'trpc-gateway';
 import { trpcToOpenApi } from 'trpc-gateway/trpc-to-openapi';
 import type { GatewayMeta } from 'trpc-gateway/meta';
-import { initTRPC } from '@trpc/server';
+import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -347,37 +347,68 @@ const router = t.router(
     ]),
   ),
 );
-const create = (options: object = {}) =>
+/** The same schemas as outputs, except those that are rejected at start, since JSON Schema has no outputs of transforms. */
+const returned = t.router(
+  Object.fromEntries(
+    entries.flatMap(([name, [schema]], index) =>
+      /transform/.test(name)
+        ? []
+        : [
+            [
+              `kind${index}`,
+              t.procedure
+                .meta({ openapi: { method: 'POST', path: `/kind${index}` } })
+                .input(z.object({ value: z.unknown() }))
+                .output(z.object({ value: schema }))
+                .mutation(({ input }) => input as never),
+            ],
+          ],
+    ),
+  ),
+);
+const create = (router: AnyTRPCRouter, options: object = {}) =>
   createGateway({
+    onResponse() {},
+
     router,
     createContext: () => ({}),
     document: { title: 'Kinds', version: '1' },
     ...options,
   });
-const gateways = { strict: await create(), lenient: await create(trpcToOpenApi()) };
+const gateways = {
+  strict: await create(router),
+  lenient: await create(router, trpcToOpenApi()),
+  output: await create(returned),
+};
 
 type Strictness = keyof typeof gateways;
-async function validatorOf(strictness: Strictness, index: number) {
+const requestBody = 'requestBody';
+const ok = 'responses/200';
+async function validatorOf(strictness: Strictness, index: number, where = requestBody) {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the suites' own type of a document
   const document = (await gateways[strictness].document()) as unknown as OpenApiDocument;
   // OpenAPI 3.1 and JSON Schema 2020-12 read `format` as an annotation. 0.07 is a multiple of 0.01.
   const ajv = new Ajv2020({ strict: false, validateFormats: false, multipleOfPrecision: 9 });
   ajv.addSchema(document, 'document');
   return ajv.compile({
-    $ref: `document#/paths/~1kind${index}/post/requestBody/content/application~1json/schema`,
+    $ref: `document#/paths/~1kind${index}/post/${where}/content/application~1json/schema`,
   });
 }
 
-async function accepts(strictness: Strictness, index: number, body: unknown): Promise<boolean> {
-  const response = await gateways[strictness].fetch(
+async function send(strictness: Strictness, index: number, body: unknown): Promise<Response> {
+  return await gateways[strictness].fetch(
     new Request(`http://gateway.test/v1/kind${index}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     }),
   );
-  expect([200, 400]).toContain(response.status);
-  return response.status === 200;
+}
+
+async function accepts(strictness: Strictness, index: number, body: unknown): Promise<boolean> {
+  const { status } = await send(strictness, index, body);
+  expect([200, 400]).toContain(status);
+  return status === 200;
 }
 
 it.each(entries.map(([name, [, values]], index) => [name, index, values] as const))(
@@ -407,3 +438,20 @@ it.each(
     expect(validate({})).toBe(await accepts(strictness, index, {}));
   },
 );
+
+it.each(
+  entries.flatMap(([name, [, values]], index) =>
+    Object.hasOwn(returned._def.procedures, `kind${index}`) ? [[name, index, values] as const] : [],
+  ),
+)('the document describes every output that the procedure returns: %s', async (_name, index, values) => {
+  const validate = await validatorOf('output', index, ok);
+  expect.hasAssertions();
+  await fc.assert(
+    fc.asyncProperty(fc.option(values, { nil: undefined }), async (value) => {
+      const response = await send('output', index, { value });
+      const isWrong = response.status === 200 && !validate(await response.json());
+      expect({ value, errors: isWrong ? validate.errors : null }).toEqual({ value, errors: null });
+    }),
+    { numRuns: 50 },
+  );
+});
