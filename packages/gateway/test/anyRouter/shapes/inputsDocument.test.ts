@@ -366,11 +366,10 @@ const returned = t.router(
     ),
   ),
 );
-const create = (router: AnyTRPCRouter, options: object = {}) =>
+const create = (served: AnyTRPCRouter, options: object = {}) =>
   createGateway({
     onResponse() {},
-
-    router,
+    router: served,
     createContext: () => ({}),
     document: { title: 'Kinds', version: '1' },
     ...options,
