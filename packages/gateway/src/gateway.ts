@@ -4,8 +4,8 @@ import { mapMaybePromise, type MaybePromise } from './http/maybePromise.ts';
 import { defaultMessageBytes, type RejectHttp, type Service, type Upgrade } from './http/service.ts';
 import { describedHeaders } from './openapi/describedHeaders.ts';
 import { apiErrors } from './operations/errorFormat.ts';
-import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
-import { createOperations } from './operations/operation.ts';
+import { haveSharedIds, lazyDocument, type OpenApiDocument } from './openapi/document.ts';
+import { readOperations } from './operations/operation.ts';
 import { foldCase } from './operations/pathTemplate.ts';
 import type { GatewayOptions } from './options.ts';
 import { authenticationPolicy, allowInexactHeaders, schemesOf } from './auth/authentication.ts';
@@ -43,7 +43,7 @@ import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { createTrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
 import { gatewayRules } from './gatewayRules.ts';
-import { GatewayError } from './http/gatewayError.ts';
+import { collect, formatProblems, GatewayError } from './http/gatewayError.ts';
 import { requireOptions } from './http/optionRules.ts';
 
 /** A gateway: pass it to `serve`, `nodeHandler` or `handleUpgrades`, or call its `fetch`. */
@@ -98,6 +98,18 @@ export interface Gateway extends Service {
  */
 export async function createGateway<Router extends AnyTRPCRouter, Identity, Data extends object = object>(
   options: GatewayOptions<Router, Identity, Data>,
+): Promise<Gateway> {
+  try {
+    return await assemble(options);
+  } catch (error) {
+    // The lines of this package say nothing about a problem of the application.
+    if (error instanceof GatewayError) Error.captureStackTrace(error, createGateway);
+    throw error;
+  }
+}
+
+async function assemble<Router extends AnyTRPCRouter, Identity>(
+  options: Options<Router, Identity>,
 ): Promise<Gateway> {
   requireOptions('createGateway', options, gatewayRules, '');
   const service = await readService(options);
@@ -157,12 +169,14 @@ type Options<Router extends AnyTRPCRouter, Identity> = GatewayOptions<Router, Id
 /** Reads what is served: procedures, REST operations, routes and the document, and under which paths and limits. */
 async function readService<Router extends AnyTRPCRouter, Identity>(options: Options<Router, Identity>) {
   const { errorFormat = apiErrors, router } = options;
-  const schemes = schemesOf(options.authentication);
-  const paths = readPaths({ ...options, mcpPath: options.mcp?.path });
+  const [schemes, paths, routes] = collect([
+    () => schemesOf(options.authentication),
+    () => readPaths({ ...options, mcpPath: options.mcp?.path }),
+    () => readRoutes(options.routes ?? {}),
+  ]);
   const { documentPath, mcpPath, restBasePath, trpcBasePath } = paths;
   const links = createLinkBase(options.publicUrl, restBasePath);
   const limits = limitsOf(options);
-  const routes = readRoutes(options.routes ?? {});
   addRoute(routes, documentPath, () => document.response());
   if (mcpPath !== undefined) {
     if (routes.has(mcpPath) || mcpPath === trpcBasePath || mcpPath === restBasePath) {
@@ -174,7 +188,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     addRoute(routes, mcpPath, () => ({ status: 404, headers: [] }));
   }
 
-  const definitions = await readProcedures(router, options.openapi);
+  const { procedures: definitions, problems } = await readProcedures(router, options.openapi);
   const scopes = allScopes(definitions, schemes);
   for (const { protectedResource } of schemes) {
     if (!protectedResource) continue;
@@ -183,16 +197,22 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   requireFreePaths(routes, paths, definitions);
   const keyOf = (path: string) => (paths.ignorePathCase ? foldCase(path) : path);
   const routePaths = new Set(Array.from(routes.keys(), keyOf));
-  const operations = createOperations(definitions, {
+  const { operations, ...found } = readOperations(definitions, {
     basePath: restBasePath,
     ignorePathCase: paths.ignorePathCase,
+    ignoreTrailingSlash: paths.ignoreTrailingSlash,
     links,
     isTaken: (path) => routePaths.has(keyOf(path)) || isBelow(keyOf(path), keyOf(trpcBasePath)),
     canSpool: options.spool !== undefined,
     operationId: options.operationId ?? ((path) => path),
     voidStatus: options.voidStatus ?? 204,
     strictness: options.strictness ?? 'strict',
+    ignoreEmptyQuery: options.ignoreEmptyQuery ?? false,
   });
+  const lines = formatProblems([...problems, ...found.problems]);
+  if (lines.length > 0) throw new GatewayError(lines.join('\n'));
+  // oxlint-disable-next-line no-console -- the service runs, but its document says less than it could
+  for (const warning of formatProblems(found.warnings)) console.error(warning);
   const document = lazyDocument({
     operations,
     document: options.document,
@@ -204,6 +224,8 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     limits,
     errorFormat,
   });
+  // Only the document compares their contents.
+  if (haveSharedIds(operations)) await document.value();
   const uploadBytes = operations.map(({ input }) => input.body?.upload?.maxBytes ?? 0);
   return {
     definitions,

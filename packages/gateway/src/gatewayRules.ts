@@ -56,8 +56,10 @@ export const gatewayRules: OptionRules<Options> = {
   authentication: unchecked,
   securitySchemes: optional(
     (value) =>
-      isObject(value) && Object.values(value).every((each) => isObject(each) && isText(each['type'])),
-    "an object of Security Scheme Objects, such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }",
+      isObject(value) &&
+      Object.keys(value).every((name) => /^[\w.-]+$/.test(name)) &&
+      Object.values(value).every((each) => isObject(each) && isText(each['type'])),
+    "an object of Security Scheme Objects by names of letters, digits, '.', '_' and '-', such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }",
   ),
   createContext: required(isFunction, 'a function, such as createContext: () => ({})'),
   restBasePath: text,
@@ -112,6 +114,7 @@ export const gatewayRules: OptionRules<Options> = {
   operationId: callback,
   voidStatus: optional((value) => value === 200 || value === 204, '200 or 204'),
   strictness,
+  ignoreEmptyQuery: flag,
   errorFormat: object('errorFormat: problemDetails, which trpc-gateway exports'),
   maskUnexpectedErrors: flag,
   mapError: callback,

@@ -1,8 +1,10 @@
 import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { createGateway } from './gateway.ts';
 import { migrationReport, type ProcedureReport } from './migrationReport.ts';
 import type { GatewayMeta, RestMeta } from './procedures/meta.ts';
+import { trpcToOpenApi } from './trpcToOpenApi.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const signedIn = t.procedure.use(({ next }) => next());
@@ -146,4 +148,44 @@ it.each<[what: string, router: ReturnType<typeof t.router>, names: readonly stri
 it('a procedure without metadata has no operation', async () => {
   const report = await reportOf(undefined, z.object({ n: z.number() }));
   expect(report).toMatchObject({ operation: undefined, always: [], withoutPreset: [] });
+});
+
+it('migrationReport and createGateway reject the same procedures for the same reasons', async () => {
+  const byId = (path: `/${string}`, name: string) =>
+    signedIn
+      .meta({ openapi: { method: 'GET', path } })
+      .input(z.object({ [name]: z.string() }))
+      .query(() => 1);
+  const router = t.router({
+    misspelt: signedIn.meta({ openapi: { method: 'GET', path: '/m', tags: 'x' as never } }).query(() => 1),
+    byId: byId('/books/{id}', 'id'),
+    bySlug: byId('/books/{slug}', 'slug'),
+    other: signedIn
+      .meta({ openapi: { method: 'GET', path: '/a' } })
+      .output(z.map(z.string(), z.string()))
+      .query(() => new Map()),
+    beside: byId('/a-{id}/b', 'id'),
+    ambiguous: byId('/{id}.b/b', 'id'),
+  });
+  const report = await migrationReport(router);
+  const reasons = report.flatMap(({ procedure, always }) =>
+    always.map((line) => `${procedure} ${line.replace('cannot be served: ', '')}`),
+  );
+  const error: unknown = await createGateway({
+    ...trpcToOpenApi(),
+    router,
+    createContext: () => ({}),
+    document: { title: 'Books', version: '1' },
+  }).catch((cause: unknown) => cause);
+  const lines = (error as Error).message
+    .split('\n')
+    .map((line) => line.replace(/^Procedure "(.*?)"(?: cannot be served over REST)?: /, '$1 '));
+  expect(reasons).toEqual(lines);
+  expect(report.map(({ procedure }) => procedure)).toEqual(Object.keys(router._def.procedures));
+  expect(report.filter(({ always }) => always.length > 0).map(({ procedure }) => procedure)).toEqual([
+    'misspelt',
+    'bySlug',
+    'other',
+    'ambiguous',
+  ]);
 });

@@ -1,6 +1,5 @@
 import type { AnyTRPCRouter } from '@trpc/server';
-import { GatewayError } from './http/gatewayError.ts';
-import { createOperations, type Operation, type OperationsOptions } from './operations/operation.ts';
+import { readOperations, type Operation, type OperationsOptions } from './operations/operation.ts';
 import { innermost, typeOf, valuesOf, type Schema } from './operations/schema.ts';
 import { readDefinition } from './procedures/compile.ts';
 import { readProcedures, type Procedure } from './procedures/procedures.ts';
@@ -32,53 +31,73 @@ export interface ProcedureReport {
  * ```
  *
  * `npx trpc-gateway report router.ts` prints it.
- * @throws {GatewayError} with a line for each procedure whose metadata is not valid
  */
 export async function migrationReport(router: AnyTRPCRouter): Promise<readonly ProcedureReport[]> {
-  const procedures = await readProcedures(router);
+  const { procedures, problems } = await readProcedures(router);
   const isPublic = publicProcedures(procedures);
-  return procedures.map((procedure) => {
-    const kept = readOperation(procedure, keptOptions);
-    const strict = kept && readOperation(procedure, strictOptions);
+  const kept = readings(procedures, keptOptions);
+  const strict = readings(procedures, strictOptions);
+  const invalid = Map.groupBy(problems, ({ procedure }) => procedure);
+  const rows = procedures.map((procedure): ProcedureReport => {
+    const { path } = procedure;
+    const { operation, problem } = kept.get(path) ?? {};
     return {
-      procedure: procedure.path,
-      operation: kept?.operation && nameOf(kept.operation),
-      always: kept?.problem === undefined ? [] : [`cannot be served: ${kept.problem}`],
-      withoutPreset: kept?.operation && strict ? presetChanges(kept.operation, strict) : [],
+      procedure: path,
+      operation: operation && nameOf(operation),
+      always: problem === undefined ? [] : [`cannot be served: ${problem}`],
+      withoutPreset: operation ? presetChanges(operation, strict.get(path) ?? {}) : [],
       withAuthentication: isPublic(procedure)
         ? ['requires a credential: add protect: false if it is public']
         : [],
     };
   });
+  const rejected = Array.from(invalid, ([procedure, lines]): ProcedureReport => {
+    const always = lines.map(({ line }) => `cannot be served: ${reasonOf(line)}`);
+    return { procedure, operation: undefined, always, withoutPreset: [], withAuthentication: [] };
+  });
+  const order = Object.keys(router._def.procedures as object);
+  return [...rows, ...rejected].toSorted(
+    (one, other) => order.indexOf(one.procedure) - order.indexOf(other.procedure),
+  );
 }
+
+/** A line about a procedure without its name. */
+const reasonOf = (line: string) => line.slice(line.indexOf(': ') + 2);
 
 const baseOptions = {
   basePath: '',
   links: createLinkBase(undefined, ''),
   isTaken: () => false,
   canSpool: true,
+  ignoreEmptyQuery: false,
 };
 const keptOptions: OperationsOptions = { ...baseOptions, ...trpcToOpenApi() };
 const strictOptions: OperationsOptions = {
   ...baseOptions,
   ignorePathCase: false,
+  ignoreTrailingSlash: false,
   operationId: (path) => path,
   voidStatus: 204,
   strictness: 'strict',
 };
 
 /** An operation, or why it cannot be served. */
-type Reading = { readonly operation: Operation | undefined; readonly problem: string | undefined };
+type Reading = { readonly operation?: Operation; readonly problem?: string };
 
-/** @returns `undefined` for a procedure that is not served over REST */
-function readOperation(procedure: Procedure, options: OperationsOptions): Reading | undefined {
-  try {
-    const [operation] = createOperations([procedure], options);
-    return operation && { operation, problem: undefined };
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    return { operation: undefined, problem: error.message.slice(error.message.indexOf(': ') + 2) };
-  }
+/** Returns the procedures that are served over REST, or cannot be, by path. */
+function readings(
+  procedures: readonly Procedure[],
+  options: OperationsOptions,
+): ReadonlyMap<string, Reading> {
+  const { operations, problems } = readOperations(procedures, options);
+  const reasons = Map.groupBy(problems, ({ procedure }) => procedure);
+  return new Map<string, Reading>([
+    ...operations.map((operation) => [operation.procedure.path, { operation }] as const),
+    ...Array.from(reasons, ([path, lines]) => {
+      const problem = lines.map(({ line }) => reasonOf(line)).join(' ');
+      return [path, { problem }] as const;
+    }),
+  ]);
 }
 
 const nameOf = ({ rest: { method, path } }: Operation) => `${method} ${path}`;

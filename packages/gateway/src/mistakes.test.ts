@@ -63,7 +63,12 @@ it.each([
   [
     'the name of a security scheme',
     { securitySchemes: { bearer: 'http' } },
-    `securitySchemes is {"bearer":"http"}; it must be an object of Security Scheme Objects, such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }.`,
+    `securitySchemes is {"bearer":"http"}; it must be an object of Security Scheme Objects by names of letters, digits, '.', '_' and '-', such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }.`,
+  ],
+  [
+    'a name of a security scheme that no document can have',
+    { securitySchemes: { 'my token': { type: 'http', scheme: 'bearer' } } },
+    `securitySchemes is {"my token":{"type":"http","scheme":"bearer"}}; it must be an object of Security Scheme Objects by names of letters, digits, '.', '_' and '-', such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }.`,
   ],
   [
     'the name of an error format',
@@ -72,6 +77,22 @@ it.each([
   ],
 ])('createGateway rejects %s', async (_mistake, options, message) => {
   expect(await messageOf(create(options))).toBe(message);
+});
+
+it('createGateway rejects schemes, base paths and routes in one message', async () => {
+  const message = await messageOf(
+    create({
+      authentication: [bearer({ verify, name: 'a b' }), bearer({ verify, name: 'c d' })],
+      restBasePath: 'v1',
+      routes: { metrics: () => ({ status: 200, headers: [] }) },
+    }),
+  );
+  expect(message.split('\n')).toEqual([
+    expect.stringContaining('a scheme named "a b"'),
+    expect.stringContaining('both read "Authorization: Bearer"'),
+    expect.stringContaining('v1'),
+    expect.stringContaining('metrics'),
+  ]);
 });
 
 const messageStart = 'Procedure "a": openapi.';

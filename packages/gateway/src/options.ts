@@ -177,11 +177,16 @@ export interface GatewayOptions<
    * precedence. Schemas of other libraries are always strict. Default: `strict`.
    * - `strict`: text becomes a value only if it represents that value exactly, and JSON only if it is a date-time.
    * - `lenient`: as trpc-to-openapi 3.3 converts them: `Number`, `Boolean`, `BigInt` and `new Date` of any value of a
-   *   property, in nested objects and arrays too, and an empty parameter of the query is absent.
+   *   property, in nested objects and arrays too.
    * - `report`: as `lenient`, and `onResponse` receives what `strict` would have rejected, or read as another value, as
    *   `strictIssues`. If `strict` reads another input, its schemas run three times, and asynchronous checks count as valid.
    */
   readonly strictness?: Strictness;
+  /**
+   * Whether a parameter of a query with an empty value, `?search=`, is absent, as for trpc-to-openapi on Express. Default:
+   * false, it is the empty text.
+   */
+  readonly ignoreEmptyQuery?: boolean;
   /**
    * Body of REST errors, in responses and in the document: `apiErrors`, `problemDetails` (RFC 9457),
    * `trpcToOpenApiErrors` of `trpc-gateway/trpc-to-openapi`, or your own. Errors over tRPC have the format of the

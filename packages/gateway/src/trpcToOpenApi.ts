@@ -29,7 +29,7 @@ export const trpcToOpenApiErrors: ErrorFormat = {
 
 /**
  * Options of `createGateway` with which a router serves the clients of trpc-to-openapi 3.3. Options after it replace its
- * own.
+ * own: on Express, `ignoreEmptyQuery: true` keeps an empty parameter of a query absent.
  * @example
  * createGateway({ ...trpcToOpenApi(), router, createContext, document })
  */

@@ -6,7 +6,7 @@ import { print, printComment, propertyName } from './print.ts';
 import { routerTree, procedureToTypes, type ProcedureTypes, type RouterTree } from './procedureToTypes.ts';
 import { schemaToType, type TypeOptions } from './schemaToType.ts';
 import { unionOf, typeToken, type Comment, type TypeNode } from './typeNode.ts';
-import { TypegenError } from './typegenError.ts';
+import { ProcedureErrors, TypegenError } from './typegenError.ts';
 import { metadataOf, type ZodSchema } from './zodDefinition.ts';
 
 export interface TypesOptions {
@@ -35,7 +35,8 @@ export interface TypesOptions {
  */
 export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions = {}): Promise<string> {
   const unknown = new Set(options.unknown);
-  const definitions = await loadProcedures(router, unknown);
+  const problems = new ProcedureErrors(unknown);
+  const definitions = await loadProcedures(router, unknown, problems);
   const { transformer, errorFormatter } = router._def._config;
   const defaultConfig = initTRPC.create()._config;
   const exported = Object.entries(options.exports ?? {}).filter((entry): entry is [string, ZodSchema] =>
@@ -46,9 +47,15 @@ export async function generateTypes(router: AnyTRPCRouter, options: TypesOptions
   const convertAll = () => {
     const names = createNames(new Map(exported.map(([name, schema]) => [schema, name])));
     const typeOptions: TypeOptions = { names, isJson, verbatim };
-    const procedures = new Map(
-      definitions.map((each) => [each.path, procedureToTypes(each, typeOptions, unknown.has(each.path))]),
-    );
+    const procedures = new Map<string, ProcedureTypes>();
+    for (const each of definitions) {
+      try {
+        procedures.set(each.path, procedureToTypes(each, typeOptions, unknown.has(each.path)));
+      } catch (error) {
+        problems.add(each.path, error);
+      }
+    }
+    problems.throwIfAny();
     for (const [name, schema] of exported) {
       if (metadataOf(schema).id === undefined || names.isUsed(schema)) continue;
       schemaToType(schema, { owner: `The schema ${name}`, path: 'it', side: 'output' }, typeOptions);

@@ -1,7 +1,7 @@
 import type { ErrorDefinitions, RestMeta } from 'trpc-gateway/meta';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { readDeclaredErrors } from './declaredErrors.ts';
-import { TypegenError } from './typegenError.ts';
+import { TypegenError, type ProcedureErrors } from './typegenError.ts';
 
 /** The parts of a procedure that the generator reads. */
 export interface ProcedureInfo {
@@ -19,11 +19,13 @@ export interface ProcedureInfo {
 /**
  * Returns every procedure of a router in the router's order. Loads lazy routers.
  * @param unknown the procedures whose errors need not be known
+ * @param problems receives the errors of procedures
  * @throws {TypegenError}
  */
 export async function loadProcedures(
   router: AnyTRPCRouter,
   unknown: ReadonlySet<string>,
+  problems: ProcedureErrors,
 ): Promise<readonly ProcedureInfo[]> {
   // A loaded router may contain more lazy routers.
   for (let lazy = Object.values(router._def.lazy); lazy.length > 0; lazy = Object.values(router._def.lazy)) {
@@ -56,7 +58,7 @@ export async function loadProcedures(
       output: def.output,
       errors: await readDeclaredErrors(path, procedure).catch((error: unknown) => {
         if (unknown.has(path) && error instanceof TypegenError) return undefined;
-        throw error;
+        return problems.add(path, error);
       }),
     });
   }

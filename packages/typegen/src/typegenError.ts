@@ -4,3 +4,35 @@
 export class TypegenError extends Error {
   override readonly name = 'TypegenError';
 }
+
+/**
+ * Collects errors of procedures, to report all of them at once.
+ * @param unknown the procedures whose types are printed as `unknown` already
+ */
+export class ProcedureErrors {
+  readonly #messages = new Map<string, Set<string>>();
+  readonly #unknown: ReadonlySet<string>;
+
+  constructor(unknown: ReadonlySet<string>) {
+    this.#unknown = unknown;
+  }
+
+  /** Adds an error of a procedure. Another error than a `TypegenError` is thrown. */
+  add(path: string, error: unknown): undefined {
+    if (!(error instanceof TypegenError)) throw error;
+    const messages = this.#messages.get(path) ?? new Set();
+    this.#messages.set(path, messages.add(error.message));
+  }
+
+  /** @throws {TypegenError} with a line for each error, and the options that print the types as `unknown` */
+  throwIfAny(): void {
+    if (this.#messages.size === 0) return;
+    const lines = Array.from(this.#messages.values(), (messages) => Array.from(messages)).flat();
+    const paths = [...this.#messages.keys()].filter((path) => !this.#unknown.has(path));
+    if (paths.length > 1) {
+      const options = paths.map((path) => `--unknown ${path}`).join(' ');
+      lines.push(`To print these types as unknown instead, add: ${options}`);
+    }
+    throw new TypegenError(lines.join('\n'));
+  }
+}

@@ -58,14 +58,23 @@ describe('trpc-gateway-typegen', () => {
     expect(code).toBe(1);
   });
 
-  it('trpc-gateway-typegen --unknown prints unknown for each listed procedure', async () => {
+  it('trpc-gateway-typegen names all procedures whose types are not known, and --unknown prints unknown for them', async () => {
     const file = join(folder, 'partly.ts');
     const trpc = JSON.stringify(import.meta.resolve('@trpc/server'));
     await writeFile(
       file,
-      `import { initTRPC } from ${trpc};\nconst t = initTRPC.create();\nexport const router = t.router({ a: t.procedure.query(() => 1), b: t.procedure.query(() => 2) });\n`,
+      `import { initTRPC } from ${trpc};\nconst t = initTRPC.create();\nexport const router = t.router({ a: t.procedure.query(() => 1), b: t.procedure.query(() => 2), c: t.procedure.mutation(() => 3) });\n`,
     );
-    const command = ['--router', file, '--unknown', 'a'];
+    const { stderr: all } = await typesCommand(['--router', file]);
+    expect(all?.split('\n')).toEqual([
+      ...['a', 'b', 'c'].map(
+        (path) =>
+          `Procedure "${path}": the type of its output is not known at run time. Add an output schema: .output(…).`,
+      ),
+      'To print these types as unknown instead, add: --unknown a --unknown b --unknown c',
+      '',
+    ]);
+    const command = ['--router', file, '--unknown', 'a', '--unknown', 'c'];
     const { code, stderr } = await typesCommand(command);
     expect([code, stderr]).toEqual([
       1,

@@ -2,7 +2,7 @@
 import { TRPCError } from '@trpc/server';
 import { mapMaybePromise, isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { isObject } from '../http/isObject.ts';
-import { GatewayError } from '../http/gatewayError.ts';
+import { collect, GatewayError } from '../http/gatewayError.ts';
 import type { Calls } from '../calls/calls.ts';
 import { policyError } from '../calls/policy.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
@@ -40,21 +40,23 @@ export function schemesOf<Identity>(
       'authentication must be a scheme, or a list of one or more schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
     );
   }
-  for (const [at, { name, reads }] of schemes.entries()) {
-    const earlier = schemes.slice(0, at);
-    const rival = earlier.find((each) => reads !== undefined && each.reads === reads);
-    if (rival !== undefined) {
-      throw new GatewayError(
-        `The schemes "${rival.name}" and "${name}" both read ${reads}, so the second is never used. Use one scheme whose verify accepts the credentials of both.`,
-      );
-    }
-    // OpenAPI 3.1 §4.8.7.1
-    if (!/^[\w.-]+$/.test(name) || earlier.some((each) => each.name === name)) {
-      throw new GatewayError(
-        `authentication has a scheme named "${name}"; its name must be unique, and contain only letters, digits, ".", "_" and "-".`,
-      );
-    }
-  }
+  collect(
+    schemes.map(({ name, reads }, at) => () => {
+      const earlier = schemes.slice(0, at);
+      const rival = earlier.find((each) => reads !== undefined && each.reads === reads);
+      if (rival !== undefined) {
+        throw new GatewayError(
+          `The schemes "${rival.name}" and "${name}" both read ${reads}, so the second is never used. Use one scheme whose verify accepts the credentials of both.`,
+        );
+      }
+      // OpenAPI 3.1 §4.8.7.1
+      if (!/^[\w.-]+$/.test(name) || earlier.some((each) => each.name === name)) {
+        throw new GatewayError(
+          `authentication has a scheme named "${name}"; its name must be unique, and contain only letters, digits, ".", "_" and "-".`,
+        );
+      }
+    }),
+  );
   return schemes;
 }
 

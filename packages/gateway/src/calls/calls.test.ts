@@ -126,7 +126,8 @@ describe('a call with failing telemetry', () => {
   ])('a call %s', async (_what, call) => {
     let runs = 0;
     const t = initTRPC.create();
-    const [procedure] = await readProcedures(t.router({ a: t.procedure.query(() => (runs += 1)) }));
+    const { procedures } = await readProcedures(t.router({ a: t.procedure.query(() => (runs += 1)) }));
+    const [procedure] = procedures;
     const calls = new Calls(limitsOf({}), true);
     const outcomes: unknown[] = [];
     const receiver = { settle: (index: number, settled: unknown) => outcomes.push(index, settled) };

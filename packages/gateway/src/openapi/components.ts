@@ -11,6 +11,10 @@ const prefix = '#/components/schemas/';
 /** Writes schemas for the document. Those with a name, and recursive ones, are references to `components.schemas`. */
 export class Components {
   readonly schemas: Record<string, SchemaObject> = {};
+  /** The procedure whose schemas are written. */
+  owner = '';
+  /** The procedures that a schema was first written for, by the name of the schema. */
+  readonly #owners = new Map<string, string>();
   /** The names of the targets of references, by their content: an input and an output may have one in common. */
   readonly #names = new Map<string, string>();
   readonly #contents = new WeakMap<Schema, string>();
@@ -53,10 +57,14 @@ export class Components {
       name = Object.hasOwn(this.schemas, id) && side === 'output' ? outputId : id;
     }
     if (Object.hasOwn(this.schemas, name)) {
+      const other = this.#owners.get(name);
+      const where =
+        other === this.owner ? `procedure "${other}"` : `procedures "${other}" and "${this.owner}"`;
       throw new GatewayError(
-        `Two different schemas have the id "${id}". Give one of them another id in its .meta({ id: … }).`,
+        `Two different schemas in the ${where} have the id "${id}". Give one of them another id in its .meta({ id: … }).`,
       );
     }
+    this.#owners.set(name, this.owner);
     this.#names.set(key, name);
     // Before its content, which may contain itself.
     const written = (this.schemas[name] = {});

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../gateway.ts';
 import type { GatewayOptions } from '../options.ts';
+import { trpcToOpenApi } from '../trpcToOpenApi.ts';
 import type { Deprecation, GatewayMeta, RestMeta } from '../procedures/meta.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
@@ -27,8 +28,13 @@ const gatewayOf = (router: AnyTRPCRouter, options: Partial<GatewayOptions<AnyTRP
     ...options,
   });
 
-async function operationOf(router: AnyTRPCRouter, path: string, method = 'get'): Promise<Documented> {
-  const document = await (await gatewayOf(router)).document();
+async function operationOf(
+  router: AnyTRPCRouter,
+  path: string,
+  method = 'get',
+  options: Partial<GatewayOptions<AnyTRPCRouter, unknown>> = {},
+): Promise<Documented> {
+  const document = await (await gatewayOf(router, options)).document();
   const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Documented>>>>;
   const operation = paths[path]?.[method];
   if (operation === undefined) throw new Error(`The document has no ${method} ${path}.`);
@@ -190,4 +196,115 @@ describe('the media types of an output', () => {
       `its produces has ${type}: true, but the type is not JSON; use a function of the output instead of true`,
     );
   });
+});
+
+it.each<[path: string, procedure: 'top' | 'nested', expected: object]>([
+  ['health', 'top', { summary: 'Health' }],
+  ['findAll', 'nested', { summary: 'Find all', tags: ['books'] }],
+  ['find_by-ISBN', 'nested', { summary: 'Find by ISBN', tags: ['books'] }],
+  ['getPDFFile', 'nested', { summary: 'Get PDF file', tags: ['books'] }],
+  ['v2Import', 'nested', { summary: 'V2 import', tags: ['books'] }],
+])(
+  'openapi: true documents the procedure %s, which is %s, with its name in words',
+  async (name, where, expected) => {
+    const one = t.router({ [name]: t.procedure.query(() => 1) });
+    const gateway = await gatewayOf(where === 'top' ? one : t.router({ books: one }), { openapi: true });
+    const [item] = Object.values(
+      (await gateway.document())['paths'] as Readonly<Record<string, { get: object }>>,
+    );
+    expect(item?.get).toMatchObject(expected);
+    expect('tags' in (item?.get ?? {})).toBe('tags' in expected);
+  },
+);
+
+it('an operation with metadata has no summary and no tags but its own', async () => {
+  const operation = await operationOf(
+    t.router({ pets: t.router({ find: find(z.object({ id: z.int() })) }) }),
+    '/pets/{id}',
+  );
+  expect(operation).not.toHaveProperty('summary');
+  expect(operation).not.toHaveProperty('tags');
+});
+
+it('a header that metadata and the gateway write in two cases is documented once', async () => {
+  const procedure = find(z.object({ id: z.int(), tenant: z.string() }), {
+    in: { tenant: { in: 'header', name: 'x-tenant' } },
+    requestHeaders: z.object({ 'X-Tenant': z.string() }),
+    responseHeaders: { 'x-request-id': { description: 'The id.', value: () => 'a' } },
+  });
+  const { parameters, responses } = await operationOf(t.router({ find: procedure }), '/pets/{id}');
+  expect(parameters?.map(({ name }) => name)).toEqual(['id', 'x-tenant']);
+  expect(Object.keys(responses['200']?.headers ?? {})).toEqual(['x-request-id']);
+});
+
+it('text beside a parameter of a path, and what a URL must encode, is in the path of the document', async () => {
+  const router = t.router({
+    json: find(z.object({ id: z.string() }), { path: '/books/{id}.json' }),
+    archive: find(z.object({ id: z.string() }), { path: '/items/{id}:archive' }),
+    encoded: find(z.object({ 'a b': z.string() }), { path: '/ä b/c%2Fd/{a b}' }),
+  });
+  expect(Object.keys((await (await gatewayOf(router)).document())['paths'] as object)).toEqual([
+    '/books/{id}.json',
+    '/items/{id}:archive',
+    '/%C3%A4%20b/c%2Fd/{a b}',
+  ]);
+});
+
+it('with the preset, a parameter is required only if the server requires it', async () => {
+  const input = z.object({
+    id: z.preprocess((value) => value, z.string().optional()),
+    withDefault: z.preprocess((value) => value ?? 5, z.number()),
+    without: z.preprocess((value) => value, z.number()),
+    any: z.any(),
+    caught: z.number().catch(5),
+  });
+  const { parameters = [] } = await operationOf(
+    t.router({ find: find(input) }),
+    '/pets/{id}',
+    'get',
+    trpcToOpenApi(),
+  );
+  const required = parameters.filter((each) => each.required).map(({ name }) => name);
+  expect(required).toEqual(['id', 'without', 'any']);
+});
+
+let count = 0;
+/** Defaults that are functions, of which each call returns another value, or does so at another time. */
+const computed: Readonly<Record<string, z.ZodType>> = {
+  id: z.string().default(() => crypto.randomUUID()),
+  date: z.date().default(() => new Date()),
+  day: z.string().default(() => new Date().toISOString().slice(0, 10)),
+  time: z.number().default(() => Date.now()),
+  text: z.string().prefault(() => Date()),
+  counted: z.number().default(() => (count += 1)),
+  caught: z.string().catch(() => crypto.randomUUID()),
+  failing: z.string().catch(({ issues }) => issues[0]?.message ?? ''),
+};
+const constant: Readonly<Record<string, z.ZodType>> = {
+  five: z.number().default(5),
+  list: z.array(z.string()).default(() => []),
+  since: z.date().default(new Date(0)),
+  object: z.object({ a: z.string() }).default({ a: 'b' }),
+  caught: z.string().catch('a'),
+};
+
+it('the document has a default that is a value, and none that is computed', async () => {
+  const input = z.object({ ...computed, constant: z.object(constant) });
+  const create = async () => {
+    const add = t.procedure
+      .meta({ openapi: { method: 'POST', path: '/add' } })
+      .input(input)
+      .mutation(() => 1);
+    return JSON.stringify(await (await gatewayOf(t.router({ add }))).document());
+  };
+  const document = await create();
+  expect(await create()).toBe(document);
+  expect([...document.matchAll(/"default":("[^"]*"|[^,}]*\}?)/g)].map(([, value]) => value)).toEqual([
+    '5',
+    '[]',
+    '"1970-01-01T00:00:00.000Z"',
+    '{"a":"b"}',
+    '"a"',
+  ]);
+  expect(Date.now()).toBeLessThan(new Date().getTime() + 1000);
 });

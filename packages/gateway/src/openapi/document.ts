@@ -3,6 +3,7 @@ import type { HttpResponse } from '../http/response.ts';
 import { operationDescription } from '../operations/deprecation.ts';
 import type { Operation } from '../operations/operation.ts';
 import { documentPath } from '../operations/pathTemplate.ts';
+import { idsIn, readZod } from '../operations/readSchema.ts';
 import { GatewayError } from '../http/gatewayError.ts';
 import { requireSync } from '../http/hooks.ts';
 import { Components } from './components.ts';
@@ -63,6 +64,21 @@ export function lazyDocument(options: CreateDocumentOptions) {
   };
 }
 
+/** Whether two schemas have one id (`.meta({ id })`), so that the document may be invalid. */
+export function haveSharedIds(operations: readonly Operation[]): boolean {
+  const schemas = operations.flatMap(({ errors, inputs, output }) => [
+    ...inputs,
+    'schema' in output ? output.schema : undefined,
+    ...[...errors.values()].flat().map(({ data }) => data && readZod(data, 'output')),
+  ]);
+  const parsers = new Map<string, object>();
+  for (const [id, parser] of idsIn(schemas)) {
+    if ((parsers.get(id) ?? parser) !== parser) return true;
+    parsers.set(id, parser);
+  }
+  return false;
+}
+
 /**
  * Creates the OpenAPI document from the served operations, so that the document and the responses cannot differ.
  * @throws {GatewayError} if two different schemas have one id, or `document.transform` returns `undefined`
@@ -84,9 +100,14 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
   } = service.document;
   const isLatest = openapi === '3.2';
   const components = new Components();
+  const each = <Part>(write: (operation: Operation) => Part) =>
+    operations.map((operation) => {
+      components.owner = operation.procedure.path;
+      return write(operation);
+    });
   // Inputs first: where an input and an output of one name differ, the input keeps the name.
-  const requests = operations.map((operation) => documentedRequest(operation, components));
-  const successes = operations.map((operation) => successResponses(operation, service, components));
+  const requests = each((operation) => documentedRequest(operation, components));
+  const successes = each((operation) => successResponses(operation, service, components));
   const errorSchemas = createErrorSchemas(operations, errorFormat, components);
   const paths: PathItems = {};
   for (const [index, operation] of operations.entries()) {
@@ -118,13 +139,30 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
   return document as OpenApiDocument;
 }
 
+/**
+ * Returns the summary and the tag of an operation without metadata: `books.findAll` is "Find all" of "books". Linters
+ * require a summary, and pages group operations by tags.
+ */
+function namesOf(path: string): { readonly summary: string; readonly tags?: readonly string[] } {
+  const [tag = path, ...names] = path.split('.');
+  const words = (names.length > 0 ? names.join(' ') : tag)
+    .replaceAll(/[_-]+/g, ' ')
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
+    // An abbreviation: `PDFFile`.
+    .replaceAll(/([A-Z])([A-Z][a-z])/g, '$1 $2')
+    .replaceAll(/\b[A-Z](?![A-Z\d])/g, (letter) => letter.toLowerCase());
+  const summary = words.slice(0, 1).toUpperCase() + words.slice(1);
+  return { summary, ...(names.length > 0 && { tags: [tag] }) };
+}
+
 /** Returns the key of an operation in its path item. OpenAPI 3.1 has none for QUERY. */
 const methodKey = ({ rest: { method } }: Operation, isLatest: boolean): string =>
   method === 'QUERY' && !isLatest ? 'x-query' : method.toLowerCase();
 
 function describeOperation(operation: Operation, { schemes, securitySchemes }: DocumentedService): object {
   const { operationId, procedure, rest } = operation;
-  const { deprecated, summary, tags } = rest;
+  const { deprecated } = rest;
+  const { summary, tags } = procedure.meta?.openapi ? rest : { ...namesOf(procedure.path), ...rest };
   const sunset = typeof deprecated === 'object' ? deprecated.sunset : undefined;
   const scopes = procedure.scopes ?? [];
   const names =

@@ -86,7 +86,8 @@ function schemaParameter(
     name,
     schema: components.write(schema, 'input'),
     ...more,
-    required: acceptsUndefined(schema) ? more.required : true,
+    // A path has all of its parameters.
+    required: acceptsUndefined(schema) && where !== 'path' ? more.required : true,
     description: schema.description ?? schema[details]?.target?.description ?? more.description,
   };
 }

@@ -101,7 +101,7 @@ function successHeaders(operation: Operation, service: DocumentedService): Heade
   const described = isZod(rest.responseHeaders)
     ? Object.entries(rest.responseHeaders.shape)
     : computedHeaders;
-  return {
+  const headers: Headers = {
     ...requestIdHeader,
     Vary: output.kind === 'media' ? header('`Accept` chooses the media type.', true) : undefined,
     ...(service.isRateLimited && rateLimitHeaders),
@@ -116,6 +116,10 @@ function successHeaders(operation: Operation, service: DocumentedService): Heade
       ),
     }),
   };
+  // Names of headers are the same in any case. The last one replaces those before it.
+  return Object.fromEntries(
+    new Map(Object.entries(headers).map((entry) => [entry[0].toLowerCase(), entry])).values(),
+  );
 }
 
 function responseContent(output: OperationOutput, components: Components): oas31.ContentObject {

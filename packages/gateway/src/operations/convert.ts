@@ -134,6 +134,9 @@ const unconvertibleReasons: Readonly<Record<string, string | undefined>> = {
   File: 'is a File; use z.file()',
   object: `is an object or an array of objects, ${needsJson}`,
   array: `is an array of arrays, ${needsJson}`,
+  'array of a union': `is a union with an array, which text cannot tell from one value; use an array alone, or send it in a JSON body, by POST or QUERY`,
+  tuple: `is a tuple, ${needsJson}, or use z.array(…)`,
+  pipe: 'is a z.preprocess(…), to which text cannot be converted unambiguously; use a codec, such as z.codec(z.string(), …), or send it in a JSON body',
   set: 'is a set; use an array',
   bytes:
     'is bytes, which only a whole body can be; use POST or PUT, and put the other properties in the query',
@@ -250,7 +253,12 @@ export function scalarConverter(schema: Schema, depth = 0): Converter {
   const part = type === undefined && inner.allOf?.find((each) => typeOf(innermost(each) ?? {}) !== undefined);
   if (part) return scalarConverter(part, depth + 1);
   if (type === 'number' && isInteger(inner)) return integerConverter;
-  const name = binaryKind(inner) ?? type ?? (inner.allOf ? 'intersection' : 'unknown');
+  const name =
+    binaryKind(inner) ??
+    (type === 'array' && inner.prefixItems ? 'tuple' : undefined) ??
+    (type === 'array' && depth > 0 ? 'array of a union' : undefined) ??
+    type ??
+    (inner.allOf ? 'intersection' : 'unknown');
   return (
     converterOfType[name] ??
     reject(

@@ -193,7 +193,7 @@ describe('metadata without a method or a path', () => {
   });
 
   it('a procedure whose path is no template is rejected', async () => {
-    const router = t.router({ '{a}b': served.query(() => 1) });
-    await expect(gatewayOf(router)).rejects.toThrow('its path is /{a}b; write it as /name/{parameter}');
+    const router = t.router({ '{a}{b}': served.query(() => 1) });
+    await expect(gatewayOf(router)).rejects.toThrow('its path is /{a}{b}; write it as /name/{parameter}');
   });
 });

@@ -15,12 +15,14 @@ export function requireJson(
   path: readonly string[] = [],
   isLenient = false,
 ): void {
+  const reasons = new Set<string>();
   for (const [part, at] of schemasIn(schema, path)) {
     const own = part[details] ?? {};
     const reason = own.isDescribed ? undefined : unrepresentableReasons[binaryKind(part) ?? own.type ?? ''];
     if (reason === undefined || (isLenient && own.type === 'bigint')) continue;
-    reject(`in its ${what}, ${at.length === 0 ? 'its value' : `"${at.join('.')}"`} is ${reason}`);
+    reasons.add(`in its ${what}, ${at.length === 0 ? 'its value' : `"${at.join('.')}"`} is ${reason}`);
   }
+  if (reasons.size > 0) reject([...reasons].join('\n'));
 }
 
 const overrideHint = 'which has no JSON Schema; add one with .meta({ override: { type: … } })';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import { ignoreRejection } from '../http/hooks.ts';
 import { isThenable } from '../http/maybePromise.ts';
-import type { Header } from '../http/response.ts';
+import { tokenPattern, type Header } from '../http/response.ts';
 import { formatValue } from '../http/formatValue.ts';
-import { GatewayError, reject } from '../http/gatewayError.ts';
+import { collect, GatewayError, reject, type Problem } from '../http/gatewayError.ts';
 import type { ResponseHeader, RestMeta, Strictness } from '../procedures/meta.ts';
 import { boundedSchema } from '../procedures/parseFunction.ts';
 import type { Procedure } from '../procedures/procedures.ts';
@@ -13,8 +13,14 @@ import { formSchema } from './formInput.ts';
 import { hasDate, requireJson } from './inspectJson.ts';
 import { operationInput, type OperationInput } from './operationInput.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
-import { foldCase, parsePathTemplate, type PathTemplate } from './pathTemplate.ts';
-import { createReadSchema, readZod, type ReadSchema } from './readSchema.ts';
+import {
+  isAmbiguous,
+  parsePathTemplate,
+  templateKey,
+  type PathMatching,
+  type PathTemplate,
+} from './pathTemplate.ts';
+import { createReadSchema, idsIn, readZod, type ReadSchema } from './readSchema.ts';
 import type { Schema } from './schema.ts';
 
 /** An error that a procedure declares. */
@@ -57,11 +63,9 @@ export interface Operation {
   readonly computedHeaders: readonly (readonly [name: string, header: ResponseHeader])[];
 }
 
-export interface OperationsOptions {
+export interface OperationsOptions extends PathMatching {
   /** The base path of all operations. */
   readonly basePath: string;
-  /** Whether literal segments of paths match in any case. */
-  readonly ignorePathCase: boolean;
   readonly links: LinkBase;
   /** Whether a path is already used by the document, a route or tRPC. */
   readonly isTaken: (path: string) => boolean;
@@ -73,69 +77,123 @@ export interface OperationsOptions {
   readonly voidStatus: 200 | 204;
   /** How inputs are converted, unless the metadata says otherwise. */
   readonly strictness: Strictness;
+  /** Whether parameters of the query with an empty value are absent. */
+  readonly ignoreEmptyQuery: boolean;
 }
 
-/**
- * Creates the operations of all procedures with REST metadata.
- * @throws {GatewayError} with a line for each procedure that cannot be served: the reason and the fix
- */
-export function createOperations(
-  procedures: readonly Procedure[],
-  options: OperationsOptions,
-): readonly Operation[] {
-  const { basePath, ignorePathCase, isTaken, canSpool } = options;
-  const problems: string[] = [];
-  const warnings: string[] = [];
+/** The operations of a router, and why the others cannot be served. */
+export interface Operations {
+  readonly operations: readonly Operation[];
+  readonly problems: readonly Problem[];
+  /** What the document leaves out. */
+  readonly warnings: readonly Problem[];
+}
+
+/** Reads the operations of all procedures with REST metadata. */
+export function readOperations(procedures: readonly Procedure[], options: OperationsOptions): Operations {
+  const problems: Problem[] = [];
+  const warnings: Problem[] = [];
   const operations = new Map<string, Operation>();
   const ids = new Map<string, string>();
   for (const procedure of procedures) {
     const { path: name, rest } = procedure;
     if (rest === undefined) continue;
     const warn = (sentence: string) => {
-      warnings.push(`trpc-gateway: procedure "${name}": ${sentence}`);
+      warnings.push({ procedure: name, line: `trpc-gateway: procedure "${name}": ${sentence}` });
     };
     const read = createReadSchema(warn);
     try {
       const operation = createOperation(procedure, rest, { ...options, read, warn });
-      const { operationId } = operation;
-      const { method, path } = operation.rest;
-      const route = `${method} ${pathKey(path, ignorePathCase)}`;
-      const sameRoute = operations.get(route)?.procedure.path;
-      const sameId = ids.get(operationId);
-      const upload = operation.input.body?.upload;
-      if (upload?.kind === 'spool' && !canSpool) {
-        reject(
-          'its upload.spool requires the option spool of createGateway, such as temporaryFiles() of trpc-gateway/node',
-        );
-      }
-      if (upload && procedure.idempotent) {
-        reject(
-          'it is idempotent, but its body is a stream, which cannot be compared with the body of a retry; remove one of them',
-        );
-      }
-      operations.set(route, operation);
-      ids.set(operationId, name);
-      if (sameId !== undefined) {
-        reject(`"${sameId}" has the operationId "${operationId}" too; give one of them another operationId`);
-      }
-      if (sameRoute !== undefined) {
-        reject(`"${sameRoute}" is served at ${method} ${path} too; give one of them another path or method`);
-      }
-      if (isTaken(`${basePath}${path}`)) {
-        reject(
-          `${basePath}${path} is the path of the document or of a route, or lies below the tRPC base path; give it another path`,
-        );
-      }
+      checkSchemas(operation);
+      collect([
+        () => checkUpload(operation, options),
+        () => checkId(operation, ids),
+        () => checkPath(operation, operations, options),
+      ]);
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       const fix = !procedure.meta?.openapi ? '; or leave it out, with openapi: false in its metadata' : '';
-      problems.push(`Procedure "${name}" cannot be served over REST: ${error.message}${fix}.`);
+      for (const reason of new Set(error.message.split('\n'))) {
+        const line = `Procedure "${name}" cannot be served over REST: ${reason}${fix}.`;
+        problems.push({ procedure: name, line });
+      }
     }
   }
-  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
-  // oxlint-disable-next-line no-console -- the service runs, but its document says less than it could
-  for (const warning of warnings) console.error(warning);
-  return withAcceptQuery(operations);
+  return { operations: withAcceptQuery(operations), problems, warnings };
+}
+
+/** @throws {GatewayError} */
+function checkUpload({ input, procedure }: Operation, { canSpool }: OperationsOptions): void {
+  const upload = input.body?.upload;
+  if (upload?.kind === 'spool' && !canSpool) {
+    reject(
+      'its upload.spool requires the option spool of createGateway, such as temporaryFiles() of trpc-gateway/node',
+    );
+  }
+  if (upload && procedure.idempotent) {
+    reject(
+      'it is idempotent, but its body is a stream, which cannot be compared with the body of a retry; remove one of them',
+    );
+  }
+}
+
+/** @throws {GatewayError} */
+function checkId({ operationId, procedure }: Operation, ids: Map<string, string>): void {
+  const other = ids.get(operationId);
+  ids.set(operationId, procedure.path);
+  if (other !== undefined) {
+    reject(`"${other}" has the operationId "${operationId}" too; give one of them another operationId`);
+  }
+}
+
+/** @throws {GatewayError} */
+function checkPath(
+  operation: Operation,
+  operations: Map<string, Operation>,
+  { basePath, ignorePathCase, isTaken }: OperationsOptions,
+): void {
+  const { method, path } = operation.rest;
+  const route = `${method} ${templateKey(operation.template, ignorePathCase)}`;
+  const same = operations.get(route);
+  if (same === undefined) operations.set(route, operation);
+  else {
+    const other = same.rest.path === path ? ' too' : `, which matches the same paths as ${path}`;
+    // trpc-to-openapi serves the first one only.
+    const fix = operation.procedure.meta?.openapi ? ', or enabled: false' : '';
+    reject(
+      `"${same.procedure.path}" is served at ${method} ${same.rest.path}${other}; give one of them another path or method${fix}`,
+    );
+  }
+  const rival = [...operations.values()].find((each) => isAmbiguous(each.template, operation.template));
+  if (rival) {
+    reject(
+      `some paths match both its path ${path} and ${rival.rest.path} of "${rival.procedure.path}", and neither is more specific; give one of them another path`,
+    );
+  }
+  if (isTaken(`${basePath}${path}`)) {
+    reject(
+      `${basePath}${path} is the path of the document or of a route, or lies below the tRPC base path; give it another path`,
+    );
+  }
+}
+
+/** Checks the names that the document has of an operation. @throws {GatewayError} */
+function checkSchemas({ inputs, output, rest }: Operation): void {
+  for (const [id] of idsIn([...inputs, 'schema' in output ? output.schema : undefined])) {
+    if (/^[\w.-]+$/.test(id)) continue;
+    reject(
+      `a schema in it has the id "${id}", but names in the document contain only letters, digits, ".", "_" and "-"; change its .meta({ id: … })`,
+    );
+  }
+  for (const [field, headers] of Object.entries({
+    requestHeaders: rest.requestHeaders,
+    responseHeaders: rest.responseHeaders,
+  })) {
+    for (const name of Object.keys((isZod(headers) ? headers.shape : headers) ?? {})) {
+      if (tokenPattern.test(name)) continue;
+      reject(`its ${field} has "${name}", which is not a valid name of a header (RFC 9110 §5.1); rename it`);
+    }
+  }
 }
 
 /**
@@ -155,66 +213,91 @@ const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHead
   jsonHeaders: [...headers, ['content-type', 'application/json']],
 });
 
-/** Returns a path without the names of its parameters, for comparison. */
-function pathKey(path: string, ignoresCase: boolean): string {
-  const key = path.replaceAll(/\{.*?\}/g, '{}');
-  return ignoresCase ? foldCase(key) : key;
+interface ReadOptions extends OperationsOptions {
+  readonly read: ReadSchema;
+  readonly warn: (sentence: string) => void;
+}
+
+/** Reads the schemas of the inputs, and the path and the method by which they are sent. @throws {GatewayError} */
+function readInputs(
+  procedure: Procedure,
+  written: RestMeta,
+  path: string,
+  { basePath, ignoreEmptyQuery, ignoreTrailingSlash, read }: ReadOptions,
+) {
+  const [schemas, template] = collect([
+    () => collect(procedure.inputs.map((input) => () => read(input, 'input', 'input'))),
+    () => {
+      if (basePath !== '' && written.path?.startsWith(`${basePath}/`)) {
+        reject(
+          `its path ${path} begins with the base path, which is added to it; leave it out, or set restBasePath: '/'`,
+        );
+      }
+      const matched = ignoreTrailingSlash && path.length > 1 ? path.replace(/\/$/, '') : path;
+      return (
+        parsePathTemplate(matched) ??
+        reject(
+          `its path is ${path}; write it as /name/{parameter}, with at most one parameter between slashes, and without a slash at the end`,
+        )
+      );
+    },
+  ]);
+  const form = formSchema(schemas, written);
+  const inputs = form ? [form] : schemas;
+  const inputOf = (method: ServedRestMeta['method'], strictness: Strictness) =>
+    operationInput(inputs, { ...written, method, strictness, ignoreEmptyQuery }, template, procedure.inputs);
+  const { method = defaultMethod(procedure, () => inputOf('GET', 'strict')) } = written;
+  return { inputs, inputOf, method, template };
 }
 
 /** @throws {GatewayError} if the metadata or the schemas cannot be served; the message has the reason and the fix */
-function createOperation(
-  procedure: Procedure,
-  written: RestMeta,
-  options: OperationsOptions & { readonly read: ReadSchema; readonly warn: (sentence: string) => void },
-): Operation {
-  const { basePath, links, read, voidStatus, warn } = options;
-  const schemas = procedure.inputs.map((input) => read(input, 'input', 'input'));
-  const form = formSchema(schemas, written);
-  const inputs = form ? [form] : schemas;
-  if (basePath !== '' && written.path?.startsWith(`${basePath}/`)) {
-    reject(
-      `its path ${written.path} begins with the base path, which is added to it; leave it out, or set restBasePath: '/'`,
-    );
-  }
+function createOperation(procedure: Procedure, written: RestMeta, options: ReadOptions): Operation {
+  const { links, read, voidStatus, warn } = options;
   const { path = `/${procedure.path.replaceAll('.', '/')}` } = written;
-  const template =
-    parsePathTemplate(path) ??
-    reject(`its path is ${path}; write it as /name/{parameter}, without a slash at the end`);
-  const inputOf = (method: ServedRestMeta['method'], strictness: Strictness) =>
-    operationInput(inputs, { ...written, method, strictness }, template, procedure.inputs);
-  const { method = defaultMethod(procedure, () => inputOf('GET', 'strict')) } = written;
+  const [{ inputs, inputOf, method, template }, output] = collect([
+    () => readInputs(procedure, written, path, options),
+    () => operationOutput(procedure, written, read),
+  ]);
   const rest: ServedRestMeta = { ...written, method, path };
   const isMutation = procedure.type === 'mutation';
-  if (rest.unsafe && !(isMutation && rest.method === 'GET')) {
-    reject('its metadata has unsafe, which is only for mutations with the method GET; remove unsafe');
-  }
-  // Caches, crawlers and HEAD requests must not trigger a mutation.
-  if (isMutation && !rest.unsafe && (rest.method === 'GET' || rest.method === 'QUERY')) {
-    reject(
-      `it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE, or GET with unsafe: true if its clients cannot change`,
-    );
-  }
-  const output = operationOutput(procedure, rest, read);
   const { strictness = options.strictness } = rest;
-  const input = inputOf(method, strictness);
+  const [input] = collect([
+    () => inputOf(method, strictness),
+    () => {
+      if (rest.unsafe && !(isMutation && rest.method === 'GET')) {
+        reject('its metadata has unsafe, which is only for mutations with the method GET; remove unsafe');
+      }
+      // Caches, crawlers and HEAD requests must not trigger a mutation.
+      if (isMutation && !rest.unsafe && (rest.method === 'GET' || rest.method === 'QUERY')) {
+        reject(
+          `it is a mutation, but ${rest.method} must not change anything; use POST, PUT, PATCH or DELETE, or GET with unsafe: true if its clients cannot change`,
+        );
+      }
+    },
+  ]);
   const strict =
     strictness === 'report' && input.isLenient
       ? strictInput(() => inputOf(method, 'strict'), warn)
       : undefined;
-  if (rest.method === 'QUERY' && input.body === undefined) {
-    reject('its method is QUERY, but no property of its input is in the body; use GET');
-  }
-  if (rest.upload && !input.body?.upload) {
-    reject(
-      'its metadata has upload, but its input has no stream and no files in multipart/form-data; remove upload',
-    );
-  }
   const cursor = rest.pagination?.cursor;
-  if (cursor !== undefined && (input.body || !input.query.has(cursor))) {
-    reject(
-      `its pagination names the cursor "${cursor}", but its query has no such parameter; add it to the input, or name another parameter`,
-    );
-  }
+  collect([
+    () => {
+      if (rest.method !== 'QUERY' || input.body !== undefined) return;
+      reject('its method is QUERY, but no property of its input is in the body; use GET');
+    },
+    () => {
+      if (!rest.upload || input.body?.upload) return;
+      reject(
+        'its metadata has upload, but its input has no stream and no files in multipart/form-data; remove upload',
+      );
+    },
+    () => {
+      if (cursor === undefined || (!input.body && input.query.has(cursor))) return;
+      reject(
+        `its pagination names the cursor "${cursor}", but its query has no such parameter; add it to the input, or name another parameter`,
+      );
+    },
+  ]);
   const deprecation = deprecationHeaders(rest.deprecated, links);
   return {
     procedure,

@@ -1,6 +1,6 @@
 import type { Header } from '../http/response.ts';
 import { isFileStream } from '../procedures/fileStream.ts';
-import { reject } from '../http/gatewayError.ts';
+import { collect, reject } from '../http/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { requireJson } from './inspectJson.ts';
 import { textParameter, withOthers, type ParameterMap, type TextParameter } from './parameter.ts';
@@ -109,16 +109,22 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
   const supported = bytes ? octetStreamType : isMultipart ? multipartType : whole && jsonContentType;
   const contentTypes = bodyTypes(rest, supported ? [supported] : typesOfProperties, bytes !== undefined);
   if (contentTypes.some(isJson)) {
-    for (const { field, schema } of parts) {
-      requireJson(schema, 'body', field === undefined ? [] : [field], isLenient);
-    }
-    if (loose?.others) requireJson(loose.others, 'other properties');
+    collect([
+      ...parts.map(
+        ({ field, schema }) =>
+          () =>
+            requireJson(schema, 'body', field === undefined ? [] : [field], isLenient),
+      ),
+      () => loose?.others && requireJson(loose.others, 'other properties'),
+    ]);
   }
   const canBeFile = !files && contentTypes.every((type) => type === multipartType);
   const isForm = !bytes && !contentTypes.every(isJson);
-  const fields = properties
-    .filter(({ field }) => isForm && field !== files?.field)
-    .map((each) => textParameter(each, { canBeFile, isLenient }));
+  const fields = collect(
+    properties
+      .filter(({ field }) => isForm && field !== files?.field)
+      .map((each) => () => textParameter(each, { canBeFile, isLenient })),
+  );
   const { maxBytes, maxFileBytes = Infinity, maxFiles = 100, spool } = rest.upload ?? {};
   const isSpooled = spool && fields.some(({ converter }) => converter.isFile);
   const kind = bytes ? bytesKind(bytes.schema) : files ? 'files' : isSpooled ? 'spool' : undefined;

@@ -1,4 +1,4 @@
-import { reject } from '../http/gatewayError.ts';
+import { collect, reject } from '../http/gatewayError.ts';
 import { boundTexts } from '../procedures/boundTexts.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
@@ -29,6 +29,8 @@ export interface OperationInput {
   /** The path parameters, in the template's order. */
   readonly path: readonly TextParameter[];
   readonly query: ParameterMap;
+  /** Whether parameters of the query with an empty value are absent. */
+  readonly ignoresEmpty: boolean;
   /** The parameters in headers and cookies. */
   readonly headers: readonly TextParameter[];
   readonly body: OperationBody | undefined;
@@ -52,7 +54,7 @@ export interface OperationInput {
  */
 export function operationInput(
   inputs: readonly (Schema | undefined)[],
-  rest: RestMeta,
+  rest: RestMeta & { readonly ignoreEmptyQuery?: boolean },
   template: PathTemplate,
   parsers: readonly unknown[],
 ): OperationInput {
@@ -68,18 +70,21 @@ export function operationInput(
   const at = (...wheres: readonly PropertyPlace['in'][]) =>
     properties.filter(({ place }) => wheres.includes(place.in));
   const restName = template.find((segment) => typeof segment !== 'string' && segment.isRest);
-  const path = at('path').map((property) =>
-    textParameter(property, {
-      isLenient,
-      isRest: typeof restName === 'object' && restName.parameter === property.place.name,
-    }),
-  );
-  const namedQuery = queryParameters(at('query'), isLenient);
+  const [path, namedQuery, headers] = collect([
+    () =>
+      collect(
+        at('path').map((property) => () => {
+          const isRest = typeof restName === 'object' && restName.parameter === property.place.name;
+          return textParameter(property, { isLenient, isRest });
+        }),
+      ),
+    () => queryParameters(at('query'), isLenient),
+    () => collect(at('header', 'cookie').map((property) => () => textParameter(property, { isLenient }))),
+  ]);
   const isBody = defaultPlace(rest) === 'body';
   // Lenient: a strict object rejects other names, and another one drops them.
   const read = isLenient ? { ...named, others: named.others ?? {} } : named;
   const query = read && !isBody ? withOthers(namedQuery, read, 'query', { isLenient }) : namedQuery;
-  const headers = at('header', 'cookie').map((property) => textParameter(property, { isLenient }));
   // A path parameter is always sent, so the input is never absent.
   const isOptional = path.length === 0 && schemas.every(acceptsUndefined);
   const isUnion = named?.isUnion ?? false;
@@ -104,6 +109,7 @@ export function operationInput(
     isOptional,
     path,
     query,
+    ignoresEmpty: rest.ignoreEmptyQuery ?? false,
     headers,
     body,
     isUnion,

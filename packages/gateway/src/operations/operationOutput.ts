@@ -43,7 +43,8 @@ export function operationOutput(procedure: Procedure, rest: RestMeta, read: Read
   const { type } = procedure;
   const { produces, event, method } = rest;
   if (type === 'subscription') {
-    if (method !== 'GET') reject(`it is a subscription, so its method must be GET, not ${method}`);
+    if (method !== undefined && method !== 'GET')
+      reject(`it is a subscription, so its method must be GET, not ${method}`);
     const schema =
       read(event, 'output', 'event') ??
       reject('it is a subscription without a schema of its events; add event: z.object(…) to its metadata');

@@ -1,4 +1,4 @@
-import { reject, withSubject } from '../http/gatewayError.ts';
+import { collect, reject, withSubject } from '../http/gatewayError.ts';
 import {
   parameterConverter,
   textConverter,
@@ -82,14 +82,16 @@ export function withOthers<Each extends Parameter>(
 
 /** @throws {GatewayError} */
 export function queryParameters(properties: readonly PlacedProperty[], isLenient?: boolean): ParameterMap {
-  const parameters = properties.map((property): Parameter => {
-    const { field, schema } = property;
-    if (!isObjectSchema(schema)) return textParameter(property, { isLenient });
-    const tree = withSubject(`"${field}"`, () =>
-      queryTree(schema, isLenient ? () => textConverter : undefined),
-    );
-    return { ...property, style: 'tree', tree };
-  });
+  const parameters: readonly Parameter[] = collect(
+    properties.map((property) => (): Parameter => {
+      const { field, schema } = property;
+      if (!isObjectSchema(schema)) return textParameter(property, { isLenient });
+      const tree = withSubject(`"${field}"`, () =>
+        queryTree(schema, isLenient ? () => textConverter : undefined),
+      );
+      return { ...property, style: 'tree', tree };
+    }),
+  );
   const entries = parameters.map((parameter) => [parameter.place.name, parameter] as const);
   return parameters.some(({ style }) => style === 'tree') ? new TreeParameters(entries) : new Map(entries);
 }

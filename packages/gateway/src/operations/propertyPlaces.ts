@@ -1,5 +1,5 @@
 import { tokenPattern } from '../http/response.ts';
-import { reject } from '../http/gatewayError.ts';
+import { collect, reject } from '../http/gatewayError.ts';
 import type { InputPlace, RestMeta } from '../procedures/meta.ts';
 import type { PathTemplate } from './pathTemplate.ts';
 import type { Schema, Shape } from './schema.ts';
@@ -40,22 +40,30 @@ export function propertyPlaces(
 ): readonly PlacedProperty[] {
   const { in: declared = {}, method } = rest;
   const pathNames = template.flatMap((segment) => (typeof segment === 'string' ? [] : [segment.parameter]));
-  for (const field of Object.keys(declared)) {
-    if (Object.hasOwn(shape, field)) continue;
-    reject(
-      `its metadata declares in: { ${field}: … }, but its input has no property "${field}"; add it to the input, or rename it`,
-    );
-  }
-  const properties = Object.entries(shape).map(([field, schema]): PlacedProperty => {
-    const own = Object.hasOwn(declared, field) ? declared[field] : undefined;
-    const place = {
-      in: pathNames.includes(field) ? 'path' : defaultPlace(rest),
-      name: field,
-      ...(typeof own === 'string' ? { in: own } : own),
-    } as const;
-    checkPlace(field, place, method);
-    return { field, place, schema };
-  });
+  const [, properties] = collect([
+    () =>
+      collect(
+        Object.keys(declared).map((field) => () => {
+          if (Object.hasOwn(shape, field)) return;
+          reject(
+            `its metadata declares in: { ${field}: … }, but its input has no property "${field}"; add it to the input, or rename it`,
+          );
+        }),
+      ),
+    () =>
+      collect(
+        Object.entries(shape).map(([field, schema]) => (): PlacedProperty => {
+          const own = Object.hasOwn(declared, field) ? declared[field] : undefined;
+          const place = {
+            in: pathNames.includes(field) ? 'path' : defaultPlace(rest),
+            name: field,
+            ...(typeof own === 'string' ? { in: own } : own),
+          } as const;
+          checkPlace(field, place, method);
+          return { field, place, schema };
+        }),
+      ),
+  ]);
   const fieldByPlace = new Map<string, string>();
   for (const { field, place } of properties) {
     const key = `${place.in} ${place.in === 'header' ? place.name.toLowerCase() : place.name}`;

@@ -192,9 +192,11 @@ describe('a schema in the document', () => {
     const components = new Components();
     const write = (schema: z.ZodType) =>
       components.write(readZod(schema.meta({ id: 'A' }), 'input'), 'input');
+    components.owner = 'pets.find';
     write(z.string());
+    components.owner = 'pets.list';
     expect(() => write(z.number())).toThrow(
-      'Two different schemas have the id "A". Give one of them another id',
+      'Two different schemas in the procedures "pets.find" and "pets.list" have the id "A". Give one of them another id',
     );
   });
 });

@@ -4,7 +4,22 @@ import { isObject } from '../http/isObject.ts';
 import { formatValue } from '../http/formatValue.ts';
 import { reject } from '../http/gatewayError.ts';
 import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
-import { acceptsSample, details, mapSchemas, optionalOf, type Details, type Schema } from './schema.ts';
+import {
+  canBeUndefined,
+  correctKeywords,
+  isDiscriminated,
+  isPreprocessed,
+  partName,
+} from './exactKeywords.ts';
+import {
+  acceptsSample,
+  details,
+  mapSchemas,
+  optionalOf,
+  schemasIn,
+  type Details,
+  type Schema,
+} from './schema.ts';
 
 type Json = Record<PropertyKey, unknown>;
 
@@ -53,32 +68,56 @@ const isZod3 = (parser: unknown): boolean =>
 const zod3Problem =
   "a schema of zod 3, which has no JSON Schema; use zod 4: import { z } from 'zod' of zod 4.5.4 or newer, or from 'zod/v4' of zod 3.25";
 
-/** Matches the members of the definition of a zod schema that are schemas, or lists of them. */
-const partName = /^(?:element|in|innerType|items|keyType|left|options|out|right|valueType)$/;
+/** A part of a zod schema, and where it is. */
+interface Part {
+  readonly schema: unknown;
+  /** The properties that lead to it. */
+  readonly path: readonly string[];
+  /** What it is of the value at the path, such as `a member of the union `. Empty for the value itself. */
+  readonly role: string;
+}
 
 /**
  * Checks that all parts of a zod schema are schemas of zod 4. zod throws a `TypeError` for others that does not say
  * where they are.
  * @throws {GatewayError}
  */
-function requireZod(schema: unknown, what: string, path: readonly string[] = [], seen = new Set()): void {
-  if (seen.has(schema)) return;
-  seen.add(schema);
-  if (!isZod(schema)) {
+function requireZod(root: z.core.$ZodType, what: string): void {
+  const reasons = new Set<string>();
+  const seen = new Set<unknown>();
+  const check = ({ schema, path, role }: Part): void => {
+    if (isZod(schema)) {
+      if (seen.has(schema)) return;
+      seen.add(schema);
+      for (const part of partsOf(schema, path)) check(part);
+      return;
+    }
     const problem = isZod3(schema)
       ? zod3Problem
       : `${formatValue(schema)}, not a schema of zod 4; check its import, or write a getter if two modules import each other`;
-    reject(`in its ${what}, "${path.join('.')}" is ${problem}`);
-  }
-  const { def, innerType } = schema._zod as z.core.$ZodTypes['_zod'] & { readonly innerType?: unknown };
-  if (def.type === 'lazy') requireZod(innerType, what, path, seen);
-  if (def.type === 'object') {
-    for (const [name, property] of Object.entries(def.shape))
-      requireZod(property, what, [...path, name], seen);
-  }
-  for (const name of Object.keys(def).filter((each) => partName.test(each))) {
-    for (const part of [Reflect.get(def, name) as unknown].flat()) requireZod(part, what, path, seen);
-  }
+    reasons.add(
+      `in its ${what}, ${role}${path.length > 0 ? `"${path.join('.')}"` : 'its value'} is ${problem}`,
+    );
+  };
+  check({ schema: root, path: [], role: '' });
+  if (reasons.size > 0) reject([...reasons].join('\n'));
+}
+
+function partsOf({ _zod }: z.core.$ZodType, path: readonly string[]): readonly Part[] {
+  const { def, innerType } = _zod as z.core.$ZodTypes['_zod'] & { readonly innerType?: unknown };
+  const role = def.type === 'union' ? 'a member of the union ' : 'a part of ';
+  const parts = Object.keys(def)
+    .filter((name) => partName.test(name))
+    .flatMap((name) => [Reflect.get(def, name) as unknown].flat())
+    .map((schema) => ({ schema, path, role }));
+  if (def.type === 'lazy') parts.push({ schema: innerType, path, role: '' });
+  if (def.type !== 'object') return parts;
+  const properties = Object.entries(def.shape).map(([name, schema]) => ({
+    schema,
+    path: [...path, name],
+    role: '',
+  }));
+  return [...parts, ...properties];
 }
 
 /** Whether a parser accepts (or returns) `undefined`: JSON Schema cannot express that for a whole value. */
@@ -131,6 +170,7 @@ export function readZod(parser: z.core.$ZodType, side: 'input' | 'output'): Sche
     },
     override(context) {
       const jsonSchema: Json = context.jsonSchema;
+      correctKeywords(context.zodSchema, jsonSchema, side);
       const own = zodDetails(context.zodSchema, jsonSchema, side);
       // As a symbol, so that the schema of a wrapper inherits it and zod merges intersections and unions as without it.
       jsonSchema[details] = own;
@@ -175,11 +215,8 @@ function isLoose({ _zod: { def } }: z.core.$ZodTypes): boolean {
   return def.type === 'object' && def.catchall !== undefined && def.catchall._zod.def.type !== 'never';
 }
 
-const isPreprocessed = (def: z.core.$ZodTypes['_zod']['def']): def is z.core.$ZodPipeDef =>
-  def.type === 'pipe' && def.in._zod.def.type === 'transform';
-
 function discriminatorOf(def: z.core.$ZodUnionDef): Details['discriminator'] {
-  if (!('discriminator' in def) || typeof def.discriminator !== 'string') return undefined;
+  if (!isDiscriminated(def)) return undefined;
   const { discriminator } = def;
   const values = def.options.map((option) =>
     [...(option._zod.propValues?.[discriminator] ?? [])].map(String),
@@ -187,13 +224,19 @@ function discriminatorOf(def: z.core.$ZodUnionDef): Details['discriminator'] {
   return { propertyName: discriminator, values };
 }
 
-/** Whether a schema of zod accepts (`input`) or returns (`output`) `undefined`, as far as its definition shows. */
-function canBeUndefined(schema: z.core.$ZodTypes, side: 'input' | 'output'): boolean {
-  const { def, optin, optout } = schema._zod;
-  if (['void', 'undefined', 'any', 'unknown'].includes(def.type)) return true;
-  // `z.preprocess` accepts any value; the document describes its output schema instead.
-  if (side === 'input' && isPreprocessed(def)) return canBeUndefined(def.out as z.core.$ZodTypes, side);
-  return (side === 'input' ? optin : optout) !== undefined;
+/** Yields the ids of schemas and of the schemas in them (`.meta({ id })`), with the schemas of zod that have them. */
+export function* idsIn(
+  schemas: readonly (Schema | undefined)[],
+): Generator<readonly [id: string, parser: z.core.$ZodType]> {
+  const seen = new Set<Schema>();
+  for (const schema of schemas) {
+    if (schema === undefined) continue;
+    for (const [{ [details]: { parser } = {} }] of schemasIn(schema, [], seen)) {
+      if (parser === undefined) continue;
+      const { id } = z.globalRegistry.get(parser) ?? {};
+      if (id !== undefined) yield [id, parser];
+    }
+  }
 }
 
 /**
@@ -214,8 +257,10 @@ export function readJson(
     const { $ref, required = [] } = keywords;
     const schema = mapSchemas(keywords, (nested, keyword, name) => {
       const property = read(nested);
-      const isRequired = keyword !== 'properties' || (required as readonly string[]).includes(name);
-      return isRequired ? property : optionalOf(property);
+      if (keyword !== 'properties') return property;
+      // `z.any()` accepts `undefined`, but not an absent property.
+      const isOptional = !(required as readonly string[]).includes(name);
+      return { ...property, [details]: { ...property[details], isOptional } };
     });
     const own = all[index as number];
     if (typeof $ref === 'string') return { ...schema, [details]: { ...own, target: targetOf($ref) } };

@@ -170,7 +170,7 @@ test('readProcedures reports compiled or trpc as the execution of each procedure
     unwrapped as never,
     () => {},
   );
-  const procedures = await readProcedures(router);
+  const { procedures } = await readProcedures(router);
   expect(procedures.map(({ path, execution }) => [path, execution])).toEqual([
     ['unwrapped', 'compiled'],
     ['wrapped', 'trpc'],

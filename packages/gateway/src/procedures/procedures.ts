@@ -1,7 +1,7 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { compile, readDefinition } from './compile.ts';
 import type { Executable } from './execute.ts';
-import { GatewayError } from '../http/gatewayError.ts';
+import { GatewayError, type Problem } from '../http/gatewayError.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
 import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
@@ -33,17 +33,22 @@ export interface Procedure extends ServedProcedure, Executable, ProcedureMeta {
   readonly takesKey: boolean;
 }
 
+/** The procedures of a router in its order, and the problems in the metadata of others. */
+export interface Procedures {
+  readonly procedures: readonly Procedure[];
+  readonly problems: readonly Problem[];
+}
+
 /**
- * Reads all procedures of a router in the router's order, including those of lazy routers.
+ * Reads all procedures of a router, including those of lazy routers.
  * @param restOption which procedures are served over REST without metadata
  * @param sample the procedure of the self-test of tRPC
- * @throws {GatewayError} that lists the problems of all procedures
  */
 export async function readProcedures(
   router: AnyTRPCRouter,
   restOption: RestOption = false,
   sample = createSample(),
-): Promise<readonly Procedure[]> {
+): Promise<Procedures> {
   // Metadata of a lazy router is available only after loading it, and it may contain further lazy routers.
   while (Object.keys(router._def.lazy).length > 0) {
     await Promise.all(Object.values(router._def.lazy).map((loader) => loader.load()));
@@ -56,7 +61,7 @@ export async function readProcedures(
     );
   }
   const procedures: Procedure[] = [];
-  const problems: string[] = [];
+  const problems: Problem[] = [];
   for (const [path, procedure] of Object.entries(
     router._def.procedures as Record<string, AnyTRPCProcedure>,
   )) {
@@ -82,9 +87,8 @@ export async function readProcedures(
       });
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      problems.push(error.message);
+      problems.push(...error.message.split('\n').map((line) => ({ procedure: path, line })));
     }
   }
-  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
-  return procedures;
+  return { procedures, problems };
 }

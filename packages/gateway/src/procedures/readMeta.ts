@@ -224,10 +224,15 @@ function metaProblems(type: string, meta: CompleteMeta): readonly string[] {
       ? []
       : [`"${name}" is not read from the metadata; did you mean "${near}"?`];
   });
-  const problems = [...misspelt, ...invalidOptions(meta, procedureRules)];
+  const { openapi } = meta;
+  const problems = [
+    ...misspelt,
+    ...invalidOptions(meta, procedureRules),
+    ...(openapi ? restProblems(openapi) : []),
+  ];
+  // The rest compares fields with each other.
   if (problems.length > 0) return problems;
-  const { openapi, scopes = [], idempotent, protect = openapi?.protect } = meta;
-  if (openapi) problems.push(...restProblems(openapi));
+  const { scopes = [], idempotent, protect = openapi?.protect } = meta;
   if (openapi?.protect !== undefined && openapi.protect !== protect) {
     problems.push(
       `protect is ${protect}, but openapi.protect is ${openapi.protect}. Remove openapi.protect: protect is for every protocol.`,
@@ -252,12 +257,16 @@ function metaProblems(type: string, meta: CompleteMeta): readonly string[] {
 }
 
 function restProblems(openapi: RestMeta): readonly string[] {
-  const misplaced = Object.keys(openapi).filter((name) => name in procedureRules && !(name in restRules));
-  if (misplaced.length > 0) {
-    return misplaced.map(
-      (name) =>
-        `${name} is in openapi, where it would apply only to REST. Write meta({ ${name}: …, openapi: { … } }).`,
-    );
-  }
-  return openapi.enabled === false ? [] : optionProblems('openapi', openapi, restRules, 'openapi.');
+  const misplaced = isObject(openapi)
+    ? Object.keys(openapi).filter((name) => name in procedureRules && !(name in restRules))
+    : [];
+  const lines = misplaced.map(
+    (name) =>
+      `${name} is in openapi, where it would apply only to REST. Write meta({ ${name}: …, openapi: { … } }).`,
+  );
+  if (isObject(openapi) && openapi.enabled === false) return lines;
+  const own = isObject(openapi)
+    ? Object.fromEntries(Object.entries(openapi).filter(([name]) => !misplaced.includes(name)))
+    : openapi;
+  return [...lines, ...optionProblems('openapi', own, restRules, 'openapi.')];
 }

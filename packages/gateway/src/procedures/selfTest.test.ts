@@ -80,7 +80,7 @@ test.each<[behaviour: string, difference: RegExp, sample: SampleProcedure]>([
 
 test('a failed self-test makes readProcedures execute all procedures through tRPC, and logs one line with the reason', async () => {
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const procedures = await readProcedures(
+  const { procedures } = await readProcedures(
     router,
     false,
     withDefinition((definition) => (definition.resolver = () => 1)),

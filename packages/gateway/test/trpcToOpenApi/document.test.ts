@@ -41,6 +41,12 @@ const known: Readonly<Record<string, (change: Change) => boolean>> = {
     at.endsWith(' requestBody required') && after === false,
   'A date in a union has a format, so the union has members.': ({ at, before, after }) =>
     at.endsWith(' type') && after === undefined && [before].flat().includes('string'),
+  'A URL is trimmed before its length is checked, so the document has no maximum.': ({ at, after }) =>
+    at.endsWith(' url maxLength') && after === undefined,
+  'A property with .catch() is not required.': ({ at, before }) =>
+    / required \d+$/.test(at) && before === 'caught',
+  'A property is not readOnly because its value is frozen: clients must send it.': ({ at, after }) =>
+    at.endsWith(' readOnly') && after === undefined,
   'An intersection names its discriminated union.': ({ at }) => at.endsWith(' bookmark allOf'),
 };
 

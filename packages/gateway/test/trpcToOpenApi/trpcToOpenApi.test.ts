@@ -1,12 +1,19 @@
+import { initTRPC } from '@trpc/server';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { inspect, isDeepStrictEqual } from 'node:util';
 import { inputs, longForm } from '@petstore/testing/forms';
 import fc from 'fast-check';
+import { createGateway } from 'trpc-gateway';
 import { trpcToOpenApi } from 'trpc-gateway/trpc-to-openapi';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createOpenApiHttpHandler, type OpenApiMeta } from 'trpc-to-openapi';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { seedMessage, testSeed } from '../testSeed.ts';
 import { requestsOf, type Sent } from './requests.ts';
-import { presetRows, type Rows, strictRows, type Difference } from './rows.ts';
+import { emptyQueryRow, presetRows, type Rows, strictRows, type Difference } from './rows.ts';
 import { type RunningServer, startGateway, startTrpcToOpenApi } from './servers.ts';
 import { createShapes } from './shapes.ts';
 
@@ -22,6 +29,8 @@ const requests = shapes.flatMap((shape) =>
     .sample(requestsOf(shape), { seed: testSeed, numRuns: requestsPerShape })
     .map((sent) => ({ path: shape.openapi.path, sent })),
 );
+
+const { [emptyQueryRow]: _, ...rowsOnExpress } = presetRows;
 
 let theirs: RunningServer;
 beforeAll(async () => {
@@ -80,7 +89,7 @@ describe('a gateway beside trpc-to-openapi', { timeout: 300_000 }, () => {
   });
 
   it.each([
-    ['with the preset', trpcToOpenApi(), {}, presetRows],
+    ['with the preset', { ...trpcToOpenApi(), ignoreEmptyQuery: true }, {}, rowsOnExpress],
     ['without the preset', {}, presetRows, strictRows],
   ])(
     '%s, status, headers, body and input are the same but for the rows of the page',
@@ -95,3 +104,35 @@ describe('a gateway beside trpc-to-openapi', { timeout: 300_000 }, () => {
     },
   );
 });
+
+it.each(['q=', 'q', 'q=&n=', 'q=a&n=', 'q=&list=', 'q=&list=&list=', 'q=&q=', ''])(
+  'the preset reads ?%s as the standalone handler of trpc-to-openapi does',
+  async (query) => {
+    const t = initTRPC.meta<OpenApiMeta>().create();
+    const find = t.procedure
+      .meta({ openapi: { method: 'GET', path: '/search' } })
+      .input(z.object({ q: z.string(), n: z.number().default(10), list: z.array(z.string()).optional() }))
+      .output(z.unknown())
+      .query(({ input }) => input);
+    const router = t.router({ find });
+    const createContext = () => ({});
+    const handler = createOpenApiHttpHandler({ router, createContext });
+    const old = createServer((request, response) => void handler(request, response));
+    await once(old.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void old.close());
+    const { port } = old.address() as AddressInfo;
+    const before = await fetch(`http://127.0.0.1:${port}/search?${query}`);
+    const document = { title: 'Search', version: '1' };
+    const gateway = await createGateway({
+      ...trpcToOpenApi(),
+      router,
+      createContext,
+      document,
+      restBasePath: '/',
+    });
+    const after = await gateway.fetch(new Request(`http://127.0.0.1/search?${query}`));
+    expect(after.status).toBe(before.status);
+    const [expected, received] = [await before.json(), await after.json()] as [object, object];
+    expect(before.status === 200 ? received : 400).toEqual(before.status === 200 ? expected : 400);
+  },
+);

@@ -18,6 +18,7 @@ async function createContext({ request }: ContextOptions<unknown>): Promise<Cont
 
 const gateway = await createGateway({
   ...trpcToOpenApi(),
+  ignoreEmptyQuery: true,
   router: appRouter,
   createContext,
   mapError: ({ cause }) =>

@@ -83,7 +83,18 @@ const glibc = 'process.report.getReport = () => ({ header: { glibcVersionRuntime
 const musl = 'process.report.getReport = () => ({ header: {} });';
 
 it.each<[string, Readonly<Record<string, InstalledPackage>>, setup: string, reason: string]>([
-  ['no package is installed', {}, '', 'uWebSockets.js is not installed. Run `npm install @uwsjs/core`.'],
+  [
+    'no package is installed',
+    {},
+    glibc.replace('2.36', '2.38'),
+    'uWebSockets.js is not installed. Run `npm install @uwsjs/core`.',
+  ],
+  [
+    'no package is installed, and glibc is too old for the newest',
+    {},
+    glibc,
+    'uWebSockets.js is not installed. @uwsjs/core needs glibc 2.38, and this system has glibc 2.36. Use Debian 13, Ubuntu 24.04 or newer. Or use Node 22 with an older build: `npm install uWebSockets.js@npm:uws-pack@20.0.8`.',
+  ],
   [
     'an install by another Node left the binary out',
     { '@uwsjs/core': core(withoutBinary) },
@@ -123,6 +134,9 @@ it.runIf(platform === 'linux')(
   async () => {
     expect(await load({ '@uwsjs/core': core(withoutBinary) }, musl)).toBe(
       `${start}@uwsjs/core 20.69.0 has no binary for Node ${version} on linux-${arch} without glibc. Use @uwsjs/core on Node 22, 24 or 26, on Linux with glibc, macOS or Windows.${end}`,
+    );
+    expect(await load({}, musl)).toBe(
+      `${start}uWebSockets.js is not installed. Its binaries need Linux with glibc, macOS or Windows.${end}`,
     );
   },
 );

@@ -73,13 +73,13 @@ function readManifest(name: string): Manifest | undefined {
 const describe = ({ name, version }: Manifest) => `${name} ${version}`;
 
 function failureReason(failures: readonly LoadFailure[]): string {
-  if (failures.length === 0) return 'uWebSockets.js is not installed. Run `npm install @uwsjs/core`.';
   const { version, platform, arch } = process;
   const foundGlibc = glibcVersion();
+  if (failures.length === 0) return `uWebSockets.js is not installed. ${installAdvice(foundGlibc)}`;
   for (const { manifest, error } of failures) {
     const needs = missingLibrary(String(error));
     if (needs === undefined) continue;
-    return `${describe(manifest)} needs ${needs}, and this system has glibc ${foundGlibc}. Use Debian 13, Ubuntu 24.04 or newer. Or use Node 22 with an older build: \`npm install uWebSockets.js@npm:uws-pack@20.0.8\`.`;
+    return `${describe(manifest)} needs ${needs}, and this system has glibc ${foundGlibc}. ${olderSystem}`;
   }
   const binary = `@uwsjs/${platform}-${arch}-${process.versions.node.split('.')[0]}`;
   const core = failures.find(({ manifest }) => manifest.optionalDependencies?.[binary] !== undefined);
@@ -90,6 +90,21 @@ function failureReason(failures: readonly LoadFailure[]): string {
   const libc = platform === 'linux' && foundGlibc === undefined ? ' without glibc' : '';
   const tried = failures.map(({ manifest }) => describe(manifest)).join(' and ');
   return `${tried} ${failures.length > 1 ? 'have' : 'has'} no binary for Node ${version} on ${platform}-${arch}${libc}. Use @uwsjs/core on Node 22, 24 or 26, on Linux with glibc, macOS or Windows.`;
+}
+
+/** The oldest glibc on which the binaries of `@uwsjs/core` 20.69 load. */
+const leastGlibc = 2.38;
+
+const olderSystem =
+  'Use Debian 13, Ubuntu 24.04 or newer. Or use Node 22 with an older build: `npm install uWebSockets.js@npm:uws-pack@20.0.8`.';
+
+/** Returns what to install on this system, on which not every package loads. */
+function installAdvice(glibc: string | undefined): string {
+  if (process.platform !== 'linux') return 'Run `npm install @uwsjs/core`.';
+  if (glibc === undefined) return 'Its binaries need Linux with glibc, macOS or Windows.';
+  const [major = 0, minor = 0] = glibc.split('.').map(Number);
+  if (major + minor / 100 >= leastGlibc) return 'Run `npm install @uwsjs/core`.';
+  return `@uwsjs/core needs glibc ${leastGlibc}, and this system has glibc ${glibc}. ${olderSystem}`;
 }
 
 /**

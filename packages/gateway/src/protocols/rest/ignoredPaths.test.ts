@@ -102,7 +102,7 @@ it('two operations whose paths differ only in case are rejected with ignorePathC
     upper: t.procedure.meta({ openapi: { method: 'GET', path: '/PETS' } }).query(() => 'upper'),
   });
   await expect(start({ ignorePathCase: true }, pets)).rejects.toThrow(
-    'Procedure "upper" cannot be served over REST: "lower" is served at GET /PETS too; give one of them another path or method.',
+    'Procedure "upper" cannot be served over REST: "lower" is served at GET /pets, which matches the same paths as /PETS; give one of them another path or method, or enabled: false.',
   );
   const get = await start({}, pets);
   expect(await (await get('/v1/PETS')).json()).toBe('upper');

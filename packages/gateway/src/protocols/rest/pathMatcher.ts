@@ -1,13 +1,25 @@
 // Hot path: every REST request runs through it.
-import { foldCase, type PathMatching, type PathTemplate } from '../../operations/pathTemplate.ts';
+import {
+  foldCase,
+  isWithin,
+  type Affixes,
+  type PathMatching,
+  type PathTemplate,
+} from '../../operations/pathTemplate.ts';
 import { percentDecode } from './textParameters.ts';
 
 class Node<Value> {
   readonly literals = new Map<string, Node<Value>>();
+  /** The parameters with text beside them, the more specific ones first. `undefined` for none, as in most nodes. */
+  affixed: Affixed<Value>[] | undefined = undefined;
   parameter: Node<Value> | undefined = undefined;
   /** Matches the rest of the path. It is a leaf. */
   rest: Node<Value> | undefined = undefined;
   value: Value | undefined = undefined;
+}
+
+interface Affixed<Value> extends Affixes {
+  readonly node: Node<Value>;
 }
 
 export interface PathMatch<Value> {
@@ -22,6 +34,7 @@ export interface PathMatch<Value> {
 /** Creates a matcher of paths against templates. Its time does not depend on the number of templates. */
 export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }: PathMatching) {
   const root = new Node<Value>();
+  const fold = (text: string) => (ignorePathCase ? foldCase(text) : text);
 
   return {
     /**
@@ -32,12 +45,14 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
       let node = root;
       for (const segment of template) {
         if (typeof segment === 'string') {
-          const key = ignorePathCase ? foldCase(segment) : segment;
+          const key = fold(segment);
           const next = node.literals.get(key) ?? new Node<Value>();
           node.literals.set(key, next);
           node = next;
         } else if (segment.isRest) {
           node = node.rest ??= new Node<Value>();
+        } else if (segment.beside) {
+          node = affixedNode(node, fold(segment.beside.before), fold(segment.beside.after));
         } else {
           node = node.parameter ??= new Node<Value>();
         }
@@ -47,7 +62,8 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
 
     /**
      * Finds the value of a path. The path is split before its segments are decoded, so an encoded slash is part of a
-     * segment (RFC 3986 §2.4). A literal segment takes precedence over a parameter, and both over the rest of a path.
+     * segment (RFC 3986 §2.4). A literal segment takes precedence over a parameter with text beside it, that over a
+     * parameter, and all over the rest of a path. Of two parameters with text, the one with more text is first.
      * @param path the path before percent-decoding
      * @param start the index of its first slash
      */
@@ -63,7 +79,7 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
           const segmentEnd = slash === -1 ? path.length : slash;
           const text = path.slice(at, segmentEnd);
           const segment = text.includes('%') ? percentDecode(text) : text;
-          const { literals, parameter, rest } = node;
+          const { affixed, literals, parameter, rest } = node;
           // Skipped if there are no literals: hashing the segment is most of the cost of a look-up.
           const literal =
             segment === undefined || literals.size === 0
@@ -74,12 +90,23 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
           }
           // An empty segment does not match a parameter: /pets/ is not /pets/{petId}.
           const matching = segment === '' ? undefined : parameter;
-          if (matching && literal) {
+          const beside =
+            affixed === undefined || segment === undefined ? undefined : matchAffixes(affixed, segment, fold);
+          if (matching && (literal || beside)) {
             others.push({ node: matching, at: segmentEnd + 1, parameters: [...parameters, segment] });
           }
-          const next = literal ?? matching;
+          let next = literal ?? matching;
+          let value = segment;
+          if (beside !== undefined) {
+            const later = literal ? beside : beside.slice(1);
+            for (const other of later.toReversed()) {
+              const found = [...parameters, other.value];
+              others.push({ node: other.node, at: segmentEnd + 1, parameters: found });
+            }
+            if (!literal) ({ node: next, value } = beside[0]);
+          }
           if (!next) break;
-          if (!literal) parameters = parameters.concat([segment]);
+          if (!literal) parameters = parameters.concat([value]);
           node = next;
           at = segmentEnd + 1;
         }
@@ -88,6 +115,41 @@ export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }
       return undefined;
     },
   };
+}
+
+/** Returns the node of a parameter with text beside it, and creates it at its place in the order. */
+function affixedNode<Value>(parent: Node<Value>, before: string, after: string): Node<Value> {
+  const all = (parent.affixed ??= []);
+  const known = all.find((each) => each.before === before && each.after === after);
+  if (known) return known.node;
+  const added = { before, after, node: new Node<Value>() };
+  const next = all.findIndex((each) => isWithin(added, each));
+  all.splice(next === -1 ? all.length : next, 0, added);
+  return added.node;
+}
+
+interface AffixMatch<Value> {
+  readonly node: Node<Value>;
+  readonly value: string;
+}
+
+/** Returns the parameters with text beside them that match a segment, with their values; `undefined` for none. */
+function matchAffixes<Value>(
+  affixed: readonly Affixed<Value>[],
+  segment: string,
+  fold: (text: string) => string,
+): readonly [AffixMatch<Value>, ...AffixMatch<Value>[]] | undefined {
+  const folded = fold(segment);
+  const [first, ...more] = affixed
+    .filter(
+      ({ before, after }) =>
+        folded.length > before.length + after.length && folded.startsWith(before) && folded.endsWith(after),
+    )
+    .map(({ before, after, node }) => ({
+      node,
+      value: segment.slice(before.length, segment.length - after.length),
+    }));
+  return first && [first, ...more];
 }
 
 /** A node whose templates may match the path from a position. */

@@ -31,16 +31,15 @@ export function readInput(
   raw: RawBody | undefined,
   limits: InputLimits,
 ): unknown {
-  const { body, headers, isLenient, path, query } = description;
+  const { body, headers, ignoresEmpty, isLenient, path, query } = description;
   if (body?.isWhole) return raw && convertWhole(description, readWholeBody(raw, limits));
   const issues: InputIssue[] = [];
   const input = body && raw ? readBody(body, raw, issues, limits, isLenient) : {};
   if (query.size > 0) {
     rejectManyParameters(request.query, limits.maxQueryParameters);
     const decode = isLenient ? lenientFormDecode : undefined;
-    const values = isLenient ? {} : input;
-    readFields(request.query, query, values, issues, limits.maxJsonDepth, decode);
-    if (isLenient) assignSent(input, values);
+    const text = ignoresEmpty ? withoutEmpty(request.query) : request.query;
+    readFields(text, query, input, issues, limits.maxJsonDepth, decode);
     // Not as an unknown property: a strict object rejects it.
     const hasEventId = output.kind === 'events' && query.has('lastEventId');
     const lastEventId = hasEventId ? request.header('last-event-id') : undefined;
@@ -82,12 +81,18 @@ export function readInput(
   return description.convert ? description.convert(input) : input;
 }
 
-/** Sets the parameters of a query that are not empty: for trpc-to-openapi on Express, an empty one is absent. */
-function assignSent(input: Record<string, unknown>, values: object): void {
-  for (const [name, value] of Object.entries(values) as [string, unknown][]) {
-    const isEmpty = Array.isArray(value) ? value.length === 1 && value[0] === '' : value === '';
-    if (!isEmpty) input[name] = value;
-  }
+/**
+ * Removes the parameters of a query that have an empty value, and are not repeated: Express reads those as a list, which
+ * is not absent for trpc-to-openapi.
+ */
+function withoutEmpty(query: string): string {
+  const named = Map.groupBy(query.split('&'), (pair) => lenientFormDecode(pair.split('=', 1)[0] ?? ''));
+  const isEmpty = ([pair, another]: readonly string[]) =>
+    another === undefined && /^[^=]*=?$/.test(pair ?? '');
+  return Array.from(named.values())
+    .filter((pairs) => !isEmpty(pairs))
+    .flat()
+    .join('&');
 }
 
 /** Number of issues that a request record has. */

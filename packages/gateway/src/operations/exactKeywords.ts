@@ -1,0 +1,324 @@
+import { z } from 'zod';
+import { isObject } from '../http/isObject.ts';
+
+type Json = Record<PropertyKey, unknown>;
+type Side = 'input' | 'output';
+
+/**
+ * Corrects what zod writes about one schema, so that no keyword rejects a value that the schema accepts (`input`) or
+ * returns (`output`): JSON Schema has no word for some checks, and zod writes the nearest. Such keywords are left out.
+ */
+export function correctKeywords({ _zod }: z.core.$ZodTypes, json: Json, side: Side): void {
+  const { def } = _zod;
+  if (def.type === 'string' || def.type === 'number' || def.type === 'array') {
+    correctChecks(_zod, json, side);
+  }
+  if (def.type === 'template_literal' && !isPortable(_zod.pattern)) delete json['pattern'];
+  if (def.type === 'record') {
+    removePatterns(json, patternsOf(checksOf(def.keyType._zod)));
+    const { valueType } = def;
+    const isSet = side === 'input' ? rejectsUndefined(valueType) : !canBeUndefined(valueType, side);
+    if (!isSet) delete json['required'];
+  }
+  // In OpenAPI, a property that is `readOnly` must not be sent.
+  if (def.type === 'readonly') delete json['readOnly'];
+  if (def.type === 'default' || def.type === 'prefault' || def.type === 'catch') {
+    if (!isPublishable(_zod as DefaultInternals, side)) {
+      for (const name of ['default', '_prefault']) delete json[name];
+    }
+  }
+  // Members accept more than the schema where a check has no keyword, and then two of them match what one accepts.
+  if (def.type === 'union' && 'oneOf' in json && !isDiscriminated(def)) {
+    json['anyOf'] = json['oneOf'];
+    delete json['oneOf'];
+  }
+  if (def.type === 'object' && Array.isArray(json['required'])) {
+    const required = json['required'].filter((name: string) => isAlwaysSet(def.shape[name], side));
+    if (required.length > 0) json['required'] = required;
+    else delete json['required'];
+  }
+  if (def.type === 'tuple' && side === 'input' && checksOf(_zod).length === 0) {
+    const least = def.items.findLastIndex((item) => isAlwaysSet(item, side)) + 1;
+    if (least > 0) json['minItems'] = least;
+    else delete json['minItems'];
+  }
+}
+
+/** Whether one property decides which member of a union validates a value, so that no other member can. */
+export const isDiscriminated = (
+  def: z.core.$ZodUnionDef & Partial<z.core.$ZodDiscriminatedUnionDef>,
+): def is z.core.$ZodDiscriminatedUnionDef => typeof def.discriminator === 'string' && !def.unionFallback;
+
+const checkKeywords = [
+  'minLength',
+  'maxLength',
+  'pattern',
+  'allOf',
+  'format',
+  'contentEncoding',
+  'minItems',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+];
+
+/** What zod writes as `format` for checks that are none. */
+const notFormats = new Set(['ends_with', 'includes', 'lowercase', 'regex', 'starts_with', 'uppercase']);
+
+/** Removes the keywords of checks that see another value than the one that is sent, and patterns with another meaning. */
+function correctChecks(internals: z.core.$ZodTypeInternals, json: Json, side: Side): void {
+  const checks = checksOf(internals);
+  const kept = effectiveChecks(checks, side);
+  const { type } = internals.def as z.core.$ZodTypes['_zod']['def'];
+  if (kept.length < checks.length || kept.some((check, index) => check !== checks[index])) {
+    const again: Json = { ...z.toJSONSchema(withChecks(type, kept), { unrepresentable: 'any' }) };
+    if (json['type'] === 'integer') json['type'] = again['type'];
+    for (const name of checkKeywords) {
+      if (name in again) json[name] = again[name];
+      else delete json[name];
+    }
+  }
+  if (type !== 'string') return;
+  if (notFormats.has(json['format'] as string)) {
+    const formats = kept.filter(
+      ({ _zod: { def } }) => !notFormats.has((def as { format?: string }).format ?? ''),
+    );
+    const { format } = z.toJSONSchema(withChecks(type, formats));
+    if (format === undefined) delete json['format'];
+    else json['format'] = format;
+  }
+  // `format: email` is the mailbox of RFC 5321, in ASCII.
+  const email = kept.find(({ _zod: { def } }) => (def as { format?: string }).format === 'email');
+  if ((email?._zod.def as { pattern?: RegExp } | undefined)?.pattern?.unicode) delete json['format'];
+  const { patterns = [] } = internals.bag as { readonly patterns?: Iterable<RegExp> };
+  removePatterns(json, [...patternsOf(kept), ...patterns]);
+}
+
+function withChecks(type: string, checks: readonly z.core.$ZodCheck[]): z.ZodType {
+  const plain = type === 'string' ? z.string() : type === 'number' ? z.number() : z.array(z.unknown());
+  return (plain as z.ZodType).check(...(checks as z.core.$ZodCheck<unknown>[]));
+}
+
+/** The checks of a schema. A format, such as `z.email()`, is its own first one. */
+function checksOf(internals: Pick<z.core.$ZodTypeInternals, 'def' | 'traits'>): readonly z.core.$ZodCheck[] {
+  const { checks = [] } = internals.def as { readonly checks?: readonly z.core.$ZodCheck[] };
+  if (!internals.traits.has('$ZodCheck')) return checks;
+  return [{ _zod: internals } as unknown as z.core.$ZodCheck, ...checks];
+}
+
+/** The bounds of a check of lengths. */
+type Bounds = z.core.$ZodCheckDef & Partial<Record<'minimum' | 'maximum' | 'length', number>>;
+
+/** Returns the checks that see the value as it is sent: for an input, those before the first one that changes it. */
+function effectiveChecks(checks: readonly z.core.$ZodCheck[], side: Side): readonly z.core.$ZodCheck[] {
+  const changes = checks.map(changeOf);
+  return checks.flatMap((check, index): z.core.$ZodCheck[] => {
+    const between = side === 'input' ? changes.slice(0, index) : changes.slice(index + 1);
+    if (between.every((change) => change === undefined)) return [check];
+    // What is too short stays too short if it is trimmed; what is short enough stays so.
+    if (!between.every((change) => change !== 'other')) return [];
+    const { minimum, maximum, length } = check._zod.def as Bounds;
+    const bound = side === 'input' ? (minimum ?? length) : (maximum ?? length);
+    if (bound === undefined || !/_length$|^length_/.test(check._zod.def.check)) return [];
+    return [side === 'input' ? z.minLength(bound) : z.maxLength(bound)];
+  });
+}
+
+/** The source of the function of a check that changes values. */
+const changeSource = (def: object): string => String(Reflect.get(def, 'tx'));
+
+const trim = changeSource(z.trim()._zod.def);
+
+/** Returns whether a check shortens a value, or changes it in another way. */
+function changeOf({ _zod: { def } }: z.core.$ZodCheck): 'shorter' | 'other' | undefined {
+  if (def.check === 'overwrite') {
+    return changeSource(def) === trim ? 'shorter' : 'other';
+  }
+  const { format, normalize } = def as { readonly format?: string; readonly normalize?: boolean };
+  if (format !== 'url') return undefined;
+  return normalize ? 'other' : 'shorter';
+}
+
+/** zod does not use its pattern of these formats, which does not accept `::ffff:192.0.2.1`. */
+const unusedPatterns = new Set(['cidrv6', 'ipv6']);
+
+/** Returns the patterns of checks that do not have the same meaning in JSON Schema. */
+function patternsOf(checks: readonly z.core.$ZodCheck[]): readonly RegExp[] {
+  return checks.flatMap(({ _zod: { def } }) => {
+    const { format, pattern, position } = def as Partial<z.core.$ZodCheckIncludesDef & { format: string }>;
+    if (!(pattern instanceof RegExp)) return [];
+    // zod's pattern for a position does not match line feeds.
+    const isWrong = unusedPatterns.has(format ?? '') || position !== undefined;
+    return isWrong ? [new RegExp(pattern.source, 'i')] : [pattern];
+  });
+}
+
+/** Removes the patterns that JSON Schema would read in another way. */
+function removePatterns(json: Json, patterns: Iterable<RegExp>): void {
+  const removed = new Set(Array.from(patterns).flatMap((each) => (isPortable(each) ? [] : each.source)));
+  if (removed.size === 0) return;
+  if (removed.has(json['pattern'] as string)) delete json['pattern'];
+  if (Array.isArray(json['allOf'])) {
+    const kept = (json['allOf'] as Json[]).filter(({ pattern }) => !removed.has(pattern as string));
+    if (kept.length > 0) json['allOf'] = kept;
+    else delete json['allOf'];
+  }
+  if (isObject(json['patternProperties'])) {
+    const entries = Object.entries(json['patternProperties']).filter(([pattern]) => !removed.has(pattern));
+    if (entries.length > 0) json['patternProperties'] = Object.fromEntries(entries);
+    else delete json['patternProperties'];
+  }
+}
+
+/**
+ * Whether a pattern without the flag `u` may match one character outside the Basic Multilingual Plane as two: `^.{2}$`,
+ * `(?:.){2}`, `.+.`. It is true for some that do not.
+ */
+function countsUnits(source: string): boolean {
+  // `%` stands for an atom that matches half of such a character.
+  const atoms = source
+    .replaceAll('%', 'a')
+    .replaceAll(/\\[DSW]/g, '%')
+    .replaceAll(/\\./g, 'a')
+    .replaceAll(/\[(\^)?([^\]]*)\]/g, (_, not: unknown, members: string) =>
+      not !== undefined || members.includes('%') ? '%' : 'a',
+    )
+    .replaceAll('.', '%');
+  return /%[*+?]*(?:\|[^()]*)?\)*\{(?![01][,}])|%[*+?]*[()?:|]*%(?![*?]|\{0)/.test(atoms);
+}
+
+/**
+ * Whether a regular expression means the same in JSON Schema, which has no flags and reads patterns with the flag `u`
+ * (2020-12 §6.4).
+ */
+function isPortable(pattern: RegExp | undefined): boolean {
+  if (pattern === undefined || /[imsv]/.test(pattern.flags)) return false;
+  if (pattern.unicode) return true;
+  if (countsUnits(pattern.source)) return false;
+  try {
+    return Boolean(new RegExp(pattern.source, 'u'));
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a property or an item must be in a request, or always is in a response. */
+function isAlwaysSet(schema: z.core.$ZodType | undefined, side: Side): boolean {
+  if (schema === undefined) return true;
+  if (side === 'output') return !canBeUndefined(schema, side);
+  return schema._zod.optin === undefined || rejectsUndefined(schema);
+}
+
+/** Whether a schema surely rejects `undefined`. It runs functions of `z.preprocess()`, as `isOptional()` of zod does. */
+function rejectsUndefined(schema: z.core.$ZodType): boolean {
+  try {
+    const result = (schema as z.ZodType)['~standard'].validate(undefined);
+    if (!(result instanceof Promise)) return result.issues !== undefined;
+    result.catch(() => undefined);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** Whether a schema accepts (`input`) or returns (`output`) `undefined`, as far as its definition shows. */
+export function canBeUndefined(schema: z.core.$ZodType, side: Side, depth = 0): boolean {
+  const { def, optin, optout } = schema._zod as z.core.$ZodTypes['_zod'];
+  if (depth > 50) return false;
+  if (['any', 'undefined', 'unknown', 'void'].includes(def.type)) return true;
+  if ((side === 'input' ? optin : optout) !== undefined) {
+    // A function that runs before the schema may return another value than `undefined`.
+    return side === 'output' || !isPreprocessed(def) || !rejectsUndefined(schema);
+  }
+  const inner = (part: z.core.$ZodType) => canBeUndefined(part, side, depth + 1);
+  if (side === 'input') return false;
+  switch (def.type) {
+    case 'union':
+      return def.options.some(inner);
+    case 'literal':
+      return def.values.includes(undefined);
+    case 'intersection':
+      return inner(def.left) && inner(def.right);
+    case 'pipe':
+      return inner(def.out);
+    case 'custom':
+    case 'transform':
+      return true;
+    case 'lazy':
+      return inner((schema._zod as z.core.$ZodLazyInternals).innerType);
+    case 'nullable':
+    case 'readonly':
+    case 'catch':
+      return inner(def.innerType);
+    default:
+      return false;
+  }
+}
+
+export const isPreprocessed = (def: z.core.$ZodTypes['_zod']['def']): def is z.core.$ZodPipeDef =>
+  def.type === 'pipe' && def.in._zod.def.type === 'transform';
+
+type DefaultInternals =
+  | z.core.$ZodDefaultInternals
+  | z.core.$ZodPrefaultInternals
+  | z.core.$ZodCatchInternals;
+
+/**
+ * Whether a default may be in the document: not the result of a function that returns another value at another time,
+ * and not a value behind a transform, which no client can send.
+ */
+function isPublishable({ def }: DefaultInternals, side: Side): boolean {
+  const read = () =>
+    // zod calls it for the document without a context too.
+    def.type === 'catch' ? (def.catchValue as (context: unknown) => unknown)(undefined) : def.defaultValue;
+  try {
+    const value = read();
+    const text = JSON.stringify(value);
+    if (text === undefined || text !== JSON.stringify(atAnotherTime(read))) return false;
+    return side === 'output' || def.type === 'prefault' || !isTransformed(def.innerType);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Calls a function with a clock that is off by more than a year: two calls at the same time would return the same date.
+ * zod does not tell a default that is a function from one that is a value.
+ */
+function atAnotherTime<Result>(read: () => Result): Result {
+  const Now = globalThis.Date;
+  const now = Now.now() + 34_567_890_123;
+  globalThis.Date = new Proxy(Now, {
+    get: (target, name, receiver) =>
+      name === 'now' ? () => now : (Reflect.get(target, name, receiver) as unknown),
+    construct: (target, parameters, newTarget) =>
+      Reflect.construct(target, parameters.length === 0 ? [now] : parameters, newTarget) as object,
+    apply: () => new Now(now).toString(),
+  });
+  try {
+    return read();
+  } finally {
+    globalThis.Date = Now;
+  }
+}
+
+/** Matches the members of the definition of a zod schema that are schemas, or lists of them. */
+export const partName = /^(?:element|in|innerType|items|keyType|left|options|out|right|valueType)$/;
+
+/** Whether a schema, or a part of it, converts what is sent to something else. */
+function isTransformed(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()): boolean {
+  if (seen.has(schema)) return false;
+  seen.add(schema);
+  const def = schema._zod.def as z.core.$ZodTypes['_zod']['def'];
+  if (def.type === 'pipe' && !isPreprocessed(def)) return true;
+  const parts = Object.keys(def)
+    .filter((name) => partName.test(name))
+    .flatMap((name) => [Reflect.get(def, name) as z.core.$ZodType | undefined].flat());
+  if (def.type === 'object') parts.push(...Object.values(def.shape));
+  if (def.type === 'tuple' && def.rest) parts.push(def.rest);
+  if (def.type === 'lazy') parts.push((schema._zod as z.core.$ZodLazyInternals).innerType);
+  return parts.some((part) => part?._zod !== undefined && isTransformed(part, seen));
+}
