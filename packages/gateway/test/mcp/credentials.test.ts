@@ -181,6 +181,30 @@ it('the scopes of a credential are read once for a list of tools', async () => {
 });
 
 it.each(revisions)(
+  'an unknown tool is told apart only from tools that the caller may see, in %s',
+  async (revision) => {
+    const t = initTRPC.meta<GatewayMeta>().create();
+    const gateway = await createGateway({
+      router: t.router({
+        secrets: t.procedure.meta({ mcp: true, scopes: ['secret'] }).query(() => 1),
+        list: t.procedure.meta({ mcp: true }).query(() => 1),
+        count: t.procedure.meta({ mcp: true }).query(() => 1),
+      }),
+      authentication: bearer({ verify: (token) => token, scopes: (token) => [token] }),
+      createContext: () => ({}),
+      document: { title: 'Scoped', version: '1' },
+      mcp: mcp(),
+    });
+    const server = { fetch: gateway.fetch, origin: 'http://localhost' };
+    const errorFor = async (token: string) =>
+      (await call(server, 'secret', {}, { revision, headers: as(token) })).message?.error;
+    const [code, unknown] = [-32_602, 'Unknown tool: secret.'];
+    expect(await errorFor('other')).toEqual({ code, message: `${unknown} The tools are list, count.` });
+    expect(await errorFor('secret')).toEqual({ code, message: `${unknown} Did you mean secrets?` });
+  },
+);
+
+it.each(revisions)(
   'scopes that are no list are a 500, and not those of the next request, in %s',
   async (revision) => {
     const t = initTRPC.meta<GatewayMeta>().create();
@@ -202,11 +226,12 @@ it.each(revisions)(
     for (const reply of [
       await send(server, 'tools/list', {}, options),
       await call(server, 'secret', {}, options),
+      await call(server, 'unknown', {}, options),
     ]) {
       expect([reply.status, reply.message?.error?.message]).toEqual([500, 'Internal server error']);
     }
     expect((await call(server, 'open', {}, options)).status).toBe(200);
-    await expect.poll(() => errors.length).toBe(3);
+    await expect.poll(() => errors.length).toBe(4);
     expect(String(errors[0])).toContain('it must return an array');
   },
 );

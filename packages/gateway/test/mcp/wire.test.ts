@@ -236,6 +236,8 @@ describe('hostile messages', () => {
     ['a fractional id', '{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32_600],
     ['an id that a double rounds', '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', -32_600],
     ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32_600],
+    // A stream holds its id as long as it is open.
+    ['an id of 257 characters', `{"jsonrpc":"2.0","id":"${'9'.repeat(257)}","method":"ping"}`, -32_600],
     ['an id that is nested deep', `{"jsonrpc":"2.0","id":${deep(100_000)},"method":"ping"}`, -32_600],
     [
       'a version that is nested deep',
@@ -270,6 +272,35 @@ describe('hostile messages', () => {
     await expect.poll(() => records.length).toBe(1);
     expect(records[0]).toMatchObject({ protocol: 'mcp', calls: 0, procedures: [], error: undefined });
     expect((await call(server, 'books_count')).message?.result).toMatchObject({ content: [{ text: '3' }] });
+  });
+
+  it.each<[params: object, message: string]>([
+    [{}, 'params.name is missing; it must be the name of a tool.'],
+    [{ name: 5 }, 'params.name is 5; it must be the name of a tool.'],
+    [{ name: ['fail'] }, 'params.name is an array; it must be the name of a tool.'],
+    [{ name: 'books_lst' }, 'Unknown tool: books_lst. Did you mean books_list?'],
+    [{ name: 'BOOKS_LIST' }, 'Unknown tool: BOOKS_LIST. Did you mean books_list?'],
+    // A procedure that is no tool is as unknown as any other name.
+    [{ name: 'books_hidden' }, 'Unknown tool: books_hidden. Did you mean books_add?'],
+    [{ name: '' }, 'Unknown tool: . tools/list has the names of the tools.'],
+    [{ name: 'x'.repeat(1000) }, `Unknown tool: ${'x'.repeat(128)}…. tools/list has the names of the tools.`],
+    [
+      { name: 'fail', arguments: [] },
+      'params.arguments is an array; it must be an object, or absent for a tool without input.',
+    ],
+    [
+      { name: 'fail', arguments: null },
+      'params.arguments is null; it must be an object, or absent for a tool without input.',
+    ],
+  ])('the params %j are -32602 with the reason', async (params, message) => {
+    const { server } = await start();
+    const { message: reply, status } = await send(
+      server,
+      'tools/call',
+      { ...params },
+      { revision: '2025-11-25' },
+    );
+    expect([status, reply?.error]).toEqual([200, { code: -32_602, message }]);
   });
 
   it('any message has a response of the protocol, and the server goes on', async () => {
@@ -332,15 +363,23 @@ describe('hostile messages', () => {
     expect(errors.every(({ operation }) => operation === 'fail')).toBe(true);
   });
 
-  it.each(['', '"', '\u0000', '\u2028', ',"id":', '9'.repeat(1000), 0, -1, 2 ** 53 - 1])(
-    'the response has the id of its request: %j',
-    async (id) => {
-      const { server } = await start();
-      expect((await call(server, 'books_count', {}, { id })).message?.id).toBe(id);
-      expect((await call(server, 'books_add', {}, { id })).message?.id).toBe(id);
-      expect((await send(server, 'no', {}, { id })).message?.id).toBe(id);
-    },
-  );
+  it.each([
+    '',
+    '"',
+    '\u0000',
+    '\u2028',
+    ',"id":',
+    '9'.repeat(256),
+    '\u{1f40e}'.repeat(128),
+    0,
+    -1,
+    2 ** 53 - 1,
+  ])('the response has the id of its request: %j', async (id) => {
+    const { server } = await start();
+    expect((await call(server, 'books_count', {}, { id })).message?.id).toBe(id);
+    expect((await call(server, 'books_add', {}, { id })).message?.id).toBe(id);
+    expect((await send(server, 'no', {}, { id })).message?.id).toBe(id);
+  });
 
   it.each(revisions)(
     'arguments that are nested too deep are an error of the call, in %s',

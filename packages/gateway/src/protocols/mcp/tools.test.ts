@@ -457,3 +457,97 @@ it('bytes of 1 MB are the same in Base64', async () => {
   expect(resource.mimeType).toBe('application/pdf');
   expect(Buffer.from(resource.blob, 'base64').equals(bytes)).toBe(true);
 });
+
+const maxResponseBytes = 20_000;
+/** The rest of a message: its envelope, names of members, an id and a token of 256 characters. */
+const envelopeBytes = 2000;
+
+it.each<[what: string, value: (size: number) => unknown, sent: number]>([
+  ['an object', (size) => ({ d: 'a'.repeat(size) }), 2],
+  ['an object of quotes', (size) => ({ d: '"'.repeat(size) }), 6],
+  ['an object of two bytes per character', (size) => ({ d: 'é'.repeat(size) }), 4],
+  ['a list of quotes', (size) => ['"'.repeat(size)], 4],
+  ['a text', (size) => 'a'.repeat(size), 1],
+  ['a text of quotes', (size) => '"'.repeat(size), 2],
+])('maxResponseBytes limits %s as it is sent, in each revision', async (_what, value, sent) => {
+  const { fetch } = await serve(
+    {
+      query: tool.input(z.object({ size: z.int() })).query(({ input }) => value(input.size)),
+      stream: tool.input(z.object({ size: z.int() })).subscription(async function* stream({ input }) {
+        yield value(input.size);
+      }),
+      fail: tool.input(z.object({ size: z.int() })).query(({ input }) => {
+        throw new TRPCError({ code: 'CONFLICT', message: JSON.stringify(value(input.size)) });
+      }),
+    },
+    { maxResponseBytes },
+  );
+  const send = async (name: string, size: number, isCurrent: boolean) => {
+    const version = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+    const capabilities = { 'io.modelcontextprotocol/clientCapabilities': {} };
+    const _meta = { progressToken: 'p'.repeat(256), ...(isCurrent && { ...version, ...capabilities }) };
+    const response = await fetch('http://localhost/mcp', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(isCurrent && {
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': name,
+        }),
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 'i'.repeat(256),
+        method: 'tools/call',
+        params: { name, arguments: { size }, _meta },
+      }),
+    });
+    const text = await response.text();
+    return { text, events: text.split('\n\n') };
+  };
+  const most = Math.floor(maxResponseBytes / sent);
+  for (const isCurrent of [true, false]) {
+    const [fits, exceeds] = await Promise.all(
+      [most - 100, most + 1].map((size) => send('query', size, isCurrent)),
+    );
+    expect(fits?.text).not.toContain('isError');
+    expect(exceeds?.text).toContain('PAYLOAD_TOO_LARGE');
+    for (let size = most / 4; size < most * 8; size *= 1.3) {
+      for (const name of ['query', 'stream', 'fail']) {
+        const { events } = await send(name, Math.floor(size), isCurrent);
+        for (const event of events) {
+          expect(Buffer.byteLength(event)).toBeLessThan(maxResponseBytes + envelopeBytes);
+        }
+      }
+    }
+  }
+});
+
+it.each([
+  [998, false],
+  [999, true],
+])(
+  'with maxResponseBytes: 1000, a text of %i characters and two quotes is too large: %s',
+  async (size, isTooLarge) => {
+    const text = tool.query(() => 'a'.repeat(size));
+    const result = await request({ text }, 'tools/call', { name: 'text' }, { maxResponseBytes: 1000 });
+    expect('isError' in result).toBe(isTooLarge);
+  },
+);
+
+it('a value of a subscription that is too large ends it if it is progress, and is not sent otherwise', async () => {
+  const large = tool.subscription(async function* large() {
+    yield 'a'.repeat(2000);
+    yield 'end';
+  });
+  const options = { maxResponseBytes: 1000 };
+  const withToken = { name: 'large', _meta: { progressToken: 1 } };
+  const ended = await request({ large }, 'tools/call', withToken, options);
+  expect(ended).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }],
+  });
+  const whole = await request({ large }, 'tools/call', { name: 'large' }, options);
+  expect(whole).toEqual({ content: [{ type: 'text', text: 'end' }] });
+});
