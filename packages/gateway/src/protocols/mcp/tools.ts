@@ -2,12 +2,13 @@ import { GatewayError, reject } from '../../http/gatewayError.ts';
 import { hasDate, requireJson } from '../../operations/inspectJson.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import { createReadSchema, type ReadSchema } from '../../operations/readSchema.ts';
-import { acceptsUndefined, inputProperties, isVoid, type Schema } from '../../operations/schema.ts';
+import { acceptsUndefined, inputProperties, isVoid } from '../../operations/schema.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { McpMeta } from '../../procedures/meta.ts';
 import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { Failure } from '../../procedures/execute.ts';
+import { argumentsSchema } from './argumentsSchema.ts';
 import { isBytes, readBytes, type ByteOptions } from './byteContent.ts';
 import type { Message } from './message.ts';
 import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
@@ -152,19 +153,11 @@ function readInput(
   if (own.length === 0) {
     return { inputOf: () => undefined, inputSchema: { type: 'object', additionalProperties: false } };
   }
-  const [only = {}, ...others] = own;
-  const required = Object.keys(named.shape).filter((name) => !acceptsUndefined(named.shape[name] ?? {}));
-  // A chain of inputs: each reads its properties of the same object.
-  const merged: Schema = {
-    properties: named.shape,
-    ...(required.length > 0 && { required }),
-    ...(named.others && { additionalProperties: named.others }),
-  };
   const absent = own.every(acceptsUndefined) ? undefined : {};
   const dated = own.filter(hasDate);
   return {
     inputOf: (args = absent) => dated.reduce<unknown>((value, schema) => readDates(schema, value), args),
-    inputSchema: { type: 'object', ...writeJsonSchema(others.length === 0 ? only : merged) },
+    inputSchema: argumentsSchema(own, named),
   };
 }
 
