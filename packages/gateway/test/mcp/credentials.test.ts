@@ -141,7 +141,9 @@ it('the endpoint needs no token if no tool does', async () => {
   const t = initTRPC.meta<GatewayMeta>().create();
   const gateway = await createGateway({
     router: t.router({
-      open: t.procedure.meta({ mcp: true, protect: false }).query(() => 'open'),
+      open: t.procedure
+        .meta({ mcp: { description: 'A tool of the tests.' }, protect: false })
+        .query(() => 'open'),
       closed: t.procedure.query(() => 'closed'),
     }),
     authentication: bearer({ verify: (token) => (token === 'good' ? 'user' : undefined) }),
@@ -162,7 +164,9 @@ it('the endpoint needs no token if no tool does', async () => {
 
 it('the scopes of a credential are read once for a list of tools', async () => {
   const t = initTRPC.meta<GatewayMeta>().create();
-  const scoped = t.procedure.meta({ mcp: true, scopes: ['a'] }).query(() => 1);
+  const scoped = t.procedure
+    .meta({ mcp: { description: 'A tool of the tests.' }, scopes: ['a'] })
+    .query(() => 1);
   let reads = 0;
   const scopes = () => {
     reads += 1;
@@ -186,9 +190,11 @@ it.each(revisions)(
     const t = initTRPC.meta<GatewayMeta>().create();
     const gateway = await createGateway({
       router: t.router({
-        secrets: t.procedure.meta({ mcp: true, scopes: ['secret'] }).query(() => 1),
-        list: t.procedure.meta({ mcp: true }).query(() => 1),
-        count: t.procedure.meta({ mcp: true }).query(() => 1),
+        secrets: t.procedure
+          .meta({ mcp: { description: 'A tool of the tests.' }, scopes: ['secret'] })
+          .query(() => 1),
+        list: t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(() => 1),
+        count: t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(() => 1),
       }),
       authentication: bearer({ verify: (token) => token, scopes: (token) => [token] }),
       createContext: () => ({}),
@@ -211,8 +217,10 @@ it.each(revisions)(
     const errors: unknown[] = [];
     const gateway = await createGateway({
       router: t.router({
-        secret: t.procedure.meta({ mcp: true, scopes: ['secret'] }).query(() => 'secret'),
-        open: t.procedure.meta({ mcp: true }).query(() => 'open'),
+        secret: t.procedure
+          .meta({ mcp: { description: 'A tool of the tests.' }, scopes: ['secret'] })
+          .query(() => 'secret'),
+        open: t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(() => 'open'),
       }),
       authentication: bearer({ verify: (token) => token, scopes: () => 'secrets' as never }),
       createContext: () => ({}),

@@ -8,7 +8,7 @@ import { has, needs, serve } from '../servers.ts';
 import { call, errorOf, revisions } from './messages.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const tool = t.procedure.meta({ mcp: true });
+const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
 
 /** Serves tools that wait for the test. */
 async function start() {

@@ -15,7 +15,7 @@ const t = initTRPC.meta<GatewayMeta>().create();
 async function inputSchemaOf(...chain: readonly z.ZodType[]): Promise<Readonly<Record<string, unknown>>> {
   const builder = chain.reduce(
     (all, input) => all.input(input as z.ZodObject) as unknown as typeof all,
-    t.procedure.meta({ mcp: true }),
+    t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }),
   );
   const gateway = await createGateway({
     router: t.router({ tool: builder.query(() => 1) }),

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
 import { call, currentHeaders, currentMeta, errorOf, post, revisions, send } from './messages.ts';
@@ -491,7 +491,9 @@ describe('the endpoint', () => {
   });
 
   it('without mcp the path is unknown', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { server } = await start({ mcp: undefined as never });
+    expect(log.mock.calls.splice(0)).toEqual([[expect.stringContaining('books.add, books.list') as string]]);
     expect((await post(server, JSON.stringify(list))).status).toBe(404);
   });
 });

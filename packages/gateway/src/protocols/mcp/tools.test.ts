@@ -1,6 +1,6 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../../gateway.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
@@ -9,7 +9,7 @@ import type { ResponseControls } from '../../http/response.ts';
 import { mcp } from './mcp.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const tool = t.procedure.meta({ mcp: true });
+const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
 
 const serve = (procedures: Parameters<typeof t.router>[0], options: object = {}) =>
   createGateway({
@@ -101,6 +101,11 @@ it.each<[problem: string, procedures: Parameters<typeof t.router>[0], message: s
     '"names" is not an option of mcp; did you mean "name"?',
   ],
   [
+    'a text in enabled',
+    { add: t.procedure.meta({ mcp: { enabled: 'yes' } as never }).query(() => 1) },
+    'Procedure "add": mcp.enabled is "yes"; it must be true or false.',
+  ],
+  [
     'another value',
     { add: t.procedure.meta({ mcp: 'add' as never }).query(() => 1) },
     'mcp is "add"; it must be true, or an object such as mcp: { description: \'Adds a book.\' }',
@@ -151,24 +156,35 @@ it('tools are served at another path, also below that of REST', async () => {
 });
 
 it.each<[meta: GatewayMeta, type: 'query' | 'mutation', annotations: object]>([
-  [{ mcp: true }, 'query', { readOnlyHint: true }],
-  [{ mcp: true }, 'mutation', { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
+  [{ mcp: { description: 'A tool of the tests.' } }, 'query', { readOnlyHint: true }],
   [
-    { mcp: true, openapi: { method: 'POST' } },
+    { mcp: { description: 'A tool of the tests.' } },
+    'mutation',
+    { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+  ],
+  [
+    { mcp: { description: 'A tool of the tests.' }, openapi: { method: 'POST' } },
     'mutation',
     { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   ],
   [
-    { mcp: true, openapi: { method: 'PUT' } },
+    { mcp: { description: 'A tool of the tests.' }, openapi: { method: 'PUT' } },
     'mutation',
     { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   ],
   [
-    { mcp: { annotations: { destructiveHint: false } }, openapi: { method: 'DELETE' } },
+    {
+      mcp: { description: 'A tool of the tests.', annotations: { destructiveHint: false } },
+      openapi: { method: 'DELETE' },
+    },
     'mutation',
     { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   ],
-  [{ mcp: { annotations: { readOnlyHint: false } } }, 'query', { readOnlyHint: false }],
+  [
+    { mcp: { description: 'A tool of the tests.', annotations: { readOnlyHint: false } } },
+    'query',
+    { readOnlyHint: false },
+  ],
 ])('the hints of a tool with the metadata %j, a %s, are %j', async (meta, type, annotations) => {
   const procedure = t.procedure.meta(meta);
   const add = type === 'query' ? procedure.query(() => 1) : procedure.mutation(() => 1);
@@ -178,6 +194,75 @@ it.each<[meta: GatewayMeta, type: 'query' | 'mutation', annotations: object]>([
 it('false leaves out a procedure of a base procedure with tools', async () => {
   const tools = await list({ a: tool.query(() => 1), b: tool.meta({ mcp: false }).query(() => 1) });
   expect(tools.map(({ name }) => name)).toEqual(['a']);
+});
+
+it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: object, line: string]>([
+  [
+    'without tools',
+    { add: t.procedure.query(() => 1), hidden: t.procedure.meta({ mcp: false }).query(() => 1) },
+    {},
+    "trpc-gateway: mcp() serves no tool, since no procedure has mcp in its metadata. Add mcp: { description: '…' } to each that is a tool.",
+  ],
+  [
+    'with tools without a description',
+    {
+      add: t.procedure.meta({ mcp: true }).query(() => 1),
+      list: t.procedure.meta({ mcp: { name: 'books', description: ' ' } }).query(() => 1),
+      described: tool.query(() => 1),
+      summed: t.procedure.meta({ mcp: true, openapi: { summary: 'Sums.' } }).query(() => 1),
+    },
+    {},
+    "trpc-gateway: a model chooses a tool by its description, which these tools do not have: add, books. Add mcp: { description: '…' }.",
+  ],
+  [
+    'with many tools without a description',
+    Object.fromEntries(
+      Array.from({ length: 12 }, (_, at) => [`t${at}`, t.procedure.meta({ mcp: true }).query(() => 1)]),
+    ),
+    {},
+    "trpc-gateway: a model chooses a tool by its description, which these tools do not have: t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 2 more. Add mcp: { description: '…' }.",
+  ],
+  [
+    'with metadata of tools, but without the option mcp,',
+    {
+      add: t.procedure.meta({ mcp: true }).query(() => 1),
+      hidden: t.procedure.meta({ mcp: false }).query(() => 1),
+      // Another server may serve it, by trpc-to-mcp.
+      other: t.procedure.meta({ mcp: { enabled: true } }).query(() => 1),
+    },
+    { mcp: undefined },
+    'trpc-gateway: these procedures have mcp in their metadata, but createGateway has no option mcp, so there are no tools: add. Add mcp: mcp(), which trpc-gateway/mcp exports, or remove the metadata.',
+  ],
+])('createGateway %s writes one line to stderr', async (_what, procedures, options, line) => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  await serve(procedures, options);
+  expect(log.mock.calls.splice(0)).toEqual([[line]]);
+});
+
+it('createGateway without tools and without the option mcp writes no line', async () => {
+  await serve({ add: t.procedure.meta({ mcp: { enabled: true } }).query(() => 1) }, { mcp: undefined });
+  expect(console.error).not.toHaveBeenCalled();
+});
+
+it('metadata of trpc-to-mcp means what it meant, with and without the option mcp', async () => {
+  const annotations = { title: 'Greets', openWorldHint: true };
+  const procedures = {
+    greet: t.procedure
+      .meta({ mcp: { enabled: true, description: 'Greets.', annotations } })
+      .input(z.object({ name: z.string() }))
+      .query(({ input }) => `Hello ${input.name}`),
+    hidden: t.procedure.meta({ mcp: { enabled: false, description: 'Hides.' } }).query(() => 1),
+    // No tool, so its input may be anything.
+    text: t.procedure
+      .meta({ mcp: { enabled: false } })
+      .input(z.string())
+      .query(() => 1),
+  };
+  expect(await list(procedures)).toMatchObject([
+    { name: 'greet', description: 'Greets.', annotations: { readOnlyHint: true, ...annotations } },
+  ]);
+  const { fetch } = await serve(procedures, { mcp: undefined });
+  expect((await fetch('http://localhost/mcp', { method: 'POST' })).status).toBe(404);
 });
 
 it('chained inputs and unions are one object, and a schema with an id is not behind a reference', async () => {
@@ -247,17 +332,19 @@ it('only an output that is an object has a schema, and not one that may be absen
 it('a subscription has no output schema, since it may end without a value', async () => {
   const event = z.object({ step: z.int() });
   const none = t.procedure
-    .meta({ openapi: { method: 'GET', path: '/none', event }, mcp: true })
+    .meta({ openapi: { method: 'GET', path: '/none', event }, mcp: { description: 'A tool of the tests.' } })
     .subscription(async function* none() {});
   expect((await list({ none }))[0]).not.toHaveProperty('outputSchema');
 });
 
 it('sse.maxDurationMs does not end a subscription, which clients of tools do not continue', async () => {
   const brief = initTRPC.meta<GatewayMeta>().create({ isDev: false, sse: { maxDurationMs: 50 } });
-  const slow = brief.procedure.meta({ mcp: true }).subscription(async function* slow() {
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    yield 'done';
-  });
+  const slow = brief.procedure
+    .meta({ mcp: { description: 'A tool of the tests.' } })
+    .subscription(async function* slow() {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      yield 'done';
+    });
   const gateway = await createGateway({
     router: brief.router({ slow }),
     createContext: () => ({}),
@@ -273,7 +360,7 @@ it('sse.maxDurationMs does not end a subscription, which clients of tools do not
 });
 
 it('headers that describe the body of a REST response are not those of a tool', async () => {
-  const dressed = t.procedure.meta({ mcp: true }).query(({ ctx }) => {
+  const dressed = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(({ ctx }) => {
     const { response } = ctx as { readonly response: ResponseControls };
     for (const name of [
       'Content-Type',
@@ -322,7 +409,10 @@ it('an observable is a subscription too', async () => {
 
 it('an output that is neither JSON nor bytes is an unexpected error', async () => {
   const wrong = t.procedure
-    .meta({ openapi: { method: 'GET', path: '/wrong', produces: 'image/png' }, mcp: true })
+    .meta({
+      openapi: { method: 'GET', path: '/wrong', produces: 'image/png' },
+      mcp: { description: 'A tool of the tests.' },
+    })
     .query(() => 5);
   const errors: unknown[] = [];
   const onResponse = ({ error }: RequestRecord) => errors.push(error);
@@ -337,7 +427,12 @@ it('an output that is neither JSON nor bytes is an unexpected error', async () =
 });
 
 const bytesOf = (produces: string, next: () => AsyncIterable<Uint8Array> | Blob) =>
-  t.procedure.meta({ openapi: { method: 'GET', path: '/bytes', produces }, mcp: true }).query(next);
+  t.procedure
+    .meta({
+      openapi: { method: 'GET', path: '/bytes', produces },
+      mcp: { description: 'A tool of the tests.' },
+    })
+    .query(next);
 
 it('bytes have the deadline of their call, and count as running until they are read', async () => {
   let closed = 0;
@@ -446,7 +541,10 @@ it('a stream of texts is no bytes', async () => {
 it('bytes of 1 MB are the same in Base64', async () => {
   const bytes = Uint8Array.from({ length: 1_000_003 }, (_, at) => at % 256);
   const file = t.procedure
-    .meta({ openapi: { method: 'GET', path: '/file', produces: 'application/pdf' }, mcp: true })
+    .meta({
+      openapi: { method: 'GET', path: '/file', produces: 'application/pdf' },
+      mcp: { description: 'A tool of the tests.' },
+    })
     .query(async function* stream() {
       yield bytes.subarray(0, 7);
       yield bytes.subarray(7);

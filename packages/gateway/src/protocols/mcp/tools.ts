@@ -1,4 +1,5 @@
 import { GatewayError, reject } from '../../http/gatewayError.ts';
+import { listNames, warn } from '../../http/warnings.ts';
 import { hasDate, requireJson } from '../../operations/inspectJson.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import { createReadSchema, type ReadSchema } from '../../operations/readSchema.ts';
@@ -27,6 +28,7 @@ interface Tool {
   readonly contentType: string | undefined;
   /** Checks an event of a subscription against the schema in its metadata, if there is one. */
   readonly parseEvent: (event: unknown) => unknown;
+  readonly isDescribed: boolean;
   /** The entry of the list of tools, as JSON. */
   readonly entry: string;
 }
@@ -66,6 +68,16 @@ export function createTools(procedures: readonly Procedure[], maxBytes: number):
     }
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  const undescribed = [...tools.values()].filter(({ isDescribed }) => !isDescribed).map(({ name }) => name);
+  if (served.length === 0) {
+    warn(
+      "mcp() serves no tool, since no procedure has mcp in its metadata. Add mcp: { description: '…' } to each that is a tool.",
+    );
+  } else if (undescribed.length > 0) {
+    warn(
+      `a model chooses a tool by its description, which these tools do not have: ${listNames(undescribed)}. Add mcp: { description: '…' }.`,
+    );
+  }
   return tools;
 }
 
@@ -112,6 +124,7 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
     inputOf,
     contentType,
     parseEvent: event ? parseFunction(event as Parser) : (value) => value,
+    isDescribed: (entry.description ?? '').trim() !== '',
     entry: JSON.stringify(entry),
   };
 }
