@@ -71,6 +71,30 @@ it.each<[problem: string, procedures: Parameters<typeof t.router>[0], message: s
     'in its input, "photo" is a file, which JSON does not support',
   ],
   [
+    'a bigint as output',
+    { add: tool.output(z.object({ id: z.bigint() })).query(() => ({ id: 1n })) },
+    'Procedure "add" cannot be a tool: in its output, "id" is a bigint, which JSON does not support; use z.int() or a string.',
+  ],
+  [
+    'a map as output',
+    { add: tool.output(z.map(z.string(), z.int())).query(() => new Map()) },
+    'in its output, its value is a map, which JSON does not support; use an object or an array.',
+  ],
+  [
+    'bytes in an object as output',
+    {
+      add: tool
+        .output(z.object({ photo: z.instanceof(Uint8Array) }))
+        .query(() => ({ photo: new Uint8Array() })),
+    },
+    'in its output, "photo" is bytes, which JSON does not support',
+  ],
+  [
+    'a set in a union of outputs',
+    { add: tool.output(z.union([z.instanceof(Blob), z.set(z.int())])).query(() => new Set<number>()) },
+    'in its output, its value is a set, which JSON does not support',
+  ],
+  [
     'a name that is too long',
     { ['a'.repeat(129)]: tool.query(() => 1) },
     'use 1 to 128 letters, digits, "_", "-" and ".", with mcp: { name: … }.',
@@ -239,9 +263,27 @@ it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: obje
   expect(log.mock.calls.splice(0)).toEqual([[line]]);
 });
 
+it('an output of bytes, of a list of Blobs, or of either and JSON is accepted', async () => {
+  const blob = new Blob(['a'], { type: 'text/plain' });
+  const Either: z.ZodType = z.union([z.instanceof(Blob), z.lazy(() => Either)]);
+  const tools = {
+    one: tool.output(z.instanceof(Blob)).query(() => blob),
+    file: tool.output(z.file()).query(() => new File(['a'], 'a', { type: 'text/plain' })),
+    several: tool.output(z.array(z.instanceof(Blob))).query(() => [blob]),
+    absent: tool.output(z.instanceof(Blob).nullable()).query(() => blob),
+    recursive: tool.output(Either).query(() => blob),
+    either: tool.output(z.union([z.instanceof(Blob), z.object({ id: z.int() })])).query(() => blob),
+  };
+  for (const name of Object.keys(tools)) {
+    const { content } = await request(tools, 'tools/call', { name });
+    expect(content).toEqual([{ type: 'text', text: 'a' }]);
+  }
+});
+
 it('createGateway without tools and without the option mcp writes no line', async () => {
+  const log = vi.spyOn(console, 'error');
   await serve({ add: t.procedure.meta({ mcp: { enabled: true } }).query(() => 1) }, { mcp: undefined });
-  expect(console.error).not.toHaveBeenCalled();
+  expect(log).not.toHaveBeenCalled();
 });
 
 it('metadata of trpc-to-mcp means what it meant, with and without the option mcp', async () => {

@@ -3,7 +3,17 @@ import { listNames, warn } from '../../http/warnings.ts';
 import { hasDate, requireJson } from '../../operations/inspectJson.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import { createReadSchema, type ReadSchema } from '../../operations/readSchema.ts';
-import { acceptsUndefined, inputProperties, isVoid } from '../../operations/schema.ts';
+import {
+  acceptsUndefined,
+  binaryKind,
+  details,
+  innermost,
+  inputProperties,
+  isVoid,
+  maxDepth,
+  membersOf,
+  type Schema,
+} from '../../operations/schema.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { McpMeta } from '../../procedures/meta.ts';
 import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
@@ -105,6 +115,7 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
   const event = isStream ? rest?.event : undefined;
   // Not of a subscription, which may end without a value.
   const schema = contentType === undefined && !isStream ? read(output, 'output', 'output') : undefined;
+  if (schema) requireOutput(schema);
   const written = schema && !acceptsUndefined(schema) ? writeJsonSchema(schema) : {};
   const { summary, description = summary } = rest ?? {};
   const entry = {
@@ -173,6 +184,24 @@ function readInput(
     inputSchema: argumentsSchema(own, named),
   };
 }
+
+/**
+ * Checks that an output is JSON, bytes, or a list of `Blob`s, as far as its schema says.
+ * @throws {GatewayError}
+ */
+function requireOutput(schema: Schema, depth = 0): void {
+  const inner = depth > maxDepth ? undefined : innermost(schema);
+  if (inner === undefined) return;
+  const members = membersOf(inner);
+  if (members) return members.forEach((member) => requireOutput(member, depth + 1));
+  const { items } = inner;
+  const isContent = isBytesSchema(inner) || (typeof items === 'object' && isBytesSchema(items));
+  if (!isContent) requireJson(inner, 'output');
+}
+
+/** Whether a schema is that of bytes, a `Blob` or a `File`. */
+const isBytesSchema = (schema: Schema): boolean =>
+  schema[details]?.type === 'file' || ['File', 'bytes'].includes(binaryKind(schema) ?? '');
 
 /** What the type and the method of a procedure say of its effects. `mcp.annotations` takes precedence. */
 function annotationsOf({ rest, type }: Procedure, { annotations }: McpMeta): object {
