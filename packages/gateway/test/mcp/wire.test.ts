@@ -405,6 +405,28 @@ describe('hostile messages', () => {
     },
   );
 
+  it.each(revisions)(
+    'arguments may have 100 levels, of which they are the first, in %s',
+    async (revision) => {
+      const { server } = await start();
+      for (const [levels, isTooDeep] of [
+        [100, false],
+        [101, true],
+      ] as const) {
+        const args = { count: JSON.parse(deep(levels - 1)) as unknown };
+        // A query, mutations and a subscription. The input of each is invalid anyway.
+        for (const name of ['books_list', 'books_add', 'orders_place', 'steps']) {
+          const own = name === 'steps' ? {} : { limit: 99, item: 5 };
+          const headers = name === 'orders_place' ? { 'idempotency-key': crypto.randomUUID() } : {};
+          const reply = await call(server, name, { ...args, ...own }, { revision, headers });
+          const { code, message } = errorOf(reply) as { readonly code: string; readonly message: string };
+          const isDepth = message === 'The input is nested deeper than 100 levels.';
+          expect([name, levels, code, isDepth]).toEqual([name, levels, 'BAD_REQUEST', isTooDeep]);
+        }
+      }
+    },
+  );
+
   it.each([
     ['a notification', '{"jsonrpc":"2.0","method":"notifications/initialized"}', 202],
     ['a cancellation', '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}', 202],
@@ -422,6 +444,13 @@ describe('hostile messages', () => {
     const body = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
     expect((await post(server, body, { 'mcp-protocol-version': 'v9' })).status).toBe(400);
     expect((await post(server, body, { 'mcp-protocol-version': '2026-07-28' })).status).toBe(202);
+  });
+
+  it('a body of exactly maxBodyBytes is read', async () => {
+    const { server } = await start({ maxBodyBytes: 1000 });
+    const body = JSON.stringify(list);
+    expect((await post(server, body.padEnd(1000))).status).toBe(200);
+    expect((await post(server, body.padEnd(1001))).status).toBe(413);
   });
 
   it('a body that is too large is 413', async () => {
@@ -488,6 +517,46 @@ describe('the endpoint', () => {
     // The other protocols are as before.
     const rest = await server.fetch(`${server.origin}/v1/books`, { headers: { origin } });
     expect(rest.status).toBe(200);
+  });
+
+  it.each<[what: string, origin: (port: number) => string, host: (port: number) => string, status: number]>([
+    ['the server by its address', (port) => `http://127.0.0.1:${port}`, (port) => `127.0.0.1:${port}`, 200],
+    ['the server by localhost', (port) => `http://localhost:${port}`, (port) => `localhost:${port}`, 200],
+    ['the server by IPv6', (port) => `http://[::1]:${port}`, (port) => `[::1]:${port}`, 200],
+    // The name of an attacker, which resolves to the address of the server: the browser sees one origin.
+    [
+      'a name that resolves to the server',
+      (port) => `http://evil.example:${port}`,
+      (port) => `evil.example:${port}`,
+      403,
+    ],
+    ['a subdomain of localhost', () => 'http://evil.localhost', () => 'evil.localhost', 403],
+    ['another server of this machine', () => 'http://localhost:1', (port) => `localhost:${port}`, 403],
+    ['no origin, with a user', (port) => `http://x@localhost:${port}`, (port) => `localhost:${port}`, 403],
+    ['no origin, with a path', (port) => `http://localhost:${port}/`, (port) => `localhost:${port}`, 403],
+  ])('a page of %s: %#', async (_what, origin, host, status) => {
+    needs('a port');
+    const { server } = await start();
+    const { port } = server;
+    for (const protocol of ['2026-07-28', '2025-11-25']) {
+      const isCurrent = protocol === '2026-07-28';
+      const sending = request({
+        host: '127.0.0.1',
+        port,
+        path: '/mcp',
+        method: 'POST',
+        headers: {
+          host: host(port),
+          origin: origin(port),
+          'content-type': 'application/json',
+          ...(isCurrent && currentHeaders('tools/list')),
+        },
+      });
+      sending.end(JSON.stringify(isCurrent ? currentList : list));
+      const [response] = (await once(sending, 'response')) as [IncomingMessage];
+      response.resume();
+      expect(response.statusCode).toBe(status);
+    }
   });
 
   it('without mcp the path is unknown', async () => {

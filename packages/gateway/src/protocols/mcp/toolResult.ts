@@ -57,7 +57,7 @@ export function errorResult(shown: object, call: ToolCall, record: { error: unkn
   } catch (cause) {
     const isLarge = cause instanceof LimitError;
     if (!isLarge) record.error = cause;
-    const error = isLarge ? errorTooLarge(maxBytes) : new TRPCError({ code: 'INTERNAL_SERVER_ERROR' });
+    const error = isLarge ? errorTooLarge(maxBytes) : new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
     json = JSON.stringify(shownError(error, undefined));
   }
   return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"isError":true${structuredOf(json)}}`;

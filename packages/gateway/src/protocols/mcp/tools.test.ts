@@ -4,6 +4,7 @@ import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../../gateway.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
+import { declareErrors } from '../../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import { mcp } from './mcp.ts';
@@ -161,6 +162,15 @@ it.each([
   await expect(serve({ add }, options)).rejects.toThrow(message);
 });
 
+it.each([
+  ['x', 1],
+  ['x', 128],
+  ['A.b-c_9', 1],
+])('the name of a tool may be %j, %i times', async (name, count) => {
+  const add = t.procedure.meta({ mcp: { name: name.repeat(count), description: 'Adds.' } }).query(() => 1);
+  expect(await list({ add })).toMatchObject([{ name: name.repeat(count) }]);
+});
+
 it('mcp() rejects an unknown option, and a path without a slash', () => {
   expect(() => mcp({ path: 'tools' as '/' })).toThrow(
     'mcp.path is "tools"; it must be a path that starts with a slash, such as mcp({ path: \'/tools\' })',
@@ -179,7 +189,8 @@ it('tools are served at another path, also below that of REST', async () => {
   expect([response.status, serves('/tools')]).toEqual([415, true]);
 });
 
-it.each<[meta: GatewayMeta, type: 'query' | 'mutation', annotations: object]>([
+it.each<[meta: GatewayMeta, type: 'query' | 'mutation' | 'subscription', annotations: object]>([
+  [{ mcp: { description: 'A tool of the tests.' } }, 'subscription', { readOnlyHint: true }],
   [{ mcp: { description: 'A tool of the tests.' } }, 'query', { readOnlyHint: true }],
   [
     { mcp: { description: 'A tool of the tests.' } },
@@ -211,7 +222,14 @@ it.each<[meta: GatewayMeta, type: 'query' | 'mutation', annotations: object]>([
   ],
 ])('the hints of a tool with the metadata %j, a %s, are %j', async (meta, type, annotations) => {
   const procedure = t.procedure.meta(meta);
-  const add = type === 'query' ? procedure.query(() => 1) : procedure.mutation(() => 1);
+  const add = {
+    query: () => procedure.query(() => 1),
+    mutation: () => procedure.mutation(() => 1),
+    subscription: () =>
+      procedure.subscription(async function* values() {
+        yield 1;
+      }),
+  }[type]();
   expect((await list({ add }))[0]?.['annotations']).toEqual(annotations);
 });
 
@@ -434,6 +452,64 @@ it('headers that describe the body of a REST response are not those of a tool', 
     expect(names).not.toContain(name);
   }
   expect(response.headers.get('cache-control')).not.toBe('gzip');
+});
+
+const unsendable = declareErrors({
+  BROKEN: { status: 409, message: 'It is broken.', data: z.any() },
+});
+const brokenData = {
+  toJSON() {
+    throw new RangeError('no JSON');
+  },
+};
+
+it.each<[what: string, broken: ReturnType<typeof tool.query>]>([
+  [
+    'a query',
+    tool.errors(unsendable).query(() => {
+      throw unsendable.BROKEN({ data: brokenData });
+    }) as never,
+  ],
+  [
+    'a mutation',
+    tool.errors(unsendable).mutation(() => {
+      throw unsendable.BROKEN({ data: brokenData });
+    }) as never,
+  ],
+  [
+    'a subscription',
+    // oxlint-disable-next-line require-yield -- it fails before its first value
+    tool.errors(unsendable).subscription(async function* broken() {
+      throw unsendable.BROKEN({ data: brokenData });
+    }) as never,
+  ],
+])(
+  'the error of %s whose data cannot be sent is a 500, with its cause in the record',
+  async (_what, broken) => {
+    const records: RequestRecord[] = [];
+    const onResponse = (record: RequestRecord) => records.push(record);
+    const result = await request({ broken }, 'tools/call', { name: 'broken' }, { onResponse });
+    expect(result).toMatchObject({ isError: true });
+    const [{ text }] = result['content'] as [{ readonly text: string }];
+    expect(JSON.parse(text)).toEqual({
+      code: 'INTERNAL_SERVER_ERROR',
+      message: 'Internal server error',
+      status: 500,
+    });
+    await expect.poll(() => records).toMatchObject([{ error: { message: 'no JSON' } }]);
+  },
+);
+
+it('an error that is too large is a 413, which is no unexpected error', async () => {
+  const records: RequestRecord[] = [];
+  const onResponse = (record: RequestRecord) => records.push(record);
+  const large = tool.query(() => {
+    throw new TRPCError({ code: 'CONFLICT', message: 'a'.repeat(2000) });
+  });
+  const options = { onResponse, maxResponseBytes: 1000 };
+  const { content } = await request({ large }, 'tools/call', { name: 'large' }, options);
+  expect(content).toMatchObject([{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }]);
+  expect(records).toMatchObject([{ error: undefined }]);
 });
 
 it('an observable is a subscription too', async () => {
