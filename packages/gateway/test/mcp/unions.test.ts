@@ -119,6 +119,31 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
     },
   ],
   [
+    'two unions with one name',
+    [
+      z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]),
+      z.union([z.object({ a: z.boolean() }), z.object({ c: z.string() })]),
+    ],
+    {
+      type: 'object',
+      description: 'Its properties are those of one of: a; a, c; b, a; b, c.',
+      properties: { a: { anyOf: [text, { type: 'boolean' }] }, b: text, c: text },
+    },
+  ],
+  [
+    'a union that makes a required property optional',
+    [
+      z.object({ a: z.string() }),
+      z.union([z.object({ a: z.string().optional(), b: z.string() }), z.object({ c: z.string() })]),
+    ],
+    {
+      type: 'object',
+      description: 'Its properties are those of one of: a, b; a, c.',
+      properties: { a: text, b: text, c: text },
+      required: ['a'],
+    },
+  ],
+  [
     'an object that may be null',
     [z.object({ a: z.string() }).nullable()],
     { type: 'object', properties: { a: text }, required: ['a'] },
