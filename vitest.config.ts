@@ -116,7 +116,7 @@ const suitesWithoutAdapter = [
   'bun',
   'anyRouter/shapes/{composed,credentials.jwt,inputs*,outputs*,standardSchema*}',
   'parity/richTypes',
-  'mcp/{conformance,memory,parity}',
+  'mcp/{conformance,memory,parity,unions}',
   'responseProblems',
   'node/mounted',
   'trpcClients/official',

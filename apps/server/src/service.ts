@@ -1,4 +1,5 @@
 import { appRouter } from '@petstore/core';
+import { mcp } from 'trpc-gateway/mcp';
 
 /** Options of `bearer`: the realm of `WWW-Authenticate`, and the credential's name in messages. */
 export const apiKeyCredential = { realm: 'petstore', noun: 'API key' } as const;
@@ -7,6 +8,7 @@ export const apiKeyCredential = { realm: 'petstore', noun: 'API key' } as const;
 export const service = {
   router: appRouter,
   maskUnexpectedErrors: true,
+  mcp: mcp(),
   document: {
     title: 'Pet Store',
     version: '1.0.0',

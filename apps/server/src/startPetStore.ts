@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { createKeyVerifier, type KeyIdentity } from '@petstore/core';
 import { bearer, createGateway } from 'trpc-gateway';
-import { mcp } from 'trpc-gateway/mcp';
 import type { StartContext, Started } from 'trpc-gateway-runtime';
 import { authenticateWith } from './authenticate.ts';
 import { type Configuration, ConfigurationError } from './configuration.ts';
@@ -54,7 +53,6 @@ export async function startPetStore(
       idempotencyKey,
     }),
     authentication: bearer({ ...apiKeyCredential, verify: authenticateWith(verify) }),
-    mcp: mcp(),
   });
 
   async function showFirstKey(origin: string, tries?: FirstKeyOptions): Promise<void> {

@@ -1,5 +1,6 @@
 import { appRouter, type Store } from '@petstore/core';
 import { bearer, createGateway, type Gateway } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
 
 /** Creates the gateway of a pet store in this process, which accepts one API key. */
 export const petGateway = (store: Store, apiKey: string): Promise<Gateway> =>
@@ -18,4 +19,5 @@ export const petGateway = (store: Store, apiKey: string): Promise<Gateway> =>
     }),
     document: { title: 'Pet Store', version: '1.0.0' },
     maskUnexpectedErrors: true,
+    mcp: mcp(),
   });

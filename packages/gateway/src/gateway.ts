@@ -30,6 +30,7 @@ import { securityHeadersPolicy } from './policies/securityHeaders.ts';
 import { createSameSite, createSocketOrigins, toolOriginPolicy } from './auth/origins.ts';
 import { failureOf } from './procedures/execute.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
+import { warnOfUnservedTools } from './protocols/mcpEndpoint.ts';
 import { createRouteOf, isBelow, createLinkBase, readPaths, requireFreePaths } from './protocols/paths.ts';
 import { createProtocolOf, RequestHandler } from './protocols/requestHandler.ts';
 import { createErrorResponses } from './protocols/rest/errorResponse.ts';
@@ -189,6 +190,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   }
 
   const { procedures: definitions, problems } = await readProcedures(router, options.openapi);
+  if (!options.mcp) warnOfUnservedTools(definitions);
   const scopes = allScopes(definitions, schemes);
   for (const { protectedResource } of schemes) {
     if (!protectedResource) continue;

@@ -1,6 +1,7 @@
 import { appRouter, type Store, StoreError, type StoreErrorCode } from '@petstore/core';
 import { TRPCError } from '@trpc/server';
 import { bearer, createGateway, type Gateway } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
 import { listen, type Server, type TestResponse, sendUnchecked } from 'trpc-gateway-test';
 import { Agent } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -187,6 +188,7 @@ describe('secrets in errors', () => {
       },
       maskUnexpectedErrors: true,
       document: { title: 'Pet Store', version: '1.0.0' },
+      mcp: mcp(),
       // The failures are intended: log nothing.
       onResponse: () => {},
     });

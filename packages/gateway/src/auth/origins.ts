@@ -79,7 +79,9 @@ export function toolOriginPolicy(origins: Origins, publicOrigin: string | undefi
     const origin = request.header('origin');
     if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
     const page = URL.parse(origin);
-    return page !== null && loopbackNames.has(page.hostname) && page.host === request.header('host');
+    // An origin has no user and no path.
+    if (page === null || page.origin !== origin) return false;
+    return loopbackNames.has(page.hostname) && page.host === request.header('host');
   };
   const message = 'Pages of this origin are not allowed to call tools. Add the origin to cors.origins.';
   return {

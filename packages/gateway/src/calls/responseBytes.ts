@@ -38,6 +38,17 @@ export function boundedJson(
   throw responseTooLarge(maxBytes);
 }
 
+/**
+ * Checks the size of two texts that are sent together.
+ * @throws {LimitError} `response-bytes` if they are too large
+ */
+export function requireBytes(text: string, other: string, maxBytes: number): void {
+  const length = text.length + other.length;
+  if (length * 3 <= maxBytes) return;
+  const limit = effectiveLimit(maxBytes);
+  if (length > limit || utf8Length(text) + utf8Length(other) > limit) throw responseTooLarge(maxBytes);
+}
+
 // 413, not 503: the same request would meet the same limit again.
 const tooLarge = (message: string) =>
   new LimitError('response-bytes', { code: 'PAYLOAD_TOO_LARGE', message });

@@ -115,10 +115,14 @@ function unknownOptions(owner: string, value: object, known: readonly string[]):
 }
 
 /** Returns the known name with the smallest edit distance, if at most a third of the letters differ. */
-function mostSimilar(name: string, known: readonly string[]): string | undefined {
-  const edits = (candidate: string) => editDistance(name.toLowerCase(), candidate.toLowerCase());
-  const [similar] = known.toSorted((a, b) => edits(a) - edits(b));
-  return similar !== undefined && edits(similar) <= Math.ceil(name.length / 3) ? similar : undefined;
+export function mostSimilar(name: string, known: readonly string[]): string | undefined {
+  const most = Math.ceil(name.length / 3);
+  const [similar] = known
+    // The distance is at least the difference of the lengths.
+    .filter(({ length }) => Math.abs(length - name.length) <= most)
+    .map((each) => ({ each, edits: editDistance(name.toLowerCase(), each.toLowerCase()) }))
+    .toSorted((a, b) => a.edits - b.edits);
+  return similar && similar.edits <= most ? similar.each : undefined;
 }
 
 /** Returns the Levenshtein distance. */

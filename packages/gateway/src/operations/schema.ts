@@ -146,7 +146,7 @@ export const valuesOf = (schema: Schema): readonly unknown[] | undefined =>
   schema[details]?.values ?? ('const' in schema ? [schema.const] : schema.enum);
 
 /** Whether a schema accepts only absent values. In a union it adds no properties. */
-const isAlwaysAbsent = (schema: Schema): boolean =>
+export const isAlwaysAbsent = (schema: Schema): boolean =>
   ['null', 'undefined', 'void'].includes(typeOf(schema) ?? '') || isNever(schema) || schema.const === null;
 
 export const isNever = ({ not }: Schema): boolean => not !== undefined && Object.keys(not).length === 0;
@@ -223,11 +223,20 @@ export function propertiesOf(schema: Schema, depth = 0): Properties | undefined 
   return parts.length === 0 ? undefined : mergeProperties(parts);
 }
 
-/** Merges properties that an input requires together. A later property replaces an earlier one with the same name. */
+/**
+ * Merges properties that an input requires together. A later property replaces an earlier one with the same name, unless
+ * the later one alone is optional. Of two that are optional, one of a union may be that of a member that was not sent.
+ */
 function mergeProperties(parts: readonly (Properties | undefined)[]): Properties | undefined {
   if (!parts.every((part) => part !== undefined)) return undefined;
-  const shape: Shape = Object.assign({}, ...parts.map((part) => part.shape));
-  return { shape, others: othersOf(parts), isUnion: parts.some((part) => part.isUnion) };
+  const isUnion = parts.some((part) => part.isUnion);
+  const shape: Record<string, Schema> = {};
+  for (const [name, later] of parts.flatMap((part) => Object.entries(part.shape))) {
+    const earlier = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (earlier === undefined || !acceptsUndefined(later)) shape[name] = later;
+    else if (acceptsUndefined(earlier)) shape[name] = isUnion ? anyOf([earlier, later], true) : later;
+  }
+  return { shape, others: othersOf(parts), isUnion };
 }
 
 /** Returns the one schema of properties with other names, or one of any value if parts have different ones. */
@@ -265,5 +274,6 @@ function anyOf(all: readonly Schema[], isPartial: boolean): Schema {
   const values = schemas.map(valuesOf);
   const isConstant = values.every((each) => each !== undefined);
   const schema = others.length === 0 ? only : isConstant ? { enum: values.flat() } : { anyOf: schemas };
-  return isPartial || schemas.some(acceptsUndefined) ? optionalOf(schema) : schema;
+  // Of all: one that is left out as equal may be optional, since a member of a nested union lacks it.
+  return isPartial || all.some(acceptsUndefined) ? optionalOf(schema) : schema;
 }

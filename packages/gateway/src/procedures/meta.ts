@@ -190,6 +190,8 @@ export interface RestMeta {
 
 /** A tool of the Model Context Protocol. */
 export interface McpMeta {
+  /** Whether the procedure is a tool, as in trpc-to-mcp. Default: true. */
+  readonly enabled?: boolean;
   /**
    * The name: 1 to 128 letters, digits, `_`, `-` and `.`, unique. Default: the procedure's path with `_` for other
    * characters, such as `books_add`.
@@ -201,12 +203,16 @@ export interface McpMeta {
   readonly description?: string;
   /** Hints for the client, which may ask its user before a call. They check nothing. */
   readonly annotations?: {
+    /** A name for people, for clients that do not know `title`. */
+    readonly title?: string;
     /** Whether it changes nothing. Default: true, unless it is a mutation. */
     readonly readOnlyHint?: boolean;
     /** Whether it may change or remove something that exists. Default: true for a mutation, unless its method is `POST`. */
     readonly destructiveHint?: boolean;
     /** Whether a repetition with the same arguments has no further effect. Default: whether its method is `PUT` or `DELETE`. */
     readonly idempotentHint?: boolean;
+    /** Whether it reaches beyond the service, such as a search of the web. Clients assume so. */
+    readonly openWorldHint?: boolean;
   };
 }
 

@@ -136,13 +136,16 @@ export const restRules: OptionRules<RestMeta> = {
 const scopeToken = /^[\x21\x23-\x5b\x5d-\x7e]+$/;
 
 const toolRules: OptionRules<McpMeta> = {
+  enabled: flag,
   name: text,
   title: text,
   description: text,
   annotations: optional(isObject, 'an object, such as annotations: { destructiveHint: true }', {
+    title: text,
     readOnlyHint: flag,
     destructiveHint: flag,
     idempotentHint: flag,
+    openWorldHint: flag,
   } satisfies OptionRules<NonNullable<McpMeta['annotations']>>),
 };
 
@@ -192,7 +195,7 @@ export function readMeta(procedure: DescribedProcedure, option: RestOption = fal
   const { protect = served?.protect } = meta;
   return {
     rest: served,
-    mcp: mcp === true ? {} : mcp || undefined,
+    mcp: mcp === true ? {} : mcp && mcp.enabled !== false ? mcp : undefined,
     isPublic: protect === false,
     scopes: scopes.length === 0 ? undefined : [...new Set(scopes)],
     deadlineMs,

@@ -5,6 +5,7 @@ import type { Target } from '../calls/policy.ts';
 import type { ReportError } from '../calls/reportError.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
 import type { MaybePromise } from '../http/maybePromise.ts';
+import { listNames, warn } from '../http/warnings.ts';
 import type { Procedure } from '../procedures/procedures.ts';
 import type { Protocol } from './protocol.ts';
 import type { RunSettings } from './requestRun.ts';
@@ -36,4 +37,14 @@ export interface McpEndpoint {
   readonly path: `/${string}`;
   /** @throws {GatewayError} with a line for each procedure that cannot be a tool */
   protocol(settings: McpSettings): Protocol<unknown, Target>;
+}
+
+/** Writes a line for procedures that would be tools, if the gateway had the option `mcp`. */
+export function warnOfUnservedTools(procedures: readonly Procedure[]): void {
+  // With `enabled`, trpc-to-mcp may serve it.
+  const unserved = procedures.filter(({ mcp }) => mcp && mcp.enabled === undefined);
+  if (unserved.length === 0) return;
+  warn(
+    `these procedures have mcp in their metadata, but createGateway has no option mcp, so there are no tools: ${listNames(unserved.map(({ path }) => path))}. Add mcp: mcp(), which trpc-gateway/mcp exports, or remove the metadata.`,
+  );
 }

@@ -270,6 +270,28 @@ describe.each(revisions)('results in %s', (revision) => {
   });
 });
 
+it.each(revisions.flatMap((first) => revisions.map((second) => [first, second] as const)))(
+  'a key that was used in %s is replayed in %s only if both have the same form of results',
+  async (first, second) => {
+    const { server, seen } = await start();
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const before = seen.placed;
+    const args = { item: 'tea' };
+    const stored = await call(server, 'orders_place', args, { revision: first, headers, id: 1 });
+    expect(stored.message?.result).toMatchObject({ structuredContent: { number: before + 1 } });
+    const isSame = (first === '2026-07-28') === (second === '2026-07-28');
+    const other = await call(server, 'orders_place', args, { revision: second, headers, id: 2 });
+    const rejected = isSame ? undefined : (errorOf(other) as { readonly status: number }).status;
+    expect([rejected, rejected ?? other.message]).toEqual(
+      isSame ? [undefined, { ...stored.message, id: 2 }] : [422, 422],
+    );
+    // In its own revision it is still there.
+    const again = await call(server, 'orders_place', args, { revision: first, headers, id: 3 });
+    expect(again.message).toEqual({ ...stored.message, id: 3 });
+    expect(seen.placed).toBe(before + 1);
+  },
+);
+
 describe('policies', () => {
   it.each(revisions)('a call takes its cost from the rate limit, in %s', async (revision) => {
     const { server } = await start({ rateLimit: { calls: 7, windowSeconds: 3600 } });

@@ -152,8 +152,12 @@ describe.each<[name: string, connect: Connect, version: string]>([
 
   it('receives an error when its token is revoked during a subscription', async () => {
     const { client, valid } = await open('reader');
-    const calling = client.callTool({ name: 'steps', arguments: { count: 1000, ms: 50 } });
-    await sleep(200);
+    const running = Promise.withResolvers<void>();
+    const calling = client.callTool(
+      { name: 'steps', arguments: { count: 1000, ms: 50 } },
+      { onprogress: () => running.resolve() },
+    );
+    await running.promise;
     valid.delete('reader');
     const result = await calling;
     expect(result.isError).toBe(true);

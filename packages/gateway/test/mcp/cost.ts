@@ -20,7 +20,7 @@ const fields = { name: z.string(), categoryId: z.int(), status: z.enum(['availab
 const { fetch } = await createGateway({
   router: t.router({
     createPet: t.procedure
-      .meta({ openapi: { method: 'POST', path: '/pets' }, mcp: true })
+      .meta({ openapi: { method: 'POST', path: '/pets' }, mcp: { description: 'A tool of the tests.' } })
       .input(z.object(fields))
       .output(z.object({ id: z.int(), ...fields }))
       .mutation(({ input }) => ({ id: 1, ...input })),

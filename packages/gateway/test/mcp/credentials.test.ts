@@ -1,4 +1,4 @@
-import { bearer, createGateway } from 'trpc-gateway';
+import { apiKey, bearer, createGateway } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import { initTRPC } from '@trpc/server';
 import type { GatewayMeta } from 'trpc-gateway/meta';
@@ -141,7 +141,9 @@ it('the endpoint needs no token if no tool does', async () => {
   const t = initTRPC.meta<GatewayMeta>().create();
   const gateway = await createGateway({
     router: t.router({
-      open: t.procedure.meta({ mcp: true, protect: false }).query(() => 'open'),
+      open: t.procedure
+        .meta({ mcp: { description: 'A tool of the tests.' }, protect: false })
+        .query(() => 'open'),
       closed: t.procedure.query(() => 'closed'),
     }),
     authentication: bearer({ verify: (token) => (token === 'good' ? 'user' : undefined) }),
@@ -160,9 +162,103 @@ it('the endpoint needs no token if no tool does', async () => {
   expect(() => errorOf(reply)).toThrow('has not failed');
 });
 
+interface ToolList {
+  readonly tools: readonly { readonly name: string }[];
+  readonly cacheScope?: string;
+}
+
+describe.each(revisions)('several scopes and schemes in %s', (revision) => {
+  const t = initTRPC.meta<GatewayMeta>().create();
+  const description = 'A tool of the tests.';
+
+  async function createServer(
+    procedures: Parameters<typeof t.router>[0],
+    authentication?: Parameters<typeof createGateway>[0]['authentication'],
+  ) {
+    const gateway = await createGateway({
+      router: t.router(procedures),
+      ...(authentication && { authentication }),
+      createContext: () => ({}),
+      document: { title: 'Tools', version: '1' },
+      mcp: mcp(),
+    });
+    return { fetch: gateway.fetch, origin: 'http://localhost' };
+  }
+  const listOf = async (server: Awaited<ReturnType<typeof createServer>>, headers: Record<string, string>) =>
+    (await send(server, 'tools/list', {}, { revision, headers })).message?.result as unknown as ToolList;
+
+  it.each([
+    ['', []],
+    ['a', ['one']],
+    ['b', []],
+    ['a~b', ['one', 'both', 'steps']],
+    ['b~a~c', ['one', 'both', 'steps']],
+  ])('a token with the scopes "%s" sees and may call the tools %j', async (granted, expected) => {
+    const scoped = (...scopes: string[]) => t.procedure.meta({ mcp: { description }, scopes });
+    const server = await createServer(
+      {
+        one: scoped('a').mutation(() => 1),
+        both: scoped('a', 'b').query(() => 1),
+        steps: scoped('b', 'a').subscription(async function* steps() {
+          yield 1;
+        }),
+      },
+      bearer({ verify: (token) => token, scopes: (token) => token.split('~') }),
+    );
+    const headers = as(`~${granted}`);
+    const { tools } = await listOf(server, headers);
+    expect(tools.map(({ name }) => name)).toEqual(expected);
+    for (const name of ['one', 'both', 'steps']) {
+      const { status } = await call(server, name, {}, { revision, headers });
+      expect([name, status]).toEqual([name, expected.includes(name) ? 200 : 403]);
+    }
+  });
+
+  it.each([
+    ['no scopes', bearer({ verify: (token) => token })],
+    ['scopes', bearer({ verify: (token) => token, scopes: () => ['a'] })],
+    ['two schemes', [apiKey({ name: 'x-key', verify: (key) => key }), bearer({ verify: (token) => token })]],
+  ])(
+    'a list for a credential of %s is private, and one for none is public',
+    async (_what, authentication) => {
+      const open = t.procedure.meta({ mcp: { description }, protect: false }).query(() => 1);
+      const server = await createServer({ open }, authentication);
+      const expected = (scope: string) => (revision === '2026-07-28' ? scope : undefined);
+      expect((await listOf(server, as('token'))).cacheScope).toBe(expected('private'));
+      expect((await listOf(server, {})).cacheScope).toBe(expected('public'));
+      if (revision !== '2026-07-28') return;
+      const discovered = await send(server, 'server/discover', {}, { headers: as('token') });
+      expect(discovered.message?.result?.['cacheScope']).toBe('private');
+    },
+  );
+
+  it.each(['first', 'last'])(
+    'a public tool that is %s beside a protected one needs a credential',
+    async (place) => {
+      const open = t.procedure.meta({ mcp: { description }, protect: false }).query(() => 'open');
+      const closed = t.procedure.meta({ mcp: { description } }).query(() => 'closed');
+      const authentication = bearer({ verify: (token) => (token === 'good' ? 'user' : undefined) });
+      const server = await createServer(
+        place === 'first' ? { open, closed } : { closed, open },
+        authentication,
+      );
+      for (const name of ['open', 'closed', 'unknown']) {
+        expect((await call(server, name, {}, { revision })).status).toBe(401);
+        expect((await call(server, name, {}, { revision, headers: as('bad') })).status).toBe(401);
+        expect((await call(server, name, {}, { revision, headers: as('good') })).status).toBe(200);
+      }
+      for (const method of ['tools/list', 'server/discover', 'initialize', 'ping']) {
+        expect((await send(server, method, {}, { revision })).status).toBe(401);
+      }
+    },
+  );
+});
+
 it('the scopes of a credential are read once for a list of tools', async () => {
   const t = initTRPC.meta<GatewayMeta>().create();
-  const scoped = t.procedure.meta({ mcp: true, scopes: ['a'] }).query(() => 1);
+  const scoped = t.procedure
+    .meta({ mcp: { description: 'A tool of the tests.' }, scopes: ['a'] })
+    .query(() => 1);
   let reads = 0;
   const scopes = () => {
     reads += 1;
@@ -181,14 +277,42 @@ it('the scopes of a credential are read once for a list of tools', async () => {
 });
 
 it.each(revisions)(
+  'an unknown tool is told apart only from tools that the caller may see, in %s',
+  async (revision) => {
+    const t = initTRPC.meta<GatewayMeta>().create();
+    const gateway = await createGateway({
+      router: t.router({
+        secrets: t.procedure
+          .meta({ mcp: { description: 'A tool of the tests.' }, scopes: ['secret'] })
+          .query(() => 1),
+        list: t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(() => 1),
+        count: t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(() => 1),
+      }),
+      authentication: bearer({ verify: (token) => token, scopes: (token) => [token] }),
+      createContext: () => ({}),
+      document: { title: 'Scoped', version: '1' },
+      mcp: mcp(),
+    });
+    const server = { fetch: gateway.fetch, origin: 'http://localhost' };
+    const errorFor = async (token: string) =>
+      (await call(server, 'secret', {}, { revision, headers: as(token) })).message?.error;
+    const [code, unknown] = [-32_602, 'Unknown tool: secret.'];
+    expect(await errorFor('other')).toEqual({ code, message: `${unknown} The tools are list, count.` });
+    expect(await errorFor('secret')).toEqual({ code, message: `${unknown} Did you mean secrets?` });
+  },
+);
+
+it.each(revisions)(
   'scopes that are no list are a 500, and not those of the next request, in %s',
   async (revision) => {
     const t = initTRPC.meta<GatewayMeta>().create();
     const errors: unknown[] = [];
     const gateway = await createGateway({
       router: t.router({
-        secret: t.procedure.meta({ mcp: true, scopes: ['secret'] }).query(() => 'secret'),
-        open: t.procedure.meta({ mcp: true }).query(() => 'open'),
+        secret: t.procedure
+          .meta({ mcp: { description: 'A tool of the tests.' }, scopes: ['secret'] })
+          .query(() => 'secret'),
+        open: t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(() => 'open'),
       }),
       authentication: bearer({ verify: (token) => token, scopes: () => 'secrets' as never }),
       createContext: () => ({}),
@@ -202,11 +326,12 @@ it.each(revisions)(
     for (const reply of [
       await send(server, 'tools/list', {}, options),
       await call(server, 'secret', {}, options),
+      await call(server, 'unknown', {}, options),
     ]) {
       expect([reply.status, reply.message?.error?.message]).toEqual([500, 'Internal server error']);
     }
     expect((await call(server, 'open', {}, options)).status).toBe(200);
-    await expect.poll(() => errors.length).toBe(3);
+    await expect.poll(() => errors.length).toBe(4);
     expect(String(errors[0])).toContain('it must return an array');
   },
 );

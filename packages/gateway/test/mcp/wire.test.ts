@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
 import { call, currentHeaders, currentMeta, errorOf, post, revisions, send } from './messages.ts';
@@ -236,6 +236,8 @@ describe('hostile messages', () => {
     ['a fractional id', '{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32_600],
     ['an id that a double rounds', '{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}', -32_600],
     ['an id that is an object', '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32_600],
+    // A stream holds its id as long as it is open.
+    ['an id of 257 characters', `{"jsonrpc":"2.0","id":"${'9'.repeat(257)}","method":"ping"}`, -32_600],
     ['an id that is nested deep', `{"jsonrpc":"2.0","id":${deep(100_000)},"method":"ping"}`, -32_600],
     [
       'a version that is nested deep',
@@ -270,6 +272,35 @@ describe('hostile messages', () => {
     await expect.poll(() => records.length).toBe(1);
     expect(records[0]).toMatchObject({ protocol: 'mcp', calls: 0, procedures: [], error: undefined });
     expect((await call(server, 'books_count')).message?.result).toMatchObject({ content: [{ text: '3' }] });
+  });
+
+  it.each<[params: object, message: string]>([
+    [{}, 'params.name is missing; it must be the name of a tool.'],
+    [{ name: 5 }, 'params.name is 5; it must be the name of a tool.'],
+    [{ name: ['fail'] }, 'params.name is an array; it must be the name of a tool.'],
+    [{ name: 'books_lst' }, 'Unknown tool: books_lst. Did you mean books_list?'],
+    [{ name: 'BOOKS_LIST' }, 'Unknown tool: BOOKS_LIST. Did you mean books_list?'],
+    // A procedure that is no tool is as unknown as any other name.
+    [{ name: 'books_hidden' }, 'Unknown tool: books_hidden. Did you mean books_add?'],
+    [{ name: '' }, 'Unknown tool: . tools/list has the names of the tools.'],
+    [{ name: 'x'.repeat(1000) }, `Unknown tool: ${'x'.repeat(128)}…. tools/list has the names of the tools.`],
+    [
+      { name: 'fail', arguments: [] },
+      'params.arguments is an array; it must be an object, or absent for a tool without input.',
+    ],
+    [
+      { name: 'fail', arguments: null },
+      'params.arguments is null; it must be an object, or absent for a tool without input.',
+    ],
+  ])('the params %j are -32602 with the reason', async (params, message) => {
+    const { server } = await start();
+    const { message: reply, status } = await send(
+      server,
+      'tools/call',
+      { ...params },
+      { revision: '2025-11-25' },
+    );
+    expect([status, reply?.error]).toEqual([200, { code: -32_602, message }]);
   });
 
   it('any message has a response of the protocol, and the server goes on', async () => {
@@ -332,15 +363,23 @@ describe('hostile messages', () => {
     expect(errors.every(({ operation }) => operation === 'fail')).toBe(true);
   });
 
-  it.each(['', '"', '\u0000', '\u2028', ',"id":', '9'.repeat(1000), 0, -1, 2 ** 53 - 1])(
-    'the response has the id of its request: %j',
-    async (id) => {
-      const { server } = await start();
-      expect((await call(server, 'books_count', {}, { id })).message?.id).toBe(id);
-      expect((await call(server, 'books_add', {}, { id })).message?.id).toBe(id);
-      expect((await send(server, 'no', {}, { id })).message?.id).toBe(id);
-    },
-  );
+  it.each([
+    '',
+    '"',
+    '\u0000',
+    '\u2028',
+    ',"id":',
+    '9'.repeat(256),
+    '\u{1f40e}'.repeat(128),
+    0,
+    -1,
+    2 ** 53 - 1,
+  ])('the response has the id of its request: %j', async (id) => {
+    const { server } = await start();
+    expect((await call(server, 'books_count', {}, { id })).message?.id).toBe(id);
+    expect((await call(server, 'books_add', {}, { id })).message?.id).toBe(id);
+    expect((await send(server, 'no', {}, { id })).message?.id).toBe(id);
+  });
 
   it.each(revisions)(
     'arguments that are nested too deep are an error of the call, in %s',
@@ -366,6 +405,28 @@ describe('hostile messages', () => {
     },
   );
 
+  it.each(revisions)(
+    'arguments may have 100 levels, of which they are the first, in %s',
+    async (revision) => {
+      const { server } = await start();
+      for (const [levels, isTooDeep] of [
+        [100, false],
+        [101, true],
+      ] as const) {
+        const args = { count: JSON.parse(deep(levels - 1)) as unknown };
+        // A query, mutations and a subscription. The input of each is invalid anyway.
+        for (const name of ['books_list', 'books_add', 'orders_place', 'steps']) {
+          const own = name === 'steps' ? {} : { limit: 99, item: 5 };
+          const headers = name === 'orders_place' ? { 'idempotency-key': crypto.randomUUID() } : {};
+          const reply = await call(server, name, { ...args, ...own }, { revision, headers });
+          const { code, message } = errorOf(reply) as { readonly code: string; readonly message: string };
+          const isDepth = message === 'The input is nested deeper than 100 levels.';
+          expect([name, levels, code, isDepth]).toEqual([name, levels, 'BAD_REQUEST', isTooDeep]);
+        }
+      }
+    },
+  );
+
   it.each([
     ['a notification', '{"jsonrpc":"2.0","method":"notifications/initialized"}', 202],
     ['a cancellation', '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}', 202],
@@ -383,6 +444,13 @@ describe('hostile messages', () => {
     const body = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
     expect((await post(server, body, { 'mcp-protocol-version': 'v9' })).status).toBe(400);
     expect((await post(server, body, { 'mcp-protocol-version': '2026-07-28' })).status).toBe(202);
+  });
+
+  it('a body of exactly maxBodyBytes is read', async () => {
+    const { server } = await start({ maxBodyBytes: 1000 });
+    const body = JSON.stringify(list);
+    expect((await post(server, body.padEnd(1000))).status).toBe(200);
+    expect((await post(server, body.padEnd(1001))).status).toBe(413);
   });
 
   it('a body that is too large is 413', async () => {
@@ -451,8 +519,50 @@ describe('the endpoint', () => {
     expect(rest.status).toBe(200);
   });
 
+  it.each<[what: string, origin: (port: number) => string, host: (port: number) => string, status: number]>([
+    ['the server by its address', (port) => `http://127.0.0.1:${port}`, (port) => `127.0.0.1:${port}`, 200],
+    ['the server by localhost', (port) => `http://localhost:${port}`, (port) => `localhost:${port}`, 200],
+    ['the server by IPv6', (port) => `http://[::1]:${port}`, (port) => `[::1]:${port}`, 200],
+    // The name of an attacker, which resolves to the address of the server: the browser sees one origin.
+    [
+      'a name that resolves to the server',
+      (port) => `http://evil.example:${port}`,
+      (port) => `evil.example:${port}`,
+      403,
+    ],
+    ['a subdomain of localhost', () => 'http://evil.localhost', () => 'evil.localhost', 403],
+    ['another server of this machine', () => 'http://localhost:1', (port) => `localhost:${port}`, 403],
+    ['no origin, with a user', (port) => `http://x@localhost:${port}`, (port) => `localhost:${port}`, 403],
+    ['no origin, with a path', (port) => `http://localhost:${port}/`, (port) => `localhost:${port}`, 403],
+  ])('a page of %s: %#', async (_what, origin, host, status) => {
+    needs('a port');
+    const { server } = await start();
+    const { port } = server;
+    for (const protocol of ['2026-07-28', '2025-11-25']) {
+      const isCurrent = protocol === '2026-07-28';
+      const sending = request({
+        host: '127.0.0.1',
+        port,
+        path: '/mcp',
+        method: 'POST',
+        headers: {
+          host: host(port),
+          origin: origin(port),
+          'content-type': 'application/json',
+          ...(isCurrent && currentHeaders('tools/list')),
+        },
+      });
+      sending.end(JSON.stringify(isCurrent ? currentList : list));
+      const [response] = (await once(sending, 'response')) as [IncomingMessage];
+      response.resume();
+      expect(response.statusCode).toBe(status);
+    }
+  });
+
   it('without mcp the path is unknown', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
     const { server } = await start({ mcp: undefined as never });
+    expect(log.mock.calls.splice(0)).toEqual([[expect.stringContaining('books.add, books.list') as string]]);
     expect((await post(server, JSON.stringify(list))).status).toBe(404);
   });
 });

@@ -77,7 +77,11 @@ const returnInput = ({ input }: { readonly input: object }) => ({ seen: { ...inp
 
 export function richRouter() {
   const inputs = richInputs();
-  const at = (name: RichProcedure) => t.procedure.meta({ openapi: richMeta[name], mcp: true });
+  const at = (name: RichProcedure) =>
+    t.procedure.meta({
+      openapi: richMeta[name],
+      mcp: { enabled: true, description: 'A tool of the tests.' },
+    });
   return t.router({
     create: at('create').input(inputs.create).output(ReceivedInput).mutation(returnInput),
     replace: at('replace').input(inputs.replace).output(ReceivedInput).mutation(returnInput),

@@ -74,7 +74,7 @@ const router = t.router({
     .query(() => {
       throw new Error('disk on fire');
     }),
-  full: t.procedure.meta({ mcp: true }).query(() => {
+  full: t.procedure.meta({ mcp: { enabled: true, description: 'A tool of the tests.' } }).query(() => {
     throw new TRPCError({ code: 'SERVICE_UNAVAILABLE' });
   }),
   ticks: t.procedure

@@ -1,4 +1,7 @@
 import type { OutgoingResponse } from '../../http/response.ts';
+import { formatValue } from '../../http/formatValue.ts';
+import { isObject } from '../../http/isObject.ts';
+import { mostSimilar } from '../../http/optionRules.ts';
 import { grantedScopes } from '../../auth/scopes.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
@@ -41,17 +44,45 @@ export function answer(message: Message, context: RequestContext, catalog: Catal
   return errorResponse(status, errorCodes.methodNotFound, 'This server has tools only.', id);
 }
 
-/** Returns the list of the tools that the caller may call, as JSON. */
+/** Returns the list of tools, as JSON. */
 function toolList(isCurrent: boolean, context: RequestContext, { tools }: Catalog): string {
-  const all = [...tools.values()];
-  const hasScopes = all.some(({ procedure }) => procedure.scopes);
-  const granted = hasScopes ? grantedScopes(context.scheme, context.identity) : [];
-  const entries = all
-    .filter(({ procedure: { scopes = [] } }) => scopes.every((scope) => granted.includes(scope)))
-    .map(({ entry }) => entry);
+  const entries = allowedTools(context, tools).map(({ entry }) => entry);
   const cacheScope = cacheScopeOf(context);
   const caching = isCurrent ? `,"ttlMs":${ttlMs},"cacheScope":"${cacheScope}","resultType":"complete"` : '';
   return `{"tools":[${entries.join(',')}]${caching}}`;
+}
+
+/** Returns the tools that the caller may call. */
+function allowedTools(context: RequestContext, tools: Tools) {
+  const all = [...tools.values()];
+  const hasScopes = all.some(({ procedure }) => procedure.scopes);
+  const granted = hasScopes ? grantedScopes(context.scheme, context.identity) : [];
+  return all.filter(({ procedure: { scopes = [] } }) => scopes.every((scope) => granted.includes(scope)));
+}
+
+/** The number of tools up to which the error of an unknown one names them. */
+const fewTools = 10;
+
+/** The longest name of a tool, in characters (MCP 2026-07-28, "Tool Names"). */
+const maxNameLength = 128;
+
+/** Returns what is wrong with the params of a call: a model can correct its next call by that. */
+export function callProblem(params: Message['params'], context: RequestContext, tools: Tools): string {
+  const { name, arguments: args } = params;
+  if (typeof name !== 'string') {
+    const found = name === undefined ? 'missing' : formatValue(name);
+    return `params.name is ${found}; it must be the name of a tool.`;
+  }
+  if (tools.has(name) && !isObject(args)) {
+    return `params.arguments is ${formatValue(args)}; it must be an object, or absent for a tool without input.`;
+  }
+  const isLong = name.length > maxNameLength;
+  const names = allowedTools(context, tools).map((tool) => tool.name);
+  const similar = isLong ? undefined : mostSimilar(name, names);
+  const few = names.length <= fewTools ? `The tools are ${names.join(', ')}.` : undefined;
+  const others = few ?? 'tools/list has the names of the tools.';
+  const shown = isLong ? `${name.slice(0, maxNameLength)}…` : name;
+  return `Unknown tool: ${shown}. ${similar === undefined ? others : `Did you mean ${similar}?`}`;
 }
 
 /** Shared caches may keep only what is sent without a credential. */

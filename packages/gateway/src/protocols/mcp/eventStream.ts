@@ -4,12 +4,9 @@ import { mapMaybePromise } from '../../http/maybePromise.ts';
 import { OutgoingResponse } from '../../http/response.ts';
 import type { EventFormat } from '../../http/serverSentEvents.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
-import type { Message } from './message.ts';
+import { maxIdLength, type Message } from './message.ts';
 import { errorCodes, errorResponse, eventStreamType, messageEvent, resultMessage } from './responses.ts';
 import type { ToolCall } from './tools.ts';
-
-/** The longest progress token that is sent back, in characters. */
-const maxTokenLength = 256;
 
 /** The error of a call that the server cuts at the deadline of its stop. */
 export const stoppedError = new TRPCError({
@@ -33,9 +30,10 @@ export function progressFormat(
   },
 ): EventFormat {
   const { progressToken } = meta;
-  // Each event repeats it.
-  const isText = typeof progressToken === 'string' && progressToken.length <= maxTokenLength;
-  const isAsked = isText || Number.isSafeInteger(progressToken);
+  const isAsked =
+    typeof progressToken === 'string'
+      ? progressToken.length <= maxIdLength
+      : Number.isSafeInteger(progressToken);
   let last: unknown;
   let progress = 0;
   return {
@@ -49,10 +47,11 @@ export function progressFormat(
       mapMaybePromise(tool.parseEvent(isTrackedEnvelope(value) ? value[1] : value), (data) => {
         last = data;
         progress += 1;
-        const json = boundedJson(data, maxBytes);
         if (!isAsked) return '';
-        const params = { progressToken, progress, message: typeof data === 'string' ? data : json };
-        return messageEvent(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }));
+        const message = typeof data === 'string' ? data : boundedJson(data, maxBytes);
+        const params = { progressToken, progress, message };
+        const notification = { jsonrpc: '2.0', method: 'notifications/progress', params };
+        return messageEvent(boundedJson(notification, maxBytes) as string);
       }),
     error: (cause) => messageEvent(resultMessage(results.error(cause), id)),
     revoked: () => messageEvent(resultMessage(results.revoked(), id)),

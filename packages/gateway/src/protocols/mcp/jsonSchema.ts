@@ -36,7 +36,7 @@ export function writeJsonSchema(root: Schema): JsonSchema {
 }
 
 /** Adds the members of the schemas that a reference leads to. */
-function inline(schema: Schema, depth = 0): Schema {
+export function inline(schema: Schema, depth = 0): Schema {
   const { target } = schema[details] ?? {};
   return target && depth < maxDepth ? { ...inline(target, depth + 1), ...schema } : schema;
 }

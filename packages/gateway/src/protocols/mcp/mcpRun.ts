@@ -17,7 +17,7 @@ import { jsonError } from '../../procedures/jsonLimits.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
 import { recordError, report } from '../requestErrors.ts';
 import { RequestRun } from '../requestRun.ts';
-import { answer, type Catalog } from './answers.ts';
+import { answer, callProblem, type Catalog } from './answers.ts';
 import { readMessage, type Message } from './message.ts';
 import { progressFormat, stoppedError } from './eventStream.ts';
 import { errorCodes, errorResponse, eventStreamType, resultResponse, withId } from './responses.ts';
@@ -61,16 +61,18 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     const message = readMessage(context.request, bytes);
     if (message instanceof OutgoingResponse) return this.finish(message);
     if (message.method === 'tools/call') return this.#begin(message);
-    this.#admit(message, undefined, () => {
-      let response: OutgoingResponse;
-      try {
-        response = answer(message, context, settings);
-      } catch (cause) {
-        // `scopes` of a scheme has failed.
-        response = settings.reject(failureOf(cause).error, context, message.id);
-      }
-      this.finish(response);
-    });
+    this.#admit(message, undefined, () => this.#answer(message, () => answer(message, context, settings)));
+  }
+
+  #answer({ id }: Message, respond: () => OutgoingResponse): void {
+    let response: OutgoingResponse;
+    try {
+      response = respond();
+    } catch (cause) {
+      // `scopes` of a scheme has failed.
+      response = this.settings.reject(failureOf(cause).error, this.context, id);
+    }
+    this.finish(response);
   }
 
   #begin(message: Message): void {
@@ -79,8 +81,9 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     const { name, arguments: args } = params;
     const tool = typeof name === 'string' ? settings.tools.get(name) : undefined;
     if (tool === undefined || !(args === undefined || isObject(args))) {
-      const problem = 'params must have the name of a tool, and arguments that are an object, if any.';
-      return this.finish(errorResponse(200, errorCodes.invalidParams, problem, id));
+      return this.#answer(message, () =>
+        errorResponse(200, errorCodes.invalidParams, callProblem(params, context, settings.tools), id),
+      );
     }
     const { path, scopes, takesKey } = tool.procedure;
     this.#call = { ...message, tool, args, maxBytes: settings.limits.maxResponseBytes };

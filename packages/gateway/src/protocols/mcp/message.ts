@@ -10,6 +10,9 @@ export const currentVersion = '2026-07-28';
 export const olderVersions: readonly string[] = ['2025-11-25', '2025-06-18'];
 export const supportedVersions: readonly string[] = [currentVersion, ...olderVersions];
 
+/** The longest id and the longest progress token, in characters: a stream repeats them, and holds them while it is open. */
+export const maxIdLength = 256;
+
 /** A request of JSON-RPC. */
 export interface Message {
   readonly id: MessageId;
@@ -31,11 +34,11 @@ export function readMessage(request: HttpRequest, bytes: Uint8Array): Message | 
   }
   const { id, jsonrpc, method, params = {} } = isObject(body) ? body : {};
   // Another number would be sent back as a different one, or its response would match no request.
-  const hasId = typeof id === 'string' || Number.isSafeInteger(id);
+  const hasId = typeof id === 'string' ? id.length <= maxIdLength : Number.isSafeInteger(id);
   const ownId = hasId ? (id as MessageId) : undefined;
   if (jsonrpc !== '2.0' || typeof method !== 'string' || !isObject(params) || (!hasId && id !== undefined)) {
     const message =
-      'The body must be one message, not a batch: an object with "jsonrpc": "2.0", a method, params that are an object, and an id that is a string or an integer.';
+      'The body must be one message, not a batch: an object with "jsonrpc": "2.0", a method, params that are an object, and an id that is an integer or a string of at most 256 characters.';
     return errorResponse(400, errorCodes.invalidRequest, message, ownId);
   }
   const meta = isObject(params['_meta']) ? params['_meta'] : {};

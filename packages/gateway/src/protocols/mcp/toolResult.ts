@@ -1,7 +1,7 @@
 // Hot path: an output is encoded once, and its result is concatenated.
 import { TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
-import { boundedJson, errorTooLarge, maxErrorBytes } from '../../calls/responseBytes.ts';
+import { boundedJson, errorTooLarge, maxErrorBytes, requireBytes } from '../../calls/responseBytes.ts';
 import { clientMessage, formattedError } from '../../procedures/clientError.ts';
 import type { ErrorDefinitions } from '../../procedures/declareErrors.ts';
 import { formatIssues, issuesOf } from '../../procedures/inputError.ts';
@@ -13,7 +13,8 @@ import type { ToolCall } from './tools.ts';
 const complete = ',"resultType":"complete"';
 
 /**
- * Writes the result of a call. An output of JSON is text, and, if it is an object, structured content too.
+ * Writes the result of a call. An output of JSON is text, and, if it is an object, structured content too: both count, as
+ * they are sent.
  * @throws {LimitError} `response-bytes`
  */
 export function outputResult(value: unknown, { isCurrent, maxBytes }: ToolCall): string {
@@ -25,8 +26,9 @@ export function outputResult(value: unknown, { isCurrent, maxBytes }: ToolCall):
   const end = isCurrent ? `${complete}}` : '}';
   if (json === undefined) return `{"content":[]${end}`;
   // A text stays a text, which a model reads as it is.
-  const text = typeof value === 'string' ? json : JSON.stringify(json);
+  const text = typeof value === 'string' ? json : (boundedJson(json, maxBytes) as string);
   const structured = json.startsWith('{') ? `,"structuredContent":${json}` : '';
+  requireBytes(text, structured, maxBytes);
   return `{"content":[{"type":"text","text":${text}}]${structured}${end}`;
 }
 
@@ -46,15 +48,17 @@ export function shownError(error: TRPCError, declared: ErrorDefinitions | undefi
  */
 export function errorResult(shown: object, call: ToolCall, record: { error: unknown }): string {
   const { isCurrent, maxBytes } = call;
+  const mostBytes = maxErrorBytes(maxBytes);
+  const structuredOf = (text: string) => (isCurrent ? `,"structuredContent":${text}${complete}` : '');
   let json: string;
   try {
-    json = boundedJson(shown, maxErrorBytes(maxBytes)) as string;
+    json = boundedJson(shown, mostBytes) as string;
+    requireBytes(JSON.stringify(json), structuredOf(json), mostBytes);
   } catch (cause) {
     const isLarge = cause instanceof LimitError;
     if (!isLarge) record.error = cause;
-    const error = isLarge ? errorTooLarge(maxBytes) : new TRPCError({ code: 'INTERNAL_SERVER_ERROR' });
+    const error = isLarge ? errorTooLarge(maxBytes) : new TRPCError({ code: 'INTERNAL_SERVER_ERROR', cause });
     json = JSON.stringify(shownError(error, undefined));
   }
-  const structured = isCurrent ? `,"structuredContent":${json}${complete}` : '';
-  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"isError":true${structured}}`;
+  return `{"content":[{"type":"text","text":${JSON.stringify(json)}}],"isError":true${structuredOf(json)}}`;
 }

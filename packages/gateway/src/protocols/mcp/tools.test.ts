@@ -1,15 +1,16 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { createGateway } from '../../gateway.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
+import { declareErrors } from '../../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import { mcp } from './mcp.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const tool = t.procedure.meta({ mcp: true });
+const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
 
 const serve = (procedures: Parameters<typeof t.router>[0], options: object = {}) =>
   createGateway({
@@ -71,6 +72,30 @@ it.each<[problem: string, procedures: Parameters<typeof t.router>[0], message: s
     'in its input, "photo" is a file, which JSON does not support',
   ],
   [
+    'a bigint as output',
+    { add: tool.output(z.object({ id: z.bigint() })).query(() => ({ id: 1n })) },
+    'Procedure "add" cannot be a tool: in its output, "id" is a bigint, which JSON does not support; use z.int() or a string.',
+  ],
+  [
+    'a map as output',
+    { add: tool.output(z.map(z.string(), z.int())).query(() => new Map()) },
+    'in its output, its value is a map, which JSON does not support; use an object or an array.',
+  ],
+  [
+    'bytes in an object as output',
+    {
+      add: tool
+        .output(z.object({ photo: z.instanceof(Uint8Array) }))
+        .query(() => ({ photo: new Uint8Array() })),
+    },
+    'in its output, "photo" is bytes, which JSON does not support',
+  ],
+  [
+    'a set in a union of outputs',
+    { add: tool.output(z.union([z.instanceof(Blob), z.set(z.int())])).query(() => new Set<number>()) },
+    'in its output, its value is a set, which JSON does not support',
+  ],
+  [
     'a name that is too long',
     { ['a'.repeat(129)]: tool.query(() => 1) },
     'use 1 to 128 letters, digits, "_", "-" and ".", with mcp: { name: … }.',
@@ -99,6 +124,11 @@ it.each<[problem: string, procedures: Parameters<typeof t.router>[0], message: s
     'an unknown member',
     { add: t.procedure.meta({ mcp: { names: 'add' } as never }).query(() => 1) },
     '"names" is not an option of mcp; did you mean "name"?',
+  ],
+  [
+    'a text in enabled',
+    { add: t.procedure.meta({ mcp: { enabled: 'yes' } as never }).query(() => 1) },
+    'Procedure "add": mcp.enabled is "yes"; it must be true or false.',
   ],
   [
     'another value',
@@ -132,6 +162,15 @@ it.each([
   await expect(serve({ add }, options)).rejects.toThrow(message);
 });
 
+it.each([
+  ['x', 1],
+  ['x', 128],
+  ['A.b-c_9', 1],
+])('the name of a tool may be %j, %i times', async (name, count) => {
+  const add = t.procedure.meta({ mcp: { name: name.repeat(count), description: 'Adds.' } }).query(() => 1);
+  expect(await list({ add })).toMatchObject([{ name: name.repeat(count) }]);
+});
+
 it('mcp() rejects an unknown option, and a path without a slash', () => {
   expect(() => mcp({ path: 'tools' as '/' })).toThrow(
     'mcp.path is "tools"; it must be a path that starts with a slash, such as mcp({ path: \'/tools\' })',
@@ -150,28 +189,47 @@ it('tools are served at another path, also below that of REST', async () => {
   expect([response.status, serves('/tools')]).toEqual([415, true]);
 });
 
-it.each<[meta: GatewayMeta, type: 'query' | 'mutation', annotations: object]>([
-  [{ mcp: true }, 'query', { readOnlyHint: true }],
-  [{ mcp: true }, 'mutation', { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
+it.each<[meta: GatewayMeta, type: 'query' | 'mutation' | 'subscription', annotations: object]>([
+  [{ mcp: { description: 'A tool of the tests.' } }, 'subscription', { readOnlyHint: true }],
+  [{ mcp: { description: 'A tool of the tests.' } }, 'query', { readOnlyHint: true }],
   [
-    { mcp: true, openapi: { method: 'POST' } },
+    { mcp: { description: 'A tool of the tests.' } },
+    'mutation',
+    { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
+  ],
+  [
+    { mcp: { description: 'A tool of the tests.' }, openapi: { method: 'POST' } },
     'mutation',
     { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   ],
   [
-    { mcp: true, openapi: { method: 'PUT' } },
+    { mcp: { description: 'A tool of the tests.' }, openapi: { method: 'PUT' } },
     'mutation',
     { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   ],
   [
-    { mcp: { annotations: { destructiveHint: false } }, openapi: { method: 'DELETE' } },
+    {
+      mcp: { description: 'A tool of the tests.', annotations: { destructiveHint: false } },
+      openapi: { method: 'DELETE' },
+    },
     'mutation',
     { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
   ],
-  [{ mcp: { annotations: { readOnlyHint: false } } }, 'query', { readOnlyHint: false }],
+  [
+    { mcp: { description: 'A tool of the tests.', annotations: { readOnlyHint: false } } },
+    'query',
+    { readOnlyHint: false },
+  ],
 ])('the hints of a tool with the metadata %j, a %s, are %j', async (meta, type, annotations) => {
   const procedure = t.procedure.meta(meta);
-  const add = type === 'query' ? procedure.query(() => 1) : procedure.mutation(() => 1);
+  const add = {
+    query: () => procedure.query(() => 1),
+    mutation: () => procedure.mutation(() => 1),
+    subscription: () =>
+      procedure.subscription(async function* values() {
+        yield 1;
+      }),
+  }[type]();
   expect((await list({ add }))[0]?.['annotations']).toEqual(annotations);
 });
 
@@ -180,7 +238,94 @@ it('false leaves out a procedure of a base procedure with tools', async () => {
   expect(tools.map(({ name }) => name)).toEqual(['a']);
 });
 
-it('chained inputs are one schema, a union has the type object, and a schema with an id is not behind a reference', async () => {
+it.each<[what: string, procedures: Parameters<typeof t.router>[0], options: object, line: string]>([
+  [
+    'without tools',
+    { add: t.procedure.query(() => 1), hidden: t.procedure.meta({ mcp: false }).query(() => 1) },
+    {},
+    "trpc-gateway: mcp() serves no tool, since no procedure has mcp in its metadata. Add mcp: { description: '…' } to each that is a tool.",
+  ],
+  [
+    'with tools without a description',
+    {
+      add: t.procedure.meta({ mcp: true }).query(() => 1),
+      list: t.procedure.meta({ mcp: { name: 'books', description: ' ' } }).query(() => 1),
+      described: tool.query(() => 1),
+      summed: t.procedure.meta({ mcp: true, openapi: { summary: 'Sums.' } }).query(() => 1),
+    },
+    {},
+    "trpc-gateway: a model chooses a tool by its description, which these tools do not have: add, books. Add mcp: { description: '…' }.",
+  ],
+  [
+    'with many tools without a description',
+    Object.fromEntries(
+      Array.from({ length: 12 }, (_, at) => [`t${at}`, t.procedure.meta({ mcp: true }).query(() => 1)]),
+    ),
+    {},
+    "trpc-gateway: a model chooses a tool by its description, which these tools do not have: t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 2 more. Add mcp: { description: '…' }.",
+  ],
+  [
+    'with metadata of tools, but without the option mcp,',
+    {
+      add: t.procedure.meta({ mcp: true }).query(() => 1),
+      hidden: t.procedure.meta({ mcp: false }).query(() => 1),
+      // Another server may serve it, by trpc-to-mcp.
+      other: t.procedure.meta({ mcp: { enabled: true } }).query(() => 1),
+    },
+    { mcp: undefined },
+    'trpc-gateway: these procedures have mcp in their metadata, but createGateway has no option mcp, so there are no tools: add. Add mcp: mcp(), which trpc-gateway/mcp exports, or remove the metadata.',
+  ],
+])('createGateway %s writes one line to stderr', async (_what, procedures, options, line) => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  await serve(procedures, options);
+  expect(log.mock.calls.splice(0)).toEqual([[line]]);
+});
+
+it('an output of bytes, of a list of Blobs, or of either and JSON is accepted', async () => {
+  const blob = new Blob(['a'], { type: 'text/plain' });
+  const Either: z.ZodType = z.union([z.instanceof(Blob), z.lazy(() => Either)]);
+  const tools = {
+    one: tool.output(z.instanceof(Blob)).query(() => blob),
+    file: tool.output(z.file()).query(() => new File(['a'], 'a', { type: 'text/plain' })),
+    several: tool.output(z.array(z.instanceof(Blob))).query(() => [blob]),
+    absent: tool.output(z.instanceof(Blob).nullable()).query(() => blob),
+    recursive: tool.output(Either).query(() => blob),
+    either: tool.output(z.union([z.instanceof(Blob), z.object({ id: z.int() })])).query(() => blob),
+  };
+  for (const name of Object.keys(tools)) {
+    const { content } = await request(tools, 'tools/call', { name });
+    expect(content).toEqual([{ type: 'text', text: 'a' }]);
+  }
+});
+
+it('createGateway without tools and without the option mcp writes no line', async () => {
+  const log = vi.spyOn(console, 'error');
+  await serve({ add: t.procedure.meta({ mcp: { enabled: true } }).query(() => 1) }, { mcp: undefined });
+  expect(log).not.toHaveBeenCalled();
+});
+
+it('metadata of trpc-to-mcp means what it meant, with and without the option mcp', async () => {
+  const annotations = { title: 'Greets', openWorldHint: true };
+  const procedures = {
+    greet: t.procedure
+      .meta({ mcp: { enabled: true, description: 'Greets.', annotations } })
+      .input(z.object({ name: z.string() }))
+      .query(({ input }) => `Hello ${input.name}`),
+    hidden: t.procedure.meta({ mcp: { enabled: false, description: 'Hides.' } }).query(() => 1),
+    // No tool, so its input may be anything.
+    text: t.procedure
+      .meta({ mcp: { enabled: false } })
+      .input(z.string())
+      .query(() => 1),
+  };
+  expect(await list(procedures)).toMatchObject([
+    { name: 'greet', description: 'Greets.', annotations: { readOnlyHint: true, ...annotations } },
+  ]);
+  const { fetch } = await serve(procedures, { mcp: undefined });
+  expect((await fetch('http://localhost/mcp', { method: 'POST' })).status).toBe(404);
+});
+
+it('chained inputs and unions are one object, and a schema with an id is not behind a reference', async () => {
   const Point = z.object({ x: z.int() }).meta({ id: 'Point', description: 'A point.' });
   const tools = await list({
     chained: tool
@@ -204,7 +349,8 @@ it('chained inputs are one schema, a union has the type object, and a schema wit
     { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['a'] },
     {
       type: 'object',
-      anyOf: [expect.objectContaining({ required: ['a'] }), expect.objectContaining({ required: ['b'] })],
+      description: 'Its properties are those of one of: a; b.',
+      properties: { a: { type: 'string' }, b: { type: 'string' } },
     },
     point,
     {
@@ -246,17 +392,19 @@ it('only an output that is an object has a schema, and not one that may be absen
 it('a subscription has no output schema, since it may end without a value', async () => {
   const event = z.object({ step: z.int() });
   const none = t.procedure
-    .meta({ openapi: { method: 'GET', path: '/none', event }, mcp: true })
+    .meta({ openapi: { method: 'GET', path: '/none', event }, mcp: { description: 'A tool of the tests.' } })
     .subscription(async function* none() {});
   expect((await list({ none }))[0]).not.toHaveProperty('outputSchema');
 });
 
 it('sse.maxDurationMs does not end a subscription, which clients of tools do not continue', async () => {
   const brief = initTRPC.meta<GatewayMeta>().create({ isDev: false, sse: { maxDurationMs: 50 } });
-  const slow = brief.procedure.meta({ mcp: true }).subscription(async function* slow() {
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    yield 'done';
-  });
+  const slow = brief.procedure
+    .meta({ mcp: { description: 'A tool of the tests.' } })
+    .subscription(async function* slow() {
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      yield 'done';
+    });
   const gateway = await createGateway({
     router: brief.router({ slow }),
     createContext: () => ({}),
@@ -272,7 +420,7 @@ it('sse.maxDurationMs does not end a subscription, which clients of tools do not
 });
 
 it('headers that describe the body of a REST response are not those of a tool', async () => {
-  const dressed = t.procedure.meta({ mcp: true }).query(({ ctx }) => {
+  const dressed = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(({ ctx }) => {
     const { response } = ctx as { readonly response: ResponseControls };
     for (const name of [
       'Content-Type',
@@ -306,6 +454,64 @@ it('headers that describe the body of a REST response are not those of a tool', 
   expect(response.headers.get('cache-control')).not.toBe('gzip');
 });
 
+const unsendable = declareErrors({
+  BROKEN: { status: 409, message: 'It is broken.', data: z.any() },
+});
+const brokenData = {
+  toJSON() {
+    throw new RangeError('no JSON');
+  },
+};
+
+it.each<[what: string, broken: ReturnType<typeof tool.query>]>([
+  [
+    'a query',
+    tool.errors(unsendable).query(() => {
+      throw unsendable.BROKEN({ data: brokenData });
+    }) as never,
+  ],
+  [
+    'a mutation',
+    tool.errors(unsendable).mutation(() => {
+      throw unsendable.BROKEN({ data: brokenData });
+    }) as never,
+  ],
+  [
+    'a subscription',
+    // oxlint-disable-next-line require-yield -- it fails before its first value
+    tool.errors(unsendable).subscription(async function* broken() {
+      throw unsendable.BROKEN({ data: brokenData });
+    }) as never,
+  ],
+])(
+  'the error of %s whose data cannot be sent is a 500, with its cause in the record',
+  async (_what, broken) => {
+    const records: RequestRecord[] = [];
+    const onResponse = (record: RequestRecord) => records.push(record);
+    const result = await request({ broken }, 'tools/call', { name: 'broken' }, { onResponse });
+    expect(result).toMatchObject({ isError: true });
+    const [{ text }] = result['content'] as [{ readonly text: string }];
+    expect(JSON.parse(text)).toEqual({
+      code: 'INTERNAL_SERVER_ERROR',
+      message: 'Internal server error',
+      status: 500,
+    });
+    await expect.poll(() => records).toMatchObject([{ error: { message: 'no JSON' } }]);
+  },
+);
+
+it('an error that is too large is a 413, which is no unexpected error', async () => {
+  const records: RequestRecord[] = [];
+  const onResponse = (record: RequestRecord) => records.push(record);
+  const large = tool.query(() => {
+    throw new TRPCError({ code: 'CONFLICT', message: 'a'.repeat(2000) });
+  });
+  const options = { onResponse, maxResponseBytes: 1000 };
+  const { content } = await request({ large }, 'tools/call', { name: 'large' }, options);
+  expect(content).toMatchObject([{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }]);
+  expect(records).toMatchObject([{ error: undefined }]);
+});
+
 it('an observable is a subscription too', async () => {
   const count = tool.subscription(() =>
     observable<number>((observer) => {
@@ -321,7 +527,10 @@ it('an observable is a subscription too', async () => {
 
 it('an output that is neither JSON nor bytes is an unexpected error', async () => {
   const wrong = t.procedure
-    .meta({ openapi: { method: 'GET', path: '/wrong', produces: 'image/png' }, mcp: true })
+    .meta({
+      openapi: { method: 'GET', path: '/wrong', produces: 'image/png' },
+      mcp: { description: 'A tool of the tests.' },
+    })
     .query(() => 5);
   const errors: unknown[] = [];
   const onResponse = ({ error }: RequestRecord) => errors.push(error);
@@ -336,7 +545,12 @@ it('an output that is neither JSON nor bytes is an unexpected error', async () =
 });
 
 const bytesOf = (produces: string, next: () => AsyncIterable<Uint8Array> | Blob) =>
-  t.procedure.meta({ openapi: { method: 'GET', path: '/bytes', produces }, mcp: true }).query(next);
+  t.procedure
+    .meta({
+      openapi: { method: 'GET', path: '/bytes', produces },
+      mcp: { description: 'A tool of the tests.' },
+    })
+    .query(next);
 
 it('bytes have the deadline of their call, and count as running until they are read', async () => {
   let closed = 0;
@@ -445,7 +659,10 @@ it('a stream of texts is no bytes', async () => {
 it('bytes of 1 MB are the same in Base64', async () => {
   const bytes = Uint8Array.from({ length: 1_000_003 }, (_, at) => at % 256);
   const file = t.procedure
-    .meta({ openapi: { method: 'GET', path: '/file', produces: 'application/pdf' }, mcp: true })
+    .meta({
+      openapi: { method: 'GET', path: '/file', produces: 'application/pdf' },
+      mcp: { description: 'A tool of the tests.' },
+    })
     .query(async function* stream() {
       yield bytes.subarray(0, 7);
       yield bytes.subarray(7);
@@ -456,4 +673,98 @@ it('bytes of 1 MB are the same in Base64', async () => {
   ];
   expect(resource.mimeType).toBe('application/pdf');
   expect(Buffer.from(resource.blob, 'base64').equals(bytes)).toBe(true);
+});
+
+const maxResponseBytes = 20_000;
+/** The rest of a message: its envelope, names of members, an id and a token of 256 characters. */
+const envelopeBytes = 2000;
+
+it.each<[what: string, value: (size: number) => unknown, sent: number]>([
+  ['an object', (size) => ({ d: 'a'.repeat(size) }), 2],
+  ['an object of quotes', (size) => ({ d: '"'.repeat(size) }), 6],
+  ['an object of two bytes per character', (size) => ({ d: 'é'.repeat(size) }), 4],
+  ['a list of quotes', (size) => ['"'.repeat(size)], 4],
+  ['a text', (size) => 'a'.repeat(size), 1],
+  ['a text of quotes', (size) => '"'.repeat(size), 2],
+])('maxResponseBytes limits %s as it is sent, in each revision', async (_what, value, sent) => {
+  const { fetch } = await serve(
+    {
+      query: tool.input(z.object({ size: z.int() })).query(({ input }) => value(input.size)),
+      stream: tool.input(z.object({ size: z.int() })).subscription(async function* stream({ input }) {
+        yield value(input.size);
+      }),
+      fail: tool.input(z.object({ size: z.int() })).query(({ input }) => {
+        throw new TRPCError({ code: 'CONFLICT', message: JSON.stringify(value(input.size)) });
+      }),
+    },
+    { maxResponseBytes },
+  );
+  const send = async (name: string, size: number, isCurrent: boolean) => {
+    const version = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
+    const capabilities = { 'io.modelcontextprotocol/clientCapabilities': {} };
+    const _meta = { progressToken: 'p'.repeat(256), ...(isCurrent && { ...version, ...capabilities }) };
+    const response = await fetch('http://localhost/mcp', {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(isCurrent && {
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'tools/call',
+          'mcp-name': name,
+        }),
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 'i'.repeat(256),
+        method: 'tools/call',
+        params: { name, arguments: { size }, _meta },
+      }),
+    });
+    const text = await response.text();
+    return { text, events: text.split('\n\n') };
+  };
+  const most = Math.floor(maxResponseBytes / sent);
+  for (const isCurrent of [true, false]) {
+    const [fits, exceeds] = await Promise.all(
+      [most - 100, most + 1].map((size) => send('query', size, isCurrent)),
+    );
+    expect(fits?.text).not.toContain('isError');
+    expect(exceeds?.text).toContain('PAYLOAD_TOO_LARGE');
+    for (let size = most / 4; size < most * 8; size *= 1.3) {
+      for (const name of ['query', 'stream', 'fail']) {
+        const { events } = await send(name, Math.floor(size), isCurrent);
+        for (const event of events) {
+          expect(Buffer.byteLength(event)).toBeLessThan(maxResponseBytes + envelopeBytes);
+        }
+      }
+    }
+  }
+});
+
+it.each([
+  [998, false],
+  [999, true],
+])(
+  'with maxResponseBytes: 1000, a text of %i characters and two quotes is too large: %s',
+  async (size, isTooLarge) => {
+    const text = tool.query(() => 'a'.repeat(size));
+    const result = await request({ text }, 'tools/call', { name: 'text' }, { maxResponseBytes: 1000 });
+    expect('isError' in result).toBe(isTooLarge);
+  },
+);
+
+it('a value of a subscription that is too large ends it if it is progress, and is not sent otherwise', async () => {
+  const large = tool.subscription(async function* large() {
+    yield 'a'.repeat(2000);
+    yield 'end';
+  });
+  const options = { maxResponseBytes: 1000 };
+  const withToken = { name: 'large', _meta: { progressToken: 1 } };
+  const ended = await request({ large }, 'tools/call', withToken, options);
+  expect(ended).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }],
+  });
+  const whole = await request({ large }, 'tools/call', { name: 'large' }, options);
+  expect(whole).toEqual({ content: [{ type: 'text', text: 'end' }] });
 });

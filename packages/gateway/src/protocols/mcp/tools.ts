@@ -1,13 +1,25 @@
 import { GatewayError, reject } from '../../http/gatewayError.ts';
+import { listNames, warn } from '../../http/warnings.ts';
 import { hasDate, requireJson } from '../../operations/inspectJson.ts';
 import { readDates } from '../../operations/jsonDates.ts';
 import { createReadSchema, type ReadSchema } from '../../operations/readSchema.ts';
-import { acceptsUndefined, inputProperties, isVoid, type Schema } from '../../operations/schema.ts';
+import {
+  acceptsUndefined,
+  binaryKind,
+  details,
+  innermost,
+  inputProperties,
+  isVoid,
+  maxDepth,
+  membersOf,
+  type Schema,
+} from '../../operations/schema.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { McpMeta } from '../../procedures/meta.ts';
 import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { Failure } from '../../procedures/execute.ts';
+import { argumentsSchema } from './argumentsSchema.ts';
 import { isBytes, readBytes, type ByteOptions } from './byteContent.ts';
 import type { Message } from './message.ts';
 import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
@@ -26,6 +38,7 @@ interface Tool {
   readonly contentType: string | undefined;
   /** Checks an event of a subscription against the schema in its metadata, if there is one. */
   readonly parseEvent: (event: unknown) => unknown;
+  readonly isDescribed: boolean;
   /** The entry of the list of tools, as JSON. */
   readonly entry: string;
 }
@@ -65,6 +78,16 @@ export function createTools(procedures: readonly Procedure[], maxBytes: number):
     }
   }
   if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  const undescribed = [...tools.values()].filter(({ isDescribed }) => !isDescribed).map(({ name }) => name);
+  if (served.length === 0) {
+    warn(
+      "mcp() serves no tool, since no procedure has mcp in its metadata. Add mcp: { description: '…' } to each that is a tool.",
+    );
+  } else if (undescribed.length > 0) {
+    warn(
+      `a model chooses a tool by its description, which these tools do not have: ${listNames(undescribed)}. Add mcp: { description: '…' }.`,
+    );
+  }
   return tools;
 }
 
@@ -92,6 +115,7 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
   const event = isStream ? rest?.event : undefined;
   // Not of a subscription, which may end without a value.
   const schema = contentType === undefined && !isStream ? read(output, 'output', 'output') : undefined;
+  if (schema) requireOutput(schema);
   const written = schema && !acceptsUndefined(schema) ? writeJsonSchema(schema) : {};
   const { summary, description = summary } = rest ?? {};
   const entry = {
@@ -111,6 +135,7 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
     inputOf,
     contentType,
     parseEvent: event ? parseFunction(event as Parser) : (value) => value,
+    isDescribed: (entry.description ?? '').trim() !== '',
     entry: JSON.stringify(entry),
   };
 }
@@ -152,21 +177,31 @@ function readInput(
   if (own.length === 0) {
     return { inputOf: () => undefined, inputSchema: { type: 'object', additionalProperties: false } };
   }
-  const [only = {}, ...others] = own;
-  const required = Object.keys(named.shape).filter((name) => !acceptsUndefined(named.shape[name] ?? {}));
-  // A chain of inputs: each reads its properties of the same object.
-  const merged: Schema = {
-    properties: named.shape,
-    ...(required.length > 0 && { required }),
-    ...(named.others && { additionalProperties: named.others }),
-  };
   const absent = own.every(acceptsUndefined) ? undefined : {};
   const dated = own.filter(hasDate);
   return {
     inputOf: (args = absent) => dated.reduce<unknown>((value, schema) => readDates(schema, value), args),
-    inputSchema: { type: 'object', ...writeJsonSchema(others.length === 0 ? only : merged) },
+    inputSchema: argumentsSchema(own, named),
   };
 }
+
+/**
+ * Checks that an output is JSON, bytes, or a list of `Blob`s, as far as its schema says.
+ * @throws {GatewayError}
+ */
+function requireOutput(schema: Schema, depth = 0): void {
+  const inner = depth > maxDepth ? undefined : innermost(schema);
+  if (inner === undefined) return;
+  const members = membersOf(inner);
+  if (members) return members.forEach((member) => requireOutput(member, depth + 1));
+  const { items } = inner;
+  const isContent = isBytesSchema(inner) || (typeof items === 'object' && isBytesSchema(items));
+  if (!isContent) requireJson(inner, 'output');
+}
+
+/** Whether a schema is that of bytes, a `Blob` or a `File`. */
+const isBytesSchema = (schema: Schema): boolean =>
+  schema[details]?.type === 'file' || ['File', 'bytes'].includes(binaryKind(schema) ?? '');
 
 /** What the type and the method of a procedure say of its effects. `mcp.annotations` takes precedence. */
 function annotationsOf({ rest, type }: Procedure, { annotations }: McpMeta): object {
