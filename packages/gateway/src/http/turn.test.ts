@@ -3,10 +3,14 @@ import { Turn } from './turn.ts';
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A turn, and a clock that only moves when a test moves it. */
+/** A turn, and a clock that only moves when a test moves it. The processor is busy except for `pausedMs`. */
 function createTurn() {
-  const clock = { ms: 1000 };
+  const clock = { ms: 1000, pausedMs: 0 };
   const readClock = vi.spyOn(performance, 'now').mockImplementation(() => clock.ms);
+  vi.spyOn(process, 'cpuUsage').mockImplementation(() => ({
+    user: (clock.ms - clock.pausedMs) * 1000,
+    system: 0,
+  }));
   return { turn: new Turn(), clock, readClock };
 }
 
@@ -28,8 +32,8 @@ describe('Turn', () => {
     ['no time', 0, 500, 500],
     ['20 µs', 0.02, 500, 500],
     ['1 ms', 1, 21, 90],
-    ['10 ms', 10, 3, 8],
-    ['1 s', 1000, 3, 8],
+    ['10 ms', 10, 3, 7],
+    ['1 s', 1000, 3, 5],
   ])('a turn has room for requests that take %s each', (_what, ms, least, most) => {
     const count = spendAll(createTurn(), ms);
     expect(count).toBeGreaterThanOrEqual(least);
@@ -60,7 +64,9 @@ describe('Turn', () => {
     const turns = createTurn();
     expect(spendAll(turns, 0.01, 100)).toBe(100);
     turns.clock.ms += 5000;
+    turns.clock.pausedMs += 5000;
     expect(spendAll(turns, 0.01, 300)).toBe(300);
+    expect(spendAll(turns, 10)).toBeLessThanOrEqual(3);
   });
 
   it('the clock is read once for every 4 requests if they are fast', async () => {

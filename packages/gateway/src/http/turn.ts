@@ -1,17 +1,14 @@
 // Hot path: called for every request and message.
-import { nextTurn, performance } from './eventLoop.ts';
+import { cpuMs, nextTurn, performance } from './eventLoop.ts';
 
 /** Maximum number of requests and messages in one turn of the event loop. */
 const maxPerTurn = 500;
 
-/** Maximum time for requests and messages in one turn of the event loop, in milliseconds. */
-const maxTurnMs = 20;
-
 /**
- * Maximum part of `maxTurnMs` that one measurement spends, in milliseconds: if the system pauses the process for longer
- * than that, or the garbage collector does, the turn is not over.
+ * Maximum time for requests and messages in one turn of the event loop, in milliseconds. Both the clock and the processor
+ * time must exceed it: while the system runs other processes, a turn does no work.
  */
-const maxStepMs = 10;
+const maxTurnMs = 20;
 
 /** Number of requests between two readings of the clock: one costs 50 ns, 0.5% of a GET. */
 const requestsPerReading = 4;
@@ -32,9 +29,12 @@ export class Turn {
   #count = 0;
   /** Whether the end of the turn is scheduled, so that its time is measured. */
   #isWatched = false;
-  /** When the clock was read last, and the time that the turn has taken until then. */
+  /** When the clock was read last, while the turn is not watched. */
   #readAt = 0;
-  #spentMs = 0;
+  /** Processor time of the process when the turn began, and from when on it is compared again. */
+  #startCpuMs = 0;
+  #checkAt = 0;
+  #isOver = false;
   #waiting: (() => void)[] = [];
 
   /**
@@ -49,37 +49,42 @@ export class Turn {
     // Either the last requests took that long, or there were none in the meantime.
     const mayBeSlow = now - this.#readAt > maxTurnMs;
     this.#readAt = now;
-    if (mayBeSlow || this.#count >= watchedCount) this.#watch();
+    if (mayBeSlow || this.#count >= watchedCount) this.#watch(now);
     return false;
   }
 
   /** Runs a task in a later turn, in the order of the calls and within the budget of that turn. */
   later(task: () => void): void {
     this.#waiting.push(task);
-    if (!this.#isWatched) {
-      this.#readAt = performance.now();
-      this.#watch();
-    }
+    if (!this.#isWatched) this.#watch(performance.now());
   }
 
   #hasNoTimeLeft(): boolean {
-    if (this.#spentMs > maxTurnMs) return true;
+    if (this.#isOver) return true;
     const now = performance.now();
-    this.#spentMs += Math.min(now - this.#readAt, maxStepMs);
-    this.#readAt = now;
-    return this.#spentMs > maxTurnMs;
+    if (now < this.#checkAt) return false;
+    const leftMs = maxTurnMs - (cpuMs() - this.#startCpuMs);
+    this.#isOver = leftMs <= 0;
+    this.#checkAt = now + leftMs;
+    return this.#isOver;
   }
 
-  #watch(): void {
+  #watch(now: number): void {
     this.#isWatched = true;
+    this.#startTime(now);
     nextTurn(this.#onEnd);
   }
 
   readonly #onEnd = (): void => {
-    this.#restart();
     const tasks = this.#waiting;
+    if (tasks.length === 0) {
+      this.#count = 0;
+      this.#isWatched = false;
+      return;
+    }
     let next = 0;
     this.#waiting = [];
+    this.#restart();
     try {
       for (let isSpent = false; next < tasks.length && !isSpent; isSpent = this.spend()) {
         next += 1;
@@ -90,15 +95,19 @@ export class Turn {
       this.#waiting = [...tasks.slice(next), ...this.#waiting];
       // Clients that have just sent something get a budget of their own, before the next tasks.
       this.#restart();
-      if (this.#waiting.length > 0) nextTurn(this.#onEnd);
-      else this.#isWatched = false;
+      nextTurn(this.#onEnd);
     }
   };
 
   #restart(): void {
     this.#count = 0;
-    this.#spentMs = 0;
-    this.#readAt = performance.now();
+    this.#startTime(performance.now());
+  }
+
+  #startTime(now: number): void {
+    this.#isOver = false;
+    this.#checkAt = now + maxTurnMs;
+    this.#startCpuMs = cpuMs();
   }
 }
 
