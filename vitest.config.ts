@@ -52,7 +52,7 @@ const longTests = [
   'packages/gateway/src/adapters/server/floods',
   'packages/gateway/test/anyRouter/shapes/credentials.jwt',
   'packages/gateway/test/load/*',
-  'packages/gateway/test/sockets/{attack,credentials,hostile,memory,pressure}',
+  'packages/gateway/test/sockets/{attack,credentials,hostile,pressure}',
   'packages/gateway/test/trpcClients/soak',
   'packages/runtime/src/state/{crash,unavailable}',
   'apps/server/src/{certificateReload,conformance,copy,diskFaults,drain,failedStore,killed,storeFaults}',
