@@ -127,7 +127,7 @@ const briefSuites = [
   'edge/{limits,requestRecords}',
   'mcp/{calls,clients}',
   'trpcClients/gateway',
-  'sockets/stopping',
+  'sockets/{resubscribe,stopping}',
 ].map((name) => `${suites}${name}.test.ts`);
 
 /** The suites of the gateway over one of its adapters. */

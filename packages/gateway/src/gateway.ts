@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
 import { mapMaybePromise, type MaybePromise } from './http/maybePromise.ts';
-import { defaultMessageBytes, type RejectHttp, type Service, type Upgrade } from './http/service.ts';
+import { type RejectHttp, type Service, type Upgrade } from './http/service.ts';
 import { describedHeaders } from './openapi/describedHeaders.ts';
 import { apiErrors } from './operations/errorFormat.ts';
 import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
@@ -36,7 +36,8 @@ import { createReadForm } from './protocols/rest/readInput.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteProtocol } from './protocols/rest/serveRoutes.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
-import { trpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
+import { maxMessageBytesOf, trpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
+import { SubscriptionStarts } from './protocols/trpc/subscriptionStarts.ts';
 import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { createTrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
@@ -140,7 +141,7 @@ export async function createGateway<Router extends AnyTRPCRouter, Identity, Data
     fetch: createFetch({ handle, maxBodyBytes, maxStreamBytes }),
     maxBodyBytes,
     maxStreamBytes,
-    maxMessageBytes: Math.ceil(Math.min(defaultMessageBytes, maxBodyBytes)),
+    maxMessageBytes: maxMessageBytesOf(limits),
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     rejectedTokens: () => failedAttempts?.known() ?? 0,
@@ -345,6 +346,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     keepAlive: options.sockets?.keepAlive,
     // A credential of the first scheme decides. That of another one may be replaced by connection parameters.
     awaitsParameters: (request) => schemes[0]?.read(request, request) === undefined && schemes.length > 0,
+    starts: new SubscriptionStarts(service.limits.maxInFlight),
     recorder,
   });
   return {

@@ -40,7 +40,7 @@ async function createIdleGateway() {
     return event;
   }
   const hasMore = () => events.length < eventCount;
-  const about = (path: string): GatewayMeta => ({
+  const about = (path: `/${string}`): GatewayMeta => ({
     openapi: { method: 'GET', path, event: z.looseObject({}) },
     mcp: { description: 'Waits after its events.' },
   });

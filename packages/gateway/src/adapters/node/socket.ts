@@ -94,6 +94,14 @@ export class NodeSocket extends OpenSocket {
     this.#ws.terminate();
   }
 
+  pause(): void {
+    this.#ws.pause();
+  }
+
+  resume(): void {
+    this.#ws.resume();
+  }
+
   /** @param reason undefined for a malformed frame: the client has sent no close frame and may continue to send */
   closedByClient(code?: number, reason?: Buffer): void {
     if (code !== undefined && reason === undefined) {

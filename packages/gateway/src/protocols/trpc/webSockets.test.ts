@@ -10,14 +10,7 @@ import type { Policy } from '../../calls/policy.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import type { SocketAcceptor, SocketHandler } from '../../http/webSocket.ts';
-import {
-  bytesOf,
-  maxBatchSize,
-  routerOf,
-  socketPlan,
-  type Served,
-  type SocketPlan,
-} from './testing/randomMessages.ts';
+import { bytesOf, routerOf, socketPlan, type Served, type SocketPlan } from './testing/randomMessages.ts';
 import { bearer } from '../../auth/schemes/bearer.ts';
 
 /** The server's end of an in-process WebSocket. */
@@ -53,7 +46,6 @@ const official: Connect = async ({ router }, { context }, events) => {
   });
   const serve = getWSConnectionHandler({
     router,
-    maxBatchSize,
     createContext: () => context,
     onError: onErrorOf(events),
   } as unknown as WSSHandlerOptions<typeof router>);
@@ -73,7 +65,8 @@ const gateway: Connect = async ({ router }, { context }, events) => {
   const { upgrade } = await createGateway({
     router,
     createContext: () => context,
-    trpc: { maxBatchSize, onError: onErrorOf(events) },
+    // Of HTTP only.
+    trpc: { maxBatchSize: 1, onError: onErrorOf(events) },
     document: { title: 'Test', version: '0.0.0' },
   });
   const accept = (await upgrade(request())) as SocketAcceptor;
@@ -767,7 +760,7 @@ describe('a rateLimit.key that throws', () => {
 });
 
 describe('sockets without a credential', () => {
-  it('the 101st socket of an address gets 503, and a socket counts that the client closes during authentication, since its connection may stay open', async () => {
+  it('the 51st socket of an address gets 503, and a socket counts that the client closes during authentication, since its connection may stay open', async () => {
     const lookup = Promise.withResolvers<string>();
     const { upgrade } = await createGateway({
       router: t.router({}),
@@ -781,7 +774,7 @@ describe('sockets without a credential', () => {
       const accept = (await upgrade(waiting)) as SocketAcceptor;
       return accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
     };
-    for (let count = 1; count < 100; count += 1) await openWaiting();
+    for (let count = 1; count < 50; count += 1) await openWaiting();
     const handler = await openWaiting();
     const parameters = { method: 'connectionParams', data: { authorization: 'Bearer key' } };
     handler.message(Buffer.from(JSON.stringify(parameters)), false);
