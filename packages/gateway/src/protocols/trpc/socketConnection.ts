@@ -42,6 +42,9 @@ const maxUnauthenticatedBytes = 65_536;
 /** Maximum number of messages of a socket that wait for the context or for a later turn of the event loop. */
 const maxWaitingMessages = 5000;
 
+/** Number of calls that wait from which on no further message is read. */
+const maxReadCalls = 1000;
+
 /** Maximum number of messages of a socket that cannot be parsed. Clients send none. */
 const maxMalformedMessages = 100;
 
@@ -72,8 +75,7 @@ export class SocketConnection extends Socket implements SocketHandler {
   #waitingBytes = 0;
   #malformedMessages = 0;
   /**
-   * Calls that wait for the messages before them to be read, since one of these may stop a subscription, or for a later
-   * turn.
+   * Calls that wait for a later turn, or for messages after them to be read, since one of these may stop a subscription.
    */
   #calls: { start(): void }[] = [];
   /** Index of the next call in `#calls`. */
@@ -159,7 +161,8 @@ export class SocketConnection extends Socket implements SocketHandler {
     this.#isScheduled = false;
     this.#receiveWaiting(maxPerSlice);
     this.#startCalls(maxPerSlice);
-    if (!this.#isScheduled) this.peer.resume?.();
+    if (this.isOpen && this.#canWork && this.#hasWork) this.#schedule();
+    else this.peer.resume?.();
   };
 
   /** Receives at most so many messages that wait, within the budget of the turn. */
@@ -169,6 +172,8 @@ export class SocketConnection extends Socket implements SocketHandler {
       this.isOpen && this.#canWork && this.#nextMessage < this.#messages.length;
       count += 1
     ) {
+      // Each message may be thousands of calls.
+      if (this.#calls.length - this.#nextCall >= maxReadCalls) return;
       if (count === most || (count > 0 && turn.spend())) return this.#schedule();
       const message = this.#messages[this.#nextMessage] as Message;
       this.#nextMessage += 1;
