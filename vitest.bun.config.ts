@@ -14,7 +14,7 @@ export default defineConfig({
   test: {
     include: [
       'packages/gateway/src/adapters/{bun,server}/*.test.ts',
-      'packages/gateway/test/{adapterDifferences,anyRouter/anyRouter,sockets/stopping,trpcClients/gateway}.test.ts',
+      'packages/gateway/test/{adapterDifferences,anyRouter/anyRouter,sockets/{resubscribe,stopping},trpcClients/gateway}.test.ts',
       'packages/gateway/test/{edge,stops}/*.test.ts',
       'packages/gateway/test/mcp/{calls,clients,credentials,stopping,wire}.test.ts',
     ],

@@ -55,7 +55,7 @@ const longTests = [
   'packages/gateway/src/adapters/server/floods',
   'packages/gateway/test/anyRouter/shapes/credentials.jwt',
   'packages/gateway/test/load/*',
-  'packages/gateway/test/sockets/{attack,credentials,hostile,memory,pressure}',
+  'packages/gateway/test/sockets/{attack,credentials,hostile,pressure}',
   'packages/gateway/test/trpcClients/soak',
   'packages/runtime/src/state/{crash,unavailable}',
   'apps/server/src/{certificateReload,conformance,copy,diskFaults,drain,failedStore,killed,storeFaults}',
@@ -131,7 +131,7 @@ const briefSuites = [
   'mcp/{calls,clients,stopping}',
   'stops/stops',
   'trpcClients/gateway',
-  'sockets/stopping',
+  'sockets/{resubscribe,stopping}',
 ].map((name) => `${suites}${name}.test.ts`);
 
 /** The suites of the gateway over one of its adapters. */

@@ -149,12 +149,15 @@ describe('createGateway at start', () => {
 
 describe('a gateway', () => {
   it.each([
-    [Infinity, 65_536],
-    [65_535, 65_535],
-    [99.5, 100],
-  ])('with maxBodyBytes %s, WebSocket messages may have %s bytes', async (maxBodyBytes, maxMessageBytes) => {
-    expect((await gatewayOf({}, { maxBodyBytes })).maxMessageBytes).toBe(maxMessageBytes);
-  });
+    [Infinity, 104_857_600],
+    [1_048_576, 2_097_152],
+    [99.5, 65_536],
+  ])(
+    'with maxBodyBytes %s, WebSocket messages of up to %s bytes are received',
+    async (maxBodyBytes, maxMessageBytes) => {
+      expect((await gatewayOf({}, { maxBodyBytes })).maxMessageBytes).toBe(maxMessageBytes);
+    },
+  );
 
   it('createGateway does not modify the schemas of the router', async () => {
     const input = z.object({ n: z.int(), list: z.array(z.boolean()).optional() });

@@ -1,7 +1,7 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import { createFetch, type Fetch } from './adapters/fetch/fetch.ts';
 import { mapMaybePromise, type MaybePromise } from './http/maybePromise.ts';
-import { defaultMessageBytes, type RejectHttp, type Service, type Upgrade } from './http/service.ts';
+import { type RejectHttp, type Service, type Upgrade } from './http/service.ts';
 import { describedHeaders } from './openapi/describedHeaders.ts';
 import { apiErrors } from './operations/errorFormat.ts';
 import { haveSharedIds, lazyDocument, type OpenApiDocument } from './openapi/document.ts';
@@ -38,8 +38,9 @@ import { createReadForm } from './protocols/rest/readInput.ts';
 import { createRestProtocol } from './protocols/rest/restProtocol.ts';
 import { createRouteProtocol } from './protocols/rest/serveRoutes.ts';
 import { eventTimes } from './protocols/trpc/eventsResponse.ts';
-import { trpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
+import { maxMessageBytesOf, trpcOptions, type TrpcSettings } from './protocols/trpc/options.ts';
 import { syncConfig } from './protocols/trpc/routerConfig.ts';
+import { SubscriptionStarts } from './protocols/trpc/subscriptionStarts.ts';
 import { TrpcErrors } from './protocols/trpc/trpcErrors.ts';
 import { createTrpcProtocol } from './protocols/trpc/trpcProtocol.ts';
 import { WebSockets } from './protocols/trpc/webSockets.ts';
@@ -155,7 +156,7 @@ async function assemble<Router extends AnyTRPCRouter, Identity>(
     fetch: createFetch({ handle, maxBodyBytes, maxStreamBytes }),
     maxBodyBytes,
     maxStreamBytes,
-    maxMessageBytes: Math.ceil(Math.min(defaultMessageBytes, maxBodyBytes)),
+    maxMessageBytes: maxMessageBytesOf(limits),
     procedures: definitions.map(({ path, type, execution }) => ({ path, type, execution })),
     callsInFlight: () => calls.inFlight,
     rejectedTokens: () => failedAttempts?.known() ?? 0,
@@ -370,6 +371,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     keepAlive: options.sockets?.keepAlive,
     // A credential of the first scheme decides. That of another one may be replaced by connection parameters.
     awaitsParameters: (request) => schemes[0]?.read(request, request) === undefined && schemes.length > 0,
+    starts: new SubscriptionStarts(service.limits.maxInFlight),
     recorder,
   });
   return {

@@ -1,13 +1,22 @@
 /** Globals of Node, Bun and Deno that the web does not have. */
 interface Runtime {
   readonly setImmediate?: (task: () => void) => unknown;
-  readonly process?: { nextTick?(task: () => void): void };
+  readonly process?: {
+    nextTick?(task: () => void): void;
+    cpuUsage?(): { readonly user: number; readonly system: number };
+  };
 }
 
 const { process, setImmediate } = globalThis as unknown as Runtime;
 
 /** The global `performance`, read once: in Node the global is a getter, and each read of it costs 50 ns. */
 export const { performance } = globalThis;
+
+/** Returns the processor time of the process in milliseconds; on the web, the time. It takes 1 µs. */
+export function cpuMs(): number {
+  const usage = process?.cpuUsage?.();
+  return usage === undefined ? performance.now() : (usage.user + usage.system) / 1000;
+}
 
 /**
  * Runs a task in the next turn of the event loop. Without `setImmediate`, a timer is used, which may take some

@@ -60,6 +60,10 @@ export class ServerSentEvents extends TextStream {
   readonly #lifetime: Timer | undefined;
   /** Whether a value was requested and is not formatted yet. */
   #isPending = false;
+  /** Whether the last result of the iterator is being formatted: an error is then one of the format. */
+  #isFormatting = false;
+  /** Whether the iterator has ended. */
+  #isDone = false;
 
   constructor(iterator: AsyncIterator<unknown>, format: EventFormat, options: EventStreamOptions) {
     super(format.ping, options);
@@ -103,24 +107,19 @@ export class ServerSentEvents extends TextStream {
    */
   async #addEvents(): Promise<void> {
     this.#isPending = true;
-    let isFormatting = false;
     let silentEvents = 0;
     try {
       while (!this.isLast && this.pull !== undefined && this.text.length < fullTextLength) {
-        isFormatting = false;
+        this.#isFormatting = false;
+        // In a variable, the event would stay in memory until the next one.
         // oxlint-disable-next-line no-await-in-loop -- one value after the other
-        const result: IteratorResult<unknown> | null = await this.#iterator.next();
-        if (this.isLast) return;
-        if (typeof result !== 'object' || result === null)
-          throw new TypeError("next() of the subscription's iterator returned no object.");
-        const { done, value } = result;
-        isFormatting = true;
-        const text = done ? this.#format.end : this.#format.event(value);
+        const text = this.#textOf(await this.#iterator.next());
+        if (text === undefined) return;
         // oxlint-disable-next-line no-await-in-loop -- one value after the other
         const added = typeof text === 'string' ? text : await text;
         if (this.isLast) return;
         this.text += added;
-        this.isLast = done === true;
+        this.isLast = this.#isDone;
         if (!this.isSending) this.sendSoon();
         if (added === '' && (silentEvents += 1) % maxSilentEvents === 0) {
           // oxlint-disable-next-line no-await-in-loop -- timers and the network would wait for the end of the subscription
@@ -130,7 +129,7 @@ export class ServerSentEvents extends TextStream {
       this.#isPending = false;
     } catch (cause) {
       if (this.isLast) return;
-      if (isFormatting) this.#returnIterator();
+      if (this.#isFormatting) this.#returnIterator();
       this.#endWith(() => this.#format.error(cause));
     }
   }
@@ -140,6 +139,16 @@ export class ServerSentEvents extends TextStream {
     this.#abort();
     this.#returnIterator();
     this.#endWith(lastEvent);
+  }
+
+  /** Formats a result of the iterator. Returns `undefined` if the stream has ended meanwhile. */
+  #textOf(result: IteratorResult<unknown> | null): string | Promise<string> | undefined {
+    if (this.isLast) return undefined;
+    if (typeof result !== 'object' || result === null)
+      throw new TypeError("next() of the subscription's iterator returned no object.");
+    this.#isFormatting = true;
+    this.#isDone = Boolean(result.done);
+    return this.#isDone ? this.#format.end : this.#format.event(result.value);
   }
 
   /** Ends the stream with a last event. */

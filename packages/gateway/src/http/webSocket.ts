@@ -14,13 +14,16 @@ export interface WebSocketPeer {
   close(code?: number, reason?: string): void;
   /** Ends the connection at once, without a close frame. */
   terminate(): void;
+  /** Stops reading from the network until `resume`; messages that have been read still arrive. Not all adapters can. */
+  pause?(): void;
+  resume?(): void;
 }
 
 /**
- * Limits that close a WebSocket when they are exceeded: a message that is too large, too many pings, too many bytes
- * that the client does not read.
+ * Limits that close a WebSocket when they are exceeded: a message that is too large, too many messages that wait or are
+ * malformed, too many pings, too many bytes that the client does not read.
  */
-export type SocketLimit = 'message-bytes' | 'pings' | 'unsent-bytes';
+export type SocketLimit = 'message-bytes' | 'messages' | 'pings' | 'unsent-bytes';
 
 /** Callbacks of a WebSocket, called by the adapter. None of them throws. */
 export interface SocketHandler {

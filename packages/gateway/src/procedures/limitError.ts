@@ -3,11 +3,12 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 
 /**
  * Names of the limits that a request can exceed, in the records of `onResponse`, and their statuses:
- * - `rate`, `failed-attempts`: 429. `in-flight`, `queue-time`, `waiting-sockets`: 503. All with `Retry-After`.
+ * - `rate`, `failed-attempts`, `socket-calls`: 429. `in-flight`, `queue-time`, `waiting-sockets`: 503. All with `Retry-After`.
  * - `call-timeout`: 504.
  * - `body-bytes`, `response-bytes`: 413. `url-bytes`: 414. `header-bytes`: 431. The adapter enforces the last two.
- * - `message-bytes` (413), `pings` and `unsent-bytes` (429) close a WebSocket: the client sent a message that is too
- *   large or too many pings, or does not read.
+ * - `message-bytes` (413): a WebSocket message is too large. Its calls are rejected, or the adapter closes the socket.
+ * - `messages`, `pings` and `unsent-bytes` (429) close a WebSocket: the client sent too many messages at once, malformed
+ *   messages or pings, or does not read.
  * - `query-parameters`, `batch-size`, `json-containers`, `json-depth`: 400.
  */
 export type Limit =
@@ -20,11 +21,13 @@ export type Limit =
   | 'json-containers'
   | 'json-depth'
   | 'message-bytes'
+  | 'messages'
   | 'pings'
   | 'query-parameters'
   | 'queue-time'
   | 'rate'
   | 'response-bytes'
+  | 'socket-calls'
   | 'unsent-bytes'
   | 'url-bytes'
   | 'waiting-sockets';

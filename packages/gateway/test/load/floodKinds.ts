@@ -1,4 +1,5 @@
 import { createHead, getOne, listTools } from './requests.ts';
+import { socketFloods } from './socketFloodKinds.ts';
 
 /** Each connection sends `head` once and then repeats `block` as fast as the server reads. It reads nothing itself. */
 interface Flood {
@@ -41,6 +42,7 @@ export const floods = {
     head: chunkedHead,
     block: `10000\r\n${filler}\r\n`,
   },
+  ...socketFloods,
 } satisfies Record<string, Flood>;
 
 export type FloodName = keyof typeof floods;

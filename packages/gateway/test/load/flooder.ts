@@ -2,6 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { type FloodName, floods } from './floodKinds.ts';
 import { respondToParent } from './pinned.ts';
+import { upgradeHead } from './socketFloodKinds.ts';
 
 export interface FlooderMessage {
   readonly port: number;
@@ -17,7 +18,8 @@ export interface Flooded {
 
 async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Flooded> {
   const { connections, head, block } = floods[name];
-  const piece = Buffer.from(block);
+  // Bytes of WebSocket frames, or ASCII.
+  const piece = Buffer.from(block, 'latin1');
   const open = new Set<Socket>();
   let bytesSent = 0;
   let closed = 0;
@@ -29,7 +31,11 @@ async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Fl
     socket.on('error', () => {});
     socket.once('connect', () => {
       socket.write(head);
-      send();
+      if (head !== upgradeHead) return send();
+      socket.resume().once('data', () => {
+        socket.pause();
+        send();
+      });
     });
     const send = () => {
       if (socket.writable) socket.write(piece, send);

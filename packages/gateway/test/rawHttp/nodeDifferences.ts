@@ -179,11 +179,6 @@ export const nodeDifferences: readonly NodeDifference[] = [
     ],
   },
   {
-    why: '`100 Continue` must not be sent within the response to the request before.',
-    node: '201 400, closed',
-    cases: ['a POST with Expect: 100-continue behind a pipelined POST is answered after it'],
-  },
-  {
     why: 'Node’s parser reads `Proxy-Connection` as `Connection`.',
     node: '404 400, closed',
     cases: ['Proxy-Connection is ignored'],

@@ -8,7 +8,7 @@ import { observedHere } from '../adapterDifferences.ts';
 import { frame } from '../trpcClients/webSocketFrame.ts';
 import { call, startSocketGateway } from './startSocketGateway.ts';
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
 const withKey = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 const connectionParams = (data: unknown) => ({ method: 'connectionParams', data });
 const connectionParamsTarget = '/trpc?connectionParams=1';
@@ -95,11 +95,11 @@ describe('credentials of WebSockets', () => {
     ]);
   });
 
-  it('beside 1000 WebSockets without a credential, further ones get 503 until one of those sends it or disconnects', async () => {
+  it('beside 500 WebSockets without a credential, further ones get 503 until one of those sends it or disconnects', async () => {
     const { connectClient } = await startSocketGateway({ trustProxy: ['127.0.0.1'] });
     const from = (address: number) =>
       connectClient(connectionParamsTarget, { headers: { 'x-forwarded-for': `203.0.113.${address}` } });
-    const [first, ...others] = Array.from({ length: 999 }, (_, at) => from(at % 10));
+    const [first, ...others] = Array.from({ length: 499 }, (_, at) => from(at % 10));
     await until(() => expect(others.every(({ socket }) => socket.readyState === 1)).toBe(true));
     const last = from(11);
     await until(() => expect(last.socket.readyState).toBe(1));
@@ -108,7 +108,7 @@ describe('credentials of WebSockets', () => {
       503,
       {
         error: {
-          message: 'Too many sockets are waiting to authenticate: the limit is 1000. Try again later.',
+          message: 'Too many sockets are waiting to authenticate: the limit is 500. Try again later.',
           data: { code: 'SERVICE_UNAVAILABLE' },
         },
       },
@@ -137,9 +137,9 @@ describe('limits for WebSockets without a credential', () => {
       ]),
     ],
   ])(
-    'a WebSocket without a credential that sends over 64 KiB of an unfinished message in %s is disconnected',
+    'a WebSocket without a credential that sends over twice maxBodyBytes of an unfinished message in %s is disconnected',
     async (_condition, frames) => {
-      const { records, server } = await startSocketGateway();
+      const { records, server } = await startSocketGateway({ maxBodyBytes: 32_768 });
       const socket = connect(server.port, '127.0.0.1');
       onTestFinished(() => {
         socket.destroy();
@@ -157,14 +157,14 @@ describe('limits for WebSockets without a credential', () => {
     },
   );
 
-  it('a WebSocket whose key came in its first message accepts messages of up to 64 KiB', async () => {
-    const { connectClient } = await startSocketGateway();
+  it('a WebSocket whose key came in its first message accepts messages of up to maxBodyBytes', async () => {
+    const { connectClient } = await startSocketGateway({ maxBodyBytes: 65_536 });
     const client = connectClient(connectionParamsTarget, {});
     client.send(connectionParams({ authorization: 'Bearer good-key' }));
     client.send(call(1, 'query', 'caller', 'x'.repeat(60_000)));
     await until(() => expect(client.messages).toMatchObject([{ id: 1, result: { data: 'Ada' } }]));
-    client.send(call(1, 'query', 'caller', 'x'.repeat(66_000)));
-    expect((await client.closed)[0]).toBe(observedHere('a message that is longer than 64 KiB'));
+    client.send(call(1, 'query', 'caller', 'x'.repeat(132_000)));
+    expect((await client.closed)[0]).toBe(observedHere('a message that is longer than twice maxBodyBytes'));
   });
 
   it.each([
@@ -176,7 +176,7 @@ describe('limits for WebSockets without a credential', () => {
       const { connectClient } = await startSocketGateway({ trustProxy: ['127.0.0.1'] });
       for (const address of [first, second]) {
         const from = { headers: { 'x-forwarded-for': address } };
-        const clients = Array.from({ length: 100 }, () => connectClient(connectionParamsTarget, from));
+        const clients = Array.from({ length: 50 }, () => connectClient(connectionParamsTarget, from));
         await until(() => expect(clients.every(({ socket }) => socket.readyState === 1)).toBe(true));
       }
     },
@@ -186,19 +186,19 @@ describe('limits for WebSockets without a credential', () => {
     ['one IPv4 address', '203.0.113.1', '203.0.113.1'],
     ['one /64 network of IPv6', '2001:db8::1', '2001:db8::2'],
   ])(
-    '100 WebSockets without a credential of %s are accepted together (%s, %s), and the next gets 503 until one sends its credential',
+    '50 WebSockets without a credential of %s are accepted together (%s, %s), and the next gets 503 until one sends its credential',
     async (_condition, first, second) => {
       const { connectClient } = await startSocketGateway({ trustProxy: ['127.0.0.1'] });
       const from = (address: string) =>
         connectClient(connectionParamsTarget, { headers: { 'x-forwarded-for': address } });
-      const others = Array.from({ length: 99 }, () => from(first));
+      const others = Array.from({ length: 49 }, () => from(first));
       const silent = from(first);
       await until(() =>
         expect([...others, silent].every(({ socket }) => socket.readyState === 1)).toBe(true),
       );
       const [status, body] = await from(second).closed;
       expect(status).toBe(503);
-      expect(body).toContain('the limit is 100 per address.');
+      expect(body).toContain('the limit is 50 per address.');
       silent.send(connectionParams({ authorization: 'Bearer good-key' }));
       silent.send(call(1, 'query', 'caller'));
       await until(() => expect(silent.messages).toHaveLength(1));
@@ -276,7 +276,7 @@ describe('WebSockets that send their credential later', () => {
   // The client may leave the connection open.
   it('a WebSocket that its client closed before it sent a credential still counts as one without', async () => {
     const { connectClient } = await startSocketGateway();
-    const clients = Array.from({ length: 100 }, () => connectClient(connectionParamsTarget, {}));
+    const clients = Array.from({ length: 50 }, () => connectClient(connectionParamsTarget, {}));
     await until(() => expect(clients.every(({ socket }) => socket.readyState === 1)).toBe(true));
     clients[0]?.socket.close(1000);
     await clients[0]?.closed;

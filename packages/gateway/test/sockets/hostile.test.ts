@@ -41,13 +41,16 @@ describe('hostile WebSocket clients', () => {
     await until(() => expect(client.messages).toMatchObject([{ id: 1 }, { id: 2 }]));
   });
 
-  it('a WebSocket that receives over 64 KiB of calls while its key is being verified is closed with 1008, and none of them run', async () => {
-    const { connectClient } = await startSocketGateway({ checkKey: () => new Promise(() => {}) });
+  it('a WebSocket that receives over twice maxBodyBytes of calls while its key is being verified is closed with 1008, and none of them run', async () => {
+    const { connectClient } = await startSocketGateway({
+      checkKey: () => new Promise(() => {}),
+      maxBodyBytes: 32_768,
+    });
     const client = connectClient(connectionParamsTarget, {});
     client.send(credentialMessage);
     const batch = [call(1, 'query', 'x'.repeat(30_000))];
     for (let count = 0; count < 3; count += 1) client.send(batch);
-    expect(await client.closed).toEqual([1008, 'Too much data was sent before the credential was verified.']);
+    expect(await client.closed).toEqual([1008, 'Too many messages were sent at once.']);
     expect(client.messages).toEqual([]);
   });
 

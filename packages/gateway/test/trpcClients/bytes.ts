@@ -190,16 +190,6 @@ export const webSocketMessages: readonly SocketRow[] = [
       [request('nil'), 1],
     ],
   },
-  {
-    name: 'a batch larger than maxBatchSize',
-    send: [[`[${request('nil')},${request('nil', undefined, 'query', 'b')}]`, 2]],
-    options: { trpc: { maxBatchSize: 1 } },
-  },
-  {
-    name: 'a batch of invalid messages larger than maxBatchSize',
-    send: [['[1,2]', 1]],
-    options: { trpc: { maxBatchSize: 1 } },
-  },
   { name: 'a subscription', send: [[subscribe('count', { to: 3 }), 5]] },
   { name: 'a subscription without events', send: [[subscribe('count', { to: 0 }), 2]] },
   { name: 'tracked events', send: [[subscribe('numbered', { to: 2 }), 4]] },

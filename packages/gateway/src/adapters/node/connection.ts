@@ -24,8 +24,6 @@ export class Connection {
   readonly requests = new Set<ServedRequest>();
   /** Whether the connection closes after the response to a request that has already arrived. */
   isEnding = false;
-  /** The last request, if it was not handled completely when it was received. */
-  waiting: ServedRequest | undefined;
   readonly #socket: Socket;
   #bytesRead = 0;
   #bytesSent = 0;
@@ -51,12 +49,6 @@ export class Connection {
   }
 }
 
-/**
- * Maximum number of pipelined requests per connection that have no response yet. Node parses all requests of one read, up
- * to 64 KiB: without a limit, 2,000 calls of one client would run at once.
- */
-const maxPipelined = 100;
-
 /** A request to the server of this adapter (`serve`). */
 export class ServedRequest extends NodeRequest {
   readonly #connection: Connection;
@@ -64,14 +56,6 @@ export class ServedRequest extends NodeRequest {
   constructor(message: IncomingMessage, res: ServerResponse, limits: RequestLimits, connection: Connection) {
     super(message, res, limits);
     this.#connection = connection;
-  }
-
-  /**
-   * Whether a request that is pipelined behind this one must not run yet. Node emits the end of a body after it has parsed
-   * the next request.
-   */
-  get mustRunBefore(): boolean {
-    return this.isDelayed || (this.bodyLength !== 0 && !this.hasEnded && !this.message.readableEnded);
   }
 
   /** Whether the request has arrived completely. */
@@ -85,12 +69,7 @@ export class ServedRequest extends NodeRequest {
   }
 
   protected watchConnection(): void {
-    const { requests } = this.#connection;
-    requests.add(this);
-    if (requests.size <= maxPipelined) return;
-    // Responses that are ready wait for those before them, within the bound of `maxUnsentBytes`.
-    const unanswered = [...requests].filter(({ res }) => !res.writableEnded);
-    if (unanswered.length > maxPipelined) this.controlBody('close');
+    this.#connection.requests.add(this);
   }
 }
 

@@ -1,6 +1,6 @@
 // Hot path: one object per request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Bytes } from '../../http/request.ts';
 import { noBytes, type BodyBuffer } from '../server/bodyBuffer.ts';
 import { badRequest, versionRejection } from '../server/rejections.ts';
@@ -81,6 +81,14 @@ export abstract class NodeRequest extends ServerRequest {
     return this.message.socket;
   }
 
+  /**
+   * Node assigns the socket to the response when the one before it is sent. A request without a connection, such as one
+   * that a test injects, may have none.
+   */
+  override get isBehind(): boolean {
+    return this.res.socket === null && this.connection instanceof Socket;
+  }
+
   override body(maxBytes: number): Promise<Bytes> {
     this.#continue();
     return super.body(maxBytes);
@@ -114,8 +122,6 @@ export abstract class NodeRequest extends ServerRequest {
   #continue(): void {
     const { res } = this;
     if (!this.awaitsContinue || this.hasEnded || res.headersSent) return;
-    // Another response of the connection is not complete. Queued by Node, `100 Continue` could get into this response.
-    if (res.socket === null) return void res.once('socket', () => this.#continue());
     this.awaitsContinue = false;
     res.writeContinue();
   }

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import type { HttpRequest } from '../../http/request.ts';
 import type { HttpRejection } from '../../http/service.ts';
@@ -7,6 +9,9 @@ import { dial, listenOn, get, ok, until } from '../server/testing/dial.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 describe('requests', () => {
   it.each<[what: string, requestText: string, path: string, query: string]>([
@@ -94,21 +99,17 @@ describe('requests', () => {
         'a body of bytes': Buffer.from('first'),
         'a stream': stream(),
       };
-      const isReading = Promise.withResolvers<void>();
       const listening = await listen(async (request) => {
         if (request.path === '/first') {
           await first.promise;
           return ok(bodies[kind as keyof typeof bodies]);
         }
-        const body = request.body(10);
-        isReading.resolve();
-        return ok(new TextDecoder().decode(await body));
+        return ok(new TextDecoder().decode(await request.body(10)));
       });
       const { socket, text } = await dial(listening);
       const second = 'POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
       socket.write(get('/first') + second);
-      await isReading.promise;
-      await new Promise(setImmediate);
+      await until(() => expect(listening.inFlight()).toBe(2));
       expect(text()).toBe('');
       first.resolve();
       // Node 26 sends the two parts of the stream as one chunk.
@@ -120,23 +121,17 @@ describe('requests', () => {
     },
   );
 
-  it('a pipelined request with Expect: 100-continue whose response is ready before its turn gets no 100 Continue, and its connection closes', async () => {
+  it('a pipelined request with Expect: 100-continue whose body is not read gets no 100 Continue, and its connection closes', async () => {
     const first = Promise.withResolvers<void>();
-    const hasResponded = Promise.withResolvers<void>();
     const listening = await listen(async (request) => {
-      if (request.path === '/second') {
-        void request.body(10).catch(() => {});
-        hasResponded.resolve();
-        return { ...ok('no'), status: 400 };
-      }
+      if (request.path === '/second') return { ...ok('no'), status: 400 };
       await first.promise;
       return ok(Buffer.from('first'));
     });
     const { socket, text, closed } = await dial(listening);
     const second = 'POST /second HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n';
     socket.write(get('/first') + second);
-    await hasResponded.promise;
-    await new Promise(setImmediate);
+    await until(() => expect(listening.inFlight()).toBe(2));
     first.resolve();
     await closed;
     expect(text()).toMatch(
@@ -264,14 +259,95 @@ describe('request bodies', () => {
 });
 
 describe('pipelined requests', () => {
-  it('a connection with more than 100 pipelined requests is closed', async () => {
+  it('a pipelined request is handled when the response before it is sent', async () => {
+    const events: string[] = [];
+    async function* parts() {
+      for (const part of ['a', 'b']) {
+        await new Promise(setImmediate);
+        yield Buffer.from(part);
+      }
+    }
+    const listening = await listen(async ({ path }) => {
+      events.push(`begins ${path}`);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      events.push(`ends ${path}`);
+      return ok(path === '/2' ? parts() : path);
+    });
+    const { socket, text } = await dial(listening);
+    const paths = ['/1', '/2', '/3'];
+    socket.write(paths.map(get).join(''));
+    await until(() => expect(text()).toMatch(/\r\n\r\n\/1.*\r\n0\r\n\r\nHTTP.*\r\n\r\n\/3$/s));
+    expect(events).toEqual(paths.flatMap((path) => [`begins ${path}`, `ends ${path}`]));
+    await until(() => expect(listening.inFlight()).toBe(0));
+  });
+
+  it('a pipelined POST is handled with its body when the response before it is sent', async () => {
+    const listening = await listen(async (request) =>
+      ok(`${request.path}:${new TextDecoder().decode(await request.body(100_000))}.`),
+    );
+    const { socket, text } = await dial(listening);
+    const post = (path: string, body: string) =>
+      `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const long = 'x'.repeat(50_000);
+    socket.write(`${post('/1', 'a')}${post('/2', long)}${get('/3')}${post('/4', 'b')}`);
+    await until(() => expect(text()).toMatch(/\/4:b\.$/));
+    expect(text().match(/(?<=\r\n\r\n)[^:]+:\w*\./g)).toEqual(['/1:a.', `/2:${long}.`, '/3:.', '/4:b.']);
+  });
+
+  it('500 pipelined requests may wait, and beyond them one of each connection', async () => {
     const listening = await listen(() => new Promise(() => {}));
-    const [first, second] = [await dial(listening), await dial(listening)];
-    first.socket.write(get('/').repeat(100));
-    await until(() => expect(listening.inFlight()).toBe(100));
-    second.socket.write(get('/').repeat(101));
-    await second.closed;
-    expect(first.socket.destroyed).toBe(false);
+    const dialOne = () => dial(listening);
+    const [first, second, third] = [await dialOne(), await dialOne(), await dialOne()];
+    first.socket.write(get('/').repeat(501));
+    await until(() => expect(listening.inFlight()).toBe(501));
+    second.socket.write(get('/').repeat(2));
+    await until(() => expect(listening.inFlight()).toBe(503));
+    third.socket.write(get('/').repeat(3));
+    await third.closed;
+    expect([first, second].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+    first.socket.destroy();
+    // The handled requests of closed connections are still running.
+    await until(() => expect(listening.inFlight()).toBe(4));
+    second.socket.write(get('/').repeat(400));
+    await until(() => expect(listening.inFlight()).toBe(404));
+  });
+
+  it('200 connections that pipeline 20 requests for 900 kB and read nothing take at most 50 MB', async () => {
+    let handled = 0;
+    const listening = await listen(() => {
+      handled += 1;
+      return ok(Buffer.alloc(900_000));
+    });
+    const before = process.memoryUsage().arrayBuffers;
+    const clients = await Promise.all(Array.from({ length: 200 }, () => dial(listening)));
+    for (const { socket } of clients) {
+      socket.pause();
+      socket.write(get('/').repeat(20));
+    }
+    await until(() => expect(handled).toBeGreaterThanOrEqual(200));
+    await until(() => {
+      collectGarbage();
+      expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(50_000_000);
+    });
+    for (const { socket } of clients) socket.destroy();
+    await until(() => expect(listening.inFlight()).toBe(0));
+  });
+
+  it('a burst of pipelined requests is served in slices, between which other clients are served', async () => {
+    const handled: string[] = [];
+    const listening = await listen(({ path }) => {
+      handled.push(path);
+      const end = performance.now() + 2;
+      while (performance.now() < end);
+      return { ...ok(path), status: 401 };
+    });
+    const [client, other] = [await dial(listening), await dial(listening)];
+    client.socket.write(get('/burst').repeat(300));
+    await until(() => expect(handled.length).toBeGreaterThan(0));
+    other.socket.write(get('/other'));
+    await until(() => expect(other.text()).toContain('/other'));
+    expect(handled.indexOf('/other')).toBeLessThan(150);
+    await until(() => expect(client.text().match(/\/burst/g)).toHaveLength(300));
   });
 });
 

@@ -82,8 +82,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     if (!socket.writable || connection === undefined || connection.isEnding) return;
     const request = new ServedRequest(message, res, limits, connection);
     if (request.isLast) connection.isEnding = true;
-    responder.receive(request, connection.waiting?.mustRunBefore);
-    connection.waiting = request.mustRunBefore ? request : undefined;
+    responder.receive(request);
   };
   server.on('request', receive);
   server.on('checkContinue', receive);

@@ -15,6 +15,12 @@ const pingMs = 40_000;
 /** Number of consecutive pings without any data from the client after which a socket is closed. */
 const maxUnansweredPings = 2;
 
+/**
+ * Maximum number of messages from the client after the socket was closed: ws parses them until the client closes, too, for
+ * up to 18 s.
+ */
+const maxMessagesAfterClose = 100;
+
 /** A WebSocket of ws that passes every close to its owner, including closes by the client. */
 export class NativeSocket extends WebSocket {
   owner: NodeSocket | undefined;
@@ -45,6 +51,7 @@ export class NodeSocket extends OpenSocket {
   /** `bytesRead` of the connection at the last check. */
   #bytesRead = 0;
   #unansweredPings = 0;
+  #messagesAfterClose = 0;
   /** Releases the place that `OpenSockets.reserveClosing` reserved. */
   #onEnd: (() => void) | undefined;
 
@@ -64,7 +71,8 @@ export class NodeSocket extends OpenSocket {
     this.#pingTimer = setInterval(() => this.#checkIdle(), pingMs).unref();
     ws.owner = this;
     ws.on('message', (data: Buffer, isBinary) => {
-      if (!this.isClosed) this.handler?.message(isBinary ? compactBytes(data) : data, isBinary);
+      if (this.isClosed) this.#countAfterClose();
+      else this.handler?.message(isBinary ? compactBytes(data) : data, isBinary);
     });
     ws.on('ping', (data) => this.#pinged(data));
     // Unsolicited pongs cost as much as pings.
@@ -92,6 +100,14 @@ export class NodeSocket extends OpenSocket {
     if (this.isClosed) return;
     this.#end(false);
     this.#ws.terminate();
+  }
+
+  pause(): void {
+    this.#ws.pause();
+  }
+
+  resume(): void {
+    this.#ws.resume();
   }
 
   /** @param reason undefined for a malformed frame: the client has sent no close frame and may continue to send */
@@ -137,6 +153,12 @@ export class NodeSocket extends OpenSocket {
     this.#ws.pong(compactBytes(data), false, this.#written);
     this.updateUnsentBytes();
     this.handler?.pinged();
+  }
+
+  /** Ends the connection of a client that floods a closed socket. */
+  #countAfterClose(): void {
+    this.#messagesAfterClose += 1;
+    if (this.#messagesAfterClose > maxMessagesAfterClose) this.#connection.destroy();
   }
 
   #checkIdle(): void {

@@ -179,6 +179,19 @@ describe('WebSockets', () => {
     expect(server.events).toEqual(['closed']);
   });
 
+  it('the connection of a client that sends more than 100 messages after the server has closed its WebSocket is ended', async () => {
+    const { bytes, server, socket } = await openRaw();
+    server.socket.close(4000);
+    await until(() => expect(closeCodeOf(bytes())).toBe(4000));
+    const late = frame('late');
+    socket.write(Buffer.concat(Array.from({ length: 100 }, () => late)));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(socket.destroyed).toBe(false);
+    socket.write(late);
+    await until(() => expect(socket.destroyed).toBe(true));
+    expect(server.events).toEqual(['closed']);
+  });
+
   it('a WebSocket is closed with 1008 for a frame in too many packets', async () => {
     const { bytes, server, socket } = await openRaw({ maxMessageBytes: 1024 });
     socket.setNoDelay();

@@ -58,6 +58,29 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       },
     );
 
+    it.each([
+      ['with 200', 200, get('/slow')],
+      ['with 401', 401, get('/slow')],
+      ['with 404 to a POST', 404, 'POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}'],
+    ])(
+      'pipelined requests that take 2 ms each and are answered %s let another client in after some 20 ms',
+      async (_what, status, request) => {
+        const handled: string[] = [];
+        const listening = await listen(({ path }) => {
+          handled.push(path);
+          const end = performance.now() + 2;
+          while (path === '/slow' && performance.now() < end);
+          return { ...ok(path), status };
+        });
+        const [client, other] = [await dial(listening), await dial(listening)];
+        client.socket.write(request.repeat(300));
+        await until(() => expect(handled).toContain('/slow'));
+        other.socket.write(get('/other'));
+        await until(() => expect(other.text()).toContain('/other'));
+        expect(handled.indexOf('/other')).toBeLessThan(100);
+      },
+    );
+
     it('400 pipelined requests that arrive together are answered in order', async () => {
       const listening = await listen(({ path }) => ok(path));
       const { socket, text } = await dial(listening);

@@ -217,8 +217,6 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
   abstract readonly isLast: boolean;
   /** Whether the client has disconnected. Nothing can be written then. */
   isAborted = false;
-  /** Whether the request waits for the next turn of the event loop. */
-  isDelayed = false;
   /** Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1). */
   awaitsContinue = false;
   /** Whether nothing must be written any more, because the response has ended or the client has disconnected. */
@@ -299,6 +297,11 @@ export abstract class ServerRequest implements HttpRequest, BodySource {
 
   bodyChunks(maxBytes: number): AsyncIterable<Bytes> {
     return this.#receiveBody().chunks(maxBytes);
+  }
+
+  /** Whether a response before the one to this request is not sent yet, on adapters that let pipelined requests wait. */
+  get isBehind(): boolean {
+    return false;
   }
 
   get scheme(): 'http' | 'https' {

@@ -12,19 +12,9 @@ import {
   statusText,
 } from '../../http/response.ts';
 import type { Service } from '../../http/service.ts';
+import { turn } from '../../http/turn.ts';
 import { defaultRejection, internalErrorResponse, overloadedResponse } from './rejections.ts';
 import type { ServerRequest } from './request.ts';
-
-/**
- * Maximum number of requests that are handled in one turn of the event loop, over all connections. Beyond it, a
- * connection may have one more, in the next turn, and is closed if another one follows that it has pipelined. This limits
- * clients that pipeline requests: one read of uWebSockets.js, 512 KiB, may contain 19,000 requests of 27 bytes, and Node
- * reads up to 32 times 64 KiB of one connection in a turn.
- */
-const maxRequestsPerTurn = 500;
-
-/** Count at which its reset is scheduled. A `setImmediate` in each turn would cost 0.4 µs per request. */
-const resetCount = 64;
 
 /** Maximum wait for the end of a body before a response that closes the connection. */
 const maxBodyWaitMs = 2000;
@@ -58,17 +48,14 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   readonly #streams = new Set<BodyStream>();
   readonly #service: Service;
   readonly #rejectHttp: NonNullable<Service['rejectHttp']>;
-  readonly #maxUnsentBytes: number;
-  /** Number of requests received in this turn of the event loop, and up to 63 of earlier turns. */
-  #receivedInTurn = 0;
-  readonly #endTurn = () => (this.#receivedInTurn = 0);
+  protected readonly maxUnsentBytes: number;
   /** Bytes of responses that wait for clients to read them, without streams. */
-  #unsentBytes = 0;
+  protected unsentBytes = 0;
 
   constructor(service: Service, maxUnsentBytes = Infinity) {
     this.#service = service;
     this.#rejectHttp = service.rejectHttp ?? defaultRejection;
-    this.#maxUnsentBytes = maxUnsentBytes;
+    this.maxUnsentBytes = maxUnsentBytes;
   }
 
   /** Converts status and headers. Returns `undefined` for a header that must not be written. */
@@ -89,9 +76,22 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   /** Writes the head of a streamed response. */
   protected abstract openStream(request: Request, head: Head, status: number): BodySink;
 
-  /** Decides whether a request beyond `maxRequestsPerTurn` is handled, waits for the next turn or closes its connection. */
+  /**
+   * Decides whether a request that is behind another one, or beyond the budget of the turn, is handled at once, handled
+   * later or closes its connection.
+   */
   protected onLate(_request: Request): 'handle' | 'delay' | 'close' {
     return 'delay';
+  }
+
+  /** Calls `handle` later, outside of the parser's callback. */
+  protected delay(request: Request, handle: () => void): void {
+    setImmediate(() => this.writeLater(request, handle));
+  }
+
+  /** Maximum of `unsentBytes` with which a response that is not sent at once may wait for its client. */
+  protected unsentLimit(_request: Request): number {
+    return this.maxUnsentBytes;
   }
 
   /** Runs a task that writes, outside of the parser's callback. */
@@ -116,20 +116,12 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     return isExpiring;
   }
 
-  /**
-   * Handles a request, in the callback of its parser. A small body is received first.
-   * @param isBehind whether the request must wait until the next turn of the event loop for one that it was pipelined
-   * behind
-   */
-  receive(request: Request, isBehind = false): void {
-    this.#receivedInTurn += 1;
-    if (this.#receivedInTurn === resetCount) setImmediate(this.#endTurn);
-    let isDelayed = isBehind;
-    if (this.#receivedInTurn > maxRequestsPerTurn) {
-      const action = isBehind ? 'close' : this.onLate(request);
-      if (action === 'close') return request.controlBody('close');
-      isDelayed = action === 'delay';
-    }
+  /** Handles a request, in the callback of its parser. A small body is received first. */
+  receive(request: Request): void {
+    const isLate = turn.spend() || request.isBehind;
+    const action = isLate ? this.onLate(request) : 'handle';
+    if (action === 'close') return request.controlBody('close');
+    const isDelayed = action === 'delay';
     if (!isDelayed && (request.bodyLength === 0 || !request.hasSmallBody)) return this.#handle(request);
     this.inFlight += 1;
     const handle = () => {
@@ -138,12 +130,8 @@ export abstract class Responder<Request extends ServerRequest, Head> {
       this.inFlight -= 1;
     };
     if (!isDelayed) return request.whenBodyReceived(handle);
-    request.isDelayed = true;
     request.keep();
-    setImmediate(() => {
-      request.isDelayed = false;
-      this.writeLater(request, handle);
-    });
+    this.delay(request, handle);
   }
 
   /** Sends a response outside of the parser's callback. */
@@ -192,7 +180,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     }
     const isWhole = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
     const isLarge = isWhole && body !== undefined && body.length > largeBodyLength;
-    if (isLarge && this.#unsentBytes > this.#maxUnsentBytes && request.method !== 'HEAD') {
+    if (isLarge && this.unsentBytes > this.maxUnsentBytes && request.method !== 'HEAD') {
       return this.respond(request, overloadedResponse);
     }
     const hasUnreadBody = request.bodyLength !== 0 && !request.isBodyTaken;
@@ -225,13 +213,13 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   ): Promise<void> {
     request.keep();
     // The head was sent, so no other response is possible.
-    if (this.#unsentBytes > this.#maxUnsentBytes) return request.controlBody('close');
+    if (this.unsentBytes > this.unsentLimit(request)) return request.controlBody('close');
     const bytes = byteLength(body);
-    this.#unsentBytes += bytes;
+    this.unsentBytes += bytes;
     try {
       await send();
     } finally {
-      this.#unsentBytes -= bytes;
+      this.unsentBytes -= bytes;
     }
     request.onResponseEnd();
   }

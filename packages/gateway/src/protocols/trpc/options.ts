@@ -3,6 +3,7 @@ import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
 import { notify } from '../../http/hooks.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
+import { defaultMessageBytes } from '../../http/service.ts';
 import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { ClientAddress } from '../../calls/clientAddress.ts';
 import type { CredentialWatch } from '../../auth/credentialWatch.ts';
@@ -16,11 +17,13 @@ import type { RequestContext } from '../../calls/requestContext.ts';
 import type { OriginCheck } from '../../auth/origins.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import type { RunSettings } from '../requestRun.ts';
+import type { SubscriptionStarts } from './subscriptionStarts.ts';
 import type { TrpcErrors } from './trpcErrors.ts';
 
 /**
  * Options of tRPC over HTTP, with the meaning they have in tRPC's own adapters. Two differ: `onError` receives the
- * gateway's `HttpRequest` as `req`, and `maxBatchSize` defaults to 100 and is at most `maxInFlight`.
+ * gateway's `HttpRequest` as `req`, and `maxBatchSize` defaults to 100 and is at most `maxInFlight`. WebSockets have no
+ * `maxBatchSize`: a client sends all its subscriptions in one message when it reconnects.
  */
 export type TrpcOptions<Router extends AnyTRPCRouter> = Pick<
   HTTPBaseHandlerOptions<Router, HttpRequest>,
@@ -67,6 +70,17 @@ export interface TrpcSettings extends RunSettings {
   readonly eventTimes: EventStreamTimes;
 }
 
+/** `maxPayload` of the package ws, which tRPC's adapter uses. */
+const largestMessageBytes = 104_857_600;
+
+/**
+ * Returns the largest WebSocket message that is received, in bytes. The calls of one that is larger than `maxBodyBytes`
+ * are rejected one by one: @trpc/client 11.25 would send the message again after each reconnect if its socket were
+ * closed. Only twice `maxBodyBytes`, since adapters buffer an unfinished message of each socket.
+ */
+export const maxMessageBytesOf = ({ maxBodyBytes }: Pick<Limits, 'maxBodyBytes'>): number =>
+  Math.ceil(Math.min(Math.max(2 * maxBodyBytes, defaultMessageBytes), largestMessageBytes));
+
 /** Settings shared by all WebSockets. */
 export interface SocketSettings extends TrpcSettings {
   readonly keepAlive: SocketOptions['keepAlive'];
@@ -82,12 +96,13 @@ export interface SocketSettings extends TrpcSettings {
   admit(context: RequestContext): MaybePromise<TRPCError | undefined>;
   /** The policies of the service, which also see each call. `undefined` without any. */
   readonly policies: PolicySteps<Policy> | undefined;
+  readonly starts: SubscriptionStarts;
   /** Reports each call, and each malformed message. */
   readonly recorder: Pick<Recorder, 'call'>;
 }
 
 /**
- * Options of tRPC over WebSockets, as in tRPC's own adapter. `maxBatchSize` and `onError` are in `TrpcOptions`.
+ * Options of tRPC over WebSockets, as in tRPC's own adapter. `onError` is in `TrpcOptions`.
  */
 // Not the adapter's own type (@trpc/server 11.25): it imports those of `ws`, which the gateway does not need.
 export interface SocketOptions {

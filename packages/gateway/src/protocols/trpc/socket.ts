@@ -10,6 +10,7 @@ import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { codeOf, errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import type { SocketSettings } from './options.ts';
+import type { WaitingSubscription } from './subscriptionStarts.ts';
 import { encodeError, genericErrorShape } from './trpcErrors.ts';
 
 /** The properties of a call that an error message has; `noCall` for an error outside of a call. */
@@ -48,8 +49,20 @@ const pauseAboveBytes = 65_536;
 /** Maximum number of unsent bytes for a client that does not read. */
 export const maxUnsentBytes = 1_048_576;
 
-/** Maximum number of concurrent calls, including subscriptions. */
-const maxCallsPerSocket = 1000;
+/**
+ * Maximum number of concurrent calls, including those that wait for a later turn, and of subscriptions. An open one takes
+ * 4 KB and what its procedure holds, so a socket takes 20 MB.
+ */
+export const maxCallsPerSocket = 5000;
+
+/**
+ * The error of a call beyond `maxCallsPerSocket`. The socket stays open, since its client would resend all calls. One
+ * object, since a message may have 20,000 of them.
+ */
+export const tooManyCalls = new LimitError('socket-calls', {
+  code: 'TOO_MANY_REQUESTS',
+  message: `${maxCallsPerSocket} calls or subscriptions are open on this WebSocket, which is the limit. End some of them, or open another WebSocket.`,
+});
 
 /** One WebSocket: its running calls, and the frames that it sends, in the format of tRPC's handler (@trpc/server 11.25). */
 export class Socket {
@@ -66,7 +79,7 @@ export class Socket {
    */
   readonly running: OpenCall[] = [];
   /** Subscriptions by id, from the message that starts them until their iterators are closed. */
-  readonly subscriptions = new Map<string | number, OpenCall>();
+  readonly subscriptions = new Map<string | number, OpenCall & WaitingSubscription>();
   readonly context: RequestContext;
   readonly settings: SocketSettings;
   protected readonly peer: WebSocketPeer;
@@ -252,13 +265,11 @@ export class Socket {
     for (const resume of this.#resumeCallbacks.splice(0)) resume();
   }
 
-  /** Returns an error if a call may not start. Closes the socket if too many are running. */
+  /** Returns an error if a call may not start. */
   rejection({ type }: CallInfo): TRPCError | undefined {
     // A subscription starts: its client resumes it after it has reconnected, as every other one.
     if (this.isDraining && type !== 'subscription') return stoppingError;
-    if (this.running.length < maxCallsPerSocket) return undefined;
-    this.close(1008, `More than ${maxCallsPerSocket} calls are running on this socket.`);
-    return new TRPCError({ code: 'TOO_MANY_REQUESTS' });
+    return this.running.length < maxCallsPerSocket ? undefined : tooManyCalls;
   }
 
   /** Resolves when the queries and mutations in flight have ended. */

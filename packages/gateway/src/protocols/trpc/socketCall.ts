@@ -39,6 +39,8 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
   #callTelemetry: CallTelemetry | undefined = undefined;
   #ended: PromiseWithResolvers<void> | undefined = undefined;
   #hasEnded = false;
+  /** Whether it is a subscription that is starting, which `SubscriptionStarts` counts. */
+  #isStarting = false;
   /** What the policies of the service see; `undefined` without any, and when they have completed the response. */
   #policyContext: PolicyContext | undefined = undefined;
   #completing: readonly Policy[] = [];
@@ -83,8 +85,17 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
   /** Does nothing, since the socket aborts its calls: a listener on its request would stay until the socket closes. */
   override follow(): void {}
 
-  /** Runs the call. If all its steps are synchronous, the result is sent before this returns. It never throws. */
+  /**
+   * Runs the call; a subscription when others have started. If all its steps are synchronous, the result is sent before
+   * this returns. It never throws.
+   */
   start(): void {
+    if (this.type === 'subscription') this.#socket.settings.starts.add(this);
+    else this.startNow();
+  }
+
+  startNow(): void {
+    this.#isStarting = this.type === 'subscription';
     const rejection = this.#rejection;
     if (rejection instanceof Promise) this.#wait(rejection, (settled) => this.#start(settled));
     else this.#start(rejection);
@@ -212,12 +223,22 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
   /** Ends the call, and frees its id for another subscription. */
   #release(error?: TRPCError): void {
     this.#end(error);
-    if (this.type === 'subscription') this.#socket.subscriptions.delete(this.id);
+    this.#endStart();
+    const { subscriptions } = this.#socket;
+    // One that was rejected may have the id of another.
+    if (subscriptions.get(this.id) === this) subscriptions.delete(this.id);
+  }
+
+  #endStart(): void {
+    if (!this.#isStarting) return;
+    this.#isStarting = false;
+    this.#socket.settings.starts.ended();
   }
 
   /** Streams the events of a subscription. It never rejects. */
   async #stream(output: AsyncIterable<unknown> | Observable<unknown, unknown>): Promise<void> {
     const socket = this.#socket;
+    this.#endStart();
     let events: AsyncIterable<unknown>;
     try {
       if (!socket.isOpen) {

@@ -5,14 +5,15 @@ import { mapMaybePromise, isThenable, type MaybePromise } from '../../http/maybe
 import { nextTurn, unref, type Timer } from '../../http/eventLoop.ts';
 import { isObject } from '../../http/isObject.ts';
 import type { HttpRequest } from '../../http/request.ts';
-import { defaultMessageBytes } from '../../http/service.ts';
+import { turn } from '../../http/turn.ts';
 import type { SocketHandler, WebSocketPeer } from '../../http/webSocket.ts';
 import { CallContext, type RequestContext } from '../../calls/requestContext.ts';
 import { Failure, failureOf, readableCause } from '../../procedures/execute.ts';
 import { ResponseControls } from '../../http/response.ts';
-import type { SocketSettings } from './options.ts';
+import { LimitError } from '../../procedures/limitError.ts';
+import { maxMessageBytesOf, type SocketSettings } from './options.ts';
 import { withParameters } from './trpcRequest.ts';
-import { maxUnsentBytes, noCall, Socket, type CallInfo } from './socket.ts';
+import { maxCallsPerSocket, maxUnsentBytes, noCall, Socket, tooManyCalls, type CallInfo } from './socket.ts';
 import { SocketCall } from './socketCall.ts';
 
 /** Whether the first message of a socket is its connection parameters: its URL has `connectionParams=1`, as in tRPC. */
@@ -34,9 +35,21 @@ function closeReason({ code }: TRPCError): [code: number, reason: string] {
 }
 
 /**
- * Bytes that a socket may buffer, received or unsent, before its credential is checked: as many as a message may have.
+ * Bytes of unsent data, and of the connection parameters, that a socket may have before its credential is checked.
  */
-const maxUnauthenticatedBytes = defaultMessageBytes;
+const maxUnauthenticatedBytes = 65_536;
+
+/** Maximum number of messages of a socket that wait for the context or for a later turn of the event loop. */
+const maxWaitingMessages = 5000;
+
+/** Number of calls that wait from which on no further message is read. */
+const maxReadCalls = 1000;
+
+/** Maximum number of messages of a socket that cannot be parsed. Clients send none. */
+const maxMalformedMessages = 100;
+
+/** Maximum number of waiting messages, and of calls, that a socket is served before others have their turn. */
+const maxPerSlice = 100;
 
 /** Time that a socket has to send its credential as connection parameters, in milliseconds. */
 const credentialDeadlineMs = 5000;
@@ -51,12 +64,25 @@ export class SocketConnection extends Socket implements SocketHandler {
   readonly #closing = new AbortController();
   /** Whether the next message is the connection parameters. */
   #awaitsParameters: boolean;
+  /** Whether the context exists, so that calls can start. */
+  #isReady = false;
   /**
-   * Messages that wait for the context. Not parsed yet, since each may be thousands of calls. `undefined` afterwards.
+   * Messages that wait for the context or for a later turn. Not parsed yet, since each may be thousands of calls.
    */
-  #heldMessages: (string | Buffer)[] | undefined = [];
-  #heldBytes = 0;
-  /** Resolves when the held messages are served. */
+  #messages: Message[] = [];
+  /** Index of the next message in `#messages`. */
+  #nextMessage = 0;
+  #waitingBytes = 0;
+  #malformedMessages = 0;
+  /**
+   * Calls that wait for a later turn, or for messages after them to be read, since one of these may stop a subscription.
+   */
+  #calls: { start(): void }[] = [];
+  /** Index of the next call in `#calls`. */
+  #nextCall = 0;
+  /** Whether `#work` is scheduled. */
+  #isScheduled = false;
+  /** Resolves when the context exists. */
   #begun: Promise<void> | undefined;
   #credentialTimer: Timer | undefined;
   #keepAliveTimer: Timer | undefined;
@@ -95,19 +121,96 @@ export class SocketConnection extends Socket implements SocketHandler {
   message(data: Buffer, isBinary: boolean): void {
     if (!this.isOpen) return;
     this.#keepAlive();
-    const message = isBinary ? data : data.toString();
-    if (message === 'PING') this.send('PONG');
-    if (message === 'PING' || message === 'PONG') return;
+    if (turn.spend() || (this.#canWork && this.#hasWork)) this.#hold({ data, isBinary });
+    else {
+      this.#receive({ data, isBinary });
+      if (this.#isReady) this.#startCalls();
+    }
+  }
+
+  /** Whether messages that wait can be received: not while the context is awaited. */
+  get #canWork(): boolean {
+    return this.#isReady || this.#awaitsParameters;
+  }
+
+  get #hasWork(): boolean {
+    return this.#nextMessage < this.#messages.length || this.#nextCall < this.#calls.length;
+  }
+
+  #hold(message: Message): void {
+    this.#waitingBytes += message.data.byteLength;
+    const isFull = this.#messages.length - this.#nextMessage >= maxWaitingMessages;
+    if (isFull || this.#waitingBytes > maxMessageBytesOf(this.settings.limits)) {
+      this.limited('messages');
+      this.close(1008, 'Too many messages were sent at once.');
+      return;
+    }
+    this.#messages.push(message);
+    if (this.#canWork) this.#schedule();
+  }
+
+  /** Continues in a later turn. */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.peer.pause?.();
+    turn.later(this.#work);
+  }
+
+  readonly #work = (): void => {
+    this.#isScheduled = false;
+    this.#receiveWaiting(maxPerSlice);
+    this.#startCalls(maxPerSlice);
+    if (this.isOpen && this.#canWork && this.#hasWork) this.#schedule();
+    else this.peer.resume?.();
+  };
+
+  /** Receives at most so many messages that wait, within the budget of the turn. */
+  #receiveWaiting(most = Infinity): void {
+    for (
+      let count = 0;
+      this.isOpen && this.#canWork && this.#nextMessage < this.#messages.length;
+      count += 1
+    ) {
+      // Each message may be thousands of calls.
+      if (this.#calls.length - this.#nextCall >= maxReadCalls) return;
+      if (count === most || (count > 0 && turn.spend())) return this.#schedule();
+      const message = this.#messages[this.#nextMessage] as Message;
+      this.#nextMessage += 1;
+      this.#waitingBytes -= message.data.byteLength;
+      if (this.#nextMessage === this.#messages.length) {
+        this.#messages = [];
+        this.#nextMessage = 0;
+      }
+      this.#receive(message);
+    }
+  }
+
+  /** Starts at most so many calls that wait, within the budget of the turn, if no message waits. */
+  #startCalls(most = Infinity): void {
+    for (let count = 0; !this.#isScheduled && this.#nextCall < this.#calls.length; count += 1) {
+      if (count === most || (count > 0 && turn.spend())) return this.#schedule();
+      const call = this.#calls[this.#nextCall];
+      this.#nextCall += 1;
+      if (this.#nextCall === this.#calls.length) {
+        this.#calls = [];
+        this.#nextCall = 0;
+      }
+      call?.start();
+    }
+  }
+
+  /** Receives a message whose turn it is. */
+  #receive(message: Message): void {
+    const { data, isBinary } = message;
+    const text = !isBinary && data.byteLength === 4 ? data.toString() : '';
+    if (text === 'PING') this.send('PONG');
+    if (text === 'PING' || text === 'PONG') return;
     if (this.#awaitsParameters) {
       this.#awaitsParameters = false;
       this.#readParameters(message);
-    } else if (this.#heldMessages) {
-      this.#heldBytes += data.byteLength;
-      if (this.#heldBytes <= maxUnauthenticatedBytes) this.#heldMessages.push(message);
-      else this.close(1008, 'Too much data was sent before the credential was verified.');
-    } else {
-      for (const call of this.#read(message)) call.start();
-    }
+    } else if (this.#isReady) this.#read(message);
+    else this.#hold(message);
   }
 
   async closed(isInOrder = false): Promise<void> {
@@ -119,11 +222,13 @@ export class SocketConnection extends Socket implements SocketHandler {
     }
     this.#endWaiting();
     this.isOpen = false;
-    this.#heldMessages &&= [];
+    this.#messages = [];
+    this.#calls = [];
     this.#endWatch();
     clearTimeout(this.#keepAliveTimer);
     clearTimeout(this.#drainTimer);
     const reason = new DOMException('The client disconnected.', 'AbortError');
+    for (const call of this.subscriptions.values()) this.settings.starts.delete(call);
     for (const call of [...this.running, ...this.subscriptions.values()]) call.abort(reason);
     this.#closing.abort();
     this.#onClosed();
@@ -147,14 +252,24 @@ export class SocketConnection extends Socket implements SocketHandler {
     if (this.isOpen) this.close(1001, 'The server is stopping.');
   }
 
-  /** Resolves when the calls that have arrived have ended, also those that wait for the context. */
+  /** Resolves when the calls that have arrived have ended, also those that wait. */
   async #callsEnded(): Promise<void> {
-    if (this.#heldMessages?.length) await this.#begun;
+    while (this.isOpen && this.#hasWork) {
+      // oxlint-disable-next-line no-await-in-loop -- only once
+      await this.#begun;
+      // oxlint-disable-next-line no-await-in-loop -- some of them start in each turn
+      await new Promise<void>((resolve) => nextTurn(resolve));
+    }
     await this.idle();
   }
 
-  #readParameters(message: string | Buffer): void {
+  #readParameters(message: Message): void {
     clearTimeout(this.#credentialTimer);
+    if (message.data.byteLength > maxUnauthenticatedBytes) {
+      this.limited('message-bytes');
+      this.close(1009, `The connection parameters are larger than ${maxUnauthenticatedBytes} bytes.`);
+      return;
+    }
     if (!this.#onChecked) void this.#charge();
     try {
       const decoded = decode(message);
@@ -170,8 +285,8 @@ export class SocketConnection extends Socket implements SocketHandler {
   }
 
   /**
-   * Authenticates the client if the request that opened the socket did not, creates the context, and serves the held
-   * messages. It never rejects.
+   * Authenticates the client if the request that opened the socket did not, creates the context, and serves the
+   * messages that wait. It never rejects.
    */
   async #begin(connectionParams: ConnectionParams): Promise<void> {
     if (this.#onChecked) {
@@ -189,12 +304,11 @@ export class SocketConnection extends Socket implements SocketHandler {
     const ctx = await this.#createContext(connectionParams);
     if (ctx instanceof Failure) this.contextError = ctx.error;
     else this.ctx = ctx;
-    // All messages are read before the first call starts, since one may stop a subscription that another starts.
-    const held = this.#heldMessages ?? [];
-    this.#heldMessages = undefined;
-    const calls = held.flatMap((message) => (this.isOpen ? this.#read(message) : []));
+    this.#isReady = true;
+    // Before the calls, since a message may stop a subscription that another one starts.
+    this.#receiveWaiting();
     if (this.contextError) this.#end(this.contextError);
-    for (const call of calls) call.start();
+    this.#startCalls();
   }
 
   /** @returns the context, or a `Failure` */
@@ -224,13 +338,14 @@ export class SocketConnection extends Socket implements SocketHandler {
    * Parses a message into calls, and charges each to the rate limit. A message without a call, or a malformed one, is
    * charged as one call.
    */
-  #read(message: string | Buffer): readonly SocketCall[] {
+  #read(message: Message): void {
     const parts = this.#parse(message);
     const charged = parts?.find((part) => part.id !== null && part.method !== 'subscription.stop');
     const exceeded = this.#charge(charged);
-    const calls: SocketCall[] = [];
     let isAllCalls = parts !== undefined;
-    if (!parts) this.record(new TRPCError({ code: 'BAD_REQUEST' }));
+    const { maxBodyBytes } = this.settings.limits;
+    const tooLarge = message.data.byteLength > maxBodyBytes ? messageTooLarge(maxBodyBytes) : undefined;
+    if (!parts) this.record(tooLarge ?? new TRPCError({ code: 'BAD_REQUEST' }));
     const batch = parts && parts.length > 1 ? { bytes: 0 } : undefined;
     let index = -1;
     // Not with `entries()`, which costs 3% of a query.
@@ -240,40 +355,41 @@ export class SocketConnection extends Socket implements SocketHandler {
       if (id === null) {
         isAllCalls = false;
         const error = new TRPCError({ code: 'PARSE_ERROR', message: '`id` is required' });
-        this.#reject({ ...noCall, jsonrpc }, error);
+        this.#rejectPart({ ...noCall, jsonrpc }, error);
       } else if (method === 'subscription.stop') {
         this.subscriptions.get(id)?.abort();
       } else {
-        const rejection = part === charged ? exceeded : this.#charge(part);
+        const isSubscription = method === 'subscription';
+        const open = isSubscription ? this.subscriptions.size : this.#calls.length - this.#nextCall;
+        const charge = part === charged ? exceeded : this.#charge(part);
+        const rejection = charge ?? tooLarge ?? (open < maxCallsPerSocket ? undefined : tooManyCalls);
         const call = new SocketCall(this, id, part, index, rejection, batch);
         isAllCalls &&= call.procedure !== undefined;
-        const isSubscription = method === 'subscription';
         if (isSubscription && this.subscriptions.has(id)) {
-          this.#reject(call, new TRPCError({ code: 'BAD_REQUEST', message: `Duplicate id ${id}` }));
+          this.#rejectPart(call, new TRPCError({ code: 'BAD_REQUEST', message: `Duplicate id ${id}` }));
           continue;
         }
         // Registered before it starts, so that a later message, even of the same batch, can stop it.
-        if (isSubscription) this.subscriptions.set(id, call);
-        calls.push(call);
+        if (isSubscription && open < maxCallsPerSocket) this.subscriptions.set(id, call);
+        this.#calls.push(call);
       }
     }
     // A rejected call gets an error. For anything else, close the socket: otherwise it would exceed the limit at no
     // cost.
     if (exceeded && !isAllCalls) {
-      void mapMaybePromise(exceeded, (error) => error && this.close(1013, 'Try again later.'));
+      const close = (error: TRPCError | undefined) => error && this.close(1013, 'Try again later.');
+      this.#calls.push({ start: () => void mapMaybePromise(exceeded, close) });
     }
-    return calls;
   }
 
   /** Parses a message. For a malformed one, sends an error and returns `undefined`. */
-  #parse(message: string | Buffer): readonly TRPCClientOutgoingMessage[] | undefined {
-    const { config, trpc } = this.settings;
+  #parse(message: Message): readonly TRPCClientOutgoingMessage[] | undefined {
+    const { transformer } = this.settings.config;
     try {
       const decoded = decode(message);
-      if (!Array.isArray(decoded)) return [parseTRPCMessage(decoded, config.transformer)];
-      if (decoded.length <= trpc.maxBatchSize)
-        return decoded.map((part) => parseTRPCMessage(part, config.transformer));
-      this.#rejectBatch(decoded);
+      return (Array.isArray(decoded) ? decoded : [decoded]).map((part) =>
+        parseTRPCMessage(part, transformer),
+      );
     } catch (cause) {
       // As in tRPC's handler, `onError` is not called.
       this.sendShape(
@@ -281,20 +397,12 @@ export class SocketConnection extends Socket implements SocketHandler {
         this.shapeOf(noCall, new TRPCError({ code: 'PARSE_ERROR', cause: readableCause(cause) })),
       );
     }
+    this.#malformedMessages += 1;
+    if (this.#malformedMessages > maxMalformedMessages) {
+      this.limited('messages');
+      this.close(1008, `More than ${maxMalformedMessages} messages could not be parsed.`);
+    }
     return undefined;
-  }
-
-  /** Sends an error for each call of a batch that is too large. */
-  #rejectBatch(parts: readonly unknown[]): void {
-    const error = new TRPCError({ code: 'BAD_REQUEST', message: 'Batch call exceeds maximum size' });
-    const shape = this.shapeOf(noCall, this.reportError(noCall, error));
-    const calls = parts.flatMap((part): CallInfo[] => {
-      if (!isObject(part) || part['method'] === 'subscription.stop') return [];
-      const { id, jsonrpc } = part;
-      if (typeof id !== 'number' && typeof id !== 'string') return [];
-      return [{ ...noCall, id, jsonrpc: jsonrpc === '2.0' ? jsonrpc : undefined }];
-    });
-    for (const call of calls.length > 0 ? calls : [noCall]) this.sendShape(call, shape);
   }
 
   /** Charges a call, or a message without a call, to the rate limit. */
@@ -303,6 +411,12 @@ export class SocketConnection extends Socket implements SocketHandler {
     if (rateLimit === undefined) return undefined;
     const path = part && 'params' in part ? part.params.path : '';
     return rateLimit.count(this.context, procedures.get(path)?.rateLimitCost ?? 1);
+  }
+
+  /** Rejects a part of a message, of which there may be thousands: later, if the budget of the turn is spent. */
+  #rejectPart(call: CallInfo, error: TRPCError): void {
+    if (turn.spend()) this.#calls.push({ start: () => this.#reject(call, error) });
+    else this.#reject(call, error);
   }
 
   /** Records an error outside of a call, and sends it to the client. */
@@ -341,9 +455,21 @@ export class SocketConnection extends Socket implements SocketHandler {
   }
 }
 
+/** A message as it was received. */
+interface Message {
+  readonly data: Buffer;
+  readonly isBinary: boolean;
+}
+
+const messageTooLarge = (maxBodyBytes: number) =>
+  new LimitError('message-bytes', {
+    code: 'PAYLOAD_TOO_LARGE',
+    message: `The message is larger than ${maxBodyBytes} bytes (maxBodyBytes). Its calls did not run: send fewer or smaller ones at once, or send them over HTTP.`,
+  });
+
 /** Parses JSON. A binary message is an error, with tRPC's message. */
-function decode(message: string | Buffer): unknown {
-  if (typeof message === 'string') return JSON.parse(message);
+function decode({ data, isBinary }: Message): unknown {
+  if (!isBinary) return JSON.parse(data.toString());
   const text = 'JSON uses text frames. Use a binary encoder for binary data.';
   throw new Error(`jsonEncoder received binary data. ${text}`);
 }

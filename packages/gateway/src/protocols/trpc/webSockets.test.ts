@@ -10,14 +10,7 @@ import type { Policy } from '../../calls/policy.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import type { SocketAcceptor, SocketHandler } from '../../http/webSocket.ts';
-import {
-  bytesOf,
-  maxBatchSize,
-  routerOf,
-  socketPlan,
-  type Served,
-  type SocketPlan,
-} from './testing/randomMessages.ts';
+import { bytesOf, routerOf, socketPlan, type Served, type SocketPlan } from './testing/randomMessages.ts';
 import { bearer } from '../../auth/schemes/bearer.ts';
 
 /** The server's end of an in-process WebSocket. */
@@ -53,7 +46,6 @@ const official: Connect = async ({ router }, { context }, events) => {
   });
   const serve = getWSConnectionHandler({
     router,
-    maxBatchSize,
     createContext: () => context,
     onError: onErrorOf(events),
   } as unknown as WSSHandlerOptions<typeof router>);
@@ -73,7 +65,8 @@ const gateway: Connect = async ({ router }, { context }, events) => {
   const { upgrade } = await createGateway({
     router,
     createContext: () => context,
-    trpc: { maxBatchSize, onError: onErrorOf(events) },
+    // Of HTTP only.
+    trpc: { maxBatchSize: 1, onError: onErrorOf(events) },
     document: { title: 'Test', version: '0.0.0' },
   });
   const accept = (await upgrade(request())) as SocketAcceptor;
@@ -276,24 +269,30 @@ async function open(router: AnyTRPCRouter, options: Options = {}) {
     onResponse: (record) => records.push(record),
     ...options,
   });
-  const accept = (await upgrade(request())) as SocketAcceptor;
-  const handler = accept({
-    bufferedBytes: 0,
-    send: (frame) =>
-      frames.push(typeof frame === 'string' && frame.startsWith('{') ? JSON.parse(frame) : frame),
-    close: (...close) => closes.push(close),
-    terminate: () => closes.push('terminated'),
-  });
+  const reading: ('paused' | 'resumed')[] = [];
+  const openAnother = async () => {
+    const accept = (await upgrade(request())) as SocketAcceptor;
+    return accept({
+      bufferedBytes: 0,
+      send: (frame) =>
+        frames.push(typeof frame === 'string' && frame.startsWith('{') ? JSON.parse(frame) : frame),
+      close: (...close) => closes.push(close),
+      terminate: () => closes.push('terminated'),
+      pause: () => reading.push('paused'),
+      resume: () => reading.push('resumed'),
+    });
+  };
+  const handler = await openAnother();
   await quiet();
   records.length = 0;
   const send = async (...messages: object[]) => {
     for (const message of messages) handler.message(Buffer.from(JSON.stringify(message)), false);
     await quiet();
   };
-  return { callsInFlight, closes, records, frames, handler, send };
+  return { callsInFlight, closes, records, reading, frames, handler, openAnother, send };
 }
 
-const call = (id: number, method: string, path: string, more: object = {}) => ({
+const call = (id: number | null, method: string, path: string, more: object = {}) => ({
   id,
   method,
   params: { path, ...more },
@@ -766,8 +765,120 @@ describe('a rateLimit.key that throws', () => {
   });
 });
 
+describe('many messages at once', () => {
+  const router = t.router({ nothing: t.procedure.query(() => null) });
+  const idsOf = (frames: readonly unknown[]) => frames.map((frame) => (frame as { id: unknown }).id);
+  const range = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
+  const query = (id: number) => call(id, 'query', 'nothing');
+  const message = (part: object) => [Buffer.from(JSON.stringify(part)), false] as const;
+  const untilEnd = (frames: readonly unknown[], count: number) =>
+    vi.waitFor(() => expect(frames).toHaveLength(count), 15_000);
+
+  it.each([
+    ['2,000 queries in one message', [range(2000).map(query)]],
+    ['2,000 messages with a query', range(2000).map(query)],
+    ['2,000 messages with an unknown procedure', range(2000).map((id) => call(id, 'query', 'none'))],
+    [
+      '2,000 calls without an id in one message',
+      [range(2000).map((at) => call(at < 2000 ? null : at, 'query', 'nothing'))],
+    ],
+  ])(
+    '%s are answered in order and in slices, so that another socket is answered in between',
+    async (_kind, messages) => {
+      const { closes, frames, handler, openAnother } = await open(router);
+      const other = await openAnother();
+      for (const each of messages) handler.message(...message(each));
+      other.message(...message(query(-1)));
+      expect(frames.length).toBeLessThanOrEqual(501);
+      await untilEnd(frames, 2001);
+      const ids = idsOf(frames);
+      expect(ids.indexOf(-1)).toBeLessThan(1000);
+      expect(ids.filter((id) => id !== -1)).toEqual(
+        ids[0] === null ? range(2000).map((at) => (at < 2000 ? null : 2000)) : range(2000),
+      );
+      expect(closes).toEqual([]);
+    },
+  );
+
+  it('a socket is paused while its messages wait for the next turn', async () => {
+    const { frames, handler, reading } = await open(router);
+    for (const id of range(1000)) handler.message(...message(query(id)));
+    expect(reading.at(-1)).toBe('paused');
+    await untilEnd(frames, 1000);
+    await quiet();
+    expect(reading.at(-1)).toBe('resumed');
+  });
+
+  it('a socket with more than 5,000 messages that wait for the next turn is closed with 1008', async () => {
+    const { closes, handler, records } = await open(router);
+    for (const id of range(6000)) handler.message(...message(query(id)));
+    expect(closes).toEqual([[1008, 'Too many messages were sent at once.']]);
+    expect(records.at(-1)).toMatchObject({ status: 429, limit: 'messages' });
+  });
+
+  it('a socket is closed with 1008 after 100 messages that cannot be parsed', async () => {
+    const { closes, frames, handler, records } = await open(router);
+    for (const _ of range(100)) handler.message(Buffer.from('{'), false);
+    await untilEnd(frames, 100);
+    expect(closes).toEqual([]);
+    handler.message(Buffer.from('{'), false);
+    expect(closes).toEqual([[1008, 'More than 100 messages could not be parsed.']]);
+    expect(records.at(-1)).toMatchObject({ status: 400 });
+    expect(records.at(-2)).toMatchObject({ status: 429, limit: 'messages' });
+  });
+
+  it('a message stops a subscription that an earlier message of the same turn starts, although both wait', async () => {
+    const begun: number[] = [];
+    const { frames, handler } = await open(
+      t.router({
+        nothing: t.procedure.query(() => null),
+        watch: t.procedure.subscription(async function* () {
+          begun.push(1);
+          yield 1;
+        }),
+      }),
+    );
+    for (const id of range(1000)) handler.message(...message(query(id)));
+    handler.message(...message(call(2000, 'subscription', 'watch')));
+    handler.message(...message({ id: 2000, method: 'subscription.stop' }));
+    await untilEnd(frames, 1001);
+    expect([frames.at(-1), begun]).toEqual([{ id: 2000, result: { type: 'stopped' } }, []]);
+  });
+
+  it('subscriptions start in order, at most half of maxInFlight at once, and those of a closed socket never do', async () => {
+    const started: number[] = [];
+    const release: (() => void)[] = [];
+    const slow = t.router({
+      watch: t.procedure.input(Number).subscription(async ({ input }) => {
+        started.push(input);
+        await new Promise<void>((resolve) => release.push(resolve));
+        return (async function* () {})();
+      }),
+    });
+    const service = { maxInFlight: 4 };
+    const { callsInFlight, frames, handler, openAnother } = await open(slow, service);
+    const other = await openAnother();
+    const watch = (id: number) => call(id, 'subscription', 'watch', { input: id });
+    handler.message(...message([1, 2, 3, 4].map(watch)));
+    other.message(...message([11, 12].map(watch)));
+    await quiet();
+    expect([started, callsInFlight()]).toEqual([[1, 2], 2]);
+    release.shift()?.();
+    await quiet();
+    expect(started).toEqual([1, 2, 3]);
+    void other.closed();
+    while (release.length > 0) {
+      release.shift()?.();
+      // oxlint-disable-next-line no-await-in-loop -- each starts the next one
+      await quiet();
+    }
+    expect(started).toEqual([1, 2, 3, 4]);
+    expect(frames.filter((frame) => JSON.stringify(frame).includes('stopped'))).toHaveLength(4);
+  });
+});
+
 describe('sockets without a credential', () => {
-  it('the 101st socket of an address gets 503, and a socket counts that the client closes during authentication, since its connection may stay open', async () => {
+  it('the 51st socket of an address gets 503, and a socket counts that the client closes during authentication, since its connection may stay open', async () => {
     const lookup = Promise.withResolvers<string>();
     const { upgrade } = await createGateway({
       router: t.router({}),
@@ -781,7 +892,7 @@ describe('sockets without a credential', () => {
       const accept = (await upgrade(waiting)) as SocketAcceptor;
       return accept({ bufferedBytes: 0, send() {}, close() {}, terminate() {} });
     };
-    for (let count = 1; count < 100; count += 1) await openWaiting();
+    for (let count = 1; count < 50; count += 1) await openWaiting();
     const handler = await openWaiting();
     const parameters = { method: 'connectionParams', data: { authorization: 'Bearer key' } };
     handler.message(Buffer.from(JSON.stringify(parameters)), false);

@@ -8,14 +8,17 @@ import { LimitError } from '../../procedures/limitError.ts';
 import type { SocketSettings } from './options.ts';
 import { SocketConnection, expectsConnectionParams } from './socketConnection.ts';
 
-/** Maximum number of sockets that have not sent their credential yet. */
-const maxWaiting = 1000;
+/**
+ * Maximum number of sockets that have not sent their credential yet. Each may have an unfinished message, which
+ * uWebSockets.js and Bun buffer: 2 MiB by default.
+ */
+const maxWaiting = 500;
 
 /**
- * A tenth, so that one address cannot occupy all. If all clients share one address, about 1,000 sockets per second can
+ * A tenth, so that one address cannot occupy all. If all clients share one address, about 500 sockets per second can
  * still connect: each waits only for a round trip and the look-up of its key.
  */
-const maxWaitingPerAddress = 100;
+const maxWaitingPerAddress = 50;
 
 /**
  * Accepts tRPC connections over WebSocket (RFC 6455). The credential comes with the request that opens the socket.

@@ -1,0 +1,137 @@
+import { describe, expect, it, vi } from 'vitest';
+import { Turn } from './turn.ts';
+
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A turn, and a clock that only moves when a test moves it. The processor is busy except for `pausedMs`. */
+function createTurn() {
+  const clock = { ms: 1000, pausedMs: 0 };
+  const readClock = vi.spyOn(performance, 'now').mockImplementation(() => clock.ms);
+  vi.spyOn(process, 'cpuUsage').mockImplementation(() => ({
+    user: (clock.ms - clock.pausedMs) * 1000,
+    system: 0,
+  }));
+  return { turn: new Turn(), clock, readClock };
+}
+
+/** Spends the budget with requests that take `ms` each. Returns how many fit into the turn, at most `most`. */
+function spendAll(
+  { turn, clock }: Pick<ReturnType<typeof createTurn>, 'turn' | 'clock'>,
+  ms: number,
+  most = 2000,
+): number {
+  for (let count = 1; count <= most; count += 1) {
+    if (turn.spend()) return count - 1;
+    clock.ms += ms;
+  }
+  return most;
+}
+
+describe('Turn', () => {
+  it.each([
+    ['no time', 0, 500, 500],
+    ['20 µs', 0.02, 500, 500],
+    ['1 ms', 1, 21, 90],
+    ['10 ms', 10, 3, 7],
+    ['1 s', 1000, 3, 5],
+  ])('a turn has room for requests that take %s each', (_what, ms, least, most) => {
+    const count = spendAll(createTurn(), ms);
+    expect(count).toBeGreaterThanOrEqual(least);
+    expect(count).toBeLessThanOrEqual(most);
+  });
+
+  it('the next turn has a budget of its own', async () => {
+    const turns = createTurn();
+    for (let round = 0; round < 3; round += 1) {
+      expect(spendAll(turns, 0)).toBe(500);
+      expect(turns.turn.spend()).toBe(true);
+      // oxlint-disable-next-line no-await-in-loop -- one turn after another
+      await nextTurn();
+    }
+  });
+
+  it('requests that arrive one per turn never spend it, however slow they are', async () => {
+    const { turn, clock } = createTurn();
+    for (let count = 0; count < 2000; count += 1) {
+      expect(turn.spend()).toBe(false);
+      clock.ms += 100;
+      // oxlint-disable-next-line no-await-in-loop -- one turn after another
+      await nextTurn();
+    }
+  });
+
+  it('a pause of the process between two requests does not spend it', () => {
+    const turns = createTurn();
+    expect(spendAll(turns, 0.01, 100)).toBe(100);
+    turns.clock.ms += 5000;
+    turns.clock.pausedMs += 5000;
+    expect(spendAll(turns, 0.01, 300)).toBe(300);
+    expect(spendAll(turns, 10)).toBeLessThanOrEqual(3);
+  });
+
+  it('the clock is read once for every 4 requests if they are fast', async () => {
+    const { turn, readClock } = createTurn();
+    for (let count = 0; count < 4; count += 1) turn.spend();
+    await nextTurn();
+    readClock.mockClear();
+    for (let count = 0; count < 60; count += 1) turn.spend();
+    expect(readClock.mock.calls.length).toBeLessThanOrEqual(15);
+  });
+
+  it('later runs tasks in order, in slices that fit into a turn', async () => {
+    const { turn, clock } = createTurn();
+    const run: number[] = [];
+    for (let at = 0; at < 50; at += 1) {
+      turn.later(() => {
+        run.push(at);
+        clock.ms += 5;
+      });
+    }
+    expect(run).toEqual([]);
+    let turns = 0;
+    for (; run.length < 50; turns += 1) {
+      const before = run.length;
+      // oxlint-disable-next-line no-await-in-loop -- one turn after another
+      await nextTurn();
+      expect(run.length - before).toBeLessThanOrEqual(8);
+      // What arrives in the meantime has a budget of its own.
+      expect(turn.spend()).toBe(false);
+    }
+    expect(turns).toBeGreaterThanOrEqual(7);
+    expect(run).toEqual(Array.from({ length: 50 }, (_, at) => at));
+  });
+
+  it('tasks that tasks add run after those that wait', async () => {
+    const { turn, clock } = createTurn();
+    const run: string[] = [];
+    for (const name of ['a', 'b', 'c']) {
+      turn.later(() => {
+        run.push(name);
+        turn.later(() => run.push(`${name}2`));
+        clock.ms += 30;
+      });
+    }
+    while (run.length < 6) {
+      // oxlint-disable-next-line no-await-in-loop -- one turn after another
+      await nextTurn();
+    }
+    expect(run).toEqual(['a', 'b', 'c', 'a2', 'b2', 'c2']);
+  });
+
+  it('a task that throws does not stop those after it', async () => {
+    const { turn } = createTurn();
+    const error = new Error('of a task');
+    const reported = Promise.withResolvers<unknown>();
+    const listeners = process.listeners('uncaughtException');
+    process.removeAllListeners('uncaughtException');
+    process.once('uncaughtException', reported.resolve);
+    const ran = Promise.withResolvers<void>();
+    turn.later(() => {
+      throw error;
+    });
+    turn.later(ran.resolve);
+    expect(await reported.promise).toBe(error);
+    for (const listener of listeners) process.on('uncaughtException', listener);
+    await ran.promise;
+  });
+});

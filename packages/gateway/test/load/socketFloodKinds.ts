@@ -1,0 +1,34 @@
+import { frame } from '../trpcClients/webSocketFrame.ts';
+import { apiKey } from './requests.ts';
+
+/** The request that opens a WebSocket. The frames of a flood follow its response. */
+export const upgradeHead =
+  `GET /trpc HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${apiKey}\r\n` +
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n' +
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+
+/** A flood of messages: `times` of them are written at once, again and again. */
+const messages = (text: string, connections: number, times: number) => ({
+  connections,
+  head: upgradeHead,
+  block: frame(text).toString('latin1').repeat(times),
+});
+
+const query = (path: string, id = 1) => ({ id, method: 'query', params: { path, input: { petId: 1 } } });
+const valid = JSON.stringify(query('getPet'));
+const failing = JSON.stringify(query('none'));
+const batch = JSON.stringify(Array.from({ length: 2000 }, (_, id) => query('getPet', id)));
+const subscriptions = JSON.stringify(
+  Array.from({ length: 2000 }, (_, id) => ({ id, method: 'subscription', params: { path: 'none' } })),
+);
+
+/** Floods of WebSockets whose key is valid. 65,714 malformed messages are 460 KB, one read of uWebSockets.js. */
+export const socketFloods = {
+  'malformed messages on 1 WebSocket': messages('{', 1, 65_714),
+  'malformed messages on 10 WebSockets': messages('{', 10, 65_714),
+  'PING messages on 10 WebSockets': messages('PING', 10, 40_000),
+  'queries on 10 WebSockets': messages(valid, 10, 5000),
+  'queries of an unknown procedure on 10 WebSockets': messages(failing, 10, 5000),
+  'messages of 2,000 queries on 10 WebSockets': messages(batch, 10, 2),
+  'messages of 2,000 unknown subscriptions on 10 WebSockets': messages(subscriptions, 10, 2),
+};

@@ -1,0 +1,205 @@
+import { everyForm, longForm } from '@petstore/testing/forms';
+import { createTRPCClient, createWSClient, wsLink, type TRPCClient } from '@trpc/client';
+import { initTRPC, tracked } from '@trpc/server';
+import { createGateway } from 'trpc-gateway';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { needs, serve } from '../servers.ts';
+
+const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
+
+/** The events of all topics, as a database has them: they outlive the server. */
+class Topics {
+  readonly #events = new Map<string, string[]>();
+  readonly #wakes = new Set<() => void>();
+
+  publish(names: readonly string[], event: string): void {
+    for (const name of names) this.#events.set(name, [...(this.#events.get(name) ?? []), event]);
+    const wakes = [...this.#wakes];
+    this.#wakes.clear();
+    for (const wake of wakes) wake();
+  }
+
+  /** Yields the events of a topic after an id, which is the number of events up to it. */
+  async *follow(name: string, lastEventId: string | undefined, signal: AbortSignal) {
+    let next = Number(lastEventId ?? 0);
+    // oxlint-disable-next-line no-unmodified-loop-condition -- it is aborted meanwhile
+    while (!signal.aborted) {
+      const events = this.#events.get(name) ?? [];
+      for (; next < events.length; next += 1) yield tracked(String(next + 1), events[next]);
+      // oxlint-disable-next-line no-await-in-loop, no-loop-func -- until the next event
+      await new Promise<void>((resolve) => {
+        this.#wakes.add(resolve);
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+    }
+  }
+}
+
+const t = initTRPC.create({ isDev: false });
+
+const createRouter = (topics: Topics) => {
+  // As a middleware that looks something up does: the subscriptions of a message start at once otherwise.
+  const slow = t.procedure.use(async ({ next }) => {
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    return next();
+  });
+  const Topic = z.object({
+    name: z.string(),
+    lastEventId: z.string().optional(),
+    filler: z.string().optional(),
+  });
+  return t.router({
+    double: t.procedure.input(z.int()).query(({ input }) => 2 * input),
+    topic: slow
+      .input(Topic)
+      .subscription(({ input, signal = new AbortController().signal }) =>
+        topics.follow(input.name, input.lastEventId, signal),
+      ),
+  });
+};
+
+type Router = ReturnType<typeof createRouter>;
+
+/** A gateway that is restarted on its port, and a client of it. */
+async function startRestartable() {
+  const topics = new Topics();
+  const router = createRouter(topics);
+  const start = async (port: number) => {
+    const gateway = await createGateway({
+      router,
+      createContext: () => ({}),
+      document: { title: 'Topics', version: '1.0.0' },
+      onResponse: () => {},
+    });
+    return serve(gateway, { port });
+  };
+  let server = await start(0);
+  const { port } = server;
+  let connections = 0;
+  const client = createWSClient({
+    url: `ws://127.0.0.1:${port}/trpc`,
+    // The events of the browser's class are the ones that the client uses.
+    WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
+    retryDelayMs: () => 20,
+    onOpen: () => (connections += 1),
+  });
+  onTestFinished(async () => {
+    await Promise.all([client.close(), server.close({ deadlineMs: 0 })]);
+  });
+  const trpc: TRPCClient<Router> = createTRPCClient({ links: [wsLink({ client })] });
+  return {
+    topics,
+    trpc,
+    connections: () => connections,
+    stop: () => server.close({ deadlineMs: 100, graceMs: 10 }),
+    restart: async () => {
+      server = await start(port);
+    },
+  };
+}
+
+/** Opens a subscription of each topic, one per tick as an application does. */
+async function subscribe(trpc: TRPCClient<Router>, names: readonly string[], filler = '') {
+  const received = new Map(names.map((name) => [name, [] as string[]]));
+  const errors: string[] = [];
+  for (const [index, name] of names.entries()) {
+    trpc.topic.subscribe(
+      { name, filler },
+      {
+        onData: ({ data }) => received.get(name)?.push(String(data)),
+        onError: ({ data }) => errors.push(String(data?.code)),
+      },
+    );
+    // oxlint-disable-next-line no-await-in-loop -- not all in one message
+    if (index % 50 === 49) await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  return { received, errors };
+}
+
+const namesOf = (count: number) => Array.from({ length: count }, (_, index) => `topic ${index}`);
+
+beforeEach(() => needs('WebSockets'));
+
+describe('wsLink after a restart of the server', () => {
+  const [count, restarts] = everyForm ? [2000, 3] : [300, 2];
+
+  it(`${count} tracked subscriptions of one WebSocket resume after each of ${restarts} restarts, and receive each event once`, async () => {
+    const { restart, stop, topics, trpc } = await startRestartable();
+    const names = namesOf(count);
+    const { received, errors } = await subscribe(trpc, names, 'x'.repeat(200));
+    const expected: string[] = [];
+    const publish = (event: string) => {
+      expected.push(event);
+      topics.publish(names, event);
+    };
+    const allReceived = () =>
+      until(() => {
+        const behind = names.filter((name) => received.get(name)?.length !== expected.length);
+        expect([behind.length, errors]).toEqual([0, []]);
+      });
+    publish('first');
+    await allReceived();
+    const figures: number[] = [];
+    for (let restarted = 1; restarted <= restarts; restarted += 1) {
+      // oxlint-disable no-await-in-loop -- one restart after the other
+      await stop();
+      publish(`while the server is down ${restarted}`);
+      await restart();
+      const begun = performance.now();
+      await allReceived();
+      figures.push(Math.round(performance.now() - begun));
+      publish(`after restart ${restarted}`);
+      await allReceived();
+      // oxlint-enable no-await-in-loop
+    }
+    for (const name of names) expect(received.get(name)).toEqual(expected);
+    process.stdout.write(
+      `${count} subscriptions were back ${figures.join(', ')} ms after the server listened again.\n`,
+    );
+    // The long form runs on a quiet machine.
+    expect(Math.max(...figures)).toBeLessThan(longForm ? 2000 : 10_000);
+  });
+
+  it.each([
+    ['120 subscriptions', 120, 0],
+    ['80 subscriptions with inputs of 1 kB', 80, 1000],
+    ['10 subscriptions with inputs of 100 kB', 10, 100_000],
+  ])('%s come back, as with tRPC’s adapter', async (_what, subscriptions, bytes) => {
+    const { connections, restart, stop, topics, trpc } = await startRestartable();
+    const names = namesOf(subscriptions);
+    const { received, errors } = await subscribe(trpc, names, 'x'.repeat(bytes));
+    topics.publish(names, 'before');
+    await until(() => expect([...received.values()].flat()).toHaveLength(subscriptions));
+    await stop();
+    await restart();
+    topics.publish(names, 'after');
+    await until(() => expect([...received.values()].flat()).toHaveLength(2 * subscriptions));
+    expect([...received.values()]).toEqual(names.map(() => ['before', 'after']));
+    expect([errors, connections()]).toEqual([[], 2]);
+  });
+
+  it('subscriptions whose inputs are larger than maxBodyBytes together end with PAYLOAD_TOO_LARGE, and the client does not reconnect again', async () => {
+    const { connections, restart, stop, topics, trpc } = await startRestartable();
+    const names = namesOf(15);
+    const { received, errors } = await subscribe(trpc, names.slice(0, 8), 'x'.repeat(100_000));
+    topics.publish(names, 'first');
+    await until(() => expect([...received.values()].flat()).toHaveLength(8));
+    const others = await subscribe(trpc, names.slice(8), 'x'.repeat(100_000));
+    await until(() => expect([...others.received.values()].flat()).toHaveLength(7));
+    await stop();
+    await restart();
+    await until(() => expect([...errors, ...others.errors]).toEqual(names.map(() => 'PAYLOAD_TOO_LARGE')));
+    expect(await trpc.double.query(2)).toBe(4);
+    expect(connections()).toBe(2);
+  });
+});
+
+it('1,000 queries that wsLink sends as one message are all answered', async () => {
+  const { trpc } = await startRestartable();
+  const inputs = Array.from({ length: 1000 }, (_, index) => index);
+  expect(await Promise.all(inputs.map((input) => trpc.double.query(input)))).toEqual(
+    inputs.map((input) => 2 * input),
+  );
+});
