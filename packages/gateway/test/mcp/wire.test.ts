@@ -402,6 +402,17 @@ describe('hostile messages', () => {
     expect((await post(server, JSON.stringify(list), headers)).status).toBe(415);
   });
 
+  it('a Content-Encoding that is sent twice is 415', async () => {
+    needs('a port');
+    const { server } = await start();
+    const sent = request(`${server.origin}/mcp`, { method: 'POST' });
+    sent.setHeader('content-type', 'application/json').setHeader('content-encoding', ['identity', 'gzip']);
+    sent.end(JSON.stringify(list));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(415);
+  });
+
   it('a charset is allowed', async () => {
     const { server } = await start();
     const headers = { 'content-type': 'application/json; charset=utf-8' };
@@ -449,6 +460,17 @@ describe('the endpoint', () => {
     // The other protocols are as before.
     const rest = await server.fetch(`${server.origin}/v1/books`, { headers: { origin } });
     expect(rest.status).toBe(200);
+  });
+
+  it.each([
+    ['', 200],
+    ['x@', 403],
+    ['@', 403],
+  ])('a page of the server itself whose Origin has the user %j gets %i', async (user, status) => {
+    const { server } = await start();
+    const { host } = new URL(server.origin);
+    const reply = await post(server, JSON.stringify(list), { origin: `http://${user}${host}` });
+    expect(reply.status).toBe(status);
   });
 
   it('without mcp the path is unknown', async () => {
