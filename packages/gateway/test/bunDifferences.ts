@@ -54,6 +54,18 @@ export const bunDifferences: readonly BunDifference[] = [
     ],
   },
   {
+    why: 'Bun answers a client that sends a body in chunks of one byte, where the others close its connection, and buffers a body itself.',
+    cases: [
+      'a body in 20,000 chunks takes no more memory than its bytes',
+      '50,000 chunks of one byte that arrive together close the connection',
+      '50,000 chunks of one byte after larger chunks close the connection',
+    ],
+  },
+  {
+    why: 'Bun reads an endless body to its end after the response, and sends a stream that is complete at once with its length.',
+    cases: ['at most 1 MiB of an endless body is read after the response, which has Connection: close'],
+  },
+  {
     why: 'Bun keeps the connection open after a body that was not read, and its fetch names a broken response ECONNRESET.',
     cases: [
       'request.body rejects after the response was sent',

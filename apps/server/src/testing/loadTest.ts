@@ -1,9 +1,10 @@
 /**
  * Measures the pet store's process under load: `npm run test:load -w @petstore/server` (`levels`), `test:floods` and
- * `test:held`. `--long` runs the long form. `SERVER` chooses the adapter; without it, `test:floods` measures both. Prints the measurements and exits
- * with code 1 if a goal is missed.
+ * `test:held`. `--long` runs the long form. `SERVER` chooses the adapter; without it, `test:floods` measures all three. Prints
+ * the measurements and exits with code 1 if a goal is missed.
  */
 import {
+  type Adapter,
   finish,
   fullFloods,
   holdConnections,
@@ -34,8 +35,8 @@ finish(result.measured, result.problems);
 async function measureFloodsOnAdapters(): Promise<Measured> {
   const byServer: Record<string, object> = {};
   const allProblems: string[] = [];
-  for (const server of SERVER === undefined ? ['uws', 'node'] : [SERVER]) {
-    const ofServer = await measureFloods(() => startPetStoreUnderLoad(server), fullFloods);
+  for (const server of SERVER === undefined ? (['uws', 'node', 'bun'] as const) : [SERVER as Adapter]) {
+    const ofServer = await measureFloods(() => startPetStoreUnderLoad(server), server, fullFloods);
     byServer[server] = ofServer.measured;
     allProblems.push(...ofServer.problems.map((problem) => `${server}: ${problem}`));
   }

@@ -1,5 +1,6 @@
 import { animals } from '@petstore/core';
 import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import { runtimes } from '@petstore/testing/runtimes';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 /**
  * Starts the pet store on core 0, with the embedded store and default settings.
- * @param SERVER the adapter: `auto`, `uws` or `node`
+ * @param SERVER the adapter: `auto`, `uws`, `node` or `bun`
  */
 export const startPetStoreUnderLoad = async (SERVER: string): Promise<UnderLoad> => {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-load-'));
@@ -21,7 +22,8 @@ export const startPetStoreUnderLoad = async (SERVER: string): Promise<UnderLoad>
   const reserved = await reservePort('127.0.0.1', 0, false);
   const { port } = reserved;
   reserved.release();
-  const server = startPinned(0, main, { API_KEY: apiKey, DATA_DIR: folder, PORT: String(port), SERVER });
+  const env = { API_KEY: apiKey, DATA_DIR: folder, PORT: String(port), SERVER };
+  const server = startPinned(0, main, env, SERVER === 'bun' ? runtimes()['bun'] : undefined);
   const stop = async () => {
     await server.stop();
     await rm(folder, { recursive: true, force: true });

@@ -19,6 +19,8 @@ it.each([
   ['from a page of another port', { origin: 'http://127.0.0.1:3001', host: '127.0.0.1:3000' }],
   ['from a page with an opaque origin, such as a file', { origin: 'null', host: 'here.example' }],
   ['without Host', { origin: 'https://here.example' }],
+  ['whose Origin has a user', { origin: 'https://x@here.example', host: 'here.example' }],
+  ['whose Origin has a path', { origin: 'https://here.example/x', host: 'here.example' }],
 ])('a WebSocket %s is rejected', (_, headers) => {
   expect(allows(inProcessRequest('GET', '/trpc', headers))).toBe(false);
 });

@@ -21,6 +21,12 @@ export function originMatcher(origins: Origins): AllowsOrigin {
   return (origin) => exact.has(origin);
 }
 
+/** Parses an `Origin` as browsers send it: a scheme and a host, without a user, a path or a default port. */
+function pageOf(origin: string): URL | undefined {
+  const page = URL.parse(origin);
+  return page !== null && `${page.protocol}//${page.host}` === origin ? page : undefined;
+}
+
 /** Whether a request may come from the page that sent it. */
 export type OriginCheck = (request: HttpRequest) => boolean;
 
@@ -61,7 +67,8 @@ export function createSocketOrigins(origins: Origins, publicOrigin: string | und
     const origin = request.header('origin');
     if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
     // Compare only the host: the scheme that the client used with a proxy is unknown here.
-    return URL.canParse(origin) && new URL(origin).host === request.header('host')?.toLowerCase();
+    const page = pageOf(origin);
+    return page !== undefined && page.host === request.header('host')?.toLowerCase();
   };
 }
 
@@ -78,10 +85,8 @@ export function toolOriginPolicy(origins: Origins, publicOrigin: string | undefi
   const isAllowed: OriginCheck = (request) => {
     const origin = request.header('origin');
     if (origin === undefined || origin === publicOrigin || allows(origin, request)) return true;
-    const page = URL.parse(origin);
-    // An origin has no user and no path.
-    if (page === null || page.origin !== origin) return false;
-    return loopbackNames.has(page.hostname) && page.host === request.header('host');
+    const page = pageOf(origin);
+    return page !== undefined && loopbackNames.has(page.hostname) && page.host === request.header('host');
   };
   const message = 'Pages of this origin are not allowed to call tools. Add the origin to cors.origins.';
   return {

@@ -63,6 +63,11 @@ export interface HttpRequest {
   whenAborted?(listener: (reason: unknown) => void): void;
 }
 
+/** Whether the body of a request has an encoding, also one that an adapter with separate headers has not read first. */
+export const hasContentEncoding = (request: HttpRequest): boolean =>
+  (request.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity' ||
+  request.isRepeated?.('content-encoding') === true;
+
 /**
  * Returns the body of a request as a stream. A chunk is read from the request only when the consumer reads one.
  * @param toError converts the error of a body that cannot be read into the error of the stream

@@ -1,5 +1,8 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
 import { expect, it } from 'vitest';
-import { startEdge } from './startEdge.ts';
+import { needs } from '../servers.ts';
+import { startEdge, validKey } from './startEdge.ts';
 
 it.each([
   [{ 'content-type': 'application/json' }, 200],
@@ -12,4 +15,15 @@ it.each([
 ])('POST /v1/write with the headers %j is answered with %d', async (headers, status) => {
   const { post } = await startEdge();
   expect((await post('/v1/write', { value: 1 }, headers)).status).toBe(status);
+});
+
+it('POST /v1/write with two headers Content-Encoding is answered with 415', async () => {
+  needs('a port');
+  const { origin } = (await startEdge()).server;
+  const headers = { authorization: validKey, 'content-type': 'application/json' };
+  const sent = request(`${origin}/v1/write`, { method: 'POST', headers });
+  sent.setHeader('content-encoding', ['identity', 'gzip']).end('{"value":1}');
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  response.resume();
+  expect(response.statusCode).toBe(415);
 });

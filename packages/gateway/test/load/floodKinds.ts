@@ -1,11 +1,16 @@
-import { createHead, getOne, listTools } from './requests.ts';
+import type { Adapter } from '../adapters.ts';
+import { createHead, getAll, getOne, listTools } from './requests.ts';
 import { socketFloods } from './socketFloodKinds.ts';
 
 /** Each connection sends `head` once and then repeats `block` as fast as the server reads. It reads nothing itself. */
-interface Flood {
+export interface Flood {
   readonly connections: number;
   readonly head: string;
   readonly block: string;
+  /** Whether each connection sends `block` once, and then keeps the connection without reading. */
+  readonly isOnce?: boolean;
+  /** Pause between two blocks, in milliseconds. */
+  readonly pauseMs?: number;
 }
 
 const withFraming = (head: string, framing: string) => head.replace(/Content-Length: \d+/, framing);
@@ -15,25 +20,96 @@ const endlessHead = `${withFraming(createHead, 'Content-Length: 999999999')}\r\n
 const oneByteChunks = '1\r\nx\r\n'.repeat(10_000);
 const filler = 'x'.repeat(65_536);
 
-const pipelined = (requestLine: string, connections: number): Flood => ({
+const request = (requestLine: string, headers = '') =>
+  `${requestLine} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
+const post = (head: string, body: string) =>
+  `${withFraming(head, `Content-Length: ${body.length}`)}\r\n${body}`;
+const withHeaders = (text: string, headers: string) => text.replace('\r\n\r\n', `\r\n${headers}\r\n`);
+
+const pipelined = (text: string, connections: number, times = 2000): Flood => ({
   connections,
   head: '',
-  block: `${requestLine} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(2000),
+  block: text.repeat(times),
+});
+/** Connections that pipeline requests for large responses once, and read nothing. */
+const unread = (text: string, connections: number): Flood => ({
+  connections,
+  head: '',
+  block: text.repeat(20),
+  isOnce: true,
 });
 
+/** Three lists in a batch of tRPC. */
+const batch = getAll.replace(/\S*\?\S*/, '/trpc/listPets,listPets,listPets?batch=1');
+const jsonLines = withHeaders(batch, 'trpc-accept: application/jsonl\r\n');
+const preflight = request(
+  'OPTIONS /v1/pets',
+  'Origin: https://other.example\r\nAccess-Control-Request-Method: POST\r\n',
+);
+const upgrade = request(
+  'GET /trpc',
+  'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: https://other.example\r\n',
+);
+
 export const floods = {
-  'pipelined HEAD requests on 2 connections': pipelined('HEAD /healthz', 2),
-  'pipelined HEAD requests on 10 connections': pipelined('HEAD /healthz', 10),
-  'pipelined HEAD requests on 20 connections': pipelined('HEAD /healthz', 20),
-  'pipelined GET requests on 20 connections': pipelined('GET /healthz', 20),
-  'pipelined GET requests without a key on 20 connections': pipelined('GET /v1/pets', 20),
-  'pipelined GET requests with a key': { connections: 10, head: '', block: getOne.repeat(500) },
-  'pipelined lists of tools with a key': { connections: 10, head: '', block: listTools.repeat(500) },
+  'pipelined HEAD requests on 2 connections': pipelined(request('HEAD /healthz'), 2),
+  'pipelined HEAD requests on 10 connections': pipelined(request('HEAD /healthz'), 10),
+  'pipelined HEAD requests on 20 connections': pipelined(request('HEAD /healthz'), 20),
+  'pipelined GET requests on 20 connections': pipelined(request('GET /healthz'), 20),
+  'pipelined GET requests without a key on 20 connections (401)': pipelined(request('GET /v1/pets'), 20),
+  'pipelined POST requests without a key, with bodies (401)': pipelined(
+    post(withoutKey(createHead), 'x'.repeat(100)),
+    20,
+    500,
+  ),
+  'pipelined POST requests with a key and an invalid body (400)': pipelined(
+    post(createHead, '{"name":1}'),
+    10,
+    500,
+  ),
+  'pipelined requests for unknown paths (404)': pipelined(request('GET /none'), 20),
+  'pipelined requests with a method that the path does not have (405)': pipelined(
+    request('PUT /v1/pets'),
+    20,
+  ),
+  'pipelined preflights of another origin': pipelined(preflight, 20),
+  'pipelined requests without Host (400)': pipelined('GET /healthz HTTP/1.1\r\n\r\n', 20),
+  'pipelined requests that are not HTTP': pipelined('no HTTP\r\n\r\n', 20),
+  'pipelined upgrades of another origin': pipelined(upgrade, 20, 500),
+  'pipelined requests with long targets (414)': pipelined(request(`GET /${'x'.repeat(17_000)}`), 10, 10),
+  'pipelined requests with many headers (431)': pipelined(
+    request('GET /healthz', 'x: y\r\n'.repeat(3000)),
+    10,
+    10,
+  ),
+  'announced bodies that are too large (413)': { ...pipelined(endlessHead, 50, 1), isOnce: true },
+  'pipelined GET requests with a key': pipelined(getOne, 10, 500),
+  'pipelined lists of tools with a key': pipelined(listTools, 10, 500),
+  'pipelined lists of 1 MB on 200 connections that read nothing': unread(getAll, 200),
+  'pipelined batches of lists on 100 connections that read nothing': unread(batch, 100),
+  'pipelined JSON lines on 100 connections that read nothing': unread(jsonLines, 100),
+  'pipelined documents on 100 connections that read nothing': unread(request('GET /openapi.json'), 100),
+  '20 requests every 2 ms on 20 connections that read nothing': {
+    ...pipelined(request('GET /healthz'), 20, 20),
+    pauseMs: 2,
+  },
+  'heads of a byte every 10 ms on 500 connections': {
+    connections: 500,
+    head: 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ',
+    block: 'x',
+    pauseMs: 10,
+  },
   'chunks of one byte with a key': { connections: 4, head: chunkedHead, block: oneByteChunks },
   'chunks of one byte without a key': {
     connections: 4,
     head: withoutKey(chunkedHead),
     block: oneByteChunks,
+  },
+  'a chunk of 100 bytes every 2 ms with a key on 100 connections': {
+    connections: 100,
+    head: chunkedHead,
+    block: `64\r\n${'x'.repeat(100)}\r\n`,
+    pauseMs: 2,
   },
   'endless bodies without a key': { connections: 10, head: withoutKey(endlessHead), block: filler },
   'endless bodies with a key': { connections: 10, head: endlessHead, block: filler },
@@ -46,3 +122,7 @@ export const floods = {
 } satisfies Record<string, Flood>;
 
 export type FloodName = keyof typeof floods;
+
+/** Floods whose limits an adapter may exceed, and why. */
+export const knownFailures: Readonly<Partial<Record<Adapter, Readonly<Partial<Record<FloodName, string>>>>>> =
+  {};

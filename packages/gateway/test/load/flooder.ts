@@ -1,6 +1,6 @@
 /** A process with clients that flood a server. Start it with `startPinned(1, …)`. */
 import { connect, type Socket } from 'node:net';
-import { type FloodName, floods } from './floodKinds.ts';
+import { type Flood, type FloodName, floods } from './floodKinds.ts';
 import { respondToParent } from './pinned.ts';
 import { upgradeHead } from './socketFloodKinds.ts';
 
@@ -17,7 +17,7 @@ export interface Flooded {
 }
 
 async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Flooded> {
-  const { connections, head, block } = floods[name];
+  const { connections, head, block, isOnce = false, pauseMs }: Flood = floods[name];
   // Bytes of WebSocket frames, or ASCII.
   const piece = Buffer.from(block, 'latin1');
   const open = new Set<Socket>();
@@ -38,8 +38,10 @@ async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Fl
       });
     });
     const send = () => {
-      if (socket.writable) socket.write(piece, send);
-      else socket.destroy();
+      if (!socket.writable) socket.destroy();
+      else if (isOnce) socket.write(piece);
+      else if (pauseMs === undefined) socket.write(piece, send);
+      else socket.write(piece, () => setTimeout(send, pauseMs));
     };
     socket.once('close', () => {
       open.delete(socket);

@@ -1,7 +1,30 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { expect, it } from 'vitest';
-import { visitHealth } from './floods.ts';
+import { runtimesToTest } from '@petstore/testing/runtimes';
+import { describe, expect, it } from 'vitest';
+import { type Adapter, adapterOfRun } from '../adapters.ts';
+import { knownFailures } from './floodKinds.ts';
+import { briefFloods, floodNames, measureFlood, visitHealth } from './floods.ts';
+import { startPetsUnderLoad } from './petsUnderLoad.ts';
+
+const adapter = adapterOfRun();
+/** Bun runs beside the first adapter, from Node: Vitest on Bun cannot start processes. */
+const bun = adapter === 'node' ? [] : runtimesToTest('bun');
+const servers: readonly (readonly [adapter: Adapter, executable: string])[] = [
+  [adapter, process.execPath],
+  ...bun.map(({ executable }) => ['bun', executable] as const),
+];
+
+describe.each(servers)('on %s', (name, executable) => {
+  const isKnownFailure = (flood: (typeof floodNames)[number]) => knownFailures[name]?.[flood] !== undefined;
+  it.each(floodNames.filter((flood) => !isKnownFailure(flood)))(
+    'other clients are served, and the process grows by at most 100 MB: %s',
+    async (flood) => {
+      const { problems } = await measureFlood(() => startPetsUnderLoad(name, executable), flood, briefFloods);
+      expect(problems).toEqual([]);
+    },
+  );
+});
 
 it.each([
   ['end', true],

@@ -11,7 +11,7 @@ it(
   { timeout: 60_000 },
   async () => {
     needs('a port');
-    const { problems } = await holdConnections(startPetsUnderLoad, options);
+    const { problems } = await holdConnections(() => startPetsUnderLoad(), options);
     expect(problems).toEqual([]);
   },
 );

@@ -1,6 +1,7 @@
 /** Load tests for any server that a `StartUnderLoad` function starts. */
+export type { Adapter } from '../adapters.ts';
 export { finish } from '../trpcClients/commandLine.ts';
-export { briefFloods, fullFloods, measureFloods } from './floods.ts';
+export { briefFloods, fullFloods, measureFlood, measureFloods } from './floods.ts';
 export { holdConnections, longHeld, shortHeld } from './held.ts';
 export { loadLevels, longLevels, type Measured, shortLevels } from './levels.ts';
 export type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';

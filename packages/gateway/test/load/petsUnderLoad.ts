@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { adapterOfRun } from '../adapters.ts';
+import { type Adapter, adapterOfRun } from '../adapters.ts';
 import { type Pinned, startPinned } from './pinned.ts';
 import type { Target } from './target.ts';
 
@@ -13,9 +13,15 @@ export interface UnderLoad extends Pinned {
 /** Starts a server on core 0. */
 export type StartUnderLoad = () => Promise<UnderLoad>;
 
-/** Starts the gateway with an in-memory router. `apps/server` runs the same measurements on the pet store's process. */
-export const startPetsUnderLoad: StartUnderLoad = async () => {
-  const server = startPinned(0, file, { ADAPTER: adapterOfRun() });
+/**
+ * Starts the gateway with an in-memory router. `apps/server` runs the same measurements on the pet store's process.
+ * @param executable Node or Bun
+ */
+export async function startPetsUnderLoad(
+  adapter: Adapter = adapterOfRun(),
+  executable = process.execPath,
+): Promise<UnderLoad> {
+  const server = startPinned(0, file, { ADAPTER: adapter }, executable);
   const { port } = await server.call<Target>({});
   return { ...server, port };
-};
+}

@@ -24,10 +24,18 @@ export interface Pinned {
 
 const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-/** Starts a module as a process. Pins it to a core if the machine has several cores and `taskset`. */
-export function startPinned(core: number, file: string, env: Readonly<Record<string, string>> = {}): Pinned {
-  const node = [process.execPath, '--conditions=trpc-gateway-source', file];
-  const [command = '', ...args] = canPin ? ['taskset', '-c', String(core), ...node] : node;
+/**
+ * Starts a module as a process. Pins it to a core if the machine has several cores and `taskset`.
+ * @param executable Node or Bun
+ */
+export function startPinned(
+  core: number,
+  file: string,
+  env: Readonly<Record<string, string>> = {},
+  executable = process.execPath,
+): Pinned {
+  const run = [executable, '--conditions=trpc-gateway-source', file];
+  const [command = '', ...args] = canPin ? ['taskset', '-c', String(core), ...run] : run;
   const child = startProcess(command, args, {
     env: {
       PATH: process.env['PATH'],

@@ -470,6 +470,17 @@ describe('hostile messages', () => {
     expect((await post(server, JSON.stringify(list), headers)).status).toBe(415);
   });
 
+  it('a Content-Encoding that is sent twice is 415', async () => {
+    needs('a port');
+    const { server } = await start();
+    const sent = request(`${server.origin}/mcp`, { method: 'POST' });
+    sent.setHeader('content-type', 'application/json').setHeader('content-encoding', ['identity', 'gzip']);
+    sent.end(JSON.stringify(list));
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(415);
+  });
+
   it('a charset is allowed', async () => {
     const { server } = await start();
     const headers = { 'content-type': 'application/json; charset=utf-8' };

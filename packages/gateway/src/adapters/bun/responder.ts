@@ -1,6 +1,7 @@
 // Hot path: called for every request.
 import { type BodyStream, type HttpResponse, isBodyStream, reportedStream } from '../../http/response.ts';
 import type { HttpRejection, Service } from '../../http/service.ts';
+import { turn } from '../../http/turn.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import { createResponse } from '../server/fetchResponse.ts';
 import type { OpenSockets } from '../server/openSockets.ts';
@@ -88,6 +89,17 @@ export class BunResponder {
   receive(native: Request, server: NativeServer): Outcome {
     this.#server = server;
     const request = new BunRequest(native, server, this.#limits);
+    if (!turn.spend()) return this.#receive(request, server);
+    // While a response is pending, Bun closes a connection that has pipelined another request.
+    request.keep();
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        resolve(request.isAborted ? this.#respond(request, busyResponse) : this.#receive(request, server));
+      });
+    });
+  }
+
+  #receive(request: BunRequest, server: NativeServer): Outcome {
     const { size, closingSockets } = this.#sockets;
     if (server.pendingRequests + size + closingSockets > this.#maxConnections) {
       return this.#respond(request, busyResponse, true);
@@ -107,7 +119,7 @@ export class BunResponder {
       if (decision) return this.#upgrade(request, server, decision);
     }
     if (!request.hasSmallBody) return this.#handle(request);
-    return native.arrayBuffer().then(
+    return request.native.arrayBuffer().then(
       (body) => {
         request.onSmallBody(body);
         return this.#handle(request);
@@ -146,7 +158,7 @@ export class BunResponder {
     if (isBodyStream(body)) sent = { ...response, body: this.#stream(request, body) };
     else request.release();
     const native = createResponse(request, sent, true);
-    if (isLast) native.headers.set('connection', 'close');
+    if (isLast || request.isAborted) native.headers.set('connection', 'close');
     return native;
   }
 

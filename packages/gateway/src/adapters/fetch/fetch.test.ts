@@ -124,6 +124,13 @@ describe('the body of a request', () => {
     expect(await (await fetch(origin)).text()).toBe('');
   });
 
+  it.each([63, 64, 65, 128, 1000])('request.body joins %i chunks of one byte in order', async (count) => {
+    const text = Array.from({ length: count }, (_, at) => String.fromCodePoint(97 + (at % 26))).join('');
+    const body = ReadableStream.from(Array.from(text, bytes));
+    const response = await echo(1000)(origin, { method: 'POST', body, duplex: 'half' });
+    expect(await response.text()).toBe(text);
+  });
+
   it('request.body joins the chunks in a buffer that contains nothing else', async () => {
     let body: Uint8Array | undefined;
     const fetch = serving(async (request) => {

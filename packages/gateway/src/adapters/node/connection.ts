@@ -15,6 +15,9 @@ export const connectionCheckMs = 1000;
  */
 const maxIdleChecks = 11;
 
+/** Number of requests after the last one of a connection beyond which it closes without waiting for the response. */
+const maxRequestsAfterEnd = 100;
+
 /**
  * An HTTP connection with an idle timeout. Node's own timeouts set a timer for each request (1 µs) and do not close the
  * connection of a client that does not read.
@@ -24,6 +27,7 @@ export class Connection {
   readonly requests = new Set<ServedRequest>();
   /** Whether the connection closes after the response to a request that has already arrived. */
   isEnding = false;
+  #requestsAfterEnd = 0;
   readonly #socket: Socket;
   #bytesRead = 0;
   #bytesSent = 0;
@@ -31,6 +35,13 @@ export class Connection {
 
   constructor(socket: Socket) {
     this.#socket = socket;
+  }
+
+  /** Called for a request after the last one of the connection, which is not handled (RFC 9112 §9.6). */
+  ignoreRequest(): void {
+    this.#requestsAfterEnd += 1;
+    // Node would create objects for each of up to 2,400 in a segment.
+    if (this.#requestsAfterEnd > maxRequestsAfterEnd) this.#socket.destroy();
   }
 
   /**

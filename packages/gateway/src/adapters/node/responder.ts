@@ -2,7 +2,6 @@
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import {
   type Header,
   hasNoContent,
@@ -14,6 +13,7 @@ import { turn } from '../../http/turn.ts';
 import { controlCharacter, nonPrintable } from '../server/request.ts';
 import { bufferedBody, type BodySink, byteLength, Responder, unlessAborted } from '../server/responder.ts';
 import type { NodeRequest } from './request.ts';
+import { WaitingRequests } from './waitingRequests.ts';
 
 /** Maximum time for a client that is still sending to read its response, before the connection is closed. */
 const lingerMs = 10_000;
@@ -22,8 +22,8 @@ const lingerMs = 10_000;
 const sliceBytes = 65_536;
 
 /**
- * Maximum number of pipelined requests of all connections that wait for the response before them. Beyond it, each
- * connection may have one. Node parses all requests of a read, up to 2,400 in 64 KiB, and each takes some 8 kB.
+ * Maximum number of requests that wait for the response before them, and of others. Beyond it, a connection may have one
+ * that is pipelined. Node parses all requests of a read, up to 2,400 in 64 KiB, and each takes some 8 kB.
  */
 const maxWaiting = 500;
 
@@ -42,53 +42,37 @@ const sharedFieldsCache = new WeakMap<readonly Header[], Fields>();
 /** The responder of node:http. It uses only what Node documents. */
 export class NodeResponder extends Responder<NodeRequest, Fields> {
   protected readonly headOf = fieldsOf;
-  /** By connection, what runs its requests that wait for the responses before them. */
-  readonly #waiting = new Map<Socket, Set<() => void>>();
-  #waitingCount = 0;
+  readonly #waiting = new WaitingRequests();
 
   /**
    * A pipelined request waits until the response before it is sent, so that a client that reads nothing gets no more than
-   * one. Other requests never wait: under overload, waiting requests of many connections would take 50 to 120 MB.
+   * one. Other requests wait until the turn ends, since further ones may be pipelined behind them; but not more than
+   * `maxWaiting`: under overload, waiting requests of many connections would take 50 to 120 MB.
    */
   protected override onLate({ isBehind, connection }: NodeRequest): 'handle' | 'delay' | 'close' {
-    if (!isBehind) return 'handle';
-    const isTooMany = this.#waitingCount >= maxWaiting && this.#waitingOf(connection) > 0;
+    const { behind, late } = this.#waiting;
+    if (!isBehind) return late < maxWaiting ? 'delay' : 'handle';
+    const isTooMany = behind >= maxWaiting && this.#waiting.of(connection) > 0;
     return isTooMany || this.unsentBytes > maxPipelinedUnsentBytes ? 'close' : 'delay';
   }
 
   protected override delay(request: NodeRequest, handle: () => void): void {
-    const { connection, res } = request;
-    const waiting = this.#waiting.get(connection) ?? this.#watch(connection);
-    const run = () => {
-      if (!waiting.delete(run)) return;
-      this.#waitingCount -= 1;
-      // Node does not report the end of the connection to a response that waits for another one.
-      if (connection.destroyed && !request.isAborted) request.onDisconnect();
-      handle();
+    const { connection, isBehind, res } = request;
+    const run = this.#waiting.add(request, handle);
+    const runPipelined = () => {
+      if (this.unsentBytes > maxPipelinedUnsentBytes) request.controlBody('close');
+      else run();
     };
-    waiting.add(run);
-    this.#waitingCount += 1;
+    const runInTurn = () => (turn.spend() ? turn.later(runPipelined) : runPipelined());
     // Not within the event: Node would end a response twice that is written there.
-    res.once('socket', () => process.nextTick(() => (turn.spend() ? turn.later(run) : run())));
+    if (isBehind) res.once('socket', () => process.nextTick(runInTurn));
+    // One behind which nothing is pipelined does not wait longer: load shedding could not measure that.
+    else setImmediate(() => (this.#waiting.of(connection) > 1 ? turn.later(runPipelined) : run()));
   }
 
   protected override unsentLimit({ connection }: NodeRequest): number {
-    const isFollowed = this.#waitingOf(connection) > 0;
+    const isFollowed = this.#waiting.of(connection) > 0;
     return isFollowed ? Math.min(this.maxUnsentBytes, maxPipelinedUnsentBytes) : this.maxUnsentBytes;
-  }
-
-  #waitingOf(connection: Socket): number {
-    return this.#waiting.get(connection)?.size ?? 0;
-  }
-
-  #watch(connection: Socket): Set<() => void> {
-    const waiting = new Set<() => void>();
-    this.#waiting.set(connection, waiting);
-    connection.once('close', () => {
-      this.#waiting.delete(connection);
-      for (const run of waiting) run();
-    });
-    return waiting;
   }
 
   protected writeSmall(

@@ -77,9 +77,10 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const receive = (message: Http.IncomingMessage, res: Http.ServerResponse) => {
     const { socket } = message;
     const connection = connections.get(socket);
-    // The connection is already closing, and the client is still sending. After the last request of a connection, further
-    // ones must not be processed (RFC 9112 §9.6), and their start may be uncertain.
-    if (!socket.writable || connection === undefined || connection.isEnding) return;
+    // The connection is already closing, and the client is still sending.
+    if (!socket.writable || connection === undefined) return;
+    // After the last request of a connection, further ones must not be processed, and their start may be uncertain.
+    if (connection.isEnding) return connection.ignoreRequest();
     const request = new ServedRequest(message, res, limits, connection);
     if (request.isLast) connection.isEnding = true;
     responder.receive(request);

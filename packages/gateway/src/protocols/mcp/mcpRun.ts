@@ -3,7 +3,7 @@ import { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { isObject } from '../../http/isObject.ts';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
-import type { HttpRequest } from '../../http/request.ts';
+import { hasContentEncoding, type HttpRequest } from '../../http/request.ts';
 import { isAsyncIterable, OutgoingResponse, type Header } from '../../http/response.ts';
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
 import { revokedError } from '../../auth/credentialWatch.ts';
@@ -221,7 +221,7 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
 /** Returns the error of a request whose body is not JSON, or not readable. */
 function typeError(request: HttpRequest): TRPCError | undefined {
   const isJson = /^application\/json *(?:;|$)/i.test(request.header('content-type') ?? '');
-  if (isJson && /^identity$/i.test(request.header('content-encoding') ?? 'identity')) return undefined;
+  if (isJson && !hasContentEncoding(request)) return undefined;
   const message = 'The Content-Type must be application/json, without a Content-Encoding.';
   return new TRPCError({ code: 'UNSUPPORTED_MEDIA_TYPE', message });
 }

@@ -1,7 +1,13 @@
 // Hot path: every REST request with a body runs through it.
 import { TRPCError } from '@trpc/server';
 import type { MaybePromise } from '../../http/maybePromise.ts';
-import { BodyTooLargeError, byteStream, type Bytes, type HttpRequest } from '../../http/request.ts';
+import {
+  BodyTooLargeError,
+  byteStream,
+  type Bytes,
+  hasContentEncoding,
+  type HttpRequest,
+} from '../../http/request.ts';
 import type { Spool, SpooledFile, UploadedFile } from '../../http/upload.ts';
 import {
   formType,
@@ -51,7 +57,7 @@ export function receiveBody(
 ): MaybePromise<RawBody | undefined> {
   const header = request.header('content-type');
   // Fast check for nearly all requests.
-  const isPlainJson = header === jsonContentType && request.header('content-encoding') === undefined;
+  const isPlainJson = header === jsonContentType && !request.hasHeader('content-encoding');
   const type = isPlainJson && body.contentTypes.includes(header) ? header : bodyMediaType(request, body);
   if (body.upload || type === multipartType) {
     return type === undefined ? undefined : receiveUpload(request, body, body.upload, options);
@@ -74,7 +80,7 @@ const readAllBytes = (request: HttpRequest, maxBytes: number): Promise<Bytes> =>
 function bodyMediaType(request: HttpRequest, body: OperationBody): string | undefined {
   const header = request.header('content-type');
   if (header === undefined && !body.required) return undefined;
-  if ((request.header('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
+  if (hasContentEncoding(request)) {
     throw unsupportedMediaType(
       'The body has a Content-Encoding, which is not supported. Send it without one.',
     );

@@ -1,0 +1,46 @@
+import type { Socket } from 'node:net';
+import type { NodeRequest } from './request.ts';
+
+/** Requests that wait: for the response before them, or for the end of a turn of the event loop. */
+export class WaitingRequests {
+  /** Number of requests that wait for the response before them. */
+  behind = 0;
+  /** Number of other requests. */
+  late = 0;
+  readonly #byConnection = new Map<Socket, Set<() => void>>();
+
+  /** Number of requests of a connection. */
+  of(connection: Socket): number {
+    return this.#byConnection.get(connection)?.size ?? 0;
+  }
+
+  /**
+   * Adds a request.
+   * @returns a function that removes the request and handles it. It is called when the connection closes, too
+   */
+  add(request: NodeRequest, handle: () => void): () => void {
+    const { connection } = request;
+    const kind = request.isBehind ? 'behind' : 'late';
+    const requests = this.#byConnection.get(connection) ?? this.#watch(connection);
+    const run = () => {
+      if (!requests.delete(run)) return;
+      this[kind] -= 1;
+      // Node does not report the end of the connection to a response that waits for another one.
+      if (connection.destroyed && !request.isAborted) request.onDisconnect();
+      handle();
+    };
+    requests.add(run);
+    this[kind] += 1;
+    return run;
+  }
+
+  #watch(connection: Socket): Set<() => void> {
+    const requests = new Set<() => void>();
+    this.#byConnection.set(connection, requests);
+    connection.once('close', () => {
+      this.#byConnection.delete(connection);
+      for (const run of requests) run();
+    });
+    return requests;
+  }
+}
