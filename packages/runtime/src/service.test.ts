@@ -114,7 +114,7 @@ test.each<[what: string, fail: () => unknown]>([
         port: 0,
         metrics: {
           open: () => ({
-            onResponse: failAs('metrics') as () => undefined,
+            onResponse: failAs('metrics'),
             snapshot: async () => ({}) as never,
           }),
           aggregate: () => ({

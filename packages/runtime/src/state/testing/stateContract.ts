@@ -28,7 +28,7 @@ export function describeState(name: string, openState: OpenState, { tolerance = 
           await sleep(10);
         },
       ],
-    ])('exactly one of many concurrent adds of %s stores its value', async (_, prepare) => {
+    ])('exactly one of many concurrent adds of %s stores its value', async (_what, prepare) => {
       const { state, reopen } = await openState();
       const states = [state, await reopen()];
       await prepare(state);
