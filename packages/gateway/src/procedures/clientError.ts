@@ -1,5 +1,7 @@
 import { getErrorShape, TRPCError } from '@trpc/server';
 import { getHTTPStatusCodeFromError } from '@trpc/server/http';
+import { ignoreRejection } from '../http/hooks.ts';
+import { isThenable } from '../http/maybePromise.ts';
 import { DeclaredError, type ErrorDefinitions } from './declareErrors.ts';
 import { codeMessage, isErrorStatus, isReservedCode, trpcCodeOf } from './errorCodes.ts';
 import { issuesOf } from './inputError.ts';
@@ -92,9 +94,13 @@ interface FormattedShape {
  */
 function formattedShape(error: TRPCError): FormattedShape | undefined {
   const config = { isDev: false, errorFormatter: () => undefined };
-  return getErrorShape({ config, error, ...unknownCall } as unknown as Parameters<
+  const shape: unknown = getErrorShape({ config, error, ...unknownCall } as unknown as Parameters<
     typeof getErrorShape
-  >[0]) as FormattedShape | undefined;
+  >[0]);
+  if (!isThenable(shape)) return shape as FormattedShape | undefined;
+  // An asynchronous formatter, which tRPC has called.
+  ignoreRejection(shape);
+  return undefined;
 }
 
 /** Whether a formatter of `.errors()` has shaped an error. */

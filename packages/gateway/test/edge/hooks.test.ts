@@ -56,6 +56,7 @@ type HookName =
   | `meta.${Extract<keyof RestMeta, 'produces' | 'responseHeaders'>}`
   | 'routes'
   | 'router.errorFormatter'
+  | 'router.errors'
   | 'router.transformer.serialize'
   | 'router.transformer.deserialize';
 
@@ -127,7 +128,7 @@ function createRouter(names: HookName, { of }: Switch) {
       .input(z.object({ name: z.string() }))
       .output(z.string())
       .query(({ input }) => input.name),
-    crash: query('/crash')
+    crash: (names === 'router.errors' ? query('/crash').errors(of(({ shape }) => shape)) : query('/crash'))
       .output(z.string())
       .query(() => fail()),
     text: query('/text', { produces: { 'text/plain': wrap('meta.produces', (text: string) => text) } }).query(
@@ -416,6 +417,7 @@ const hooks: Record<HookName, Hook> = {
     without: { [never]: 'A route has no deadline.' },
   },
   'router.errorFormatter': {},
+  'router.errors': {},
   'router.transformer.serialize': { fails: { ...trpc, ...sockets, lines: 'cut' } },
   // As in tRPC, an input that cannot be deserialized is the client's error.
   'router.transformer.deserialize': {

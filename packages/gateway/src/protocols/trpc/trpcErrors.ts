@@ -1,5 +1,6 @@
 import { getErrorShape, TRPCError, type TRPCErrorShape } from '@trpc/server';
 import { getHTTPStatusCode } from '@trpc/server/http';
+import { requireSync } from '../../http/hooks.ts';
 import { type Header, OutgoingResponse, utf8Length } from '../../http/response.ts';
 import type { ReportError } from '../../calls/reportError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
@@ -59,7 +60,10 @@ export class TrpcErrors {
     // As if its procedure declared it.
     if (isMappedDeclared(error))
       config = { ...config, errorFormatter: ({ shape }) => declaredShape(error, shape) as never };
-    const shape = getErrorShape({ config, ...options }) as TRPCErrorShape;
+    const shape = requireSync(
+      getErrorShape({ config, ...options }) as TRPCErrorShape,
+      'A formatter in .errors()',
+    );
     // A formatter of `.errors()` has run before, with tRPC's own shape.
     return this.#options.isMasked && isFormatted(error) ? maskedShape(shape, error) : shape;
   }
