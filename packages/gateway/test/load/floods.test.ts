@@ -9,9 +9,9 @@ import { startPetsUnderLoad } from './petsUnderLoad.ts';
 
 const adapter = adapterOfRun();
 /** Bun runs beside the first adapter, from Node: Vitest on Bun cannot start processes. */
-const bun = adapter === 'node' ? [] : runtimesToTest('bun');
+const bun = adapter === 'uws' ? runtimesToTest('bun') : [];
 const servers: readonly (readonly [adapter: Adapter, executable: string])[] = [
-  [adapter, process.execPath],
+  ...(adapter === 'fetch' ? [] : [[adapter, process.execPath] as const]),
   ...bun.map(({ executable }) => ['bun', executable] as const),
 ];
 

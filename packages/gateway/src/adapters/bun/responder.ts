@@ -10,6 +10,7 @@ import {
   busyResponse,
   defaultRejection,
   internalErrorResponse,
+  stoppingResponse,
   targetTooLong,
 } from '../server/rejections.ts';
 import { headRejections, isValidHost, type RequestLimits } from '../server/request.ts';
@@ -43,6 +44,8 @@ export class BunResponder {
   readonly #maxConnections: number;
   #server: NativeServer | undefined;
   #isDraining = false;
+  /** Whether the deadline of the stop has passed: a call that began now would be cut. */
+  #isExpired = false;
   /** Number of requests and closed WebSockets whose calls are running, also if their client has disconnected. */
   #running = 0;
   /** Requests whose response was not ready at once, since the last call of `#keepWaiting`. */
@@ -69,6 +72,7 @@ export class BunResponder {
 
   /** Called at the deadline of the stop. @returns whether a stream has a last event to send */
   expire(): boolean {
+    this.#isExpired = true;
     let isExpiring = false;
     for (const stream of this.#streams) {
       if (!stream.expire) continue;
@@ -89,6 +93,7 @@ export class BunResponder {
   receive(native: Request, server: NativeServer): Outcome {
     this.#server = server;
     const request = new BunRequest(native, server, this.#limits);
+    if (this.#isExpired) return this.#respond(request, stoppingResponse, true);
     if (!turn.spend()) return this.#receive(request, server);
     // While a response is pending, Bun closes a connection that has pipelined another request.
     request.keep();

@@ -32,7 +32,7 @@ export const busyResponse: HttpResponse = unavailableResponse(
   'Too many connections are open. Try again later.',
 );
 
-/** Response to a WebSocket upgrade while the server is stopping, on a connection that was already open. */
+/** Response on a connection that was already open: to a WebSocket upgrade while the server is stopping, to any request after its deadline. */
 export const stoppingResponse: HttpResponse = unavailableResponse('The server is stopping.');
 
 /** Sent instead of a large response while too many bytes wait for clients that do not read. */

@@ -44,6 +44,8 @@ export abstract class Responder<Request extends ServerRequest, Head> {
    */
   inFlight = 0;
   protected isDraining = false;
+  /** Whether the deadline of the stop has passed: a call that began now would be cut. */
+  #isExpired = false;
   /** Bodies that are being streamed. */
   readonly #streams = new Set<BodyStream>();
   readonly #service: Service;
@@ -107,6 +109,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
 
   /** Called at the deadline of the stop. @returns whether a stream has a last event to send */
   expire(): boolean {
+    this.#isExpired = true;
     let isExpiring = false;
     for (const stream of this.#streams) {
       if (!stream.expire) continue;
@@ -120,7 +123,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   receive(request: Request): void {
     const isLate = turn.spend() || request.isBehind;
     const action = isLate ? this.onLate(request) : 'handle';
-    if (action === 'close') return request.controlBody('close');
+    if (action === 'close' || this.#isExpired) return request.controlBody('close');
     const isDelayed = action === 'delay';
     if (!isDelayed && (request.bodyLength === 0 || !request.hasSmallBody)) return this.#handle(request);
     this.inFlight += 1;

@@ -287,6 +287,32 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await closed;
     });
 
+    it('after the deadline, while the last event of a stream is sent, a request on an open connection does not run', async () => {
+      const expired = Promise.withResolvers<void>();
+      const last = Promise.withResolvers<void>();
+      const stream = (async function* () {
+        yield new Uint8Array([97]);
+        await last.promise;
+      })();
+      const paths: string[] = [];
+      const listening = await listen(({ path }) => {
+        paths.push(path);
+        return ok(path === '/stream' ? Object.assign(stream, { expire: expired.resolve }) : 'x');
+      });
+      const [streaming, kept] = [await dial(listening), await dial(listening)];
+      streaming.socket.write(get('/stream'));
+      await until(() => expect(streaming.text()).toMatch(/\r\n\r\n1\r\na/));
+      kept.socket.write(get('/before'));
+      await until(() => expect(kept.text()).toMatch(/\r\n\r\nx$/));
+      const closes = listening.close({ deadlineMs: 20, graceMs: 0 });
+      await expired.promise;
+      kept.socket.write(get('/after'));
+      await kept.closed;
+      last.resolve();
+      expect(await closes).toBe(1);
+      expect(paths).toEqual(['/stream', '/before']);
+    });
+
     it('close resolves even if nothing else keeps the process alive', async () => {
       const script = `
         import { serve } from '${new URL(source, import.meta.url).href}';
