@@ -371,7 +371,7 @@ function createProtocols<Router extends AnyTRPCRouter, Identity>(
     keepAlive: options.sockets?.keepAlive,
     // A credential of the first scheme decides. That of another one may be replaced by connection parameters.
     awaitsParameters: (request) => schemes[0]?.read(request, request) === undefined && schemes.length > 0,
-    starts: new SubscriptionStarts(service.limits.maxInFlight),
+    starts: new SubscriptionStarts(service.limits),
     recorder,
   });
   return {

@@ -112,7 +112,7 @@ export class Deadlines {
 }
 
 /** The longest delay of `setTimeout`, in milliseconds. A longer one would fire immediately. */
-const longestTimer = 2 ** 31 - 1;
+export const longestTimer = 2 ** 31 - 1;
 
 function timedOut({ clientTimeout, deadline, timeoutMs }: CallContext, defaultTimeoutMs: number): LimitError {
   const limit =

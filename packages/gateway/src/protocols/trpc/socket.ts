@@ -10,7 +10,6 @@ import { LimitError } from '../../procedures/limitError.ts';
 import type { Procedure } from '../../procedures/procedures.ts';
 import { codeOf, errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import type { SocketSettings } from './options.ts';
-import type { WaitingSubscription } from './subscriptionStarts.ts';
 import { encodeError, genericErrorShape } from './trpcErrors.ts';
 
 /** The properties of a call that an error message has; `noCall` for an error outside of a call. */
@@ -41,6 +40,12 @@ export interface OpenCall extends CallInfo, CallContext {
   runningIndex: number | undefined;
   readonly trace: TraceIds | undefined;
   whenEnded(): Promise<void>;
+}
+
+/** A subscription from the message that starts it until its iterator is closed. */
+interface OpenSubscription extends OpenCall {
+  /** Lets another one start instead, if it is starting. */
+  endStart(): void;
 }
 
 /** Number of unsent bytes above which subscriptions pause. */
@@ -79,7 +84,7 @@ export class Socket {
    */
   readonly running: OpenCall[] = [];
   /** Subscriptions by id, from the message that starts them until their iterators are closed. */
-  readonly subscriptions = new Map<string | number, OpenCall & WaitingSubscription>();
+  readonly subscriptions = new Map<string | number, OpenSubscription>();
   readonly context: RequestContext;
   readonly settings: SocketSettings;
   protected readonly peer: WebSocketPeer;

@@ -90,12 +90,28 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
    * this returns. It never throws.
    */
   start(): void {
-    if (this.type === 'subscription') this.#socket.settings.starts.add(this);
-    else this.startNow();
+    if (this.type === 'subscription' && !this.#isRejected)
+      this.#socket.settings.starts.add(this, this.#socket);
+    else this.#begin();
+  }
+
+  /** Whether it is known that the procedure will not run. */
+  get #isRejected(): boolean {
+    const rejection = this.#rejection;
+    const isSettled = rejection !== undefined && !(rejection instanceof Promise);
+    return isSettled || this.procedure === undefined || this.#socket.contextError !== undefined;
   }
 
   startNow(): void {
-    this.#isStarting = this.type === 'subscription';
+    this.#isStarting = true;
+    this.#begin();
+  }
+
+  reject(error: TRPCError): void {
+    this.#start(error);
+  }
+
+  #begin(): void {
     const rejection = this.#rejection;
     if (rejection instanceof Promise) this.#wait(rejection, (settled) => this.#start(settled));
     else this.#start(rejection);
@@ -223,13 +239,13 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
   /** Ends the call, and frees its id for another subscription. */
   #release(error?: TRPCError): void {
     this.#end(error);
-    this.#endStart();
+    this.endStart();
     const { subscriptions } = this.#socket;
     // One that was rejected may have the id of another.
     if (subscriptions.get(this.id) === this) subscriptions.delete(this.id);
   }
 
-  #endStart(): void {
+  endStart(): void {
     if (!this.#isStarting) return;
     this.#isStarting = false;
     this.#socket.settings.starts.ended();
@@ -238,7 +254,7 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
   /** Streams the events of a subscription. It never rejects. */
   async #stream(output: AsyncIterable<unknown> | Observable<unknown, unknown>): Promise<void> {
     const socket = this.#socket;
-    this.#endStart();
+    this.endStart();
     let events: AsyncIterable<unknown>;
     try {
       if (!socket.isOpen) {

@@ -190,10 +190,13 @@ export class SocketConnection extends Socket implements SocketHandler {
   #startCalls(most = Infinity): void {
     for (let count = 0; !this.#isScheduled && this.#nextCall < this.#calls.length; count += 1) {
       if (count === most || (count > 0 && turn.spend())) return this.#schedule();
-      const call = this.#calls[this.#nextCall];
+      const calls = this.#calls;
+      const call = calls[this.#nextCall];
       this.#nextCall += 1;
-      if (this.#nextCall === this.#calls.length) {
-        this.#calls = [];
+      if (this.#nextCall === calls.length) {
+        // The next message reuses the memory of a short array.
+        if (calls.length === 1) calls.pop();
+        else this.#calls = [];
         this.#nextCall = 0;
       }
       call?.start();
@@ -228,8 +231,9 @@ export class SocketConnection extends Socket implements SocketHandler {
     clearTimeout(this.#keepAliveTimer);
     clearTimeout(this.#drainTimer);
     const reason = new DOMException('The client disconnected.', 'AbortError');
-    for (const call of this.subscriptions.values()) this.settings.starts.delete(call);
+    this.settings.starts.delete(this);
     for (const call of [...this.running, ...this.subscriptions.values()]) call.abort(reason);
+    for (const call of this.subscriptions.values()) call.endStart();
     this.#closing.abort();
     this.#onClosed();
     await this.idle();
@@ -362,7 +366,8 @@ export class SocketConnection extends Socket implements SocketHandler {
         const isSubscription = method === 'subscription';
         const open = isSubscription ? this.subscriptions.size : this.#calls.length - this.#nextCall;
         const charge = part === charged ? exceeded : this.#charge(part);
-        const rejection = charge ?? tooLarge ?? (open < maxCallsPerSocket ? undefined : tooManyCalls);
+        // Not the charge first: with a shared state it is a promise.
+        const rejection = tooLarge ?? (open < maxCallsPerSocket ? charge : tooManyCalls);
         const call = new SocketCall(this, id, part, index, rejection, batch);
         isAllCalls &&= call.procedure !== undefined;
         if (isSubscription && this.subscriptions.has(id)) {

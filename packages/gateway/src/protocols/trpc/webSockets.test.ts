@@ -12,6 +12,8 @@ import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import type { SocketAcceptor, SocketHandler } from '../../http/webSocket.ts';
 import { bytesOf, routerOf, socketPlan, type Served, type SocketPlan } from './testing/randomMessages.ts';
 import { bearer } from '../../auth/schemes/bearer.ts';
+import type { GatewayMeta } from '../../procedures/meta.ts';
+import { memoryState } from '../../state/memoryState.ts';
 
 /** The server's end of an in-process WebSocket. */
 interface ServerEnd {
@@ -844,36 +846,174 @@ describe('many messages at once', () => {
     await untilEnd(frames, 1001);
     expect([frames.at(-1), begun]).toEqual([{ id: 2000, result: { type: 'stopped' } }, []]);
   });
+});
 
-  it('subscriptions start in order, at most half of maxInFlight at once, and those of a closed socket never do', async () => {
+describe('subscriptions that start', () => {
+  const message = (part: object) => [Buffer.from(JSON.stringify(part)), false] as const;
+  const watch = (id: number, input = id) => call(id, 'subscription', 'watch', { input });
+  const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+
+  /** Opens two sockets of a gateway whose subscriptions start when `release` is called, those of input 0 at once. */
+  async function openTwo(options: Options) {
     const started: number[] = [];
-    const release: (() => void)[] = [];
-    const slow = t.router({
-      watch: t.procedure.input(Number).subscription(async ({ input }) => {
+    const releases: (() => void)[] = [];
+    const meta = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+    const router = meta.router({
+      watch: meta.procedure
+        .meta({ deadlineMs: 60_000 })
+        .input(Number)
+        .subscription(async ({ input }) => {
+          started.push(input);
+          if (input > 0) await new Promise<void>((resolve) => releases.push(resolve));
+          return (async function* () {})();
+        }),
+      immediate: meta.procedure.input(Number).subscription(({ input }) => {
         started.push(input);
-        await new Promise<void>((resolve) => release.push(resolve));
-        return (async function* () {})();
+        return observable(() => {});
       }),
     });
-    const service = { maxInFlight: 4 };
-    const { callsInFlight, frames, handler, openAnother } = await open(slow, service);
-    const other = await openAnother();
-    const watch = (id: number) => call(id, 'subscription', 'watch', { input: id });
-    handler.message(...message([1, 2, 3, 4].map(watch)));
-    other.message(...message([11, 12].map(watch)));
+    const socket = await open(router, options);
+    const release = async () => {
+      releases.shift()?.();
+      await quiet();
+    };
+    return { ...socket, other: await socket.openAnother(), release, started };
+  }
+
+  it('at most half of maxInFlight start at once, the sockets in turn and those of a socket in order', async () => {
+    const { callsInFlight, frames, handler, other, release, started } = await openTwo({ maxInFlight: 4 });
+    handler.message(...message(range(1, 5).map((id) => watch(id))));
+    other.message(...message([11, 12].map((id) => watch(id))));
     await quiet();
     expect([started, callsInFlight()]).toEqual([[1, 2], 2]);
-    release.shift()?.();
-    await quiet();
-    expect(started).toEqual([1, 2, 3]);
-    void other.closed();
-    while (release.length > 0) {
-      release.shift()?.();
+    for (const expected of [3, 11, 4, 12, 5]) {
       // oxlint-disable-next-line no-await-in-loop -- each starts the next one
-      await quiet();
+      await release();
+      expect(started.at(-1)).toBe(expected);
     }
-    expect(started).toEqual([1, 2, 3, 4]);
-    expect(frames.filter((frame) => JSON.stringify(frame).includes('stopped'))).toHaveLength(4);
+    await release();
+    await release();
+    await vi.waitFor(() =>
+      expect(frames.filter((frame) => JSON.stringify(frame).includes('stopped'))).toHaveLength(7),
+    );
+  });
+
+  it('a socket that closes frees the places of its subscriptions, and those of it that wait never start', async () => {
+    const { handler, other, started } = await openTwo({ maxInFlight: 4 });
+    handler.message(...message(range(1, 4).map((id) => watch(id))));
+    other.message(...message(range(11, 14).map((id) => watch(id))));
+    await quiet();
+    expect(started).toEqual([1, 2]);
+    void handler.closed();
+    await quiet();
+    expect(started).toEqual([1, 2, 11, 12]);
+  });
+
+  it('a late result of a closed socket frees no place again', async () => {
+    const { handler, other, release, started } = await openTwo({ maxInFlight: 8 });
+    handler.message(...message(range(1, 4).map((id) => watch(id))));
+    other.message(...message(range(11, 18).map((id) => watch(id))));
+    await quiet();
+    void handler.closed();
+    await quiet();
+    for (const _ of range(1, 4)) await release(); // oxlint-disable-line no-await-in-loop -- in order
+    expect(started).toEqual([1, 2, 3, 4, 11, 12, 13, 14]);
+  });
+
+  it('a subscription that is rejected, or of an unknown procedure, is answered while others wait to start, and takes no place', async () => {
+    const { frames, handler, started } = await openTwo({ maxInFlight: 2, maxBodyBytes: 1000 });
+    handler.message(...message([watch(1), watch(2)]));
+    for (const id of [3, 4]) {
+      handler.message(...message(call(id, 'subscription', 'none')));
+      handler.message(...message(call(id + 10, 'subscription', 'watch', { input: 'x'.repeat(1000) })));
+    }
+    handler.message(...message(watch(5)));
+    await quiet();
+    expect(started).toEqual([1]);
+    expect(frames).toMatchObject([
+      { id: 3, error: { data: { code: 'NOT_FOUND' } } },
+      { id: 13, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } },
+      { id: 4, error: { data: { code: 'NOT_FOUND' } } },
+      { id: 14, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } },
+    ]);
+  });
+
+  it.each(['a rate limit in memory', 'a rate limit of a shared state'])(
+    'the subscription beside 5,000 of a socket gets TOO_MANY_REQUESTS while these wait to start, with %s',
+    async (kind) => {
+      const isShared = kind.includes('shared');
+      const { take, ...rest } = memoryState();
+      const state = isShared
+        ? { ...rest, take: async (...args: Parameters<typeof take>) => take(...args) }
+        : memoryState();
+      const rateLimit = { calls: 100_000, windowSeconds: 10 };
+      const { frames, handler } = await openTwo({ maxInFlight: 2, rateLimit, state });
+      handler.message(...message(range(1, 5001).map((id) => watch(id))));
+      await vi.waitFor(() =>
+        expect(frames).toMatchObject([{ id: 5001, error: { data: { code: 'TOO_MANY_REQUESTS' } } }]),
+      );
+    },
+  );
+
+  it('a message that is larger than maxBodyBytes is rejected also with a rate limit of a shared state', async () => {
+    const { take, ...rest } = memoryState();
+    const state = { ...rest, take: async (...args: Parameters<typeof take>) => take(...args) };
+    const rateLimit = { calls: 100, windowSeconds: 10 };
+    const { frames, handler, started } = await openTwo({ maxBodyBytes: 100, rateLimit, state });
+    handler.message(
+      ...message([watch(1), call(2, 'subscription', 'watch', { input: 0, x: 'x'.repeat(100) })]),
+    );
+    await vi.waitFor(() => expect(frames).toHaveLength(2));
+    expect(frames).toMatchObject(
+      [1, 2].map((id) => ({ id, error: { data: { code: 'PAYLOAD_TOO_LARGE' } } })),
+    );
+    expect(started).toEqual([]);
+  });
+
+  it('a subscription that has waited for callTimeoutMs gets SERVICE_UNAVAILABLE, and the place stays with the one that starts', async () => {
+    const { frames, handler, records, release, started } = await openTwo({
+      maxInFlight: 2,
+      callTimeoutMs: 50,
+    });
+    handler.message(...message([watch(1), watch(2), watch(3)]));
+    await vi.waitFor(() => expect(frames).toHaveLength(2));
+    const error = {
+      message:
+        'The subscription did not start within 50 ms (callTimeoutMs), since too many others are starting. Subscribe again.',
+      data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503 },
+    };
+    expect(frames).toMatchObject([2, 3].map((id) => ({ id, error })));
+    expect(records.slice(1)).toMatchObject(
+      [2, 3].map(() => ({ status: 503, limit: 'queue-time', error: undefined })),
+    );
+    handler.message(...message([watch(2), watch(4)]));
+    await quiet();
+    expect(started).toEqual([1]);
+    await release();
+    expect(started).toEqual([1, 2]);
+  });
+
+  it('subscriptions that wait start within the budget of a turn of the event loop', async () => {
+    const { handler, release, started } = await openTwo({ maxInFlight: 2 });
+    handler.message(...message(watch(1)));
+    handler.message(
+      ...message(range(2, 3000).map((id) => call(id, 'subscription', 'immediate', { input: id }))),
+    );
+    await vi.waitFor(() => expect(handler.inFlight).toBe(1));
+    await quiet();
+    const mostInTurn = new Promise<number>((resolve) => {
+      let before = started.length;
+      let most = 0;
+      const look = () => {
+        most = Math.max(most, started.length - before);
+        before = started.length;
+        if (before < 3000) setImmediate(look);
+        else resolve(most);
+      };
+      look();
+    });
+    await release();
+    expect(await mostInTurn).toBeLessThanOrEqual(1001);
   });
 });
 
