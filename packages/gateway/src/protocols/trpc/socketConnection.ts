@@ -392,9 +392,8 @@ export class SocketConnection extends Socket implements SocketHandler {
     const { transformer } = this.settings.config;
     try {
       const decoded = decode(message);
-      return (Array.isArray(decoded) ? decoded : [decoded]).map((part) =>
-        parseTRPCMessage(part, transformer),
-      );
+      if (!Array.isArray(decoded)) return [parseTRPCMessage(decoded, transformer)];
+      return decoded.map((part) => parseTRPCMessage(part, transformer));
     } catch (cause) {
       // As in tRPC's handler, `onError` is not called.
       this.sendShape(
