@@ -938,6 +938,21 @@ describe('subscriptions that start', () => {
     ]);
   });
 
+  it('a subscription of a socket whose context fails gets its error while others wait to start', async () => {
+    let contexts = 0;
+    const createContext = async () => {
+      contexts += 1;
+      if (contexts === 3) throw new TRPCError({ code: 'CONFLICT' });
+      return {};
+    };
+    const { frames, handler, openAnother } = await openTwo({ maxInFlight: 2, createContext });
+    handler.message(...message([watch(1), watch(2)]));
+    const broken = await openAnother();
+    broken.message(...message(watch(3)));
+    await quiet();
+    expect(frames).toMatchObject([null, 3].map((id) => ({ id, error: { data: { code: 'CONFLICT' } } })));
+  });
+
   it.each(['a rate limit in memory', 'a rate limit of a shared state'])(
     'the subscription beside 5,000 of a socket gets TOO_MANY_REQUESTS while these wait to start, with %s',
     async (kind) => {
