@@ -69,6 +69,16 @@ export const tooManyCalls = new LimitError('socket-calls', {
   message: `${maxCallsPerSocket} calls or subscriptions are open on this WebSocket, which is the limit. End some of them, or open another WebSocket.`,
 });
 
+/**
+ * Returns the error of a subscription whose input, with those of the open ones, is larger than a message may be: then the
+ * client could not send them again after a reconnect, which it does in one message.
+ */
+export const tooManySubscriptionBytes = (most: number): LimitError =>
+  new LimitError('socket-calls', {
+    code: 'TOO_MANY_REQUESTS',
+    message: `The open subscriptions of this WebSocket have inputs of more than ${most} bytes together, which is the limit. End some of them, or open another WebSocket.`,
+  });
+
 /** One WebSocket: its running calls, and the frames that it sends, in the format of tRPC's handler (@trpc/server 11.25). */
 export class Socket {
   isOpen = true;
@@ -85,6 +95,8 @@ export class Socket {
   readonly running: OpenCall[] = [];
   /** Subscriptions by id, from the message that starts them until their iterators are closed. */
   readonly subscriptions = new Map<string | number, OpenSubscription>();
+  /** Bytes of the messages that started `subscriptions`, which keep their inputs. */
+  subscriptionBytes = 0;
   readonly context: RequestContext;
   readonly settings: SocketSettings;
   protected readonly peer: WebSocketPeer;

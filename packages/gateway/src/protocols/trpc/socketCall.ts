@@ -32,6 +32,8 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
   readonly batch: CallInfo['batch'];
   readonly startedAt = performance.now();
   runningIndex: number | undefined = undefined;
+  /** Of an open subscription, the bytes of its part of the message. */
+  inputBytes = 0;
   readonly #socket: Socket;
   /** The index of the call in its message. */
   readonly #index: number;
@@ -242,7 +244,9 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
     this.endStart();
     const { subscriptions } = this.#socket;
     // One that was rejected may have the id of another.
-    if (subscriptions.get(this.id) === this) subscriptions.delete(this.id);
+    if (subscriptions.get(this.id) !== this) return;
+    subscriptions.delete(this.id);
+    this.#socket.subscriptionBytes -= this.inputBytes;
   }
 
   endStart(): void {

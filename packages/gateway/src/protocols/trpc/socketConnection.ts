@@ -13,7 +13,15 @@ import { ResponseControls } from '../../http/response.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { maxMessageBytesOf, type SocketSettings } from './options.ts';
 import { withParameters } from './trpcRequest.ts';
-import { maxCallsPerSocket, maxUnsentBytes, noCall, Socket, tooManyCalls, type CallInfo } from './socket.ts';
+import {
+  maxCallsPerSocket,
+  maxUnsentBytes,
+  noCall,
+  Socket,
+  tooManyCalls,
+  tooManySubscriptionBytes,
+  type CallInfo,
+} from './socket.ts';
 import { SocketCall } from './socketCall.ts';
 
 /** Whether the first message of a socket is its connection parameters: its URL has `connectionParams=1`, as in tRPC. */
@@ -366,16 +374,21 @@ export class SocketConnection extends Socket implements SocketHandler {
         const isSubscription = method === 'subscription';
         const open = isSubscription ? this.subscriptions.size : this.#calls.length - this.#nextCall;
         const charge = part === charged ? exceeded : this.#charge(part);
+        const bytes = isSubscription ? Math.floor(message.data.byteLength / (parts?.length ?? 1)) : 0;
+        const full = this.#fullError(open, bytes);
         // Not the charge first: with a shared state it is a promise.
-        const rejection = tooLarge ?? (open < maxCallsPerSocket ? charge : tooManyCalls);
-        const call = new SocketCall(this, id, part, index, rejection, batch);
+        const call = new SocketCall(this, id, part, index, tooLarge ?? full ?? charge, batch);
         isAllCalls &&= call.procedure !== undefined;
         if (isSubscription && this.subscriptions.has(id)) {
           this.#rejectPart(call, new TRPCError({ code: 'BAD_REQUEST', message: `Duplicate id ${id}` }));
           continue;
         }
         // Registered before it starts, so that a later message, even of the same batch, can stop it.
-        if (isSubscription && open < maxCallsPerSocket) this.subscriptions.set(id, call);
+        if (isSubscription && !full) {
+          this.subscriptions.set(id, call);
+          this.subscriptionBytes += bytes;
+          call.inputBytes = bytes;
+        }
         this.#calls.push(call);
       }
     }
@@ -385,6 +398,18 @@ export class SocketConnection extends Socket implements SocketHandler {
       const close = (error: TRPCError | undefined) => error && this.close(1013, 'Try again later.');
       this.#calls.push({ start: () => void mapMaybePromise(exceeded, close) });
     }
+  }
+
+  /**
+   * Returns the error of a call for which the socket has no room.
+   * @param open the number of open calls of its kind
+   * @param bytes the size of the input of a subscription, which is kept; 0 for other calls
+   */
+  #fullError(open: number, bytes: number): LimitError | undefined {
+    if (open >= maxCallsPerSocket) return tooManyCalls;
+    if (bytes === 0) return undefined;
+    const most = maxMessageBytesOf(this.settings.limits);
+    return this.subscriptionBytes + bytes > most ? tooManySubscriptionBytes(most) : undefined;
   }
 
   /** Parses a message. For a malformed one, sends an error and returns `undefined`. */

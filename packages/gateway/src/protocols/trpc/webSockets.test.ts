@@ -260,7 +260,7 @@ type Options = Partial<Parameters<typeof createGateway>[0]>;
 const t = initTRPC.create({ isDev: false });
 
 /** Opens a socket of a gateway, and records its frames, request records and close codes. */
-async function open(router: AnyTRPCRouter, options: Options = {}) {
+async function open(router: AnyTRPCRouter, options: Options = {}, target = '/trpc') {
   const frames: unknown[] = [];
   const records: RequestRecord[] = [];
   const closes: unknown[] = [];
@@ -273,7 +273,7 @@ async function open(router: AnyTRPCRouter, options: Options = {}) {
   });
   const reading: ('paused' | 'resumed')[] = [];
   const openAnother = async () => {
-    const accept = (await upgrade(request())) as SocketAcceptor;
+    const accept = (await upgrade(request(target))) as SocketAcceptor;
     return accept({
       bufferedBytes: 0,
       send: (frame) =>
@@ -829,6 +829,47 @@ describe('many messages at once', () => {
     expect(records.at(-2)).toMatchObject({ status: 429, limit: 'messages' });
   });
 
+  it('a socket whose messages have waited many times stays open', async () => {
+    const { closes, frames, handler } = await open(router, { maxBodyBytes: 32_768 });
+    // In all more than the 64 KiB that may wait at a time.
+    for (let round = 1; round <= 3; round += 1) {
+      for (const id of range(1000)) handler.message(...message(query(id)));
+      // oxlint-disable-next-line no-await-in-loop -- one burst after the other
+      await untilEnd(frames, 1000 * round);
+    }
+    expect(closes).toEqual([]);
+  });
+
+  it('a message that arrives in a later turn is answered after those that still wait', async () => {
+    const { frames, handler } = await open(router);
+    for (const id of range(3000)) handler.message(...message(query(id)));
+    await new Promise(setImmediate);
+    expect(frames.length).toBeLessThan(3000);
+    handler.message(...message(query(3001)));
+    await untilEnd(frames, 3001);
+    expect(idsOf(frames)).toEqual(range(3001));
+  });
+
+  it('connection parameters of more than 64 KiB close the socket with 1009, those of 64 KiB do not', async () => {
+    const authenticated = { authentication: [bearer({ verify: () => ({}) })] };
+    const parameters = (bytes: number) => {
+      const frame = (padding: string) =>
+        JSON.stringify({ method: 'connectionParams', data: { authorization: 'Bearer a', padding } });
+      return Buffer.from(frame('x'.repeat(bytes - frame('').length)));
+    };
+    for (const [bytes, expected] of [
+      [65_536, []],
+      [65_537, [[1009, 'The connection parameters are larger than 65536 bytes.']]],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one socket after the other
+      const { closes, handler } = await open(router, authenticated, '/trpc?connectionParams=1');
+      handler.message(parameters(bytes), false);
+      // oxlint-disable-next-line no-await-in-loop -- one socket after the other
+      await quiet();
+      expect(closes).toEqual(expected);
+    }
+  });
+
   it('a message stops a subscription that an earlier message of the same turn starts, although both wait', async () => {
     const begun: number[] = [];
     const { frames, handler } = await open(
@@ -896,6 +937,39 @@ describe('subscriptions that start', () => {
     await vi.waitFor(() =>
       expect(frames.filter((frame) => JSON.stringify(frame).includes('stopped'))).toHaveLength(7),
     );
+  });
+
+  it('the open subscriptions of a socket have inputs of at most twice maxBodyBytes together', async () => {
+    const { closes, frames, send } = await open(
+      t.router({
+        watch: t.procedure.input(String).subscription(async function* ({ signal }) {
+          yield 1;
+          await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+        }),
+      }),
+      { maxBodyBytes: 65_536 },
+    );
+    const large = (id: number) => call(id, 'subscription', 'watch', { input: 'x'.repeat(40_000) });
+    const full = {
+      error: {
+        code: -32_029,
+        data: { code: 'TOO_MANY_REQUESTS', httpStatus: 429, path: 'watch' },
+        message:
+          'The open subscriptions of this WebSocket have inputs of more than 131072 bytes together, which is the limit. End some of them, or open another WebSocket.',
+      },
+    };
+    for (const id of [1, 2, 3]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await send(large(id));
+    }
+    frames.length = 0;
+    await send(large(4));
+    expect(frames).toMatchObject([{ id: 4, ...full }]);
+    await send({ id: 2, method: 'subscription.stop' }, large(5));
+    await vi.waitFor(() => expect(frames).toContainEqual({ id: 2, result: { type: 'stopped' } }));
+    await send(large(6));
+    expect(frames).toContainEqual({ id: 6, result: { type: 'started' } });
+    expect(closes).toEqual([]);
   });
 
   it('a socket that closes frees the places of its subscriptions, and those of it that wait never start', async () => {
