@@ -27,7 +27,7 @@ import { clientTimeoutPolicy, type RequestPolicy, type RequestContext } from './
 import { addRoute, metadataRoute, readRoutes } from './calls/routes.ts';
 import { allScopes, scopesPolicy } from './auth/scopes.ts';
 import { securityHeadersPolicy } from './policies/securityHeaders.ts';
-import { createSameSite, createSocketOrigins, toolOriginPolicy } from './auth/origins.ts';
+import { createCredentialOrigins, createSocketOrigins, toolOriginPolicy } from './auth/origins.ts';
 import { failureOf } from './procedures/execute.ts';
 import { readProcedures, type ServedProcedure } from './procedures/procedures.ts';
 import { warnOfUnservedTools } from './protocols/mcpEndpoint.ts';
@@ -260,15 +260,18 @@ function createPolicies<Router extends AnyTRPCRouter, Identity>(
   const failedAttempts =
     options.failedAttempts && createFailedAttempts(options.failedAttempts, clientAddress, options.state);
   const rateLimit = options.rateLimit && createRateLimit(options.rateLimit, clientAddress, options.state);
-  const isSameSite = createSameSite(options.cors?.credentials ? options.cors.origins : [], ownOrigin);
+  const allowsCredentials = createCredentialOrigins(
+    options.cors?.credentials ? options.cors.origins : [],
+    ownOrigin,
+  );
 
   // After them, each call takes a place in `calls` and gets a deadline and a span.
   const own: readonly RequestPolicy<Identity>[] = [
     ...(options.mcp ? [toolOriginPolicy(options.cors?.origins ?? [], ownOrigin)] : []),
     calls,
     isProtected
-      ? authenticationPolicy({ schemes, isSameSite, calls, failedAttempts })
-      : crossSitePolicy(isSameSite),
+      ? authenticationPolicy({ schemes, allowsCredentials, calls, failedAttempts })
+      : crossSitePolicy(allowsCredentials),
     ...(scopes.length > 0 ? [scopesPolicy] : []),
     ...(rateLimit ? [rateLimit] : []),
     clientTimeoutPolicy,

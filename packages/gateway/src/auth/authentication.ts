@@ -6,15 +6,15 @@ import { collect, GatewayError } from '../http/gatewayError.ts';
 import type { Calls } from '../calls/calls.ts';
 import { policyError } from '../calls/policy.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
-import { canChangeState, crossSiteError } from './crossSite.ts';
-import { passesOriginCheck, type OriginCheck } from './origins.ts';
+import { crossSiteError } from './crossSite.ts';
+import { passesOriginCheck, safeMethods, type OriginCheck } from './origins.ts';
 import type { RequestPolicy, RequestContext } from '../calls/requestContext.ts';
 import type { Rejected, Scheme } from '../calls/scheme.ts';
 
 export interface AuthenticationOptions<Identity> {
   /** The schemes, in the order in which they are tried. */
   readonly schemes: readonly Scheme<Identity>[];
-  readonly isSameSite: OriginCheck;
+  readonly allowsCredentials: OriginCheck;
   readonly calls: Calls;
   readonly failedAttempts: FailedAttempts | undefined;
 }
@@ -83,7 +83,7 @@ export function allowInexactHeaders(schemes: readonly Scheme[]): void {
  */
 export function authenticationPolicy<Identity>({
   schemes,
-  isSameSite,
+  allowsCredentials,
   calls,
   failedAttempts,
 }: AuthenticationOptions<Identity>): RequestPolicy<Identity> {
@@ -112,7 +112,7 @@ export function authenticationPolicy<Identity>({
   ): MaybePromise<TRPCError | undefined> {
     const { request } = context;
     const key = prefix + credential;
-    if (scheme.isAmbient && canChangeState(context) && !passesOriginCheck(isSameSite, context)) {
+    if (scheme.isAmbient && canChangeState(context) && !passesOriginCheck(allowsCredentials, context)) {
       return reject(context, { error: crossSiteError });
     }
     if (failedAttempts?.isKnown(key)) return decide(undefined);
@@ -159,6 +159,10 @@ export function authenticationPolicy<Identity>({
     },
   };
 }
+
+/** Whether a request can change state. A WebSocket can, despite its method `GET`. */
+const canChangeState = ({ kind, request, target }: RequestContext): boolean =>
+  kind === 'socket' || !safeMethods.has(request.method) || target.isUnsafe === true;
 
 /**
  * Creates the failure with the challenges of all schemes (RFC 9110 §11.6.1).

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
-import type { RequestContext, RequestPolicy } from '../calls/requestContext.ts';
+import type { RequestPolicy } from '../calls/requestContext.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { passesOriginCheck, safeMethods, type OriginCheck } from './origins.ts';
+import { passesOriginCheck, type OriginCheck } from './origins.ts';
 
 /** The error for a request that a page of another site sent with a credential that the browser added. */
 export const crossSiteError = new TRPCError({
@@ -10,31 +10,29 @@ export const crossSiteError = new TRPCError({
     "Pages of other sites are not allowed to send requests with their visitors' credentials. To allow the pages of an origin, add it to cors.origins and set cors.credentials.",
 });
 
-/** Whether a request can change state. A WebSocket can, despite its method `GET`. */
-export const canChangeState = ({ kind, request, target }: RequestContext): boolean =>
-  kind === 'socket' || !safeMethods.has(request.method) || target.isUnsafe === true;
-
 /**
  * Creates the policy of a gateway without `authentication`, whose router may check credentials in its middlewares. It
  * rejects what a page of another site can forge with them (CSRF): a request that can change state, that has a credential
- * that browsers add, and that browsers send without asking by a CORS preflight. A public operation is exempt.
+ * that browsers add, and that browsers send without a CORS preflight. A public operation is exempt, and so are pages of
+ * sibling subdomains (`same-site`), whose requests have `SameSite` cookies too. `createSocketOrigins` checks WebSockets.
  */
-export const crossSitePolicy = (isSameSite: OriginCheck): RequestPolicy => ({
+export const crossSitePolicy = (allowsCredentials: OriginCheck): RequestPolicy => ({
   admit(context) {
-    // A `GET` and a `POST` of JSON end here: the first reads no header, the second one.
-    if (!canChangeState(context) || context.target.isPublic || needsPreflight(context)) return undefined;
-    if (!hasAmbientCredential(context.request) || passesOriginCheck(isSameSite, context)) return undefined;
-    return crossSiteError;
+    const { request, target } = context;
+    // A `GET` reads no header. A `POST` of JSON reads one, which its protocol reads too.
+    if (!(request.method === 'POST' ? isSimple(request) : target.isUnsafe) || target.isPublic)
+      return undefined;
+    const isAllowed =
+      request.header('sec-fetch-site') === 'same-site' || passesOriginCheck(allowsCredentials, context);
+    // Last, since it reads all headers.
+    return isAllowed || !hasAmbientCredential(request) ? undefined : crossSiteError;
   },
 });
 
-/** Whether browsers ask by a preflight before a page of another origin sends such a request (WHATWG Fetch §4.1, §2.2.2). */
-function needsPreflight({ kind, request }: RequestContext): boolean {
-  const { method } = request;
-  if (kind === 'socket' || method === 'GET') return false;
-  if (method !== 'POST') return true;
+/** Whether browsers let a page of another origin send a `POST` without a preflight (WHATWG Fetch §2.2.2, §4.1). */
+function isSimple(request: HttpRequest): boolean {
   const type = request.header('content-type');
-  return type !== undefined && !isFormType(type);
+  return type === undefined || (type !== 'application/json' && isFormType(type));
 }
 
 /** Whether pages may send a media type without a preflight: those of HTML forms. */
@@ -43,7 +41,7 @@ export const isFormType = (type: string): boolean => formType.test(type);
 const formType =
   /^[\t\n\r ]*(?:application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)[\t\n\r ]*(?:;|$)/i;
 
-/** Whether a request has a credential that browsers add by themselves: bearer tokens and API keys are none. */
+/** Whether a request has a credential that browsers add by themselves. They do not add bearer tokens and API keys. */
 function hasAmbientCredential(request: HttpRequest): boolean {
   if (request.header('cookie') !== undefined) return true;
   if (storedPassword.test(request.header('authorization') ?? '')) return true;

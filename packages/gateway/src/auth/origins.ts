@@ -104,12 +104,12 @@ export function toolOriginPolicy(origins: Origins, publicOrigin: string | undefi
  * credential that browsers send automatically.
  *
  * It uses `Sec-Fetch-Site` (W3C Fetch Metadata), which pages cannot set, or `Origin` if that is missing. A request with
- * neither was not sent by a browser. A sibling subdomain (`same-site`) counts as another site, because it may have
+ * neither was not sent by a browser. A sibling subdomain (`same-site`) is not allowed, because it may have
  * another owner.
  * @param origins the origins whose pages may use the credentials of their visitors here
  * @param publicOrigin the server's own origin, for a proxy that changes `Host`
  */
-export function createSameSite(origins: Origins, publicOrigin: string | undefined): OriginCheck {
+export function createCredentialOrigins(origins: Origins, publicOrigin: string | undefined): OriginCheck {
   const allowsOrigin = originMatcher(origins);
   const hasOwnOrigin = createSocketOrigins(origins, publicOrigin);
   return (request) => {

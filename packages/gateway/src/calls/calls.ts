@@ -1,5 +1,5 @@
 // Hot path: every call of every protocol is started here.
-import { notify } from '../http/hooks.ts';
+import { tryHook } from '../http/hooks.ts';
 import { mapMaybePromise } from '../http/maybePromise.ts';
 import { discardStream, isBodyStream } from '../http/response.ts';
 import { execute, Failure, failureOf, type RawInputs } from '../procedures/execute.ts';
@@ -9,7 +9,7 @@ import { CallContext, type RequestPolicy, type RequestContext } from './requestC
 import { Deadlines, type OutcomeReceiver, PendingCall } from './deadlines.ts';
 import type { Limits } from './limits.ts';
 import type { ToError } from './mapError.ts';
-import { ignoreErrors, runObserved } from './telemetry.ts';
+import { runObserved } from './telemetry.ts';
 
 /**
  * Runs the calls of all protocols. It limits how many run at once, and applies deadlines and telemetry. As a policy, it
@@ -119,11 +119,12 @@ function executeObserved(
   index: number,
   context: CallContext,
 ): unknown {
-  const call = ignoreErrors(() => context.telemetry?.call(procedure.path));
+  const { telemetry } = context;
+  const call = telemetry && tryHook((each) => each.call(procedure.path), telemetry);
   if (call === undefined) return execute(procedure, ctx, inputs, index, context);
   const outcome = runObserved(call, () => execute(procedure, ctx, inputs, index, context));
   return mapMaybePromise(outcome, (settled) => {
-    notify((error) => call.end(error), settled instanceof Failure ? settled.error : undefined);
+    tryHook((error) => call.end(error), settled instanceof Failure ? settled.error : undefined);
     return settled;
   });
 }

@@ -1,6 +1,6 @@
 // Hot path: every response runs through it.
 import { performance } from '../http/eventLoop.ts';
-import { notify } from '../http/hooks.ts';
+import { tryHook } from '../http/hooks.ts';
 import {
   type HttpResponse,
   isBodyStream,
@@ -12,7 +12,6 @@ import { failureOf } from '../procedures/execute.ts';
 import { logUnexpected } from './errorLog.ts';
 import type { CallError, RequestRecord, TraceIds } from './requestRecord.ts';
 import type { FailedCalls, ProtocolName, RequestContext } from './requestContext.ts';
-import { ignoreErrors } from './telemetry.ts';
 
 /** The options of a gateway that decide where records and errors are reported. */
 interface Listeners {
@@ -82,15 +81,15 @@ export class Recorder {
     else if (typeof body === 'string') record.bytesOut = utf8Length(body);
     else if (body instanceof Uint8Array) record.bytesOut = body.byteLength;
     if (telemetry === undefined) return this.#emit(record, failedCalls);
-    const trace = ignoreErrors(() => telemetry.trace);
-    notify((ended) => telemetry.end(ended), record);
+    const trace = tryHook((each) => each.trace, telemetry);
+    tryHook((ended) => telemetry.end(ended), record);
     if (this.isComplete || error !== undefined) this.#emit({ ...record, trace }, failedCalls);
   }
 
   #emit(record: RequestRecord, failedCalls: FailedCalls = new Map()): void {
-    if (this.#listener) notify(this.#listener, record);
+    if (this.#listener) tryHook(this.#listener, record);
     else if (record.error !== undefined && this.#logged.includes(record.protocol)) {
-      notify((failed) => logUnexpected(failed, failedCalls), record);
+      tryHook((failed) => logUnexpected(failed, failedCalls), record);
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { TRPCError } from '@trpc/server';
-import { notify } from '../http/hooks.ts';
+import { tryHook } from '../http/hooks.ts';
 import type { HttpRequest } from '../http/request.ts';
 
 /** An error, as `onError` receives it. Its fields are those of `onError` in tRPC's adapters, with `request` for `req`. */
@@ -28,4 +28,4 @@ export type ReportError = (reported: ReportedError<unknown>) => void;
 export const createReportError =
   (onError: (error: ReportedError<never>) => unknown): ReportError =>
   (reported) =>
-    notify(onError, reported as ReportedError<never>);
+    void tryHook(onError, reported as ReportedError<never>);

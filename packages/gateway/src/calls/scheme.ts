@@ -79,7 +79,8 @@ export interface Scheme<Identity = unknown> {
   read(source: HeaderSource, request: HttpRequest): string | null | undefined;
   readonly verify: Verify<Identity>;
   /**
-   * Returns the scopes of an identity, synchronously. Without this function, the scheme cannot call procedures that require scopes.
+   * Returns the scopes of an identity, synchronously. Without this function, the scheme cannot call procedures that
+   * require scopes.
    */
   scopes?(this: void, identity: Identity): readonly string[];
   /**

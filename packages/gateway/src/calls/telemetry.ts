@@ -1,5 +1,5 @@
 import type { TRPCError } from '@trpc/server';
-import { ignoreRejection, requireSync } from '../http/hooks.ts';
+import { ignoreRejection, tryHook } from '../http/hooks.ts';
 import { isThenable } from '../http/maybePromise.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { RequestRecord, TraceIds } from './requestRecord.ts';
@@ -48,15 +48,6 @@ export interface CallTelemetry {
   end(error: TRPCError | undefined): void;
 }
 
-/** Runs a function of `Telemetry`, and ignores its errors, and its result if that is a promise. */
-export function ignoreErrors<Result>(run: () => Result): Result | undefined {
-  try {
-    return requireSync(run(), 'telemetry');
-  } catch {
-    return undefined;
-  }
-}
-
 /** Runs a function once, in the context of `observer` unless that fails before. Returns or throws what it does. */
 export function runObserved<Result>(observer: Pick<RequestTelemetry, 'run'>, run: () => Result): Result {
   let outcome: (() => Result) | undefined;
@@ -64,7 +55,7 @@ export function runObserved<Result>(observer: Pick<RequestTelemetry, 'run'>, run
     outcome ??= outcomeOf(run);
     return outcome();
   };
-  const returned = ignoreErrors(() => [observer.run(runOnce)]);
+  const returned = tryHook((each) => [each.run(runOnce)], observer);
   const result = runOnce();
   // An asynchronous function returns another promise.
   if (returned && returned[0] !== result && isThenable(returned[0])) ignoreRejection(returned[0]);

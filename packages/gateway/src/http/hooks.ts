@@ -1,16 +1,21 @@
 import { isThenable } from './maybePromise.ts';
 
+// The two ways to call a function of the service. Neither lets one that fails, or returns a promise that rejects, end the
+// process.
+
 /**
- * Calls a function of the service whose result is not used. What it throws, or what its promise rejects with, is ignored:
- * a log that is unavailable neither changes a response nor ends the process.
+ * Calls a function of the service whose failure must not change a response, such as a log that is unavailable.
+ * @returns its result; `undefined` if it throws or returns a promise, which is not awaited
  */
-export function notify<Value>(hook: (value: Value) => unknown, value: Value): void {
+export function tryHook<Value, Result>(hook: (value: Value) => Result, value: Value): Result | undefined {
   try {
     const returned = hook(value);
-    if (isThenable(returned)) ignoreRejection(returned);
+    if (!isThenable(returned)) return returned;
+    ignoreRejection(returned);
   } catch {
     // The hook itself failed.
   }
+  return undefined;
 }
 
 /**

@@ -3,7 +3,8 @@ import { getHTTPStatusCodeFromError } from '@trpc/server/http';
 
 /**
  * Names of the limits that a request can exceed, in the records of `onResponse`, and their statuses:
- * - `rate`, `failed-attempts`, `socket-calls`: 429. `in-flight`, `queue-time`, `waiting-sockets`: 503. All with `Retry-After`.
+ * - `rate`, `failed-attempts`: 429. `in-flight`, `queue-time`, `waiting-sockets`: 503. All with `Retry-After`.
+ * - `socket-calls`: 429, of one call on a WebSocket, whose errors have no headers.
  * - `call-timeout`: 504.
  * - `body-bytes`, `response-bytes`: 413. `url-bytes`: 414. `header-bytes`: 431. The adapter enforces the last two.
  * - `message-bytes` (413): a WebSocket message is too large. Its calls are rejected, or the adapter closes the socket.

@@ -1,5 +1,6 @@
 // Hot path: every request runs through it.
 import { TRPCError } from '@trpc/server';
+import { tryHook } from '../http/hooks.ts';
 import { mapMaybePromise, type MaybePromise } from '../http/maybePromise.ts';
 import { performance } from '../http/eventLoop.ts';
 import { type HttpRequest, requestId } from '../http/request.ts';
@@ -18,7 +19,7 @@ import type { Recorder } from '../calls/recorder.ts';
 import { RequestContext, type ProtocolName, type RequestPolicy } from '../calls/requestContext.ts';
 import { foldCase } from '../operations/pathTemplate.ts';
 import type { LoadShedding } from '../policies/loadShedding.ts';
-import { ignoreErrors, runObserved, type RequestTelemetry } from '../calls/telemetry.ts';
+import { runObserved, type RequestTelemetry } from '../calls/telemetry.ts';
 import { codeMessage, codesOf, isErrorStatus, trpcCodeOf } from '../procedures/errorCodes.ts';
 import { readableCause } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
@@ -122,7 +123,7 @@ export class RequestHandler<Identity> {
     const id = requestId(request.header('x-request-id'));
     const context = new RequestContext<Identity>(request, protocol, id, startedAt);
     if (ofService) context.data = {};
-    if (observe) context.telemetry = ignoreErrors(() => observe(context));
+    if (observe) context.telemetry = tryHook(observe, context);
     return context;
   }
 

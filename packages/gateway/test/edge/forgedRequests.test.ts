@@ -168,12 +168,18 @@ async function send(
 const foreign = {
   'another site': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
   'another site without Origin': { 'sec-fetch-site': 'cross-site' },
-  'a sibling subdomain': { 'sec-fetch-site': 'same-site', origin: 'https://blog.127.0.0.1' },
   'another site in an older browser': { origin: 'https://evil.example' },
   'a sandboxed frame': { 'sec-fetch-site': 'cross-site', origin: 'null' },
   'a sandboxed frame in an older browser': { origin: 'null' },
 } as const;
 const foreigners = Object.entries(foreign);
+/** Those of a page of the same site: `www.example.com` beside `api.example.com`. Older browsers do not tell them apart. */
+const siblings = {
+  'a sibling subdomain': { 'sec-fetch-site': 'same-site', origin: 'https://blog.127.0.0.1' },
+  'a sibling subdomain without Origin': { 'sec-fetch-site': 'same-site' },
+  'a sibling subdomain that hides its origin': { 'sec-fetch-site': 'same-site', origin: 'null' },
+} as const;
+const relatives = Object.entries(siblings);
 
 describe.each(Object.entries(forged))('%s', (_what, sent) => {
   it.each(names)(
@@ -191,13 +197,23 @@ describe.each(Object.entries(forged))('%s', (_what, sent) => {
     ['cookie()', 'a cookie'],
     ['custom()', 'a stored password'],
   ] as const)(
-    'a request by a page of another site is 403 and runs nothing: %s checks %s',
+    'a request by a page of another site or a sibling subdomain is 403 and runs nothing: %s checks %s',
     async (check, name) => {
       const server = await start(check);
-      for (const [page, headers] of foreigners) {
+      for (const [page, headers] of [...foreigners, ...relatives]) {
         expect([page, await send(server, sent, { ...headers, ...ambient[name] })]).toEqual([page, 403]);
       }
       expect(runs).toEqual([]);
+    },
+  );
+
+  it.each(names)(
+    'a request by a page of a sibling subdomain is not rejected: a middleware checks %s',
+    async (name) => {
+      const server = await start();
+      for (const [page, headers] of relatives) {
+        expect([page, await send(server, sent, { ...headers, ...ambient[name] })]).not.toEqual([page, 403]);
+      }
     },
   );
 });
@@ -231,12 +247,24 @@ describe.each(Object.entries(working))('%s', (_what, sent) => {
     expect(runs).toHaveLength(names.length + 1);
   });
 
+  it.each(relatives)(
+    'a request with a credential that a middleware checks runs for a page of %s',
+    async (_page, headers) => {
+      const server = await start();
+      for (const name of names) {
+        expect([name, await send(server, sent, { ...headers, ...ambient[name] })]).toEqual([name, 200]);
+      }
+      expect(runs).toHaveLength(names.length);
+    },
+  );
+
   it('a request with a bearer token or an API key runs, from every page', async () => {
     const server = await start();
-    for (const [, headers] of foreigners) {
+    const pages = [...foreigners, ...relatives];
+    for (const [, headers] of pages) {
       expect(await send(server, sent, { ...headers, authorization: 'Bearer x' })).toBe(200);
     }
-    expect(runs).toHaveLength(foreigners.length);
+    expect(runs).toHaveLength(pages.length);
   });
 
   it('a request with a cookie by a page of cors.origins runs only with cors.credentials', async () => {
@@ -287,14 +315,23 @@ it.each(foreigners)(
 
 it('POST of JSON runs for a page whose preflight a proxy or the framework has answered', async () => {
   const server = await start();
-  const headers = { ...foreign['a sibling subdomain'], ...ambient['a cookie'] };
+  const headers = { ...foreign['another site'], ...ambient['a cookie'] };
   const json = { type: 'application/json', body: () => '{}' };
   expect(await send(server, { path: '/trpc/none', ...json }, headers)).toBe(200);
   expect(await send(server, { path: '/v1/optional', ...json }, headers)).toBe(200);
 });
 
-it('a WebSocket with a cookie is opened for a page of cors.origins only with cors.credentials', async () => {
-  needs('WebSockets');
+describe('a WebSocket', () => {
+  const shop = { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' };
+  const origins = [shop.origin];
+  const pages: readonly [string, Record<string, string>, number][] = [
+    ['a page of cors.origins', shop, 101],
+    ['a program', {}, 101],
+    ['a page of an origin that is not in cors.origins', foreign['another site'], 403],
+    ['such a page in an older browser', foreign['another site in an older browser'], 403],
+    ['a sandboxed frame', foreign['a sandboxed frame'], 403],
+    ['a sibling subdomain that is not in cors.origins', siblings['a sibling subdomain'], 403],
+  ];
   const dial = async (server: Server, headers: Record<string, string>) => {
     const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`, { headers });
     const status = await new Promise<number>((resolve, reject) => {
@@ -305,14 +342,34 @@ it('a WebSocket with a cookie is opened for a page of cors.origins only with cor
     socket.terminate();
     return status;
   };
-  const origins = ['https://shop.example'];
-  const page = { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' };
-  const withCookie = { ...page, ...ambient['a cookie'] };
-  expect(await dial(await start('a middleware', { origins, credentials: true }), withCookie)).toBe(101);
-  expect(await dial(await start('a middleware', { origins }), withCookie)).toBe(403);
-  expect(await dial(await start('a middleware', { origins }), page)).toBe(101);
-  expect(await dial(await start(), { ...foreign['another site'], ...ambient['a cookie'] })).toBe(403);
-  expect(await dial(await start(), ambient['a cookie'])).toBe(101);
+
+  it.each(pages)(
+    'cors.origins alone decides on a WebSocket of %s if a middleware checks credentials',
+    async (_page, headers, status) => {
+      needs('WebSockets');
+      for (const cors of [{ origins }, { origins, credentials: true }]) {
+        const server = await start('a middleware', cors);
+        for (const credential of [{}, ...Object.values(ambient)]) {
+          expect(await dial(server, { ...headers, ...credential })).toBe(status);
+        }
+      }
+    },
+  );
+
+  it('without cors, no page of another origin opens a WebSocket', async () => {
+    needs('WebSockets');
+    const server = await start();
+    expect(await dial(server, { ...shop, ...ambient['a cookie'] })).toBe(403);
+    expect(await dial(server, { ...siblings['a sibling subdomain'], ...ambient['a cookie'] })).toBe(403);
+    expect(await dial(server, { origin: server.origin, ...ambient['a cookie'] })).toBe(101);
+  });
+
+  it('with cookie(), a WebSocket with the cookie is opened for a page of cors.origins only with cors.credentials', async () => {
+    needs('WebSockets');
+    const headers = { ...shop, ...ambient['a cookie'] };
+    expect(await dial(await start('cookie()', { origins, credentials: true }), headers)).toBe(101);
+    expect(await dial(await start('cookie()', { origins }), headers)).toBe(403);
+  });
 });
 
 it('the document has the 403 of POST that a page can forge, and not of others', async () => {

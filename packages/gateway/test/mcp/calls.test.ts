@@ -329,6 +329,40 @@ describe('policies', () => {
     expect(seenPaths).toEqual([['mcp', 'books.count'], ['mcp']]);
   });
 
+  it.each(revisions)(
+    'a caller whom a policy of the service rejects learns nothing, in %s',
+    async (revision) => {
+      const policy: Policy = { admit: () => new TRPCError({ code: 'FORBIDDEN', message: 'Suspended.' }) };
+      const { server } = await start({ policies: [policy] });
+      const options = { revision };
+      const replies = [
+        await send(server, 'tools/list', {}, options),
+        await send(server, 'tools/call', { name: 'books_count' }, options),
+        await call(server, 'unknown', {}, options),
+        await send(server, 'tools/call', { name: 'books_count', arguments: 1 }, options),
+        await send(server, 'tools/call', {}, options),
+        await send(server, 'unknown/method', {}, options),
+        await post(server, JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })),
+        await post(server, JSON.stringify({ jsonrpc: '1.0' })),
+        await post(server, '{'),
+      ];
+      expect(replies.map(({ status, message }) => [status, message?.error?.message])).toEqual(
+        replies.map(() => [403, 'Suspended.']),
+      );
+    },
+  );
+
+  it('a policy of the service sees the tool of a call whose arguments are invalid', async () => {
+    const seenPaths: string[][] = [];
+    const { server } = await start({
+      policies: [{ admit: ({ procedures }) => void seenPaths.push(procedures.map(({ path }) => path)) }],
+    });
+    const reply = await send(server, 'tools/call', { name: 'books_count', arguments: 1 });
+    expect(reply.message?.error?.message).toMatch('params.arguments is 1');
+    expect((await call(server, 'unknown')).message?.error?.message).toMatch('Unknown tool');
+    expect(seenPaths).toEqual([['books.count'], []]);
+  });
+
   it('an error of a policy that completes the response is a 500 of the protocol', async () => {
     const complete = () => {
       throw new Error('full');

@@ -96,8 +96,9 @@ describe.each(revisions)('a stop in %s', (revision) => {
       expect(errorOf(reply)).toEqual(stopped);
       expect(reply.message).toMatchObject({ id: 1 });
       expect(seen.aborted).toBe(1);
-      // As expected as the stop: it is no error of the service.
-      expect(records).toMatchObject([{ isStream: true, error: undefined }]);
+      // As expected as the stop: it is no error of the service, but the call failed.
+      const callErrors = [{ procedure: name, code: 'SERVICE_UNAVAILABLE' }];
+      expect(records).toMatchObject([{ isStream: true, error: undefined, callErrors }]);
     });
   });
 });

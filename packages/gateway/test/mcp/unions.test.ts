@@ -169,7 +169,7 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
     ],
     {
       type: 'object',
-      description: 'Which of its properties belong together, only the call checks.',
+      description: 'The server checks which properties belong together.',
       properties: Object.fromEntries(
         ['a', 'b'].flatMap((letter) => Array.from({ length: 5 }, (_, at) => [`${letter}${at}`, text])),
       ),

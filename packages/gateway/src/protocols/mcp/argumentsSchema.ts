@@ -5,6 +5,7 @@ import {
   innermost,
   isAlwaysAbsent,
   maxDepth,
+  membersOf,
   type Properties,
   type Schema,
   valuesOf,
@@ -45,8 +46,6 @@ export function argumentsSchema(
   };
 }
 
-const membersOf = ({ anyOf, oneOf }: Schema) => (anyOf ?? oneOf)?.filter((member) => !isAlwaysAbsent(member));
-
 /** Properties that belong together, by name. */
 type Combination = ReadonlyMap<string, { readonly schema: Schema; readonly isOptional: boolean }>;
 
@@ -66,7 +65,9 @@ function combinationsOf(schema: Schema, depth = 0): readonly Combination[] | und
   );
   let combinations: readonly Combination[] | undefined = [own];
   for (const part of allOf) combinations = combine(combinations, combinationsOf(part, depth + 1));
-  const members = membersOf(inner)?.map((member) => combinationsOf(member, depth + 1));
+  const members = membersOf(inner)
+    ?.filter((member) => !isAlwaysAbsent(member))
+    .map((member) => combinationsOf(member, depth + 1));
   if (members)
     combinations = combine(
       combinations,
@@ -101,7 +102,7 @@ function combinationsText(combinations: readonly Combination[] | undefined): str
   if (texts.size === 1) return '';
   const list = [...texts].join('; ');
   return texts.size === 0 || list.length > maxTextLength
-    ? 'Which of its properties belong together, only the call checks.'
+    ? 'The server checks which properties belong together.'
     : `Its properties are those of one of: ${list}.`;
 }
 

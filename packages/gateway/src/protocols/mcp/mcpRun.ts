@@ -59,7 +59,9 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
   #read(bytes: Uint8Array): void {
     const { context, settings } = this;
     const message = readMessage(context.request, bytes);
-    if (message instanceof OutgoingResponse) return this.finish(message);
+    if (message instanceof OutgoingResponse) {
+      return this.#admit(undefined, undefined, () => this.finish(message));
+    }
     if (message.method === 'tools/call') return this.#begin(message);
     this.#admit(message, undefined, () => this.#answer(message, () => answer(message, context, settings)));
   }
@@ -81,9 +83,9 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     const { name, arguments: args } = params;
     const tool = typeof name === 'string' ? settings.tools.get(name) : undefined;
     if (tool === undefined || !(args === undefined || isObject(args))) {
-      return this.#answer(message, () =>
-        errorResponse(200, errorCodes.invalidParams, callProblem(params, context, settings.tools), id),
-      );
+      const problem = () =>
+        errorResponse(200, errorCodes.invalidParams, callProblem(params, context, settings.tools), id);
+      return this.#admit(message, tool?.target, () => this.#answer(message, problem));
     }
     const { path, scopes, takesKey } = tool.procedure;
     this.#call = { ...message, tool, args, maxBytes: settings.limits.maxResponseBytes };
@@ -96,11 +98,14 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     });
   }
 
-  /** Runs the policies of the service, which see the tool, also if only the message names it. */
-  #admit({ id }: Message, target: Target | undefined, onAdmitted: () => void): void {
+  /**
+   * Runs the policies of the service, which see the tool, also if only the message names it. Nothing that was read is
+   * answered before: the error of an unknown tool names others.
+   */
+  #admit(message: Message | undefined, target: Target | undefined, onAdmitted: () => void): void {
     const { context, settings } = this;
     void mapMaybePromise(settings.admitMessage(context, target), (rejection) => {
-      if (rejection) this.finish(settings.reject(rejection, context, id));
+      if (rejection) this.finish(settings.reject(rejection, context, message?.id));
       else onAdmitted();
     });
   }
@@ -193,8 +198,9 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     const { context, settings } = this;
     report(settings.reportError, error, context);
     const shown = shownError(error, this.#call.tool.procedure.errors);
-    // A stop is no error of the service.
-    if (error !== stoppedError) recordError(error, shown.status, context);
+    // A stop is no error of the service, but the call has failed.
+    if (error === stoppedError) context.requestFailed(error);
+    else recordError(error, shown.status, context);
     return errorResult(shown, this.#call, context);
   }
 

@@ -1,6 +1,6 @@
 import type { AnyTRPCRouter, TRPCError } from '@trpc/server';
 import type { HTTPBaseHandlerOptions } from '@trpc/server/http';
-import { notify } from '../../http/hooks.ts';
+import { tryHook } from '../../http/hooks.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { defaultMessageBytes } from '../../http/service.ts';
@@ -43,7 +43,7 @@ export function trpcOptions<Router extends AnyTRPCRouter>(
   const report: typeof onError = (reported) => {
     const { ctx, error, input, path, req, type } = reported;
     reportError?.({ error, path, type, input, ctx, request: req });
-    if (onError) notify(onError, reported);
+    if (onError) tryHook(onError, reported);
   };
   return {
     ...trpc,

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { HttpRequest } from '../http/request.ts';
-import { createSameSite } from './origins.ts';
+import { createCredentialOrigins } from './origins.ts';
 
-const isSameSite = createSameSite(['https://shop.example'], 'https://api.example');
+const allowsCredentials = createCredentialOrigins(['https://shop.example'], 'https://api.example');
 
-const isAllowed = createSameSite((origin) => origin !== 'https://evil.example', undefined);
+const isAllowed = createCredentialOrigins((origin) => origin !== 'https://evil.example', undefined);
 
 const request = (headers: Readonly<Record<string, string>>): HttpRequest =>
   ({ header: (name: string) => ({ host: 'api.internal', ...headers })[name] }) as HttpRequest;
@@ -35,7 +35,7 @@ it.each<[headers: Readonly<Record<string, string>>, expected: boolean]>([
   [{ origin: 'https://evil.example' }, false],
   [{ origin: 'null' }, false],
 ])('a request with %j may use a credential that browsers send automatically: %s', (headers, expected) => {
-  expect(isSameSite(request(headers))).toBe(expected);
+  expect(allowsCredentials(request(headers))).toBe(expected);
 });
 
 it('a cross-site request without Origin is rejected, even if origins is a function', () => {
