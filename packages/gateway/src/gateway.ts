@@ -4,7 +4,7 @@ import { mapMaybePromise, type MaybePromise } from './http/maybePromise.ts';
 import { type RejectHttp, type Service, type Upgrade } from './http/service.ts';
 import { describedHeaders } from './openapi/describedHeaders.ts';
 import { apiErrors } from './operations/errorFormat.ts';
-import { haveSharedIds, lazyDocument, type OpenApiDocument } from './openapi/document.ts';
+import { lazyDocument, type OpenApiDocument } from './openapi/document.ts';
 import { readOperations } from './operations/operation.ts';
 import { foldCase } from './operations/pathTemplate.ts';
 import type { GatewayOptions } from './options.ts';
@@ -47,6 +47,7 @@ import { WebSockets } from './protocols/trpc/webSockets.ts';
 import { gatewayRules } from './gatewayRules.ts';
 import { collect, formatProblems, GatewayError } from './http/gatewayError.ts';
 import { requireOptions } from './http/optionRules.ts';
+import { warn } from './http/warnings.ts';
 
 /** A gateway: pass it to `serve`, `nodeHandler` or `handleUpgrades`, or call its `fetch`. */
 export interface Gateway extends Service {
@@ -214,8 +215,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
   });
   const lines = formatProblems([...problems, ...found.problems]);
   if (lines.length > 0) throw new GatewayError(lines.join('\n'));
-  // oxlint-disable-next-line no-console -- the service runs, but its document says less than it could
-  for (const warning of formatProblems(found.warnings)) console.error(warning);
+  for (const warning of formatProblems(found.warnings)) warn(warning);
   const document = lazyDocument({
     operations,
     document: options.document,
@@ -227,8 +227,7 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     limits,
     errorFormat,
   });
-  // Only the document compares their contents.
-  if (haveSharedIds(operations)) await document.value();
+  document.checkIds();
   const uploadBytes = operations.map(({ input }) => input.body?.upload?.maxBytes ?? 0);
   return {
     definitions,

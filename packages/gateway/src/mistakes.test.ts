@@ -206,6 +206,14 @@ it('createGateway rejects two procedures for which operationId returns the same 
   );
 });
 
+it('createGateway rejects an operationId that returns a promise, and ignores its rejection', async () => {
+  const procedure = t.procedure.meta({ openapi: { method: 'GET', path: '/a' } }).query(() => 1);
+  const operationId = (async () => Promise.reject(new Error('late'))) as never;
+  expect(await messageOf(create({ operationId }, { a: procedure }))).toContain(
+    'operationId of createGateway returned a promise for it; return a string, such as its path.',
+  );
+});
+
 it('createGateway rejects an operationId that returns no text', async () => {
   const procedure = t.procedure.meta({ openapi: { method: 'GET', path: '/a' } }).query(() => 1);
   expect(await messageOf(create({ operationId: () => undefined }, { a: procedure }))).toBe(

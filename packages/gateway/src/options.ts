@@ -207,9 +207,9 @@ export interface GatewayOptions<
    * `TRPCError`. Return a `TRPCError`, whose message is always sent, except that of an `INTERNAL_SERVER_ERROR` if it is
    * the message of its cause: tRPC copies that, which may be a driver's, if you give none; an error of `declareErrors`,
    * which is sent with its declared code, status and data by every procedure; or `undefined` to keep the error. It is
-   * not called for limits and rejected requests. It must be synchronous. If it throws or returns a promise, clients receive a 500 whose cause is an `AggregateError`
-   * of both. `onError` receives the original error, and so does `onResponse` if clients receive a 5xx. Default: errors
-   * are sent as they are.
+   * not called for limits and rejected requests. It must be synchronous. If it throws or returns a promise, clients
+   * receive a 500 whose cause is an `AggregateError` of both. `onError` receives the original error, and so does
+   * `onResponse` if clients receive a 5xx. Default: errors are sent as they are.
    * @example
    * mapError: ({ cause }) =>
    *   cause instanceof AppError ? new TRPCError({ code: 'NOT_FOUND', message: cause.message, cause }) : undefined

@@ -1,7 +1,10 @@
-/** Writes a line to stderr at start: the service runs, but not all of it as its author may expect. */
-export function warn(sentence: string): void {
-  // oxlint-disable-next-line no-console -- there is no request yet, so none of the hooks receives it
-  console.error(`trpc-gateway: ${sentence}`);
+/**
+ * Writes a line to stderr: the service runs, but not all of it as its author may expect.
+ * @param details such as the error that caused it
+ */
+export function warn(sentence: string, ...details: readonly unknown[]): void {
+  // oxlint-disable-next-line no-console -- it is of no request, so none of the hooks receives it
+  console.error(`trpc-gateway: ${sentence}`, ...details);
 }
 
 /** The most names in a line. */

@@ -268,6 +268,27 @@ it('with the preset, a parameter is required only if the server requires it', as
   expect(required).toEqual(['id', 'without', 'any']);
 });
 
+it('schemas with one id are compared at start without creating the document', async () => {
+  const echoOf = (path: `/${string}`, pet: z.ZodType) =>
+    t.procedure
+      .meta({ openapi: { method: 'POST', path } })
+      .input(z.object({ pet: pet.meta({ id: 'Pet' }) }))
+      .mutation(() => 1);
+  let transforms = 0;
+  const start = async (other: z.ZodType) =>
+    gatewayOf(t.router({ a: echoOf('/a', z.object({ a: z.int() })), b: echoOf('/b', other) }), {
+      document: { title: 'Pets', version: '1', transform: (same) => ((transforms += 1), same) },
+    });
+  const gateway = await start(z.object({ a: z.int() }));
+  expect(transforms).toBe(0);
+  await gateway.document();
+  expect(transforms).toBe(1);
+  await expect(start(z.object({ b: z.int() }))).rejects.toThrow(
+    'Two different schemas in the procedures "a" and "b" have the id "Pet".',
+  );
+  expect(transforms).toBe(1);
+});
+
 let count = 0;
 /** Defaults that are functions, of which each call returns another value, or does so at another time. */
 const computed: Readonly<Record<string, z.ZodType>> = {
@@ -276,6 +297,11 @@ const computed: Readonly<Record<string, z.ZodType>> = {
   day: z.string().default(() => new Date().toISOString().slice(0, 10)),
   time: z.number().default(() => Date.now()),
   text: z.string().prefault(() => Date()),
+  seconds: z.number().default(() => Math.floor(Date.now() / 1000)),
+  year: z.int().default(() => new Date().getFullYear()),
+  nested: z.object({ at: z.string() }).default(() => ({ at: new Date().toLocaleString('en-US') })),
+  hour: z.string().default('09:00'),
+  since: z.date().default(new Date(0)),
   counted: z.number().default(() => (count += 1)),
   caught: z.string().catch(() => crypto.randomUUID()),
   failing: z.string().catch(({ issues }) => issues[0]?.message ?? ''),
@@ -283,8 +309,8 @@ const computed: Readonly<Record<string, z.ZodType>> = {
 const constant: Readonly<Record<string, z.ZodType>> = {
   five: z.number().default(5),
   list: z.array(z.string()).default(() => []),
-  since: z.date().default(new Date(0)),
   object: z.object({ a: z.string() }).default({ a: 'b' }),
+  text: z.string().default('2 pets'),
   caught: z.string().catch('a'),
 };
 
@@ -302,9 +328,25 @@ it('the document has a default that is a value, and none that is computed', asyn
   expect([...document.matchAll(/"default":("[^"]*"|[^,}]*\}?)/g)].map(([, value]) => value)).toEqual([
     '5',
     '[]',
-    '"1970-01-01T00:00:00.000Z"',
     '{"a":"b"}',
+    '"2 pets"',
     '"a"',
   ]);
-  expect(Date.now()).toBeLessThan(new Date().getTime() + 1000);
+});
+
+it('a default function sees the clock as it is while the document is created', async () => {
+  const clock = globalThis.Date;
+  const expiries: number[] = [];
+  const cached = () => {
+    expect(globalThis.Date).toBe(clock);
+    expiries.push(Date.now() + 60_000);
+    return 'a';
+  };
+  const add = t.procedure
+    .meta({ openapi: { method: 'POST', path: '/add' } })
+    .input(z.object({ a: z.string().default(cached) }))
+    .mutation(() => 1);
+  const document = JSON.stringify(await (await gatewayOf(t.router({ add }))).document());
+  expect(document).toContain('"default":"a"');
+  expect(Math.max(...expiries)).toBeLessThanOrEqual(Date.now() + 60_000);
 });

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { oas31 } from 'zod-openapi';
 import type { HttpResponse } from '../http/response.ts';
 import { operationDescription } from '../operations/deprecation.ts';
@@ -49,12 +50,16 @@ export interface CreateDocumentOptions extends DocumentedService {
 
 type PathItems = Record<string, Record<string, object>>;
 
-/** Returns functions that create the OpenAPI document of a router once, on first use, and the response at its path. */
+/**
+ * Returns functions that create the OpenAPI document of a router once, on first use, and the response at its path, and
+ * that check the ids of its schemas at start.
+ */
 export function lazyDocument(options: CreateDocumentOptions) {
   let created: OpenApiDocument | undefined;
   let json: string | undefined;
   const create = () => (created ??= createDocument(options));
   return {
+    checkIds: () => checkIds(options),
     value: async () => create(),
     response: async (): Promise<HttpResponse> => ({
       status: 200,
@@ -64,19 +69,29 @@ export function lazyDocument(options: CreateDocumentOptions) {
   };
 }
 
-/** Whether two schemas have one id (`.meta({ id })`), so that the document may be invalid. */
-export function haveSharedIds(operations: readonly Operation[]): boolean {
-  const schemas = operations.flatMap(({ errors, inputs, output }) => [
-    ...inputs,
-    'schema' in output ? output.schema : undefined,
-    ...[...errors.values()].flat().map(({ data }) => data && readZod(data, 'output')),
-  ]);
-  const parsers = new Map<string, object>();
-  for (const [id, parser] of idsIn(schemas)) {
-    if ((parsers.get(id) ?? parser) !== parser) return true;
-    parsers.set(id, parser);
+/** @throws {GatewayError} if two different schemas have one id (`.meta({ id })`) */
+function checkIds(service: CreateDocumentOptions): void {
+  const named = new Map<string, Map<z.core.$ZodType, Set<Operation>>>();
+  for (const operation of service.operations) {
+    const { errors, inputs, output } = operation;
+    const schemas = [
+      ...inputs,
+      'schema' in output ? output.schema : undefined,
+      ...[...errors.values()].flat().map(({ data }) => data && readZod(data, 'output')),
+    ];
+    for (const [id, parser] of idsIn(schemas)) {
+      const parsers = named.get(id) ?? new Map<z.core.$ZodType, Set<Operation>>();
+      named.set(id, parsers.set(parser, (parsers.get(parser) ?? new Set()).add(operation)));
+    }
   }
-  return false;
+  // Only of these the contents are compared.
+  const affected = new Set<Operation>();
+  for (const parsers of named.values()) {
+    if (parsers.size === 1) continue;
+    for (const operations of parsers.values()) for (const operation of operations) affected.add(operation);
+  }
+  if (affected.size > 0)
+    writeSchemas({ ...service, operations: service.operations.filter((each) => affected.has(each)) });
 }
 
 /**
@@ -84,7 +99,7 @@ export function haveSharedIds(operations: readonly Operation[]): boolean {
  * @throws {GatewayError} if two different schemas have one id, or `document.transform` returns `undefined`
  */
 function createDocument(service: CreateDocumentOptions): OpenApiDocument {
-  const { operations, schemes, errorFormat } = service;
+  const { operations, schemes } = service;
   const securitySchemes =
     schemes.length === 0
       ? service.securitySchemes
@@ -99,16 +114,7 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
     transform = (same) => same,
   } = service.document;
   const isLatest = openapi === '3.2';
-  const components = new Components();
-  const each = <Part>(write: (operation: Operation) => Part) =>
-    operations.map((operation) => {
-      components.owner = operation.procedure.path;
-      return write(operation);
-    });
-  // Inputs first: where an input and an output of one name differ, the input keeps the name.
-  const requests = each((operation) => documentedRequest(operation, components));
-  const successes = each((operation) => successResponses(operation, service, components));
-  const errorSchemas = createErrorSchemas(operations, errorFormat, components);
+  const { components, errorSchemas, requests, successes } = writeSchemas(service);
   const paths: PathItems = {};
   for (const [index, operation] of operations.entries()) {
     const responses = { ...successes[index], ...errorResponses(operation, service, errorSchemas) };
@@ -137,6 +143,25 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
   if (document === undefined)
     throw new GatewayError('document.transform returned undefined. Return the document.');
   return document as OpenApiDocument;
+}
+
+/**
+ * Writes the schemas of operations, whose components are complete then.
+ * @throws {GatewayError} if two different schemas have one id
+ */
+function writeSchemas(service: CreateDocumentOptions) {
+  const { operations, errorFormat } = service;
+  const components = new Components();
+  const each = <Part>(write: (operation: Operation) => Part) =>
+    operations.map((operation) => {
+      components.owner = operation.procedure.path;
+      return write(operation);
+    });
+  // Inputs first: where an input and an output of one name differ, the input keeps the name.
+  const requests = each((operation) => documentedRequest(operation, components));
+  const successes = each((operation) => successResponses(operation, service, components));
+  const errorSchemas = createErrorSchemas(operations, errorFormat, components);
+  return { components, errorSchemas, requests, successes };
 }
 
 /**

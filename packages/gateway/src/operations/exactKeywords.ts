@@ -1,5 +1,8 @@
 import { z } from 'zod';
+import { ignoreRejection } from '../http/hooks.ts';
 import { isObject } from '../http/isObject.ts';
+import { isThenable } from '../http/maybePromise.ts';
+import { trims } from '../procedures/boundTexts.ts';
 
 type Json = Record<PropertyKey, unknown>;
 type Side = 'input' | 'output';
@@ -65,7 +68,7 @@ const checkKeywords = [
   'multipleOf',
 ];
 
-/** What zod writes as `format` for checks that are none. */
+/** What zod writes as `format` for checks that are not formats. */
 const notFormats = new Set(['ends_with', 'includes', 'lowercase', 'regex', 'starts_with', 'uppercase']);
 
 /** Removes the keywords of checks that see another value than the one that is sent, and patterns with another meaning. */
@@ -127,15 +130,10 @@ function effectiveChecks(checks: readonly z.core.$ZodCheck[], side: Side): reado
   });
 }
 
-/** The source of the function of a check that changes values. */
-const changeSource = (def: object): string => String(Reflect.get(def, 'tx'));
-
-const trim = changeSource(z.trim()._zod.def);
-
 /** Returns whether a check shortens a value, or changes it in another way. */
 function changeOf({ _zod: { def } }: z.core.$ZodCheck): 'shorter' | 'other' | undefined {
   if (def.check === 'overwrite') {
-    return changeSource(def) === trim ? 'shorter' : 'other';
+    return trims(Reflect.get(def, 'tx') as (text: string) => unknown) ? 'shorter' : 'other';
   }
   const { format, normalize } = def as { readonly format?: string; readonly normalize?: boolean };
   if (format !== 'url') return undefined;
@@ -212,15 +210,18 @@ function isAlwaysSet(schema: z.core.$ZodType | undefined, side: Side): boolean {
   return schema._zod.optin === undefined || rejectsUndefined(schema);
 }
 
-/** Whether a schema surely rejects `undefined`. It runs functions of `z.preprocess()`, as `isOptional()` of zod does. */
+/**
+ * Whether a schema surely rejects `undefined`. It runs functions of `z.preprocess()`, as `isOptional()` of zod does: not
+ * by `~standard.validate`, which parses again asynchronously, and returns a promise, if such a function throws.
+ */
 function rejectsUndefined(schema: z.core.$ZodType): boolean {
   try {
-    const result = (schema as z.ZodType)['~standard'].validate(undefined);
-    if (!(result instanceof Promise)) return result.issues !== undefined;
-    result.catch(() => undefined);
+    const result = schema._zod.run({ value: undefined, issues: [] }, { async: false });
+    if (!(result instanceof Promise)) return result.issues.length > 0;
+    ignoreRejection(result);
     return false;
-  } catch {
-    return true;
+  } catch (error) {
+    return !(error instanceof z.core.$ZodAsyncError);
   }
 }
 
@@ -267,42 +268,69 @@ type DefaultInternals =
   | z.core.$ZodCatchInternals;
 
 /**
- * Whether a default may be in the document: not the result of a function that returns another value at another time,
- * and not a value behind a transform, which no client can send.
+ * Whether a default may be in the document: a value that a client can send, and that the server has at any time. zod does
+ * not tell a function from a value, so a default is left out if two reads differ, or if it is a promise or looks like a
+ * time: a clock that is changed for the second read would be seen by all that the function calls, such as a cache.
  */
 function isPublishable({ def }: DefaultInternals, side: Side): boolean {
-  const read = () =>
-    // zod calls it for the document without a context too.
-    def.type === 'catch' ? (def.catchValue as (context: unknown) => unknown)(undefined) : def.defaultValue;
   try {
-    const value = read();
-    const text = JSON.stringify(value);
-    if (text === undefined || text !== JSON.stringify(atAnotherTime(read))) return false;
+    const [text, again] = [defaultOf(def), defaultOf(def)].map(withoutTimes);
+    if (text === undefined || text !== again) return false;
     return side === 'output' || def.type === 'prefault' || !isTransformed(def.innerType);
   } catch {
     return false;
   }
 }
 
-/**
- * Calls a function with a clock that is off by more than a year: two calls at the same time would return the same date.
- * zod does not tell a default that is a function from one that is a value.
- */
-function atAnotherTime<Result>(read: () => Result): Result {
-  const Now = globalThis.Date;
-  const now = Now.now() + 34_567_890_123;
-  globalThis.Date = new Proxy(Now, {
-    get: (target, name, receiver) =>
-      name === 'now' ? () => now : (Reflect.get(target, name, receiver) as unknown),
-    construct: (target, parameters, newTarget) =>
-      Reflect.construct(target, parameters.length === 0 ? [now] : parameters, newTarget) as object,
-    apply: () => new Now(now).toString(),
-  });
+/** Reads a default, or the value of `.catch()`, which zod calls for the document without a context too. */
+const defaultOf = (def: DefaultInternals['def']): unknown =>
+  def.type === 'catch' ? (def.catchValue as (context: unknown) => unknown)(undefined) : def.defaultValue;
+
+/** Whether a schema has a default that is a promise. Its rejection is ignored. */
+export function hasPromise({ _zod }: z.core.$ZodType): boolean {
+  const { def } = _zod as z.core.$ZodTypes['_zod'];
+  if (def.type !== 'default' && def.type !== 'prefault' && def.type !== 'catch') return false;
   try {
-    return read();
-  } finally {
-    globalThis.Date = Now;
+    const value = defaultOf(def);
+    if (isThenable(value)) ignoreRejection(value);
+    return isThenable(value);
+  } catch {
+    return false;
   }
+}
+
+/** Returns a default as JSON; `undefined` if it has none, or a part that is a promise or looks like a time. */
+function withoutTimes(value: unknown): string | undefined {
+  if (isThenable(value)) {
+    ignoreRejection(value);
+    return undefined;
+  }
+  let hasTime = false;
+  const text = JSON.stringify(value, (_name, part: unknown) => {
+    hasTime ||= looksLikeTime(part);
+    return part;
+  });
+  return hasTime ? undefined : text;
+}
+
+/** Matches ISO 8601: a month, a date, a date with a time, or a time. */
+const timePattern =
+  /^\d{4}-\d\d(?:-\d\d)?(?:$|[T ]\d)|^T?\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/;
+
+const dayMs = 86_400_000;
+
+/** Whether a value may be made from the current time: any ISO date or time, and other forms within a day of now. */
+function looksLikeTime(value: unknown): boolean {
+  if (typeof value !== 'number' && typeof value !== 'string') return false;
+  if (typeof value === 'string' && timePattern.test(value)) return true;
+  const now = Date.now();
+  // Such as `Date()` and `toUTCString()`. A number may be in milliseconds or seconds, or the year.
+  const times = [
+    Number(value),
+    Number(value) * 1000,
+    typeof value === 'string' ? Date.parse(value) : Number.NaN,
+  ];
+  return times.some((time) => Math.abs(time - now) <= dayMs) || Number(value) === new Date(now).getFullYear();
 }
 
 /** Matches the members of the definition of a zod schema that are schemas, or lists of them. */

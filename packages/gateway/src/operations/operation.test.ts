@@ -24,11 +24,12 @@ const ticks = (rest: RestMeta) =>
     yield 1;
   });
 
-const gatewayOf = (procedures: Parameters<typeof t.router>[0]) =>
+const gatewayOf = (procedures: Parameters<typeof t.router>[0], ignorePathCase = false) =>
   createGateway({
     router: t.router(procedures),
     createContext: () => ({}),
     document: { title: 'Test', version: '0.0.0' },
+    ignorePathCase,
     routes: { '/v1/taken': () => ({ status: 200, headers: [] }) },
   });
 
@@ -74,6 +75,19 @@ describe('createGateway with REST metadata that cannot be served', () => {
         b: echo(post('/x/{p}.json/y'), z.object({ p: z.string() })),
       },
       /^Procedure "b" .*some paths match both its path \/x\/\{p\}\.json\/y and \/x\/a-\{p\}\/y of "a", and neither is more specific; give one of them another path\.$/,
+    ],
+    [
+      'a default that is a promise',
+      {
+        a: echo(
+          post('/x'),
+          z.object({
+            q: z.unknown().default(async () => Promise.reject(new Error('no default'))),
+            list: z.array(z.unknown().catch(async () => 1)),
+          }),
+        ),
+      },
+      /its input, the default of "q" is a promise, .*\n.*the default of "list" is a promise/,
     ],
     [
       'an id of a schema that the document cannot have as a name',
@@ -417,6 +431,17 @@ it('the stack of an error of createGateway names the line of the application, an
   expect(message).toMatch(/^GatewayError: Procedure "a" cannot be served over REST: its path is \/a\/;/);
   const lines = frames.filter((frame) => frame.includes('/gateway/src/'));
   expect(lines).toEqual([expect.stringContaining('operation.test.ts')]);
+});
+
+it('createGateway with ignorePathCase rejects paths that match the same ones in another case, of which neither is more specific', async () => {
+  const router = {
+    a: echo({ method: 'GET', path: '/x/Ab{p}' }, z.object({ p: z.string() })),
+    b: echo({ method: 'GET', path: '/x/a{p}.json' }, z.object({ p: z.string() })),
+  };
+  await gatewayOf(router);
+  await expect(gatewayOf(router, true)).rejects.toThrow(
+    'some paths match both its path /x/a{p}.json and /x/Ab{p} of "a"',
+  );
 });
 
 it('createGateway names both procedures of two different schemas with one id', async () => {

@@ -14,6 +14,8 @@ import { hasDate, requireJson } from './inspectJson.ts';
 import { operationInput, type OperationInput } from './operationInput.ts';
 import { operationOutput, successStatuses, type OperationOutput } from './operationOutput.ts';
 import {
+  foldTemplate,
+  hasAffixes,
   isAmbiguous,
   parsePathTemplate,
   templateKey,
@@ -99,7 +101,7 @@ export function readOperations(procedures: readonly Procedure[], options: Operat
     const { path: name, rest } = procedure;
     if (rest === undefined) continue;
     const warn = (sentence: string) => {
-      warnings.push({ procedure: name, line: `trpc-gateway: procedure "${name}": ${sentence}` });
+      warnings.push({ procedure: name, line: `procedure "${name}": ${sentence}` });
     };
     const read = createReadSchema(warn);
     try {
@@ -164,7 +166,13 @@ function checkPath(
       `"${same.procedure.path}" is served at ${method} ${same.rest.path}${other}; give one of them another path or method${fix}`,
     );
   }
-  const rival = [...operations.values()].find((each) => isAmbiguous(each.template, operation.template));
+  const fold = (template: PathTemplate) => (ignorePathCase ? foldTemplate(template) : template);
+  const folded = fold(operation.template);
+  const rival =
+    hasAffixes(folded) &&
+    [...operations.values()].find(
+      ({ template }) => hasAffixes(template) && isAmbiguous(fold(template), folded),
+    );
   if (rival) {
     reject(
       `some paths match both its path ${path} and ${rival.rest.path} of "${rival.procedure.path}", and neither is more specific; give one of them another path`,

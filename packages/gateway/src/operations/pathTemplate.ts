@@ -73,11 +73,28 @@ export function templateKey(template: PathTemplate, ignorePathCase: boolean): st
     .join('');
 }
 
+/** Returns a template whose texts are in lower case: of a service that ignores the case of paths. */
+export const foldTemplate = (template: PathTemplate): PathTemplate =>
+  template.map((segment) => {
+    if (typeof segment === 'string') return foldCase(segment);
+    const { beside } = segment;
+    return beside
+      ? { ...segment, beside: { before: foldCase(beside.before), after: foldCase(beside.after) } }
+      : segment;
+  });
+
+/** Whether a template has text beside a parameter. */
+export const hasAffixes = (template: PathTemplate): boolean =>
+  template.some((segment) => typeof segment === 'object' && segment.beside !== undefined);
+
 /** Whether all values of one parameter with text beside it are values of another: `{id}.min.js` and `{id}.js`. */
 export const isWithin = (one: Affixes, other: Affixes): boolean =>
   one.before.startsWith(other.before) && one.after.endsWith(other.after);
 
-/** Whether some paths match both templates, and neither is more specific: `/a-{id}` and `/{id}.json`. */
+/**
+ * Whether some paths match both templates, and neither is more specific: `/a-{id}` and `/{id}.json`. Both have text beside
+ * a parameter then.
+ */
 export function isAmbiguous(one: PathTemplate, other: PathTemplate): boolean {
   let isUndecided = false;
   for (let index = 0; index < Math.max(one.length, other.length); index += 1) {

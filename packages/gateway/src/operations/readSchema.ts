@@ -7,6 +7,7 @@ import { isStandardSchema, isZod, type StandardSchema } from '../procedures/stan
 import {
   canBeUndefined,
   correctKeywords,
+  hasPromise,
   isDiscriminated,
   isPreprocessed,
   partName,
@@ -79,7 +80,8 @@ interface Part {
 
 /**
  * Checks that all parts of a zod schema are schemas of zod 4. zod throws a `TypeError` for others that does not say
- * where they are.
+ * where they are. A default must be no promise: zod does not wait for it, and reads it for the document without a handler
+ * of its rejection, which would end the process.
  * @throws {GatewayError}
  */
 function requireZod(root: z.core.$ZodType, what: string): void {
@@ -89,19 +91,24 @@ function requireZod(root: z.core.$ZodType, what: string): void {
     if (isZod(schema)) {
       if (seen.has(schema)) return;
       seen.add(schema);
+      if (hasPromise(schema)) {
+        reasons.add(
+          `in its ${what}, the default of ${nameOf(path)} is a promise, which zod does not wait for; return the value itself, or compute it in the procedure`,
+        );
+      }
       for (const part of partsOf(schema, path)) check(part);
       return;
     }
     const problem = isZod3(schema)
       ? zod3Problem
       : `${formatValue(schema)}, not a schema of zod 4; check its import, or write a getter if two modules import each other`;
-    reasons.add(
-      `in its ${what}, ${role}${path.length > 0 ? `"${path.join('.')}"` : 'its value'} is ${problem}`,
-    );
+    reasons.add(`in its ${what}, ${role}${nameOf(path)} is ${problem}`);
   };
   check({ schema: root, path: [], role: '' });
   if (reasons.size > 0) reject([...reasons].join('\n'));
 }
+
+const nameOf = (path: readonly string[]): string => (path.length > 0 ? `"${path.join('.')}"` : 'its value');
 
 function partsOf({ _zod }: z.core.$ZodType, path: readonly string[]): readonly Part[] {
   const { def, innerType } = _zod as z.core.$ZodTypes['_zod'] & { readonly innerType?: unknown };

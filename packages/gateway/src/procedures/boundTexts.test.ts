@@ -1,7 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { z } from 'zod';
-import { boundTexts } from './boundTexts.ts';
+import { boundTexts, trims } from './boundTexts.ts';
 import { parseFunction } from './parseFunction.ts';
 
 const T = (...parts: Parameters<typeof z.templateLiteral>[0]) => z.templateLiteral(parts);
@@ -11,6 +12,12 @@ const tree = z.object({
   link: z.url('no link'),
   get children() {
     return z.array(tree).optional();
+  },
+});
+const chain = z.object({
+  name: T(text, z.int()).optional(),
+  get next() {
+    return chain.optional();
   },
 });
 const lazy: z.ZodType = z.lazy(() => z.union([T(text, '-', text, '.', text, 'x'), z.array(lazy)]));
@@ -170,33 +177,49 @@ describe('boundTexts', () => {
     ],
     [
       'separators before a number',
-      T(text, '-', z.int()),
-      `${'-'.repeat(199)}-1`,
-      `${'-'.repeat(200)}-1`,
-      [],
+      z.array(T(text, '-', z.int())),
+      [`${'-'.repeat(199)}-1`],
+      [`${'-'.repeat(200)}-1`],
+      [0],
       placesProblem,
     ],
     [
       'a text and a number without a separator',
-      T(text, z.int()),
-      'a'.repeat(199) + '1',
-      'a'.repeat(200) + '1',
-      [],
+      z.record(text, T(text, z.int())),
+      { a: 'a'.repeat(132) + '1' },
+      { a: 'a'.repeat(133) + '1' },
+      ['a'],
+      placesProblem,
+    ],
+    [
+      'a text and an e-mail address without a separator that an input has once',
+      z.object({ to: T(text.min(1), z.email()).nullable() }),
+      { to: `${'a'.repeat(994)}@a.com` },
+      { to: `${'a'.repeat(995)}@a.com` },
+      ['to'],
+      placesProblem,
+    ],
+    [
+      'a text of an object that may be in itself',
+      chain,
+      { next: { name: `${'a'.repeat(132)}1` } },
+      { next: { name: `${'a'.repeat(133)}1` } },
+      ['next', 'name'],
       placesProblem,
     ],
     [
       'a template in a union in a template',
-      T(z.union([T(text, '-', text, '.'), z.literal('a')]), 'y'),
-      `${'-'.repeat(198)}.y`,
-      `${'-'.repeat(199)}.y`,
-      [],
+      z.tuple([text], T(z.union([T(text, '-', text, '.'), z.literal('a')]), 'y')),
+      ['', `${'-'.repeat(198)}.y`],
+      ['', `${'-'.repeat(199)}.y`],
+      [1],
       placesProblem,
     ],
     [
       'two separators',
-      T(text, '-', text.max(99), '.', text),
-      `${'-'.repeat(20)}a${'.'.repeat(10)}`,
-      `${'-'.repeat(20)}a${'.'.repeat(11)}`,
+      z.set(T(text, '-', text.max(99), '.', text)),
+      new Set([`${'-'.repeat(20)}a${'.'.repeat(10)}`]),
+      new Set([`${'-'.repeat(20)}a${'.'.repeat(11)}`]),
       [],
       placesProblem,
     ],
@@ -223,6 +246,37 @@ describe('boundTexts', () => {
     ['a template with one text', T('a', text, 'b'), `a${'b'.repeat(5000)}`],
   ])('accepts %s', (_name, schema, value) => {
     expect(outcomeOf(() => parseFunction(schema, boundTexts)(value))).toEqual({ value: schema.parse(value) });
+  });
+
+  test.each<[name: string, change: (value: string) => string]>([
+    ['lower case', (value) => value.normalize().toLowerCase()],
+    ['a prefix', (value) => `x${value.normalize('NFKD').toUpperCase()}`],
+    ['letters without marks', (value) => value.normalize('NFD').replaceAll(/\p{M}/gu, '')],
+  ])('bounds a function that normalizes texts to %s', (_name, change) => {
+    const parse = parseFunction(text.overwrite(change), boundTexts);
+    expect(parse(marks(100))).toBe(change(marks(100)));
+    expect(outcomeOf(() => parse(marks(101)))).toHaveProperty('issues.0.message', marksProblem);
+  });
+
+  test('a function that changes texts may reject, and throw, for texts that it does not expect', async () => {
+    const rejecting = text.overwrite((async () => Promise.reject(new Error('unexpected'))) as never);
+    const throwing = text.overwrite(() => {
+      throw new Error('unexpected');
+    });
+    for (const schema of [rejecting, throwing]) expect(boundTexts(schema)).toBe(schema);
+    // An unhandled rejection fails the run of the tests.
+    await setImmediate();
+  });
+
+  test.each<[name: string, change: (value: string) => string, isTrim: boolean]>([
+    ['a trim of its own', (value) => value.replaceAll(/^\s+|\s+$/g, ''), true],
+    ['a trim to lower case', (value) => value.trim().toLowerCase(), false],
+    ['a trim with a replacement of nothing', (value) => value.trim() || '-', false],
+    ['a trim to a length', (value) => value.trim().slice(0, 50), false],
+    ['upper case', (value) => value.toUpperCase(), false],
+    ['no change', (value) => value, false],
+  ])('recognizes trim() by its results: %s', (_name, change, isTrim) => {
+    expect(trims(change)).toBe(isTrim);
   });
 
   test('a value that a coerced text is made of is bounded too', () => {

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 // Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
 import { clone } from 'zod/v4/core';
+import { ignoreRejection } from '../http/hooks.ts';
+import { isThenable } from '../http/maybePromise.ts';
 import { internalsIn } from './parseFunction.ts';
 import { isZod } from './standardSchema.ts';
 
@@ -8,7 +10,7 @@ import { isZod } from './standardSchema.ts';
 // characters take 0.5 s, in `new URL`), `normalize` of many combining marks in a row (60,000 take 0.6 s, on Bun 5 s), and
 // template literals (1,000 times `x` take 0.5 s for `${string}x${string}x${string}y`, which zod writes as a regular
 // expression). `.max()` does not help, since zod runs all checks of a text. A limit of the length would not either: it
-// would have to be 500 characters, because a list has many texts. So each of these formats comes after a rule that takes
+// would have to be 300 characters, because a list has many texts. So each of these formats comes after a rule that takes
 // linear time, and that usual texts do not break.
 
 /** The longest name of the DNS, in characters (RFC 1035 §2.3.4: 255 octets, with the length of each label). */
@@ -17,27 +19,48 @@ const maxHostLength = 253;
 /** Most combining marks in a row. The Stream-Safe Text Format of Unicode allows 30 (UAX #15 §13). */
 const maxMarks = 100;
 
-/** Most ways in which the parts of a template literal can end within a text: the product of the places of each part. */
+/**
+ * Most ways in which the parts of a template literal can end within a text: the product of the places of each part. A list
+ * of 1 MB of such texts takes up to 0.25 s, in proportion to this number.
+ */
 const maxPlaces = 200;
+
+/**
+ * What each character counts where another part follows without a separator: the next part is tried at all of them, and an
+ * e-mail address takes 4 ns for each character that it reads there.
+ */
+const adjacentPlaces = 1.5;
+
+/**
+ * Most characters that are read, at the places above, for a text that an input has only once: 1,000 characters with two
+ * adjacent parts, which take 1 to 2 ms. A batch has up to 100 inputs.
+ */
+const maxSteps = 1_500_000;
 
 type Schema = z.core.$ZodType;
 /** Returns the problem of a text that would take too long; `undefined` for any other text. */
 type Rule = (text: string) => string | undefined;
 
-const boundedSchemas = new WeakMap<Schema, Schema>();
+/** The schemas for texts that an input has once, and for those that it may have any number of, as in a list. */
+const boundedSchemas = { single: new WeakMap<Schema, Schema>(), repeated: new WeakMap<Schema, Schema>() };
+type Occurrence = keyof typeof boundedSchemas;
 
 /**
  * Returns a schema with the same results and issues, which rejects a text that would take one of these formats too long.
  * A schema without such a format is returned as it is.
  */
-export function boundTexts<Root extends Schema>(root: Root): Root {
-  let bounded = boundedSchemas.get(root);
-  if (bounded === undefined) {
-    bounded = hasRules(root) ? withRules(root) : root;
-    boundedSchemas.set(root, bounded);
-  }
+export const boundTexts = <Root extends Schema>(root: Root): Root =>
   // It has the same input and output.
-  return bounded as Root;
+  withBounds(root, 'single') as Root;
+
+function withBounds(root: Schema, occurrence: Occurrence): Schema {
+  const known = boundedSchemas[occurrence];
+  let bounded = known.get(root);
+  if (bounded === undefined) {
+    bounded = hasRules(root) ? withRules(root, occurrence) : root;
+    known.set(root, bounded);
+  }
+  return bounded;
 }
 
 function hasRules(root: Schema): boolean {
@@ -45,11 +68,11 @@ function hasRules(root: Schema): boolean {
   return false;
 }
 
-function withRules(root: Schema): Schema {
+function withRules(root: Schema, occurrence: Occurrence): Schema {
   const { def } = root._zod;
-  if (isTemplate(def)) return boundTemplate(root, def);
+  if (isTemplate(def)) return boundTemplate(root, def, occurrence);
   const rules = rulesOf(def);
-  return rules.length > 0 ? withCheck(root, rules) : copyOf(root);
+  return rules.length > 0 ? withCheck(root, rules) : copyOf(root, occurrence);
 }
 
 /** Puts rules before a schema of texts. */
@@ -67,32 +90,45 @@ function withCheck(schema: Schema, rules: readonly Rule[]): Schema {
 }
 
 /** Copies a schema with bounded parts. It may be recursive, through a getter of an object or a lazy schema. */
-function copyOf(root: Schema): Schema {
+function copyOf(root: Schema, occurrence: Occurrence): Schema {
   const { def } = root._zod as z.core.$ZodTypes['_zod'];
   const properties: Record<string, PropertyDescriptor> = Object.getOwnPropertyDescriptors(def);
   if (def.type === 'lazy') {
     // Where zod keeps the result of the getter.
     delete properties['_cachedInner'];
     const { innerType } = root._zod as z.core.$ZodLazyInternals;
-    properties['getter'] = { value: () => boundTexts(innerType) };
+    properties['getter'] = { value: () => withBounds(innerType, 'repeated') };
   } else if (def.type === 'object') {
     const shape: z.core.$ZodShape = {};
+    const ofParts = occurrence === 'single' && isRecursive(root, def) ? 'repeated' : occurrence;
     for (const name of Reflect.ownKeys(def.shape)) {
-      const get = () => boundTexts(Reflect.get(def.shape, name) as Schema);
+      const get = () => withBounds(Reflect.get(def.shape, name) as Schema, ofParts);
       Object.defineProperty(shape, name, { get, enumerable: true });
     }
     properties['shape'] = { value: shape, configurable: true, enumerable: true };
   }
   for (const [name, property] of Object.entries(properties)) {
     // Getters are not read: the default value is a getter that calls a user-defined function.
-    if (name !== 'checks' && 'value' in property) property.value = boundPart(property.value);
+    if (name === 'checks' || !('value' in property)) continue;
+    const isRepeated = containers.has(def.type) || name === 'catchall' || name === 'rest';
+    property.value = boundPart(property.value, isRepeated ? 'repeated' : occurrence);
   }
   return clone(root, Object.defineProperties({ type: def.type }, properties));
 }
 
-function boundPart(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(boundPart);
-  return isZod(part) ? boundTexts(part) : part;
+/** Whether an object has itself among its parts, so that an input may have any number of its properties. */
+function isRecursive(root: Schema, def: z.core.$ZodObjectDef): boolean {
+  for (const part of Object.values(def.shape)) {
+    for (const internals of internalsIn(part)) if (internals === root._zod) return true;
+  }
+  return false;
+}
+
+const containers: ReadonlySet<string> = new Set(['array', 'map', 'record', 'set']);
+
+function boundPart(part: unknown, occurrence: Occurrence): unknown {
+  if (Array.isArray(part)) return part.map((each: unknown) => boundPart(each, occurrence));
+  return isZod(part) ? withBounds(part, occurrence) : part;
 }
 
 /** Lists the rules of a schema that is not a template literal. */
@@ -108,18 +144,32 @@ function rulesOf(definition: z.core.$ZodTypeDef): readonly Rule[] {
   return rules;
 }
 
-/** A text that each normalization form changes. */
-const unnormalized = '\u00C5a\u030A\uFB01';
-const normalized = new Set(['NFC', 'NFD', 'NFKC', 'NFKD'].map((form) => unnormalized.normalize(form)));
-
-/** Whether a check normalizes texts. zod gives the checks that change a text no name, so it is seen by its result. */
-function normalizes(change: (text: string) => string): boolean {
+/**
+ * Returns what a check makes of a text; `undefined` if that is no text. zod gives the checks that change a
+ * text (`.trim()`, `.normalize()`, `.overwrite()`) no name, so they are known by their results.
+ */
+function resultOf(change: (text: string) => unknown, text: string): string | undefined {
   try {
-    return normalized.has(change(unnormalized));
+    const result = change(text);
+    if (isThenable(result)) ignoreRejection(result);
+    return typeof result === 'string' ? result : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
+
+/** Whether a check only removes white space around texts, as `.trim()` does. */
+export const trims = (change: (text: string) => unknown): boolean =>
+  ['', ' \t', ' a\u00A0', ` A  b.e\u0301\u00C5${' c'.repeat(999)}\n`].every(
+    (text) => resultOf(change, text) === text.trim(),
+  );
+
+/**
+ * Whether a check normalizes texts, perhaps with other changes: it composes the pair of the probe (`\u00E9`), or
+ * decomposes the letter, of which `a` is left.
+ */
+const normalizes = (change: (text: string) => unknown): boolean =>
+  /[a\u00E9]/i.test(resultOf(change, 'e\u0301\u00C5') ?? '');
 
 /** Matches the schemes whose hosts `new URL` converts to ASCII, and the rest up to the path. */
 const authorityPattern = /^[^a-z:]*(?:https?|wss?|ftp|file):[/\\]*([^/\\?#]*)/i;
@@ -175,7 +225,7 @@ const degree = (part: Part): number => (typeof part === 'object' ? part.degree :
 const isUnboundedPattern = (source: string): boolean =>
   /[*+]|\{\d*,/.test(source.replaceAll(/\\.|\[(?:\\.|[^\]])*\]/g, ''));
 
-function boundTemplate(schema: Schema, def: z.core.$ZodTemplateLiteralDef): Schema {
+function boundTemplate(schema: Schema, def: z.core.$ZodTemplateLiteralDef, occurrence: Occurrence): Schema {
   const parts: Part[] = [];
   for (const part of def.parts.flatMap(partsOf)) {
     const previous = parts.at(-1);
@@ -186,10 +236,12 @@ function boundTemplate(schema: Schema, def: z.core.$ZodTemplateLiteralDef): Sche
   if (parts.every((part) => typeof part === 'string' || part.isAny))
     return literalsSchema(schema, def, parts);
   return withCheck(schema, [
-    (text) =>
-      placesOf(parts, text) > maxPlaces
+    (text) => {
+      const most = occurrence === 'single' ? Math.max(maxPlaces, maxSteps / text.length) : maxPlaces;
+      return placesOf(parts, text, most) > most
         ? 'must be shorter, or have fewer of the characters that separate its parts'
-        : undefined,
+        : undefined;
+    },
   ]);
 }
 
@@ -230,18 +282,19 @@ function matchesLiterals([first = '', ...others]: readonly string[], text: strin
   return at + last.length <= text.length && text.endsWith(last);
 }
 
-/** Returns in how many ways the unbounded parts can end within a text, except for the last of them. */
-function placesOf(parts: readonly Part[], text: string): number {
+/** Returns in how many ways the unbounded parts can end within a text, except for the last of them, up to `most`. */
+function placesOf(parts: readonly Part[], text: string, most: number): number {
   let places = 1;
   for (const part of parts) places *= text.length ** Math.max(0, degree(part) - 1);
   const last = parts.findLastIndex((part) => degree(part) > 0);
   for (const [index, part] of parts.slice(0, last).entries()) {
     const next = parts[index + 1];
-    if (degree(part) === 0 || places > maxPlaces) continue;
+    if (degree(part) === 0 || places > most) continue;
     // A number ends before the first character that is not of a number.
     if (typeof next === 'string' && typeof part === 'object' && isNumber(part.source) && !/^[\d.]/.test(next))
       continue;
-    places *= typeof next === 'string' ? Math.max(1, countOf(next, text)) : text.length;
+    places *=
+      typeof next === 'string' ? Math.max(1, countOf(next, text, most)) : adjacentPlaces * text.length;
   }
   return places;
 }
@@ -249,10 +302,10 @@ function placesOf(parts: readonly Part[], text: string): number {
 /** Whether a pattern is that of a number of zod. */
 const isNumber = (source: string): boolean => source.startsWith(String.raw`^-?\d+`);
 
-/** Counts the places of a literal, up to `maxPlaces`. */
-function countOf(literal: string, text: string): number {
+/** Counts the places of a literal, up to `most`. */
+function countOf(literal: string, text: string, most: number): number {
   let count = 0;
-  for (let at = text.indexOf(literal); at !== -1 && count <= maxPlaces; at = text.indexOf(literal, at + 1))
+  for (let at = text.indexOf(literal); at !== -1 && count <= most; at = text.indexOf(literal, at + 1))
     count += 1;
   return count;
 }

@@ -50,8 +50,8 @@ export interface ResponseHeader {
   /** The description of the header in the document. */
   readonly description: string;
   /**
-   * Returns the value of the header; `undefined` omits the header. It must be synchronous: a promise is a 500. `basePath` is the base path of REST, after
-   * `publicUrl`.
+   * Returns the value of the header; `undefined` omits the header. It must be synchronous: a promise is a 500.
+   * `basePath` is the base path of REST, after `publicUrl`.
    */
   // oxlint-disable-next-line typescript/no-explicit-any -- typed once per router, which knows no procedure's output
   readonly value: (output: any, context: { readonly basePath: string }) => string | number | undefined;

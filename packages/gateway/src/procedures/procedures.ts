@@ -2,6 +2,7 @@ import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { compile, readDefinition } from './compile.ts';
 import type { Executable } from './execute.ts';
 import { GatewayError, type Problem } from '../http/gatewayError.ts';
+import { warn } from '../http/warnings.ts';
 import type { ErrorDefinitions } from './declareErrors.ts';
 import type { GatewayMeta } from './meta.ts';
 import { readErrors } from './readErrors.ts';
@@ -55,9 +56,8 @@ export async function readProcedures(
   }
   const difference = await selfTest(sample);
   if (difference !== undefined) {
-    // oxlint-disable-next-line no-console -- the service runs, but slower than it can: the operator should know
-    console.error(
-      `trpc-gateway: all procedures are called through tRPC, which is slower, because ${difference}. Use @trpc/server ^11.25.2; with that version, report this line as a defect of trpc-gateway.`,
+    warn(
+      `all procedures are called through tRPC, which is slower, because ${difference}. Use @trpc/server ^11.25.2; with that version, report this line as a defect of trpc-gateway.`,
     );
   }
   const procedures: Procedure[] = [];

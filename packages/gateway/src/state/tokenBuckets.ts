@@ -1,4 +1,5 @@
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
+import { warn } from '../http/warnings.ts';
 import { RecentMap } from './recentMap.ts';
 import type { Bucket, State, TakeResult } from './state.ts';
 import { withinStateTimeout } from './stateTimeout.ts';
@@ -54,9 +55,8 @@ export function createSharedTokenBuckets(
     };
     const fail = (cause: unknown) => {
       if (retriesAt === undefined) {
-        // oxlint-disable-next-line no-console -- the service runs, but its limit is higher than it should be
-        console.error(
-          `trpc-gateway: the shared state of ${name} is unavailable; until it is available again, each process counts on its own.`,
+        warn(
+          `the shared state of ${name} is unavailable; until it is available again, each process counts on its own.`,
           cause,
         );
       }

@@ -57,6 +57,8 @@ describe('the processor time of a request', () => {
     ['templateOfTexts', 'text', '"x"', 4000, Infinity],
     ['templateOfTexts', 'list', '"x"', 200_000, 750],
     ['templateOfTextAndNumber', 'text', '"x1"', 20_000, Infinity],
+    ['templateOfAdjacent', 'text', '"x"', 999, Infinity],
+    ['templateOfAdjacent', 'list', '"x"', 990_000, 130],
     ['templateOfDigits', 'union', '"1"', 65_000, 750],
   ])(
     `is at most ${maxMs} ms for %s (%s) and the text %s of %d bytes in pieces of %d, over every protocol`,

@@ -83,6 +83,7 @@ const formats: Readonly<Record<string, z.ZodType>> = {
   templateOfUnions: template(z.union([text, z.number()]), 'x', text.optional(), 'y', z.boolean()),
   templateOfTemplates: template(template(text, 'x', text, 'x'), template(text, 'x'), 'y'),
   templateOfUnionOfTemplates: template(z.union([template(text, 'x', text, 'x', text), z.literal('a')]), 'y'),
+  templateOfAdjacent: template(text.min(1), z.email()),
   templateOfBase64: template(z.base64(), z.base64url(), z.hex(), '!'),
 };
 

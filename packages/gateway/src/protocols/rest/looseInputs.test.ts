@@ -306,3 +306,17 @@ describe('the document of a loose input', () => {
     expect(await bodyOf({ method: 'POST', path: '/a/{w}' }, inputs)).toEqual(body);
   });
 });
+
+it.each([
+  ['a loose object', z.looseObject({ a: z.int().optional() })],
+  ['an object with a catchall', z.object({}).catchall(z.int())],
+])('each name counts as an object if the body of %s has more than 1,000', async (_what, input) => {
+  const bodyOf = (names: number) =>
+    Object.fromEntries(Array.from({ length: names }, (_, index) => [`n${index}`, index]));
+  const post = (names: number) =>
+    send({ method: 'POST', path: '/a' }, [input], { target: '/a', body: bodyOf(names) });
+  expect((await post(65_536)).status).toBe(200);
+  const rejected = await post(65_537);
+  expect(rejected.status).toBe(400);
+  expect(JSON.stringify(rejected.body)).toContain('The input has more than 65536 arrays and objects');
+});

@@ -31,7 +31,10 @@ export interface PathMatch<Value> {
   readonly parameters: readonly (string | undefined)[];
 }
 
-/** Creates a matcher of paths against templates. Its time does not depend on the number of templates. */
+/**
+ * Creates a matcher of paths against templates. Its time does not depend on the number of templates, except those with
+ * text beside a parameter: of these, all with the same segments before are compared.
+ */
 export function createPathMatcher<Value>({ ignoreTrailingSlash, ignorePathCase }: PathMatching) {
   const root = new Node<Value>();
   const fold = (text: string) => (ignorePathCase ? foldCase(text) : text);

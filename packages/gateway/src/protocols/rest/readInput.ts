@@ -196,12 +196,14 @@ function readBody(
   for (const name of otherFields) delete input[name];
   // Ignored properties may be of any depth. Most others are texts and numbers, which need no check.
   let members: unknown[] | undefined;
-  for (const name in others ? input : shape) {
-    const member = input[name];
-    if (typeof member === 'object') (members ??= []).push(member);
+  if (!others) {
+    for (const name in shape) {
+      const member = input[name];
+      if (typeof member === 'object') (members ??= []).push(member);
+    }
   }
-  // The list of members is the first level, in the place of the body itself.
-  const error = members && jsonError(members, limits);
+  // The list of members is the first level, in the place of the body itself, of which all names are read if it is loose.
+  const error = others ? jsonError(input, limits) : members && jsonError(members, limits);
   if (error) throw error;
   return input;
 }
