@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type ServerOptions, type ServerResponse } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { createServer, IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it, onTestFinished } from 'vitest';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
@@ -156,3 +157,15 @@ it.each(['writeHead', 'write'] as const)(
     expect(await (await fetch(origin)).text()).toBe('a');
   },
 );
+
+it('nodeHandler responds to a request without a connection, such as one that a test injects', async () => {
+  // As light-my-request, with which Fastify injects.
+  const message = new IncomingMessage(new PassThrough() as unknown as Socket);
+  const headers = { headers: { host: 'x' }, rawHeaders: ['Host', 'x'] };
+  Object.assign(message, { method: 'GET', url: '/a', httpVersion: '1.1', ...headers });
+  message.push(null);
+  const res = new ServerResponse(message);
+  nodeHandler({ handle: ({ path }) => ok(path) })(message, res);
+  await until(() => expect(res.writableEnded).toBe(true));
+  expect(res.statusCode).toBe(200);
+});

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { SubscriptionStarts } from './subscriptionStarts.ts';
 
 it('a subscription that throws when it starts does not block those after it', () => {
@@ -17,4 +17,25 @@ it('a subscription that throws when it starts does not block those after it', ()
   expect(() => starts.ended()).toThrow('broken');
   starts.ended();
   expect(begun).toEqual([1, 2, 3, 4]);
+});
+
+it('thousands of waiting subscriptions that end as they start do not start within each other', async () => {
+  const starts = new SubscriptionStarts({ callTimeoutMs: 60_000, maxInFlight: 2 });
+  let depth = 0;
+  let deepest = 0;
+  let begun = 0;
+  const add = (isFirst: boolean) => {
+    const startNow = () => {
+      depth += 1;
+      begun += 1;
+      deepest = Math.max(deepest, depth);
+      if (!isFirst) starts.ended();
+      depth -= 1;
+    };
+    starts.add({ startedAt: performance.now(), startNow, reject() {} }, {});
+  };
+  for (let id = 0; id < 5000; id += 1) add(id === 0);
+  starts.ended();
+  await vi.waitFor(() => expect(begun).toBe(5000));
+  expect(deepest).toBe(1);
 });
