@@ -2,10 +2,10 @@ import { createGateway, cookie, custom, type CorsOptions } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
+import { upgradeStatus } from '../socketClient.ts';
 
 // Requests that pages of other sites send with the credentials of their visitors (CSRF), to routers that check these
 // credentials in a middleware, and to those with an authentication scheme.
@@ -295,24 +295,18 @@ it('POST of JSON runs for a page whose preflight a proxy or the framework has an
 
 it('a WebSocket with a cookie is opened for a page of cors.origins only with cors.credentials', async () => {
   needs('WebSockets');
-  const dial = async (server: Server, headers: Record<string, string>) => {
-    const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`, { headers });
-    const status = await new Promise<number>((resolve, reject) => {
-      socket.on('error', reject);
-      socket.on('open', () => resolve(101));
-      socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
-    });
-    socket.terminate();
-    return status;
-  };
   const origins = ['https://shop.example'];
   const page = { origin: 'https://shop.example', 'sec-fetch-site': 'cross-site' };
   const withCookie = { ...page, ...ambient['a cookie'] };
-  expect(await dial(await start('a middleware', { origins, credentials: true }), withCookie)).toBe(101);
-  expect(await dial(await start('a middleware', { origins }), withCookie)).toBe(403);
-  expect(await dial(await start('a middleware', { origins }), page)).toBe(101);
-  expect(await dial(await start(), { ...foreign['another site'], ...ambient['a cookie'] })).toBe(403);
-  expect(await dial(await start(), ambient['a cookie'])).toBe(101);
+  expect(await upgradeStatus(await start('a middleware', { origins, credentials: true }), withCookie)).toBe(
+    101,
+  );
+  expect(await upgradeStatus(await start('a middleware', { origins }), withCookie)).toBe(403);
+  expect(await upgradeStatus(await start('a middleware', { origins }), page)).toBe(101);
+  expect(await upgradeStatus(await start(), { ...foreign['another site'], ...ambient['a cookie'] })).toBe(
+    403,
+  );
+  expect(await upgradeStatus(await start(), ambient['a cookie'])).toBe(101);
 });
 
 it('the document has the 403 of POST that a page can forge, and not of others', async () => {
