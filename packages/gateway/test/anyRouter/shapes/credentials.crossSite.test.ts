@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { needs } from '../../servers.ts';
 import { upgradeStatus } from '../../socketClient.ts';
 import { type Issuer, openIssuer } from './issuer.ts';
