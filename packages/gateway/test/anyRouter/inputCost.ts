@@ -279,14 +279,14 @@ export function textInput([format, place, kind, size, piece]: TextInput): Costly
     { length: Math.max(1, Math.floor(size / (Buffer.byteLength(JSON.stringify(one)) + 10))) },
     (_, index) => (place === 'names' ? `${one}${index}` : one),
   );
-  const json = JSON.stringify(value(texts));
+  const written = JSON.stringify(value(texts));
   // Escapes that are escaped again. A longer body would be rejected before it is read.
-  if (json.length > 300_000 && Buffer.byteLength(json) > maxInputBytes) {
+  if (Buffer.byteLength(written) > maxInputBytes) {
     return textInput([format, place, kind, size / 2, piece]);
   }
   return {
     procedure: `${format}_${place}`,
-    json,
+    json: written,
     name: `${texts.length} times ${kind} of ${bytes} bytes for ${format} (${place})`,
   };
 }
@@ -295,10 +295,10 @@ export function textInput([format, place, kind, size, piece]: TextInput): Costly
 type Send = (input: CostlyInput) => Promise<void>;
 
 /** Throws for a response that is neither the output `ok` nor the error of an invalid input. */
-function requireOutcome(text: string): void {
-  const isOutput = /^"ok"$|"data":"ok"|"text":"(?:ok|\\"ok\\")"/.test(text);
-  if (isOutput || /\\?"code\\?":\\?"BAD_REQUEST\\?"/.test(text)) return;
-  throw new Error(`The response is neither the output nor the error of an input: ${text.slice(0, 500)}`);
+function requireOutcome(response: string): void {
+  const isOutput = /^"ok"$|"data":"ok"|"text":"(?:ok|\\"ok\\")"/.test(response);
+  if (isOutput || /\\?"code\\?":\\?"BAD_REQUEST\\?"/.test(response)) return;
+  throw new Error(`The response is neither the output nor the error of an input: ${response.slice(0, 500)}`);
 }
 
 /** Starts a gateway with a procedure for each schema, and returns the protocols that call them. */
