@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { bunDifferences } from './packages/gateway/test/bunDifferences.ts';
+import FailuresAsTheyHappen from './vitest.failures.ts';
 
 // Vitest itself runs on Bun here, with its tests: `bun --bun node_modules/vitest/vitest.mjs run -c vitest.bun.config.ts`.
 // packages/gateway/test/bun.test.ts does it on Node's run.
@@ -27,6 +28,7 @@ export default defineConfig({
     maxWorkers: 2,
     // Tests have deadlines, and the machine may be slow.
     retry: 1,
+    reporters: ['default', new FailuresAsTheyHappen()],
     setupFiles: ['./vitest.setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

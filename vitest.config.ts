@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { type Adapter, adapters } from './packages/gateway/test/adapters.ts';
-import { FailuresAsTheyHappen } from './vitest.failures.ts';
+import FailuresAsTheyHappen from './vitest.failures.ts';
 
 // Tests run the packages' sources: no build in the inner loop. Node itself resolves what a test starts as a process,
 // so those pass `--conditions=trpc-gateway-source` too.

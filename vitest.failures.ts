@@ -11,9 +11,11 @@ const corkWarning = /^Warning: uWS\.HttpResponse writes must be made from within
  * Prints each failure as it happens (Vitest's own reporters print what failed when every file has ended), and at the end the
  * seed of the property tests with the command that repeats them.
  */
-export class FailuresAsTheyHappen implements Reporter {
+export default class FailuresAsTheyHappen implements Reporter {
   /** The number of skipped tests, by project. */
   readonly #skipped = new Map<string, number>();
+  /** The tests that failed once, then passed. */
+  readonly #flaky: string[] = [];
 
   /** Drops the warning from the output of the tests. The test of disconnecting clients fails if it has another cause. */
   onInit({ logger: { errorStream } }: Vitest): void {
@@ -31,7 +33,7 @@ export class FailuresAsTheyHappen implements Reporter {
     const name = `${module.relativeModuleId} > ${test.fullName}`;
     if (state === 'failed') print(project, name, errors);
     if (state === 'skipped') this.#skipped.set(project.name, (this.#skipped.get(project.name) ?? 0) + 1);
-    if (test.diagnostic()?.flaky) summarize(`Failed once, then passed: |${project.name}| ${name}`);
+    if (test.diagnostic()?.flaky) this.#flaky.push(`Failed once, then passed: |${project.name}| ${name}`);
   }
 
   /** A file whose imports or hooks failed. */
@@ -45,6 +47,11 @@ export class FailuresAsTheyHappen implements Reporter {
       process.stderr.write(
         '\nNo test ran. Tests of faults, load and browsers, and most suites of other adapters than uWebSockets.js, run with PETSTORE_TESTS=all: write it before the command.\n',
       );
+    }
+    for (const line of this.#flaky) {
+      // Without `npm test`, nothing prints the summary.
+      if (process.env['TEST_SUMMARY'] === undefined) process.stderr.write(`\n${line}\n`);
+      summarize(line);
     }
     for (const [project, count] of this.#skipped) {
       summarize(`Skipped: |${project}| ${count} ${count === 1 ? 'test' : 'tests'}; the log above says why`);

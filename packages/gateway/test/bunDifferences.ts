@@ -28,7 +28,7 @@ export const bunDifferences: readonly BunDifference[] = [
     ],
   },
   {
-    why: 'Bun does not tell how much of a response is unsent: maxUnsentBytes limits WebSockets alone.',
+    why: 'Bun does not report how much of a response is unsent: maxUnsentBytes limits WebSockets alone.',
     cases: [
       'over maxUnsentBytes, a large response is replaced by 503 and an unread small one closes the connection',
     ],

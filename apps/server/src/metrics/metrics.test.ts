@@ -137,41 +137,49 @@ describe('requests', () => {
     ['is silent if no call fails', [], false],
     ['is silent if a batch has a call of an unknown procedure', ['unknown'], false],
     ['fires if a tool fails', ['mcp'], true],
+    [
+      'fires if a tool fails since the store is unavailable',
+      ['mcp', new StoreError('unavailable', 'away')],
+      true,
+    ],
     ['fires if one call of a batch fails', ['batch'], true],
     ['fires if one call on a WebSocket fails', ['socket'], true],
     ['fires if a REST request fails', ['rest'], true],
-  ] as const)('the alert PetstoreErrors of docs/monitoring.md %s', async (_, [failing], fires) => {
-    let isBroken = false;
-    const server = await start((store) => ({
-      async list(query) {
-        if (isBroken) throw new Error('disk on fire');
-        return store.list(query);
-      },
-    }));
-    const { post, scrape, send } = server;
-    const tool = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'tools/call',
-      params: { name: 'listPets', arguments: {} },
-    };
-    const socket = await dial(server);
-    const requests = {
-      mcp: () => post('/mcp', tool),
-      batch: () => send('/trpc/getPet,listPets?batch=1&input={"0":7}'),
-      rest: () => send('/v1/pets'),
-      unknown: () => send('/trpc/listPets,nothing?batch=1'),
-      async socket() {
-        socket.send(JSON.stringify({ id: 1, method: 'query', params: { path: 'listPets' } }));
-        await once(socket, 'message');
-      },
-    };
-    for (const request of Object.values(requests)) await request();
-    const before = await scrape();
-    isBroken = failing !== undefined && failing !== 'unknown';
-    if (failing) await requests[failing]();
-    expect(isFiring(await petstoreErrors(), before, await scrape())).toBe(fires);
-  });
+  ] as const)(
+    'the alert PetstoreErrors of docs/monitoring.md %s',
+    async (_, [failing, error = new Error('disk on fire')], fires) => {
+      let isBroken = false;
+      const server = await start((store) => ({
+        async list(query) {
+          if (isBroken) throw error;
+          return store.list(query);
+        },
+      }));
+      const { post, scrape, send } = server;
+      const tool = {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'listPets', arguments: {} },
+      };
+      const socket = await dial(server);
+      const requests = {
+        mcp: () => post('/mcp', tool),
+        batch: () => send('/trpc/getPet,listPets?batch=1&input={"0":7}'),
+        rest: () => send('/v1/pets'),
+        unknown: () => send('/trpc/listPets,nothing?batch=1'),
+        async socket() {
+          socket.send(JSON.stringify({ id: 1, method: 'query', params: { path: 'listPets' } }));
+          await once(socket, 'message');
+        },
+      };
+      for (const request of Object.values(requests)) await request();
+      const before = await scrape();
+      isBroken = failing !== undefined && failing !== 'unknown';
+      if (failing) await requests[failing]();
+      expect(isFiring(await petstoreErrors(), before, await scrape())).toBe(fires);
+    },
+  );
 
   test('a batch is counted as one request of the operation "batch", also with an unknown procedure', async () => {
     const { send, scrape } = await start();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Animal } from '@petstore/core';
+import { eventually } from '@petstore/testing/eventually';
 
 export interface Creates {
   /** The acknowledged animals: responses with 201. */
@@ -60,7 +61,10 @@ export function startCreates({ origins, apiKey, prefix, statuses }: CreatesOptio
   async function createRepeatedly(client: number): Promise<void> {
     for (let each = 0; !stopping.signal.aborted; each += 1) {
       const name = `${prefix}-repeated-${client}-${each}`;
-      while (!(await create(name, name))) await sleep(20);
+      await eventually(
+        () => `a 201 for ${name}; the statuses so far are ${JSON.stringify(statuses)}`,
+        () => create(name, name),
+      );
     }
   }
 
@@ -68,11 +72,16 @@ export function startCreates({ origins, apiKey, prefix, statuses }: CreatesOptio
     ...Array.from({ length: clients.once }, (_, client) => createOnce(client)),
     ...Array.from({ length: clients.repeating }, (_, client) => createRepeatedly(client)),
   ]);
+  // `stop` reports it.
+  running.catch(() => {});
   return {
     acknowledged,
     async acknowledgedMore(count) {
       const wanted = acknowledged.length + count;
-      while (acknowledged.length < wanted) await sleep(5);
+      await eventually(
+        () => `${count} more creates with 201; the statuses so far are ${JSON.stringify(statuses)}`,
+        () => acknowledged.length >= wanted,
+      );
     },
     async stop() {
       stopping.abort();

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { countArgument } from '@petstore/testing/countArgument';
+import { eventually } from '@petstore/testing/eventually';
 import { startFaultProxy } from '@petstore/testing/mongodb';
 import { type Long, MongoClient } from 'mongodb';
 import { startCreates } from './databaseCreates.ts';
@@ -13,7 +15,7 @@ import { listening, ready, run } from './petStoreProcess.ts';
 // Tests two pet stores on one database whose server is killed, and whose acknowledgements are lost, in many rounds, on the
 // bundle of `npm start`. Starts `.ci/mongo` and kills it, so nothing else may use that server. It needs root or sudo.
 // Usage: databaseFaultTest.ts [rounds]
-const rounds = Number(process.argv[2] ?? 50);
+const rounds = countArgument('rounds', process.argv[2], 50);
 const entry = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const mongo = fileURLToPath(new URL('../../../../.ci/mongo', import.meta.url));
 const apiKey = 'a-key-for-the-tests-0123456789';
@@ -52,7 +54,10 @@ const faults: Readonly<Record<string, () => Promise<unknown>>> = {
   'acknowledgements of the database lost': async () => {
     const wanted = proxy.cuts + cutsPerRound;
     proxy.set({ kind: 'cutResponses', percent: 50, only: insertOfAnimal });
-    while (proxy.cuts < wanted) await sleep(5);
+    await eventually(
+      () => `${wanted} lost acknowledgements; there are ${proxy.cuts}`,
+      () => proxy.cuts >= wanted,
+    );
     proxy.set({ kind: 'none' });
   },
 };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { countArgument } from '@petstore/testing/countArgument';
 import {
   addTally,
   drainCalls,
@@ -16,7 +17,7 @@ import { namesIn } from './namesIn.ts';
 import { listening, logLines, run, type RunOptions } from './petStoreProcess.ts';
 
 // Tests SIGTERM under load and kill -9 of workers in many rounds, on the bundle of `npm start`. Usage: drainTest.ts [rounds]
-const rounds = Number(process.argv[2] ?? 50);
+const rounds = countArgument('rounds', process.argv[2], 50);
 const entry = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 /** The service of the runtime's tests, which has event streams and long calls. */
 const streamingEntry = fileURLToPath(

@@ -36,7 +36,7 @@ async function measureFloodsOnAdapters(): Promise<Measured> {
   const byServer: Record<string, object> = {};
   const allProblems: string[] = [];
   for (const server of SERVER === undefined ? (['uws', 'node', 'bun'] as const) : [SERVER as Adapter]) {
-    const ofServer = await measureFloods(() => startPetStoreUnderLoad(server), server, fullFloods);
+    const ofServer = await measureFloods(() => startPetStoreUnderLoad(server), fullFloods);
     byServer[server] = ofServer.measured;
     allProblems.push(...ofServer.problems.map((problem) => `${server}: ${problem}`));
   }

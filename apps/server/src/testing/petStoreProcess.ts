@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { eventually } from '@petstore/testing/eventually';
 import { type RunningService, type ServiceProcess, startService } from '@petstore/testing/serviceProcess';
 
 export {
@@ -41,7 +42,13 @@ export const run = ({
 
 /** Waits until a listening server is ready: its database may be reached later than its port. */
 export async function ready({ origin }: Pick<RunningService, 'origin'>): Promise<void> {
-  while ((await fetch(`${origin}/readyz`)).status !== 200) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+  let reason = '';
+  await eventually(
+    () => `${origin}/readyz has the status 200; it responded: ${reason}`,
+    async () => {
+      const response = await fetch(`${origin}/readyz`);
+      reason = await response.text();
+      return response.status === 200;
+    },
+  );
 }

@@ -1,3 +1,4 @@
+import { requireSync } from '../http/hooks.ts';
 import { codesOf } from '../procedures/errorCodes.ts';
 import type { DescribedErrors, ErrorFormat } from '../operations/errorFormat.ts';
 import type { DeclaredResponse, Operation } from '../operations/operation.ts';
@@ -24,7 +25,10 @@ export function createErrorSchemas(
   let written: SchemaObject | undefined;
   const any = () => (written ??= components.write(readZod(schema, 'output'), 'output'));
   if (schemaOf === undefined) return any;
-  const write = (errors: DescribedErrors) => components.write(readZod(schemaOf(errors), 'output'), 'output');
+  const write = (errors: DescribedErrors) => {
+    const described = requireSync(schemaOf(errors), 'errorFormat.schemaOf');
+    return components.write(readZod(described, 'output'), 'output');
+  };
   const declared = operations
     .flatMap(({ errors }) => [...errors.values()].flat())
     .map((error) => [error, write({ ...error, codes: [error.code], isDeclared: true })] as const);

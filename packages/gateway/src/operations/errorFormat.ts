@@ -40,8 +40,8 @@ export interface ErrorFormat {
   /** Returns the body of an error response, synchronously. */
   readonly body: (error: RestError) => object;
   /**
-   * Returns the schema of error bodies with the given status and codes, so that the document describes declared errors
-   * one by one. Default: the document uses `schema` for them too.
+   * Returns the schema of error bodies with the given status and codes, synchronously, so that the document describes
+   * declared errors one by one. Default: the document uses `schema` for them too.
    */
   readonly schemaOf?: (errors: DescribedErrors) => z.ZodType;
 }

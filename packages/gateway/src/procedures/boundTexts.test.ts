@@ -111,25 +111,28 @@ describe('boundTexts', () => {
     },
   );
 
-  test.each(Object.entries(schemas))('parses %s as zod does, interpreted and compiled', (_name, schema) => {
-    const bounded = boundTexts(schema);
-    expect(bounded).not.toBe(schema);
-    const compiled = parseFunction(schema, boundTexts);
-    fc.assert(
-      fc.property(values, (value) => {
-        const expected = outcomeOf(() => schema.parse(value));
-        expect(outcomeOf(() => z.parse(bounded, value))).toEqual(expected);
-        expect(outcomeOf(() => z.parse(bounded, value, { jitless: true }))).toEqual(expected);
-        expect(outcomeOf(() => compiled(value))).toEqual(expected);
-      }),
-    );
-  });
+  test.each(Object.entries(schemas))(
+    'boundTexts: the schema of %s parses as in zod, interpreted and compiled',
+    (_name, schema) => {
+      const bounded = boundTexts(schema);
+      expect(bounded).not.toBe(schema);
+      const compiled = parseFunction(schema, boundTexts);
+      fc.assert(
+        fc.property(values, (value) => {
+          const expected = outcomeOf(() => schema.parse(value));
+          expect(outcomeOf(() => z.parse(bounded, value))).toEqual(expected);
+          expect(outcomeOf(() => z.parse(bounded, value, { jitless: true }))).toEqual(expected);
+          expect(outcomeOf(() => compiled(value))).toEqual(expected);
+        }),
+      );
+    },
+  );
 
   it.each([
     z.object({ a: z.email(), b: text.trim().toLowerCase() }),
     z.array(z.union([z.uuid(), z.iso.datetime()])),
     z.json(),
-  ])('returns a schema without such formats as it is', (schema) => {
+  ])('boundTexts returns a schema that has no text to bound as it is', (schema) => {
     expect(boundTexts(schema)).toBe(schema);
   });
 
@@ -238,7 +241,7 @@ describe('boundTexts', () => {
       placesProblem,
     ],
   ])(
-    'bounds %s: at the limit it is valid, one beyond is an issue at its path',
+    'boundTexts bounds %s: at the limit it is valid, one beyond is an issue at its path',
     (_name, schema, valid, invalid, path, problem) => {
       const parse = parseFunction(schema, boundTexts);
       expect(outcomeOf(() => parse(valid))).toEqual(outcomeOf(() => schema.parse(valid)));
@@ -258,7 +261,7 @@ describe('boundTexts', () => {
     ['a template with many separators', T(text, '-', text, '-', text, '.md'), `${'a-'.repeat(5000)}.md`],
     ['a template of numbers', T(z.int(), '-', z.int(), '-', z.int()), `${'1'.repeat(500)}-2-3`],
     ['a template with one text', T('a', text, 'b'), `a${'b'.repeat(5000)}`],
-  ])('accepts %s', (_name, schema, value) => {
+  ])('boundTexts accepts %s', (_name, schema, value) => {
     expect(outcomeOf(() => parseFunction(schema, boundTexts)(value))).toEqual({ value: schema.parse(value) });
   });
 
@@ -293,7 +296,7 @@ describe('boundTexts', () => {
     expect(trims(change)).toBe(isTrim);
   });
 
-  test('a value that a coerced text is made of is bounded too', () => {
+  test('boundTexts bounds the text that a coerced schema makes of a value', () => {
     const schema = z.coerce.string().normalize();
     expect(parseFunction(schema, boundTexts)([1, 'a'])).toBe('1,a');
     expect(outcomeOf(() => parseFunction(schema, boundTexts)([marks(101)]))).toHaveProperty(
@@ -302,7 +305,7 @@ describe('boundTexts', () => {
     );
   });
 
-  test('an asynchronous parse is bounded, and the schema of the router is left as it was', async () => {
+  test('boundTexts bounds an asynchronous parse, and leaves the schema of the router as it was', async () => {
     const own = z.url();
     const schema = z.object({
       a: z

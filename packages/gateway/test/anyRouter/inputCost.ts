@@ -2,10 +2,11 @@ import { createGateway } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
-import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { call } from '../mcp/messages.ts';
+import type { Server } from '../listen.ts';
 import { serve } from '../servers.ts';
+import { socketClient } from '../socketClient.ts';
 import type { Random } from '../trpcClients/random.ts';
 
 const text = z.string();
@@ -195,6 +196,8 @@ const hardTexts: Readonly<Record<string, (bytes: number) => string>> = {
 
 /** Number of the pieces' sizes: the number of texts in an input is its size divided by that of a piece. */
 const pieceSizes = [80, 750, 2000, 20_000, Infinity];
+/** What a body of `maxBodyBytes` has room for, beside the rest of a message. */
+const maxInputBytes = 1_040_000;
 const inputSizes = [200, 2000, 20_000, 65_000, 200_000, 990_000];
 
 const fill = (unit: string, bytes: number) =>
@@ -277,15 +280,27 @@ export function textInput([format, place, kind, size, piece]: TextInput): Costly
     { length: Math.max(1, Math.floor(size / (Buffer.byteLength(JSON.stringify(one)) + 10))) },
     (_, index) => (place === 'names' ? `${one}${index}` : one),
   );
+  const written = JSON.stringify(value(texts));
+  // Escapes that are escaped again. A longer body would be rejected before it is read.
+  if (Buffer.byteLength(written) > maxInputBytes) {
+    return textInput([format, place, kind, size / 2, piece]);
+  }
   return {
     procedure: `${format}_${place}`,
-    json: JSON.stringify(value(texts)),
+    json: written,
     name: `${texts.length} times ${kind} of ${bytes} bytes for ${format} (${place})`,
   };
 }
 
 /** Sends an input by a protocol. */
-type Send = (input: CostlyInput) => Promise<unknown>;
+type Send = (input: CostlyInput) => Promise<void>;
+
+/** Throws for a response that is neither the output `ok` nor the error of an invalid input. */
+function requireOutcome(response: string): void {
+  const isOutput = /^"ok"$|"data":"ok"|"text":"(?:ok|\\"ok\\")"/.test(response);
+  if (isOutput || /\\?"code\\?":\\?"BAD_REQUEST\\?"/.test(response)) return;
+  throw new Error(`The response is neither the output nor the error of an input: ${response.slice(0, 500)}`);
+}
 
 /** Starts a gateway with a procedure for each schema, and returns the protocols that call them. */
 export async function startInputCost(): Promise<{
@@ -329,63 +344,38 @@ export async function startInputCost(): Promise<{
     });
   const server = await serve(await create('strict'));
   const lenient = await create('report');
-  const headers = { 'content-type': 'application/json' };
-  let socket: WebSocket | undefined;
-  const openSocket = async () => {
-    if (socket?.readyState === WebSocket.OPEN) return socket;
-    const opened = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`, { maxPayload: 0 });
-    await new Promise((resolve, reject) => opened.on('open', resolve).on('error', reject));
-    return (socket = opened);
-  };
-  const textOf = async (response: Promise<Response>) => {
-    const { status } = await response;
-    if (status >= 500) throw new Error(`The status is ${status}: ${await (await response).text()}`);
-    return (await response).text();
-  };
+  const client = socketClient(server);
+  const sendJson =
+    ({ fetch }: Pick<Server, 'fetch'>, basePath: string): Send =>
+    async ({ json: value, procedure }) => {
+      const body = `{"value":${value}}`;
+      const headers = { 'content-type': 'application/json' };
+      const init = { method: 'POST', headers, body };
+      requireOutcome(await (await fetch(`${server.origin}${basePath}/${procedure}`, init)).text());
+    };
   return {
     send: {
-      rest: ({ json: value, procedure }) =>
-        textOf(
-          server.fetch(`${server.origin}/v1/${procedure}`, {
-            method: 'POST',
-            headers,
-            body: `{"value":${value}}`,
-          }),
-        ),
-      lenient: ({ json: value, procedure }) =>
-        textOf(
-          lenient.fetch(`${server.origin}/v1/${procedure}`, {
-            method: 'POST',
-            headers,
-            body: `{"value":${value}}`,
-          }),
-        ),
-      trpc: ({ json: value, procedure }) =>
-        textOf(
-          server.fetch(`${server.origin}/trpc/${procedure}`, {
-            method: 'POST',
-            headers,
-            body: `{"value":${value}}`,
-          }),
-        ),
-      mcp: ({ json: value, procedure }) => call(server, procedure, { value: JSON.parse(value) as unknown }),
-      form({ json: value, procedure }) {
+      rest: sendJson(server, '/v1'),
+      lenient: sendJson(lenient, '/v1'),
+      trpc: sendJson(server, '/trpc'),
+      async mcp({ json: value, procedure }) {
+        const reply = await call(server, procedure, { value: JSON.parse(value) as unknown });
+        requireOutcome(reply.text);
+      },
+      async form({ json: value, procedure }) {
         const body = new FormData();
         body.set('value', String(JSON.parse(value)));
-        return textOf(server.fetch(`${server.origin}/v1/${procedure}`, { method: 'POST', body }));
+        const response = await server.fetch(`${server.origin}/v1/${procedure}`, { method: 'POST', body });
+        requireOutcome(await response.text());
       },
       async socket({ json: value, procedure }) {
-        const opened = await openSocket();
         const message = `{"id":1,"method":"mutation","params":{"path":"${procedure}","input":{"value":${value}}}}`;
-        await new Promise((resolve, reject) => {
-          opened.removeAllListeners('message').removeAllListeners('close');
-          opened.on('message', resolve).on('close', () => reject(new Error('The socket was closed.')));
-          opened.send(message);
-        });
+        const [response] = await client.exchange(message);
+        requireOutcome(String(response));
       },
     },
     async close() {
-      socket?.terminate();
+      client.terminate();
       return server.close();
     },
   };

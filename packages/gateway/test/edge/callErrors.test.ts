@@ -86,7 +86,7 @@ const failsLater = { procedure: 'promised', code: 'INTERNAL_SERVER_ERROR' };
 
 const tooMany = [...Array(7).fill('fine'), 'gone'].map((procedure) => ({ procedure, code: 'BAD_REQUEST' }));
 
-describe('the calls that failed', () => {
+describe('callErrors', () => {
   it.each<
     [what: string, request: (started: Started) => Promise<unknown>, failed: readonly object[] | undefined]
   >([
@@ -127,7 +127,7 @@ describe('the calls that failed', () => {
     ['MCP: a stream that fails', tool('steps'), [blocked]],
     ['MCP: an unknown tool', tool('made-up'), undefined],
   ])(
-    'are in the record of the request, with their codes and without unknown procedures (%s)',
+    'the record of a request has the calls that failed, with their codes and without unknown procedures (%s)',
     async (_, request, failed) => {
       const started = await start();
       await request(started);
@@ -139,7 +139,7 @@ describe('the calls that failed', () => {
     },
   );
 
-  it('are in the record of each call on a WebSocket', async () => {
+  it('the record of a call on a WebSocket says whether it failed, and its code', async () => {
     const started = await start();
     needs('WebSockets');
     const client = new WebSocket(`${started.origin.replace('http', 'ws')}/trpc`);

@@ -1,3 +1,4 @@
+import { countArgument } from '@petstore/testing/countArgument';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Random } from '../trpcClients/random.ts';
 import { has } from '../servers.ts';
@@ -5,7 +6,7 @@ import { seedMessage, testSeed } from '../testSeed.ts';
 import { extraBytes, maxResponseBytes, randomInput, startErrorCost } from './errorCost.ts';
 
 /** Number of inputs. `ERROR_INPUTS=10000 npx vitest run packages/gateway/test/edge/errorCost.test.ts` sends more. */
-const inputs = Number(process.env['ERROR_INPUTS'] ?? 150);
+const inputs = countArgument('ERROR_INPUTS', process.env['ERROR_INPUTS'], 150);
 
 /** Maximum processor time of a request, in milliseconds, with its client, which runs in the same process. */
 const maxMs = 250;

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createGateway } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC } from '@trpc/server';
-import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { Random } from '../trpcClients/random.ts';
 import { serve } from '../servers.ts';
+import { socketClient } from '../socketClient.ts';
 
 /** Maximum size of a response of this gateway, in bytes. */
 export const maxResponseBytes = 262_144;
@@ -185,13 +185,7 @@ export async function startErrorCost(seed: number): Promise<{
     const lines = received.toString().split('\n');
     return { status: response.status, bytes: Math.max(...lines.map((line) => Buffer.byteLength(line))) };
   };
-  let socket: WebSocket | undefined;
-  const openSocket = async () => {
-    if (socket?.readyState === WebSocket.OPEN) return socket;
-    const opened = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`, { maxPayload: 0 });
-    await new Promise((resolve, reject) => opened.on('open', resolve).on('error', reject));
-    return (socket = opened);
-  };
+  const client = socketClient(server);
   return {
     procedures: Object.keys(all),
     describe: (name) => (name in schemas ? name : JSON.stringify(z.toJSONSchema(all[name] as z.ZodType))),
@@ -219,28 +213,14 @@ export async function startErrorCost(seed: number): Promise<{
         return { status: response.status, bytes: (await response.arrayBuffer()).byteLength };
       },
       async sockets(name, json) {
-        const opened = await openSocket();
         const call = (id: number) =>
           `{"id":${id},"method":"mutation","params":{"path":"${name}","input":{"value":${json}}}}`;
-        let bytes = 0;
-        let left = 3;
-        await new Promise<void>((resolve, reject) => {
-          opened
-            .removeAllListeners('message')
-            .removeAllListeners('close')
-            .on('close', () => reject(new Error('The socket was closed.')));
-          opened.on('message', (data: Buffer) => {
-            bytes += data.byteLength;
-            left -= 1;
-            if (left === 0) resolve();
-          });
-          opened.send(`[${call(1)},${call(2)},${call(3)}]`);
-        });
-        return { status: 200, bytes };
+        const messages = await client.exchange(`[${call(1)},${call(2)},${call(3)}]`, 3);
+        return { status: 200, bytes: Buffer.concat(messages).byteLength };
       },
     },
     async close() {
-      socket?.terminate();
+      client.terminate();
       await sleep(0);
       return server.close();
     },

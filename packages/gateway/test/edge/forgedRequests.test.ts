@@ -2,10 +2,10 @@ import { createGateway, cookie, custom, type CorsOptions } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/meta';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 import { z } from 'zod';
 import type { Server } from '../listen.ts';
 import { needs, serve } from '../servers.ts';
+import { upgradeStatus } from '../socketClient.ts';
 
 // Requests that pages of other sites send with the credentials of their visitors (CSRF), to routers that check these
 // credentials in a middleware, and to those with an authentication scheme.
@@ -332,17 +332,6 @@ describe('a WebSocket', () => {
     ['a sandboxed frame', foreign['a sandboxed frame'], 403],
     ['a sibling subdomain that is not in cors.origins', siblings['a sibling subdomain'], 403],
   ];
-  const dial = async (server: Server, headers: Record<string, string>) => {
-    const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`, { headers });
-    const status = await new Promise<number>((resolve, reject) => {
-      socket.on('error', reject);
-      socket.on('open', () => resolve(101));
-      socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
-    });
-    socket.terminate();
-    return status;
-  };
-
   it.each(pages)(
     'cors.origins alone decides on a WebSocket of %s if a middleware checks credentials',
     async (_page, headers, status) => {
@@ -350,7 +339,7 @@ describe('a WebSocket', () => {
       for (const cors of [{ origins }, { origins, credentials: true }]) {
         const server = await start('a middleware', cors);
         for (const credential of [{}, ...Object.values(ambient)]) {
-          expect(await dial(server, { ...headers, ...credential })).toBe(status);
+          expect(await upgradeStatus(server, { ...headers, ...credential })).toBe(status);
         }
       }
     },
@@ -359,16 +348,18 @@ describe('a WebSocket', () => {
   it('without cors, no page of another origin opens a WebSocket', async () => {
     needs('WebSockets');
     const server = await start();
-    expect(await dial(server, { ...shop, ...ambient['a cookie'] })).toBe(403);
-    expect(await dial(server, { ...siblings['a sibling subdomain'], ...ambient['a cookie'] })).toBe(403);
-    expect(await dial(server, { origin: server.origin, ...ambient['a cookie'] })).toBe(101);
+    expect(await upgradeStatus(server, { ...shop, ...ambient['a cookie'] })).toBe(403);
+    expect(await upgradeStatus(server, { ...siblings['a sibling subdomain'], ...ambient['a cookie'] })).toBe(
+      403,
+    );
+    expect(await upgradeStatus(server, { origin: server.origin, ...ambient['a cookie'] })).toBe(101);
   });
 
   it('with cookie(), a WebSocket with the cookie is opened for a page of cors.origins only with cors.credentials', async () => {
     needs('WebSockets');
     const headers = { ...shop, ...ambient['a cookie'] };
-    expect(await dial(await start('cookie()', { origins, credentials: true }), headers)).toBe(101);
-    expect(await dial(await start('cookie()', { origins }), headers)).toBe(403);
+    expect(await upgradeStatus(await start('cookie()', { origins, credentials: true }), headers)).toBe(101);
+    expect(await upgradeStatus(await start('cookie()', { origins }), headers)).toBe(403);
   });
 });
 

@@ -1,4 +1,3 @@
-import type { Adapter } from '../adapters.ts';
 import { createHead, getAll, getOne, listTools } from './requests.ts';
 import { socketFloods } from './socketFloodKinds.ts';
 
@@ -122,7 +121,3 @@ export const floods = {
 } satisfies Record<string, Flood>;
 
 export type FloodName = keyof typeof floods;
-
-/** Floods whose limits an adapter may exceed, and why. */
-export const knownFailures: Readonly<Partial<Record<Adapter, Readonly<Partial<Record<FloodName, string>>>>>> =
-  {};

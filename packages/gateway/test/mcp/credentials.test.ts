@@ -277,7 +277,7 @@ it('the scopes of a credential are read once for a list of tools', async () => {
 });
 
 it.each(revisions)(
-  'an unknown tool is told apart only from tools that the caller may see, in %s',
+  'the error for an unknown tool names only tools that the caller may call, in %s',
   async (revision) => {
     const t = initTRPC.meta<GatewayMeta>().create();
     const gateway = await createGateway({

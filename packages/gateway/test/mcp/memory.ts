@@ -2,6 +2,7 @@
  * Shows that calls of tools leave nothing in memory: `npm run test:mcp-memory -w trpc-gateway-test -- 1000000`. It prints
  * the growth of the heap, and exits with 1 if that is `mostGrowthBytes` or more.
  */
+import { countArgument } from '@petstore/testing/countArgument';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { call, send } from './messages.ts';
@@ -51,7 +52,7 @@ export async function heapGrowth(calls: number): Promise<number> {
 }
 
 if (import.meta.filename === process.argv[1]) {
-  const calls = Number(process.argv[2] ?? 1_000_000);
+  const calls = countArgument('calls', process.argv[2], 1_000_000);
   const growth = await heapGrowth(calls);
   process.stdout.write(`${calls} calls: the heap grew by ${(growth / 1e6).toFixed(2)} MB\n`);
   process.exitCode = growth < mostGrowthBytes(calls) ? 0 : 1;

@@ -1,4 +1,5 @@
 /** `node --conditions=trpc-gateway-source fuzz.ts [count]` sends 100,000 random raw requests. TEST_SEED repeats a run. */
+import { countArgument } from '@petstore/testing/countArgument';
 import { adapterOfRun } from '../adapters.ts';
 import { testSeed } from '../testSeed.ts';
 import { findProblems } from './findProblems.ts';
@@ -70,7 +71,7 @@ export async function fuzz(
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const count = Number(process.argv[2] ?? 100_000);
+  const count = countArgument('count', process.argv[2], 100_000);
   const { problems, counts } = await fuzz(testSeed, count);
   process.stdout.write(
     `${JSON.stringify({ seed: testSeed, count, ...counts, problems: problems.length }, null, 2)}\n`,

@@ -42,14 +42,18 @@ function createCalls(ran: Set<string>) {
   return createGateway({
     router: t.router({
       create: base
-        .meta({ openapi: { method: 'POST', path: '/names' }, mcp: true })
+        .meta({ openapi: { method: 'POST', path: '/names' }, mcp: { description: 'Creates a name.' } })
         .output(Named)
         .mutation(async ({ input }) => {
           await sleep(Math.random() * 20);
           return input;
         }),
-      count: base.meta({ mcp: true }).subscription(({ input }) => steps(input.name, 10)),
-      endless: base.meta({ mcp: true }).subscription(({ input }) => steps(input.name, Infinity)),
+      count: base
+        .meta({ mcp: { description: 'Counts to 10.' } })
+        .subscription(({ input }) => steps(input.name, 10)),
+      endless: base
+        .meta({ mcp: { description: 'Counts without an end.' } })
+        .subscription(({ input }) => steps(input.name, Infinity)),
     }),
     createContext: () => ({}),
     document: { title: 'Names', version: '1' },

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { countArgument } from '@petstore/testing/countArgument';
 import type { Measured } from '../load/levels.ts';
 import type { Subject } from './startRpcProcess.ts';
 
@@ -26,7 +27,7 @@ function readCommandLine(): CommandLine {
     subject: values.server === 'official' ? 'official' : 'gateway',
     isBrief: values.brief,
     isLong: values.long,
-    seed: Number(values.seed),
+    seed: countArgument('--seed', values.seed, 1),
   };
 }
 

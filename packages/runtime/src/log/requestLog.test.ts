@@ -1,3 +1,4 @@
+import { unhandledRejections } from '@petstore/testing/unhandledRejections';
 import { getTRPCErrorFromUnknown } from '@trpc/server';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -279,14 +280,12 @@ test.each<[what: string, fail: () => unknown]>([
   ],
   ['rejects', async () => Promise.reject(new Error('broken'))],
 ])('an error is logged as unexpected, each time, if kindOf %s', async (_, fail) => {
-  const unhandled = vi.fn();
-  process.on('unhandledRejection', unhandled);
   const { report, lines } = recordLines({ requests: 'errors', kindOf: fail as typeof kindOf });
   const failed = { status: 500, error: new Error('unexpected') };
-  report(failed);
-  report(failed);
-  await new Promise((resolve) => setTimeout(resolve, 5));
-  process.off('unhandledRejection', unhandled);
+  const unhandled = await unhandledRejections(() => {
+    report(failed);
+    report(failed);
+  });
   expect(lines()).toMatchObject([{ level: 50 }, { level: 50 }]);
-  expect(unhandled).not.toHaveBeenCalled();
+  expect(unhandled).toEqual([]);
 });

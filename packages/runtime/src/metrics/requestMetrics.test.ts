@@ -82,13 +82,20 @@ test('failed calls are counted by protocol, procedure and code, also in a batch 
   ]);
 });
 
-test('each called operation has failed calls with the code INTERNAL_SERVER_ERROR at 0, since rate() needs a first sample', () => {
+test('each called operation has failed calls with each code of a server error at 0, since rate() needs a first sample', () => {
   const { onResponse, families } = createRequestMetrics('x_');
   onResponse(record);
   onResponse({ ...record, protocol: 'other', procedures: [] });
-  expect(families().find(({ name }) => name === 'x_call_errors_total')?.values).toEqual([
-    { labels: { protocol: 'rest', operation: 'listPets', code: 'INTERNAL_SERVER_ERROR' }, value: 0 },
-  ]);
+  const codes = [
+    'INTERNAL_SERVER_ERROR',
+    'NOT_IMPLEMENTED',
+    'BAD_GATEWAY',
+    'SERVICE_UNAVAILABLE',
+    'GATEWAY_TIMEOUT',
+  ];
+  expect(families().find(({ name }) => name === 'x_call_errors_total')?.values).toEqual(
+    codes.map((code) => ({ labels: { protocol: 'rest', operation: 'listPets', code }, value: 0 })),
+  );
 });
 
 test.each([101, 200, 299, 304, 400, 499, 500, 599])('status %i is counted by its class', (status) => {

@@ -6,14 +6,23 @@ import { Latency, latencyFamily } from './latency.ts';
 
 type ProtocolLabel = RequestRecord['protocol'] | 'websocket';
 
+/** Codes of errors of the server, which alerts are about, start at 0: `rate()` needs a first sample to increase from. */
+const serverErrors = [
+  'INTERNAL_SERVER_ERROR',
+  'NOT_IMPLEMENTED',
+  'BAD_GATEWAY',
+  'SERVICE_UNAVAILABLE',
+  'GATEWAY_TIMEOUT',
+];
+
 /** The counters of one operation over one protocol. */
 class Series {
   /** Number of requests, indexed by the first digit of the status. */
   readonly requests = [0, 0, 0, 0, 0, 0];
   readonly latency = new Latency();
   calls = 0;
-  /** Number of failed calls, by code. `rate()` needs a first sample to increase from. */
-  readonly errors = new Map([['INTERNAL_SERVER_ERROR', 0]]);
+  /** Number of failed calls, by code. */
+  readonly errors = new Map(serverErrors.map((code) => [code, 0]));
 }
 
 /** The counters of one protocol. */

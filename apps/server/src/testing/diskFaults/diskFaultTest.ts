@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { countArgument } from '@petstore/testing/countArgument';
 import { listening, run } from '../petStoreProcess.ts';
 import { type DiskFault, type DiskFaultRound, diskFaultRound, diskFaults } from './diskFaultRound.ts';
 
 // Tests faults of the disk and the data folder under load in many rounds, on the bundle of `npm start`. Needs strace.
 // Usage: diskFaultTest.ts [rounds]
-const rounds = Number(process.argv[2] ?? 50);
+const rounds = countArgument('rounds', process.argv[2], 50);
 const entry = fileURLToPath(new URL('../../../dist/main.js', import.meta.url));
 const apiKey = 'a-key-for-the-tests-0123456789';
 

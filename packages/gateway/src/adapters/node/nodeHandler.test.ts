@@ -162,7 +162,7 @@ it('nodeHandler responds to a request without a connection, such as one that a t
   // As light-my-request, with which Fastify injects.
   const message = new IncomingMessage(new PassThrough() as unknown as Socket);
   const headers = { headers: { host: 'x' }, rawHeaders: ['Host', 'x'] };
-  Object.assign(message, { method: 'GET', url: '/a', httpVersion: '1.1', ...headers });
+  Object.assign(message, { method: 'GET', url: '/a', httpVersionMajor: 1, httpVersionMinor: 1, ...headers });
   message.push(null);
   const res = new ServerResponse(message);
   nodeHandler({ handle: ({ path }) => ok(path) })(message, res);

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { closeCodeOf, frame, headOfFrame } from '../server/testing/frames.ts';
 import { dial, get, listenOn, ok, until, type TestConnection } from '../server/testing/dial.ts';
@@ -180,13 +182,17 @@ describe('WebSockets', () => {
   });
 
   it('the connection of a client that sends more than 100 messages after the server has closed its WebSocket is ended', async () => {
+    const accepted: Socket[] = [];
+    const add = (message: unknown) => void accepted.push((message as { readonly socket: Socket }).socket);
+    subscribe('net.server.socket', add);
     const { bytes, server, socket } = await openRaw();
+    unsubscribe('net.server.socket', add);
     server.socket.close(4000);
     await until(() => expect(closeCodeOf(bytes())).toBe(4000));
     const late = frame('late');
     socket.write(Buffer.concat(Array.from({ length: 100 }, () => late)));
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(socket.destroyed).toBe(false);
+    await until(() => expect(accepted[0]?.bytesRead).toBe(socket.bytesWritten));
+    expect(accepted[0]?.destroyed).toBe(false);
     socket.write(late);
     await until(() => expect(socket.destroyed).toBe(true));
     expect(server.events).toEqual(['closed']);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { needs } from '../../servers.ts';
+import { upgradeStatus } from '../../socketClient.ts';
 import { type Issuer, openIssuer } from './issuer.ts';
 import { openCredentials, schemeCases } from './startCredentials.ts';
 
@@ -111,7 +112,9 @@ describe.each(['cookie', 'certificate', 'bearer'])('cross-site requests with %s'
       needs('WebSockets');
       const service = services.without;
       const headers = browserHeaders(service.server.origin);
-      expect(await dial(service, { ...headers, ...(await headersOf(service, scheme)) })).toBe(status);
+      expect(await upgradeStatus(service.server, { ...headers, ...(await headersOf(service, scheme)) })).toBe(
+        status,
+      );
     },
   );
 });
@@ -134,7 +137,7 @@ describe('pages of cors.origins', () => {
       const headers = { ...page, ...(await headersOf(service, scheme)) };
       expect((await fetch(`${origin}/v1/notes`, { method: 'POST', headers })).status).toBe(status);
       needs('WebSockets');
-      expect(await dial(service, headers)).toBe(opened);
+      expect(await upgradeStatus(service.server, headers)).toBe(opened);
     },
   );
 });
@@ -166,14 +169,3 @@ describe('connection parameters with a credential', () => {
     expect(await names({}, cookies)).toContain('UNAUTHORIZED');
   });
 });
-
-async function dial({ server }: Service, headers: Record<string, string>): Promise<number> {
-  const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`, { headers });
-  const status = await new Promise<number>((resolve, reject) => {
-    socket.on('error', reject);
-    socket.on('open', () => resolve(101));
-    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
-  });
-  socket.terminate();
-  return status;
-}

@@ -3,6 +3,7 @@
  * lost. Run it with `node --conditions=trpc-gateway-source crashTest.ts [rounds]` in this folder. It tests crashes of the
  * process. After a power cut, durability also depends on a disk that keeps flushed data.
  */
+import { countArgument } from '@petstore/testing/countArgument';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,7 +96,7 @@ async function listAll(store: Store, status?: PetStatus): Promise<Animal[]> {
 
 if (process.argv[1] === import.meta.filename) {
   const { acknowledged, unacknowledged, violations, rounds } = await crashTest(
-    Number(process.argv[2] ?? 100),
+    countArgument('rounds', process.argv[2], 100),
     (done) => {
       process.stderr.write(`\r${done} rounds`);
     },

@@ -5,6 +5,7 @@
  * `server` is a program with the verbs `pids`, `kill-db` and `up` (`.ci/mongo`). With it the server is stopped and killed
  * too, so nothing else may use that server during the test.
  */
+import { countArgument } from '@petstore/testing/countArgument';
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -266,9 +267,9 @@ function heapUsed(): number {
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const [rounds = '50', server] = process.argv.slice(2);
+  const [rounds, server] = process.argv.slice(2);
   const report = await faultTest({
-    rounds: Number(rounds),
+    rounds: countArgument('rounds', rounds, 50),
     faultMs: 5000,
     server,
     onRound: (round, kind, perSecond, ms) =>

@@ -2,6 +2,7 @@
  * Measures the time of a page for growing numbers of animals on the server of MONGODB_URI, and prints the query plans.
  * `npm run bench:lists -w @petstore/core -- [counts …]`. Servers other than MongoDB have other plans.
  */
+import { countArgument } from '@petstore/testing/countArgument';
 import { testDatabase } from '@petstore/testing/mongodb';
 import { animals, type Animal } from '../../../procedures/animals.ts';
 import type { ListQuery } from '../../store.ts';
@@ -11,7 +12,7 @@ import { explainList } from './explainList.ts';
 const CALLS = 200;
 const BATCH = 5000;
 
-const counts = process.argv.slice(2).map(Number);
+const counts = process.argv.slice(2).map((count) => countArgument('count', count, 10_000));
 const database = testDatabase();
 const transfer = await openMongodbTransfer(database);
 const store = await openMongodbStore(database);

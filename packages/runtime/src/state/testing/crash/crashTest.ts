@@ -7,6 +7,7 @@
  * - policy form, acknowledged: the order ran once, and each repeat gets the same response
  * - policy form, interrupted: the order ran at most once, and each repeat gets 409, without `Retry-After` after the lease
  */
+import { countArgument } from '@petstore/testing/countArgument';
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -216,7 +217,7 @@ export async function crashTest({ rounds, awaitsLeases, onRound }: CrashOptions)
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const rounds = Number(process.env['ROUNDS'] ?? 1000);
+  const rounds = countArgument('ROUNDS', process.env['ROUNDS'], 1000);
   const report = await crashTest({
     rounds,
     awaitsLeases: true,

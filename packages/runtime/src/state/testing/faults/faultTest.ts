@@ -7,6 +7,7 @@
  * - no client waits longer than `callTimeoutMs` and 2 s, and calls without a key are served
  * - the process serves from the first round to the last
  */
+import { countArgument } from '@petstore/testing/countArgument';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -219,7 +220,7 @@ async function inParallel(
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const rounds = Number(process.env['ROUNDS'] ?? 1000);
+  const rounds = countArgument('ROUNDS', process.env['ROUNDS'], 1000);
   const [folder, mongodb] = await Promise.all([
     inParallel(faultsOfFolder, Math.ceil(rounds / 2)),
     mongodbUri === undefined ? undefined : inParallel(faultsOfDatabase, Math.floor(rounds / 2)),
