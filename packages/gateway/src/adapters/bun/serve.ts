@@ -19,7 +19,7 @@ export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
 /**
  * Serves a gateway, or your own `Service`, on `Bun.serve`. Resolves when the server listens.
  *
- * Not for direct exposure: put a proxy before it. Bun does not tell which responses a client has not read, so one client
+ * Not for direct exposure: put a proxy before it. Bun does not report which responses a client has not read, so one client
  * without a key can take the memory of the process, with requests that it sends slowly and whose responses it never reads.
  *
  * Bun itself rejects a head of more than twice `maxHeaderBytes` (of the last `serve` of the process) with 431 and no
