@@ -95,7 +95,8 @@ export class BunResponder {
     request.keep();
     return new Promise((resolve) => {
       turn.later(() => {
-        resolve(request.isAborted ? this.#respond(request, busyResponse) : this.#receive(request, server));
+        if (request.isAborted || this.#isExpired) resolve(this.#respond(request, stoppingResponse, true));
+        else resolve(this.#receive(request, server));
       });
     });
   }

@@ -13,7 +13,12 @@ import {
 } from '../../http/response.ts';
 import type { Service } from '../../http/service.ts';
 import { turn } from '../../http/turn.ts';
-import { defaultRejection, internalErrorResponse, overloadedResponse } from './rejections.ts';
+import {
+  defaultRejection,
+  internalErrorResponse,
+  overloadedResponse,
+  stoppingResponse,
+} from './rejections.ts';
 import type { ServerRequest } from './request.ts';
 
 /** Maximum wait for the end of a body before a response that closes the connection. */
@@ -124,7 +129,10 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     this.inFlight += 1;
     const handle = () => {
       // The connection may have closed because the client pipelined another request.
-      if (!request.isAborted) this.#handle(request);
+      if (!request.isAborted) {
+        if (this.#isExpired) this.respond(request, stoppingResponse);
+        else this.#handle(request);
+      }
       this.inFlight -= 1;
     };
     if (!isDelayed) return request.whenBodyReceived(handle);
