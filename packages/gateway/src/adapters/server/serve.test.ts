@@ -336,7 +336,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       await until(() => expect(streaming.text()).toMatch(/\r\n\r\n1\r\na/));
       for (const { socket } of clients) socket.write(get('/first'));
       await until(() => {
-        for (const { text } of clients) expect(text()).toContain('/first');
+        for (const client of clients) expect(client.text()).toContain('/first');
       });
       for (const { socket } of clients) socket.write(get('/slow'));
       await until(() => expect(slow).toBeGreaterThan(0));
