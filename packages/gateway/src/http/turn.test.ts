@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { Turn } from './turn.ts';
 
@@ -28,12 +29,30 @@ function spendAll(
 }
 
 describe('Turn', () => {
+  it('a message that takes 200 ms leaves no room for a second one, also after fast ones in earlier turns', async () => {
+    for (let fast = 0; fast <= 70; fast += 1) {
+      const turns = createTurn();
+      for (let count = 0; count < fast; count += 1) {
+        turns.turn.spend();
+        turns.clock.ms += 0.02;
+        // oxlint-disable-next-line no-await-in-loop -- one turn after another
+        if (count % 7 === 0) await nextTurn();
+      }
+      // oxlint-disable-next-line no-await-in-loop -- one turn after another
+      await nextTurn();
+      expect(turns.turn.spend()).toBe(false);
+      turns.clock.ms += 200;
+      expect(turns.turn.spend(), `after ${fast}`).toBe(true);
+    }
+  });
+
   it.each([
     ['no time', 0, 500, 500],
     ['20 µs', 0.02, 500, 500],
     ['1 ms', 1, 21, 90],
     ['10 ms', 10, 3, 7],
-    ['1 s', 1000, 3, 5],
+    ['200 ms', 200, 1, 1],
+    ['1 s', 1000, 1, 1],
   ])('a turn has room for requests that take %s each', (_what, ms, least, most) => {
     const count = spendAll(createTurn(), ms);
     expect(count).toBeGreaterThanOrEqual(least);
@@ -52,11 +71,12 @@ describe('Turn', () => {
 
   it('requests that arrive one per turn never spend it, however slow they are', async () => {
     const { turn, clock } = createTurn();
-    for (let count = 0; count < 2000; count += 1) {
+    for (let count = 0; count < 100; count += 1) {
       expect(turn.spend()).toBe(false);
       clock.ms += 100;
+      // As the clock says, some time has passed: timers have run.
       // oxlint-disable-next-line no-await-in-loop -- one turn after another
-      await nextTurn();
+      await sleep(10);
     }
   });
 
@@ -69,13 +89,16 @@ describe('Turn', () => {
     expect(spendAll(turns, 10)).toBeLessThanOrEqual(3);
   });
 
-  it('the clock is read once for every 4 requests if they are fast', async () => {
+  it('the clock is read once for every 4 light requests, and for each other one', async () => {
     const { turn, readClock } = createTurn();
     for (let count = 0; count < 4; count += 1) turn.spend();
+    readClock.mockClear();
+    for (let count = 0; count < 56; count += 1) turn.spend(true);
+    expect(readClock.mock.calls.length).toBeLessThanOrEqual(14);
     await nextTurn();
     readClock.mockClear();
-    for (let count = 0; count < 60; count += 1) turn.spend();
-    expect(readClock.mock.calls.length).toBeLessThanOrEqual(15);
+    for (let count = 0; count < 56; count += 1) turn.spend();
+    expect(readClock.mock.calls.length).toBeGreaterThanOrEqual(56);
   });
 
   it('later runs tasks in order, in slices that fit into a turn', async () => {

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, it, test, vi } from 'vitest';
+import { turn as serverTurn } from '../http/turn.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { createLoadShedding } from './loadShedding.ts';
 
@@ -82,6 +83,22 @@ describe('createLoadShedding', () => {
     expect(await rejectedAfter(51, 20)).toBeDefined();
     expect(await rejectedAfter(26, 1)).toBeUndefined();
     expect(await rejectedAfter(51, 1)).toBeDefined();
+  });
+
+  it('a queue of requests beyond the budget of a turn counts, although their sockets were read', async () => {
+    const { shed } = start();
+    for (let round = 0; round < 10; round += 1) {
+      shed(request);
+      const handled = Promise.withResolvers<void>();
+      // 100 ms of work, in ten turns.
+      for (let count = 0; count < 5000; count += 1) serverTurn.later(() => (clock.ms += 0.02));
+      serverTurn.later(handled.resolve);
+      // oxlint-disable-next-line no-await-in-loop -- one queue after the other
+      await handled.promise.then(turn);
+    }
+    shed(request);
+    clock.ms += 51;
+    expect(shed(request)).toBeDefined();
   });
 
   it('OPTIONS is served while other methods are rejected', async () => {

@@ -1,6 +1,6 @@
 // Hot path: one object per request.
 import type { Bytes } from '../../http/request.ts';
-import { noBytes } from '../server/bodyBuffer.ts';
+import { ChunkCounter, noBytes } from '../server/bodyBuffer.ts';
 import { FetchRequest } from '../server/fetchRequest.ts';
 import type { RequestLimits } from '../server/request.ts';
 import type { NativeServer } from './native.ts';
@@ -10,13 +10,6 @@ const smallBodyBytes = 16_384;
 
 /** Time without activity after which Bun closes a connection, in seconds. It rounds up to a multiple of 4. */
 export const idleSeconds = 10;
-
-/**
- * Maximum number of small chunks of one body in one turn of the event loop, as in `BodyBuffer`: beyond it, the client is
- * treated as if it had disconnected.
- */
-const maxSmallChunks = 1000;
-const smallChunkBytes = 32;
 
 /** A request of Bun. Headers, body, address and signal are read from Bun only when they are needed. */
 export class BunRequest extends FetchRequest {
@@ -29,8 +22,6 @@ export class BunRequest extends FetchRequest {
   /** Not `Request.signal`, which does not report the end of a WebSocket. */
   #abort: AbortController | undefined;
   #disconnect: DOMException | undefined;
-  /** Small chunks of the body in this turn of the event loop. */
-  #smallChunks = 0;
   #listeners: ((reason: unknown) => void)[] | undefined;
 
   constructor(native: Request, server: NativeServer, limits: RequestLimits) {
@@ -69,9 +60,11 @@ export class BunRequest extends FetchRequest {
   override async *bodyChunks(maxBytes: number): AsyncGenerator<Bytes, void> {
     this.keep();
     this.release();
+    const counter = new ChunkCounter();
     for await (const chunk of super.bodyChunks(maxBytes)) {
       this.#server.timeout(this.native, 0);
-      if (chunk.byteLength < smallChunkBytes && this.#isFlood()) {
+      if (counter.isFlood(chunk)) {
+        // As if the client had disconnected: Bun cannot close the connection.
         this.onDisconnect();
         this.signal.throwIfAborted();
       }
@@ -98,13 +91,6 @@ export class BunRequest extends FetchRequest {
 
   whenAborted(listener: (reason: unknown) => void): void {
     (this.#listeners ??= []).push(listener);
-  }
-
-  /** Counts a small chunk. */
-  #isFlood(): boolean {
-    if (this.#smallChunks === 0) setImmediate(() => (this.#smallChunks = 0));
-    this.#smallChunks += 1;
-    return this.#smallChunks > maxSmallChunks;
   }
 
   /** From now on, a disconnect is noticed, and Bun does not close the connection because it is idle. */

@@ -14,6 +14,7 @@ import {
   targetTooLong,
 } from '../server/rejections.ts';
 import { headRejections, isValidHost, type RequestLimits } from '../server/request.ts';
+import { expireStreams } from '../server/responder.ts';
 import type { NativeServer } from './native.ts';
 import { BunRequest } from './request.ts';
 
@@ -73,13 +74,7 @@ export class BunResponder {
   /** Called at the deadline of the stop. @returns whether a stream has a last event to send */
   expire(): boolean {
     this.#isExpired = true;
-    let isExpiring = false;
-    for (const stream of this.#streams) {
-      if (!stream.expire) continue;
-      stream.expire();
-      isExpiring = true;
-    }
-    return isExpiring;
+    return expireStreams(this.#streams);
   }
 
   /** Counts work as in flight until its promise settles. */
@@ -94,12 +89,14 @@ export class BunResponder {
     this.#server = server;
     const request = new BunRequest(native, server, this.#limits);
     if (this.#isExpired) return this.#respond(request, stoppingResponse, true);
-    if (!turn.spend()) return this.#receive(request, server);
+    const isLight = request.method === 'GET' && request.query === '';
+    if (!turn.spend(isLight)) return this.#receive(request, server);
     // While a response is pending, Bun closes a connection that has pipelined another request.
     request.keep();
     return new Promise((resolve) => {
-      setImmediate(() => {
-        resolve(request.isAborted ? this.#respond(request, busyResponse) : this.#receive(request, server));
+      turn.later(() => {
+        if (request.isAborted || this.#isExpired) resolve(this.#respond(request, stoppingResponse, true));
+        else resolve(this.#receive(request, server));
       });
     });
   }

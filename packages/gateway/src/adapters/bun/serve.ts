@@ -19,8 +19,8 @@ export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
 /**
  * Serves a gateway, or your own `Service`, on `Bun.serve`. Resolves when the server listens.
  *
- * Not for direct exposure: one client without a key can take the memory of the process, so put a proxy before it
- * (https://github.com/trpc-gateway/trpc-gateway/blob/main/docs/adapters.md#what-clients-see-differently).
+ * Not for direct exposure: put a proxy before it. Bun does not report which responses a client has not read, so one client
+ * without a key can take the memory of the process, with requests that it sends slowly and whose responses it never reads.
  *
  * Bun itself rejects a head of more than twice `maxHeaderBytes` (of the last `serve` of the process) with 431 and no
  * body, and does not limit its headers otherwise. `maxConnections` limits requests in flight and WebSockets, and

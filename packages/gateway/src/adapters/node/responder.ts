@@ -22,14 +22,18 @@ const lingerMs = 10_000;
 const sliceBytes = 65_536;
 
 /**
- * Maximum number of requests that wait for the response before them, and of others. Beyond it, a connection may have one
- * that is pipelined. Node parses all requests of a read, up to 2,400 in 64 KiB, and each takes some 8 kB.
+ * Number of requests that wait for the response before them, from which on a connection may have only its share of them,
+ * and at least one. Node parses all requests of a read, up to 2,400 in 64 KiB, and each takes some 8 kB.
  */
-const maxWaiting = 500;
+const maxBehind = 500;
+
+/** Maximum number of other requests that wait: beyond it, requests are handled at once. They take some 20 MB. */
+const maxLate = 2000;
 
 /**
- * Maximum number of bytes that wait to be read, in all, while connections may pipeline. It is far below the default of
- * `maxUnsentBytes`: 200 clients that pipelined 20 requests for 900 kB each and read nothing took 640 MB.
+ * Number of bytes that wait to be read, in all, from which on a connection that has some of them may not pipeline. It is
+ * far below the default of `maxUnsentBytes`: 200 clients that pipelined 20 requests for 900 kB each and read nothing took
+ * 640 MB.
  */
 const maxPipelinedUnsentBytes = 16 * 1024 * 1024;
 
@@ -46,28 +50,24 @@ export class NodeResponder extends Responder<NodeRequest, Fields> {
 
   /**
    * A pipelined request waits until the response before it is sent, so that a client that reads nothing gets no more than
-   * one. Other requests wait until the turn ends, since further ones may be pipelined behind them; but not more than
-   * `maxWaiting`: under overload, waiting requests of many connections would take 50 to 120 MB.
+   * one. Other requests wait for a later turn, but not more than `maxLate`: under overload, waiting requests of many
+   * connections would take 50 to 120 MB.
    */
   protected override onLate({ isBehind, connection }: NodeRequest): 'handle' | 'delay' | 'close' {
-    const { behind, late } = this.#waiting;
-    if (!isBehind) return late < maxWaiting ? 'delay' : 'handle';
-    const isTooMany = behind >= maxWaiting && this.#waiting.of(connection) > 0;
-    return isTooMany || this.unsentBytes > maxPipelinedUnsentBytes ? 'close' : 'delay';
+    const waiting = this.#waiting;
+    if (!isBehind) return waiting.late < maxLate ? 'delay' : 'handle';
+    const isTooMany =
+      waiting.behind >= maxBehind && waiting.of(connection) >= Math.max(1, maxBehind / waiting.connections);
+    const isUnread = connection.writableLength > 0 && this.unsentBytes > maxPipelinedUnsentBytes;
+    return isTooMany || isUnread ? 'close' : 'delay';
   }
 
   protected override delay(request: NodeRequest, handle: () => void): void {
-    const { connection, isBehind, res } = request;
     const run = this.#waiting.add(request, handle);
-    const runPipelined = () => {
-      if (this.unsentBytes > maxPipelinedUnsentBytes) request.controlBody('close');
-      else run();
-    };
-    const runInTurn = () => (turn.spend() ? turn.later(runPipelined) : runPipelined());
+    if (!request.isBehind) return turn.later(run);
+    const runInTurn = () => (turn.spend() ? turn.later(run) : run());
     // Not within the event: Node would end a response twice that is written there.
-    if (isBehind) res.once('socket', () => process.nextTick(runInTurn));
-    // One behind which nothing is pipelined does not wait longer: load shedding could not measure that.
-    else setImmediate(() => (this.#waiting.of(connection) > 1 ? turn.later(runPipelined) : run()));
+    request.res.once('socket', () => process.nextTick(runInTurn));
   }
 
   protected override unsentLimit({ connection }: NodeRequest): number {

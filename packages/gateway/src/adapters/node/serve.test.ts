@@ -294,22 +294,57 @@ describe('pipelined requests', () => {
     expect(text().match(/(?<=\r\n\r\n)[^:]+:\w*\./g)).toEqual(['/1:a.', `/2:${long}.`, '/3:.', '/4:b.']);
   });
 
-  it('500 pipelined requests may wait, and beyond them one of each connection', async () => {
+  it('beyond 500 pipelined requests that wait, a connection that has more than its share closes, and no other', async () => {
     const listening = await listen(() => new Promise(() => {}));
-    const dialOne = () => dial(listening);
-    const [first, second, third] = [await dialOne(), await dialOne(), await dialOne()];
+    const [first, second, third] = [await dial(listening), await dial(listening), await dial(listening)];
     first.socket.write(get('/').repeat(501));
     await until(() => expect(listening.inFlight()).toBe(501));
-    second.socket.write(get('/').repeat(2));
+    // Half of 500, then a third.
+    second.socket.write(get('/').repeat(251));
+    await until(() => expect(listening.inFlight()).toBe(752));
+    third.socket.write(get('/').repeat(21));
+    await until(() => expect(listening.inFlight()).toBe(773));
+    first.socket.write(get('/'));
+    await first.closed;
+    // The handled request of the closed connection is still running.
+    await until(() => expect(listening.inFlight()).toBe(273));
+    expect([second, third].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
+    third.socket.write(get('/').repeat(230));
     await until(() => expect(listening.inFlight()).toBe(503));
-    third.socket.write(get('/').repeat(3));
+    third.socket.write(get('/').repeat(2));
     await third.closed;
-    expect([first, second].map(({ socket }) => socket.destroyed)).toEqual([false, false]);
-    first.socket.destroy();
-    // The handled requests of closed connections are still running.
-    await until(() => expect(listening.inFlight()).toBe(4));
-    second.socket.write(get('/').repeat(400));
-    await until(() => expect(listening.inFlight()).toBe(404));
+    expect(second.socket.destroyed).toBe(false);
+  });
+
+  it('beyond 500 pipelined requests that wait, on a connection each, one of each connection may wait', async () => {
+    const listening = await listen(() => new Promise(() => {}));
+    const clients = await Promise.all(Array.from({ length: 501 }, () => dial(listening)));
+    for (const { socket } of clients) socket.write(get('/').repeat(2));
+    await until(() => expect(listening.inFlight()).toBe(1002));
+    const other = await dial(listening);
+    clients[0]?.socket.write(get('/'));
+    await clients[0]?.closed;
+    other.socket.write(get('/').repeat(2));
+    await until(() => expect(listening.inFlight()).toBe(1003));
+    expect(other.socket.destroyed).toBe(false);
+  });
+
+  it('unread responses of one client close no connection of another client that pipelines', async () => {
+    const listening = await listen(({ path }) =>
+      path === '/large'
+        ? ok(Buffer.alloc(20_000_000))
+        : new Promise((resolve) => setTimeout(resolve, 20, ok(path))),
+    );
+    const holder = await dial(listening);
+    holder.socket.pause();
+    holder.socket.write(get('/large'));
+    await until(() => expect(listening.inFlight()).toBe(1));
+    const other = await dial(listening);
+    other.socket.write(get('/1') + get('/2') + get('/3'));
+    await until(() => expect(other.text()).toMatch(/\/1[^]*\/2[^]*\/3/));
+    // The one that does not read may not pipeline.
+    holder.socket.write(get('/4'));
+    await until(() => expect(listening.inFlight()).toBe(0));
   });
 
   it('200 connections that pipeline 20 requests for 900 kB and read nothing take at most 50 MB', async () => {

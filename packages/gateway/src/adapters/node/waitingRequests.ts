@@ -7,6 +7,8 @@ export class WaitingRequests {
   behind = 0;
   /** Number of other requests. */
   late = 0;
+  /** Number of connections that have such requests. */
+  connections = 0;
   readonly #byConnection = new Map<Socket, Set<() => void>>();
 
   /** Number of requests of a connection. */
@@ -25,10 +27,12 @@ export class WaitingRequests {
     const run = () => {
       if (!requests.delete(run)) return;
       this[kind] -= 1;
+      if (requests.size === 0) this.connections -= 1;
       // Node does not report the end of the connection to a response that waits for another one.
       if (connection.destroyed && !request.isAborted) request.onDisconnect();
       handle();
     };
+    if (requests.size === 0) this.connections += 1;
     requests.add(run);
     this[kind] += 1;
     return run;

@@ -32,6 +32,24 @@ const wholeChunkBytes = segmentBytes / 2;
 /** `Buffer.from` copies up to this number of bytes into Node's shared pool. */
 const pooledBytes = Buffer.poolSize / 2;
 
+/** Detects a body that arrives in too many small chunks. */
+export class ChunkCounter {
+  /** Chunks of this turn of the event loop, and their bytes. */
+  #chunks = 0;
+  #bytes = 0;
+
+  /** Counts a chunk that is not the last one. @returns whether the connection must be closed */
+  isFlood(chunk: Uint8Array): boolean {
+    if (this.#chunks === 0) {
+      this.#bytes = 0;
+      setImmediate(() => (this.#chunks = 0));
+    }
+    this.#chunks += 1;
+    this.#bytes += chunk.byteLength;
+    return this.#chunks > maxChunksPerTurn && this.#bytes < this.#chunks * smallChunkBytes;
+  }
+}
+
 export const noBytes: Bytes = new Uint8Array(0);
 const unreadBodyError = new Error('The response was sent before the rest of the request body was read.');
 
@@ -67,9 +85,8 @@ export class BodyBuffer {
   #hasEnded = false;
   /** `size` when dropping began. */
   #droppedAt = Infinity;
-  /** Chunks of this turn of the event loop, and their bytes. */
-  #chunks = 0;
-  #chunkBytes = 0;
+  /** Created for a body in several chunks. */
+  #counter: ChunkCounter | undefined;
 
   /**
    * @param declaredLength the length of the body in bytes; NaN for a chunked body
@@ -103,7 +120,9 @@ export class BodyBuffer {
    */
   push(chunk: Uint8Array, isLast: boolean, isOwn = false): void {
     this.size += chunk.byteLength;
-    if (!isLast && this.#isFlood(chunk)) return this.#source.controlBody('close');
+    if (!isLast && (this.#counter ??= new ChunkCounter()).isFlood(chunk)) {
+      return this.#source.controlBody('close');
+    }
     if (this.size > this.#limit) this.#drop(new BodyTooLargeError(this.#limit));
     else if (this.#error === undefined) this.#append(chunk, isLast, isOwn);
     this.#isComplete = isLast;
@@ -193,16 +212,6 @@ export class BodyBuffer {
     return new Promise((resolve) => {
       this.#onChange = resolve;
     });
-  }
-
-  #isFlood(chunk: Uint8Array): boolean {
-    if (this.#chunks === 0) {
-      this.#chunkBytes = 0;
-      setImmediate(() => (this.#chunks = 0));
-    }
-    this.#chunks += 1;
-    this.#chunkBytes += chunk.byteLength;
-    return this.#chunks > maxChunksPerTurn && this.#chunkBytes < this.#chunks * smallChunkBytes;
   }
 
   #append(chunk: Uint8Array, isLast: boolean, isOwn: boolean): void {

@@ -10,6 +10,30 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
   }
 
   describe('many requests in one turn', () => {
+    it('100 connections with a request of 10 ms each let another client in within a few turns', async () => {
+      const handled: string[] = [];
+      const listening = await listen(({ path }) => {
+        if (path !== '/first') handled.push(path);
+        const end = performance.now() + (path === '/slow' ? 10 : 0);
+        while (performance.now() < end);
+        return ok(path);
+      });
+      const clients = await Promise.all(Array.from({ length: 100 }, () => dial(listening)));
+      const other = await dial(listening);
+      // node:http accepts one connection per turn.
+      for (const { socket } of [...clients, other]) socket.write(get('/first'));
+      await until(() => {
+        for (const { text } of [...clients, other]) expect(text()).toContain('/first');
+      });
+      // All arrive while the first one is handled.
+      for (const { socket } of clients) socket.write(get('/slow'));
+      await until(() => expect(handled).toContain('/slow'));
+      other.socket.write(get('/other'));
+      await until(() => expect(other.text()).toContain('/other'));
+      expect(handled.indexOf('/other')).toBeLessThan(50);
+      await until(() => expect(handled).toHaveLength(101));
+    });
+
     it('requests of 700 connections in one turn of the event loop are all served', async () => {
       const listening = await listen(async ({ path }) => ok(path));
       const clients = await Promise.all(Array.from({ length: 700 }, () => dial(listening)));
@@ -224,6 +248,20 @@ describe.each(adapters)('on $adapter', ({ listen }) => {
       socket.write('1\r\nx\r\n'.repeat(50_000));
       await closed;
       expect(request?.receivedBytes).toBeLessThan(102_400 + 2000);
+    });
+
+    it('20,000 chunks of which every second one has one byte, and the others 40, close the connection before 1,000 small ones were read', async () => {
+      let request: HttpRequest | undefined;
+      const listening = await listen((received) => {
+        request = received;
+        return received.body(1_000_000).then(() => ok('read'));
+      });
+      const { socket, closed } = await dial(listening);
+      socket.write('POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+      await until(() => expect(request).toBeDefined());
+      socket.write(`1\r\nx\r\n28\r\n${'x'.repeat(40)}\r\n`.repeat(10_000));
+      await closed;
+      expect(request?.receivedBytes).toBeLessThan(900 * 41);
     });
 
     it('10,000 chunks of 64 bytes that arrive together are read', async () => {

@@ -13,7 +13,12 @@ import {
 } from '../../http/response.ts';
 import type { Service } from '../../http/service.ts';
 import { turn } from '../../http/turn.ts';
-import { defaultRejection, internalErrorResponse, overloadedResponse } from './rejections.ts';
+import {
+  defaultRejection,
+  internalErrorResponse,
+  overloadedResponse,
+  stoppingResponse,
+} from './rejections.ts';
 import type { ServerRequest } from './request.ts';
 
 /** Maximum wait for the end of a body before a response that closes the connection. */
@@ -86,9 +91,9 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     return 'delay';
   }
 
-  /** Calls `handle` later, outside of the parser's callback. */
+  /** Calls `handle` in a later turn, within its budget. */
   protected delay(request: Request, handle: () => void): void {
-    setImmediate(() => this.writeLater(request, handle));
+    turn.later(() => this.writeLater(request, handle));
   }
 
   /** Maximum of `unsentBytes` with which a response that is not sent at once may wait for its client. */
@@ -110,18 +115,13 @@ export abstract class Responder<Request extends ServerRequest, Head> {
   /** Called at the deadline of the stop. @returns whether a stream has a last event to send */
   expire(): boolean {
     this.#isExpired = true;
-    let isExpiring = false;
-    for (const stream of this.#streams) {
-      if (!stream.expire) continue;
-      stream.expire();
-      isExpiring = true;
-    }
-    return isExpiring;
+    return expireStreams(this.#streams);
   }
 
   /** Handles a request, in the callback of its parser. A small body is received first. */
   receive(request: Request): void {
-    const isLate = turn.spend() || request.isBehind;
+    const isLight = request.bodyLength === 0 && request.query === '';
+    const isLate = turn.spend(isLight) || request.isBehind;
     const action = isLate ? this.onLate(request) : 'handle';
     if (action === 'close' || this.#isExpired) return request.controlBody('close');
     const isDelayed = action === 'delay';
@@ -129,7 +129,10 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     this.inFlight += 1;
     const handle = () => {
       // The connection may have closed because the client pipelined another request.
-      if (!request.isAborted) this.#handle(request);
+      if (!request.isAborted) {
+        if (this.#isExpired) this.respond(request, stoppingResponse);
+        else this.#handle(request);
+      }
       this.inFlight -= 1;
     };
     if (!isDelayed) return request.whenBodyReceived(handle);
@@ -312,6 +315,17 @@ export abstract class Responder<Request extends ServerRequest, Head> {
     }
     void discardStream(unread);
   }
+}
+
+/** Tells streams that the deadline of a stop has passed. @returns whether one of them has a last event to send */
+export function expireStreams(streams: Iterable<BodyStream>): boolean {
+  let isExpiring = false;
+  for (const stream of streams) {
+    if (!stream.expire) continue;
+    stream.expire();
+    isExpiring = true;
+  }
+  return isExpiring;
 }
 
 /**

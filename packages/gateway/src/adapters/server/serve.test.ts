@@ -313,6 +313,42 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
       expect(paths).toEqual(['/stream', '/before']);
     });
 
+    it('after the deadline, while the last event of a stream is sent, a request that waits for a later turn does not run', async () => {
+      const last = Promise.withResolvers<void>();
+      const stream = (async function* () {
+        yield new Uint8Array([97]);
+        await last.promise;
+      })();
+      let slow = 0;
+      let slowAtDeadline: number | undefined;
+      const expire = () => (slowAtDeadline = slow);
+      const listening = await listen(({ path }) => {
+        if (path === '/slow') {
+          slow += 1;
+          const end = performance.now() + 20;
+          while (performance.now() < end);
+        }
+        return ok(path === '/stream' ? Object.assign(stream, { expire }) : path);
+      });
+      const streaming = await dial(listening);
+      const clients = await Promise.all(Array.from({ length: 50 }, () => dial(listening)));
+      streaming.socket.write(get('/stream'));
+      await until(() => expect(streaming.text()).toMatch(/\r\n\r\n1\r\na/));
+      for (const { socket } of clients) socket.write(get('/first'));
+      await until(() => {
+        for (const client of clients) expect(client.text()).toContain('/first');
+      });
+      for (const { socket } of clients) socket.write(get('/slow'));
+      await until(() => expect(slow).toBeGreaterThan(0));
+      const closes = listening.close({ deadlineMs: 20, graceMs: 0 });
+      await until(() => expect(slowAtDeadline).toBeDefined());
+      await Promise.all(clients.map(({ closed }) => closed));
+      last.resolve();
+      await closes;
+      expect(slowAtDeadline).toBeLessThan(50);
+      expect(slow).toBe(slowAtDeadline);
+    });
+
     it('close resolves even if nothing else keeps the process alive', async () => {
       const script = `
         import { serve } from '${new URL(source, import.meta.url).href}';
