@@ -66,6 +66,15 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
     },
   ],
   [
+    'a union with an input that is absent',
+    [z.union([z.object({ id: z.string() }), z.object({ all: z.literal(true) }), z.undefined()])],
+    {
+      type: 'object',
+      description: 'Its properties are those of one of: id; all = true.',
+      properties: { id: text, all: { type: 'boolean', const: true } },
+    },
+  ],
+  [
     'a union that says all by its properties',
     [z.union([z.object({ id: z.string() }), z.object({ id: z.boolean() })])],
     { type: 'object', properties: { id: { anyOf: [text, { type: 'boolean' }] } }, required: ['id'] },
