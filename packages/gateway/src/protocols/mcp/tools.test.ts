@@ -72,6 +72,11 @@ it.each<[problem: string, procedures: Parameters<typeof t.router>[0], message: s
     'in its input, "photo" is a file, which JSON does not support',
   ],
   [
+    'a list of bigints as output',
+    { add: tool.output(z.array(z.bigint())).query(() => [1n]) },
+    'in its output, its value is a bigint, which JSON does not support; use z.int() or a string.',
+  ],
+  [
     'a bigint as output',
     { add: tool.output(z.object({ id: z.bigint() })).query(() => ({ id: 1n })) },
     'Procedure "add" cannot be a tool: in its output, "id" is a bigint, which JSON does not support; use z.int() or a string.',
