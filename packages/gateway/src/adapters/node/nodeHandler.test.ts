@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
 import type { Service } from '../../http/service.ts';
 import { get, ok, until } from '../server/testing/dial.ts';
-import { nodeHandler } from './nodeHandler.ts';
+import { nodeHandler, type NodeHandler } from './nodeHandler.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -158,14 +158,25 @@ it.each(['writeHead', 'write'] as const)(
   },
 );
 
-it('nodeHandler responds to a request without a connection, such as one that a test injects', async () => {
-  // As light-my-request, with which Fastify injects.
+/** Injects a request without a connection, as light-my-request does for Fastify. */
+function inject(handler: NodeHandler): ServerResponse {
   const message = new IncomingMessage(new PassThrough() as unknown as Socket);
   const headers = { headers: { host: 'x' }, rawHeaders: ['Host', 'x'] };
   Object.assign(message, { method: 'GET', url: '/a', httpVersionMajor: 1, httpVersionMinor: 1, ...headers });
   message.push(null);
   const res = new ServerResponse(message);
-  nodeHandler({ handle: ({ path }) => ok(path) })(message, res);
+  handler(message, res);
+  return res;
+}
+
+it('nodeHandler responds to a request without a connection, such as one that a test injects', async () => {
+  const res = inject(nodeHandler({ handle: ({ path }) => ok(path) }));
   await until(() => expect(res.writableEnded).toBe(true));
   expect(res.statusCode).toBe(200);
+});
+
+it('nodeHandler responds to each of 3,000 requests of as many clients in one turn', async () => {
+  const handler = nodeHandler({ handle: ({ path }) => ok(path) });
+  const responses = Array.from({ length: 3000 }, () => inject(handler));
+  await until(() => expect(responses.every(({ writableEnded }) => writableEnded)).toBe(true));
 });
