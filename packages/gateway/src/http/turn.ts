@@ -28,7 +28,7 @@ const watchedCount = 64;
  * uWebSockets.js, 512 KiB, may contain 19,000 requests of 27 bytes or 65,000 messages.
  */
 export class Turn {
-  /** Number of requests and messages in this turn, and up to 63 of earlier turns. */
+  /** Number of requests and messages in this turn, and some of earlier turns while the turn is not watched. */
   #count = 0;
   /** Whether the end of the turn is scheduled. */
   #isWatched = false;
@@ -42,6 +42,7 @@ export class Turn {
   #endCpuMs = 0;
   #isOver = false;
   #waiting: (() => void)[] = [];
+  #waitingRequests = 0;
 
   /**
    * Counts a request or a message. Call it for each, rejected ones included.
@@ -67,9 +68,18 @@ export class Turn {
     this.#watch();
   }
 
-  /** Whether tasks wait for a later turn. */
-  get hasWaiting(): boolean {
-    return this.#waiting.length > 0;
+  /** Handles a request in a later turn, as `later`. */
+  laterRequest(handle: () => void): void {
+    this.#waitingRequests += 1;
+    this.later(() => {
+      this.#waitingRequests -= 1;
+      handle();
+    });
+  }
+
+  /** Whether requests wait for a later turn. */
+  get hasWaitingRequests(): boolean {
+    return this.#waitingRequests > 0;
   }
 
   /** @returns false: the first reading of the clock spends nothing */

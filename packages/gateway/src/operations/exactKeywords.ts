@@ -301,16 +301,13 @@ export function hasPromise({ _zod }: z.core.$ZodType): boolean {
 
 /** Returns a default as JSON; `undefined` if it has none, or a part that is a promise or looks like a time. */
 function withoutTimes(value: unknown): string | undefined {
-  if (isThenable(value)) {
-    ignoreRejection(value);
-    return undefined;
-  }
-  let hasTime = false;
+  let isLeftOut = false;
   const text = JSON.stringify(value, (_name, part: unknown) => {
-    hasTime ||= looksLikeTime(part);
+    if (isThenable(part)) ignoreRejection(part);
+    isLeftOut ||= isThenable(part) || looksLikeTime(part);
     return part;
   });
-  return hasTime ? undefined : text;
+  return isLeftOut ? undefined : text;
 }
 
 /** Matches ISO 8601: a month, a date, a date with a time, or a time. */
@@ -324,13 +321,13 @@ function looksLikeTime(value: unknown): boolean {
   if (typeof value !== 'number' && typeof value !== 'string') return false;
   if (typeof value === 'string' && timePattern.test(value)) return true;
   const now = Date.now();
-  // Such as `Date()` and `toUTCString()`. A number may be in milliseconds or seconds, or the year.
+  // Such as `Date()` and `toUTCString()`. A number may be in milliseconds or seconds.
   const times = [
     Number(value),
     Number(value) * 1000,
     typeof value === 'string' ? Date.parse(value) : Number.NaN,
   ];
-  return times.some((time) => Math.abs(time - now) <= dayMs) || Number(value) === new Date(now).getFullYear();
+  return times.some((time) => Math.abs(time - now) <= dayMs);
 }
 
 /** Matches the members of the definition of a zod schema that are schemas, or lists of them. */

@@ -91,8 +91,8 @@ describe('createLoadShedding', () => {
       shed(request);
       const handled = Promise.withResolvers<void>();
       // 100 ms of work, in ten turns.
-      for (let count = 0; count < 5000; count += 1) serverTurn.later(() => (clock.ms += 0.02));
-      serverTurn.later(handled.resolve);
+      for (let count = 0; count < 5000; count += 1) serverTurn.laterRequest(() => (clock.ms += 0.02));
+      serverTurn.laterRequest(handled.resolve);
       // oxlint-disable-next-line no-await-in-loop -- one queue after the other
       await handled.promise.then(turn);
     }

@@ -52,7 +52,7 @@ export function createLoadShedding(maxQueueMs: number): LoadShedding {
   // Do not send the next message from here: it would arrive immediately.
   function onMessage(): void {
     // Requests that have waited longer than the message run first.
-    if (turn.hasWaiting) turn.later(measure);
+    if (turn.hasWaitingRequests) turn.later(measure);
     else measure();
   }
 

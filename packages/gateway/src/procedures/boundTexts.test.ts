@@ -139,7 +139,7 @@ describe('boundTexts', () => {
   const host = (characters: number, unit = '\u4e2d') =>
     `http://user@${unit.repeat(characters)}:80/${unit.repeat(999)}`;
   const marks = (count: number) => `a${'\u0307'.repeat(count)}b`;
-  const hostProblem = 'must have a host of at most 253 characters';
+  const hostProblem = 'must have a host of at most 253 characters, if it is not ASCII';
   const marksProblem = 'must have at most 100 combining marks in a row';
   const placesProblem = 'must be shorter, or have fewer of the characters that separate its parts';
 

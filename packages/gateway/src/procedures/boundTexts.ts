@@ -33,7 +33,7 @@ const adjacentPlaces = 1.5;
 
 /**
  * Most characters that are read, at the places above, for a text that an input has only once: 1,000 characters with two
- * adjacent parts, which take 1 to 2 ms. A batch has up to 100 inputs.
+ * adjacent parts, which take 1 to 2 ms. A batch has up to `trpc.maxBatchSize` inputs, 100 by default.
  */
 const maxSteps = 1_500_000;
 
@@ -182,7 +182,9 @@ function longHost(text: string): string | undefined {
   // Hosts of ASCII take linear time.
   if (!/[^!-$&-~]/.test(host)) return undefined;
   const { length } = host.replaceAll(/%[\da-f]{2}/gi, '%');
-  return length > maxHostLength ? `must have a host of at most ${maxHostLength} characters` : undefined;
+  return length > maxHostLength
+    ? `must have a host of at most ${maxHostLength} characters, if it is not ASCII`
+    : undefined;
 }
 
 /** Matches too many characters that `normalize` sorts. With the compatibility forms (NFKC), some become such marks. */

@@ -94,7 +94,7 @@ export class BunResponder {
     // While a response is pending, Bun closes a connection that has pipelined another request.
     request.keep();
     return new Promise((resolve) => {
-      turn.later(() => {
+      turn.laterRequest(() => {
         if (request.isAborted || this.#isExpired) resolve(this.#respond(request, stoppingResponse, true));
         else resolve(this.#receive(request, server));
       });

@@ -33,7 +33,7 @@ const maxLate = 2000;
 /**
  * Number of bytes that wait to be read, in all, from which on a connection that has some of them may not pipeline. It is
  * far below the default of `maxUnsentBytes`: 200 clients that pipelined 20 requests for 900 kB each and read nothing took
- * 640 MB.
+ * 640 MB. A connection that pipelines then closes, too, when a response does not fit into its socket at once.
  */
 const maxPipelinedUnsentBytes = 16 * 1024 * 1024;
 
@@ -64,8 +64,8 @@ export class NodeResponder extends Responder<NodeRequest, Fields> {
 
   protected override delay(request: NodeRequest, handle: () => void): void {
     const run = this.#waiting.add(request, handle);
-    if (!request.isBehind) return turn.later(run);
-    const runInTurn = () => (turn.spend() ? turn.later(run) : run());
+    if (!request.isBehind) return turn.laterRequest(run);
+    const runInTurn = () => (turn.spend() ? turn.laterRequest(run) : run());
     // Not within the event: Node would end a response twice that is written there.
     request.res.once('socket', () => process.nextTick(runInTurn));
   }

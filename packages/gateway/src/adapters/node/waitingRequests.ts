@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import type { NodeRequest } from './request.ts';
 
-/** Requests that wait: for the response before them, or for the end of a turn of the event loop. */
+/** Requests that wait: for the response before them, or for a later turn of the event loop that has time for them. */
 export class WaitingRequests {
   /** Number of requests that wait for the response before them. */
   behind = 0;
   /** Number of other requests. */
   late = 0;
-  /** Number of connections that have such requests. */
+  /** Number of connections that have requests of either kind. */
   connections = 0;
   readonly #byConnection = new Map<Socket, Set<() => void>>();
 

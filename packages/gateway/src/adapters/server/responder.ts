@@ -93,7 +93,7 @@ export abstract class Responder<Request extends ServerRequest, Head> {
 
   /** Calls `handle` in a later turn, within its budget. */
   protected delay(request: Request, handle: () => void): void {
-    turn.later(() => this.writeLater(request, handle));
+    turn.laterRequest(() => this.writeLater(request, handle));
   }
 
   /** Maximum of `unsentBytes` with which a response that is not sent at once may wait for its client. */

@@ -81,6 +81,8 @@ export class SocketConnection extends Socket implements SocketHandler {
   /** Index of the next message in `#messages`. */
   #nextMessage = 0;
   #waitingBytes = 0;
+  /** The error of subscriptions whose inputs are too large together. */
+  #bytesError: LimitError | undefined;
   #malformedMessages = 0;
   /**
    * Calls that wait for a later turn, or for messages after them to be read, since one of these may stop a subscription.
@@ -351,7 +353,7 @@ export class SocketConnection extends Socket implements SocketHandler {
    * charged as one call.
    */
   #read(message: Message): void {
-    const parts = this.#parse(message);
+    const { parts, decoded } = this.#parse(message) ?? {};
     const charged = parts?.find((part) => part.id !== null && part.method !== 'subscription.stop');
     const exceeded = this.#charge(charged);
     let isAllCalls = parts !== undefined;
@@ -374,7 +376,7 @@ export class SocketConnection extends Socket implements SocketHandler {
         const isSubscription = method === 'subscription';
         const open = isSubscription ? this.subscriptions.size : this.#calls.length - this.#nextCall;
         const charge = part === charged ? exceeded : this.#charge(part);
-        const bytes = isSubscription ? Math.floor(message.data.byteLength / (parts?.length ?? 1)) : 0;
+        const bytes = isSubscription ? bytesOfPart(message, decoded, index) : 0;
         const full = this.#fullError(open, bytes);
         // Not the charge first: with a shared state it is a promise.
         const call = new SocketCall(this, id, part, index, tooLarge ?? full ?? charge, batch);
@@ -408,17 +410,21 @@ export class SocketConnection extends Socket implements SocketHandler {
   #fullError(open: number, bytes: number): LimitError | undefined {
     if (open >= maxCallsPerSocket) return tooManyCalls;
     if (bytes === 0) return undefined;
-    const most = maxMessageBytesOf(this.settings.limits);
-    return this.subscriptionBytes + bytes > most ? tooManySubscriptionBytes(most) : undefined;
+    const { limits } = this.settings;
+    const most = Math.min(limits.maxBodyBytes, maxMessageBytesOf(limits));
+    if (this.subscriptionBytes + bytes <= most) return undefined;
+    // One object, since a message may have 20,000 subscriptions.
+    return (this.#bytesError ??= tooManySubscriptionBytes(most));
   }
 
   /** Parses a message. For a malformed one, sends an error and returns `undefined`. */
-  #parse(message: Message): readonly TRPCClientOutgoingMessage[] | undefined {
+  #parse(message: Message): ParsedMessage | undefined {
     const { transformer } = this.settings.config;
     try {
       const decoded = decode(message);
-      if (!Array.isArray(decoded)) return [parseTRPCMessage(decoded, transformer)];
-      return decoded.map((part) => parseTRPCMessage(part, transformer));
+      return Array.isArray(decoded)
+        ? { parts: decoded.map((part) => parseTRPCMessage(part, transformer)), decoded }
+        : { parts: [parseTRPCMessage(decoded, transformer)], decoded: undefined };
     } catch (cause) {
       // As in tRPC's handler, `onError` is not called.
       this.sendShape(
@@ -489,6 +495,16 @@ interface Message {
   readonly data: Buffer;
   readonly isBinary: boolean;
 }
+
+interface ParsedMessage {
+  readonly parts: readonly TRPCClientOutgoingMessage[];
+  /** The parts of an array, before the transformer. */
+  readonly decoded: readonly unknown[] | undefined;
+}
+
+/** Returns the size of a part, whose input a subscription keeps: its own, since those of an array differ. */
+const bytesOfPart = ({ data }: Message, decoded: readonly unknown[] | undefined, index: number): number =>
+  decoded === undefined ? data.byteLength : JSON.stringify(decoded[index]).length;
 
 const messageTooLarge = (maxBodyBytes: number) =>
   new LimitError('message-bytes', {

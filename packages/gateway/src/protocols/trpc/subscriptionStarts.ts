@@ -22,6 +22,7 @@ export interface WaitingSubscription {
 export class SubscriptionStarts {
   readonly #maxStarting: number;
   readonly #timeoutMs: number;
+  readonly #timedOut: LimitError;
   #starting = 0;
   /** The subscriptions that wait, by socket; the socket whose turn is next is the first. */
   readonly #waiting = new Map<object, WaitingSubscription[]>();
@@ -32,6 +33,7 @@ export class SubscriptionStarts {
   constructor({ callTimeoutMs, maxInFlight }: Pick<Limits, 'callTimeoutMs' | 'maxInFlight'>) {
     this.#maxStarting = Math.max(1, Math.floor(maxInFlight / 2));
     this.#timeoutMs = callTimeoutMs;
+    this.#timedOut = timedOut(callTimeoutMs);
   }
 
   /** Starts a subscription of a socket, now or later. */
@@ -96,7 +98,7 @@ export class SubscriptionStarts {
       for (let first = calls[0]; first && first.startedAt <= expired; first = calls[0]) {
         if (turn.spend()) return turn.later(this.#expire);
         calls.shift();
-        first.reject(timedOut(this.#timeoutMs));
+        first.reject(this.#timedOut);
       }
       if (calls[0]) oldest = Math.min(oldest, calls[0].startedAt);
       else this.#waiting.delete(socket);

@@ -939,7 +939,7 @@ describe('subscriptions that start', () => {
     );
   });
 
-  it('the open subscriptions of a socket have inputs of at most twice maxBodyBytes together', async () => {
+  it('the open subscriptions of a socket have inputs of at most maxBodyBytes together', async () => {
     const { closes, frames, send } = await open(
       t.router({
         watch: t.procedure.input(String).subscription(async function* ({ signal }) {
@@ -949,13 +949,13 @@ describe('subscriptions that start', () => {
       }),
       { maxBodyBytes: 65_536 },
     );
-    const large = (id: number) => call(id, 'subscription', 'watch', { input: 'x'.repeat(40_000) });
+    const large = (id: number) => call(id, 'subscription', 'watch', { input: 'x'.repeat(20_000) });
     const full = {
       error: {
         code: -32_029,
         data: { code: 'TOO_MANY_REQUESTS', httpStatus: 429, path: 'watch' },
         message:
-          'The open subscriptions of this WebSocket have inputs of more than 131072 bytes together, which is the limit. End some of them, or open another WebSocket.',
+          'The open subscriptions of this WebSocket have inputs of more than 65536 bytes together, which is the limit. End some of them, or open another WebSocket.',
       },
     };
     for (const id of [1, 2, 3]) {
@@ -969,6 +969,16 @@ describe('subscriptions that start', () => {
     await vi.waitFor(() => expect(frames).toContainEqual({ id: 2, result: { type: 'stopped' } }));
     await send(large(6));
     expect(frames).toContainEqual({ id: 6, result: { type: 'started' } });
+    // The parts of a message count by their own size.
+    await send({ id: 1, method: 'subscription.stop' }, { id: 3, method: 'subscription.stop' });
+    const stops = Array.from({ length: 500 }, () => ({ id: 0, method: 'subscription.stop' }));
+    frames.length = 0;
+    for (const id of [7, 8, 9]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await send([large(id), ...stops]);
+    }
+    expect(frames).toContainEqual({ id: 8, result: { type: 'started' } });
+    expect(frames).toContainEqual(expect.objectContaining({ id: 9, error: expect.anything() as unknown }));
     expect(closes).toEqual([]);
   });
 
