@@ -214,7 +214,9 @@ async function readService<Router extends AnyTRPCRouter, Identity>(options: Opti
     ignoreEmptyQuery: options.ignoreEmptyQuery ?? false,
   });
   const lines = formatProblems([...problems, ...found.problems]);
-  if (lines.length > 0) throw new GatewayError(lines.join('\n'));
+  if (lines.length > 0) {
+    throw new GatewayError([...lines, ...(options.mcp?.problems(definitions) ?? [])].join('\n'));
+  }
   for (const warning of formatProblems(found.warnings)) warn(warning);
   const document = lazyDocument({
     operations,

@@ -35,6 +35,8 @@ export interface McpSettings extends RunSettings {
 export interface McpEndpoint {
   /** The path at which it is served. */
   readonly path: `/${string}`;
+  /** Returns a line for each procedure that cannot be a tool: the reason and the fix. */
+  problems(procedures: readonly Procedure[]): readonly string[];
   /** @throws {GatewayError} with a line for each procedure that cannot be a tool */
   protocol(settings: McpSettings): Protocol<unknown, Target>;
 }

@@ -1,6 +1,7 @@
 import { isText, optional, requireOptions, type OptionRules } from '../../http/optionRules.ts';
 import type { McpEndpoint } from '../mcpEndpoint.ts';
 import { createMcpProtocol } from './mcpProtocol.ts';
+import { readTools } from './tools.ts';
 
 export type { McpEndpoint } from '../mcpEndpoint.ts';
 
@@ -28,5 +29,9 @@ const rules: OptionRules<McpOptions> = {
  */
 export function mcp(options: McpOptions = {}): McpEndpoint {
   requireOptions('mcp', options, rules);
-  return { path: options.path ?? '/mcp', protocol: createMcpProtocol };
+  return {
+    path: options.path ?? '/mcp',
+    problems: (procedures) => readTools(procedures, Infinity).problems,
+    protocol: createMcpProtocol,
+  };
 }

@@ -773,3 +773,15 @@ it('a value of a subscription that is too large ends it if it is progress, and i
   const whole = await request({ large }, 'tools/call', { name: 'large' }, options);
   expect(whole).toEqual({ content: [{ type: 'text', text: 'end' }] });
 });
+
+it('createGateway reports what REST and what tools refuse together', async () => {
+  const openapi = { method: 'GET', path: '/a' } as const;
+  const starting = serve({
+    operation: t.procedure
+      .meta({ openapi })
+      .output(z.map(z.string(), z.int()))
+      .query(() => new Map()),
+    add: tool.output(z.bigint()).query(() => 1n),
+  });
+  await expect(starting).rejects.toThrow(/"operation".*is a map.*\n.*"add" cannot be a tool: .*is a bigint/);
+});

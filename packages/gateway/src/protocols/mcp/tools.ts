@@ -59,6 +59,26 @@ export type Tools = ReadonlyMap<string, Tool>;
  * @throws {GatewayError} with a line for each procedure that cannot be a tool: the reason and the fix
  */
 export function createTools(procedures: readonly Procedure[], maxBytes: number): Tools {
+  const { tools, problems } = readTools(procedures, maxBytes);
+  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
+  const undescribed = [...tools.values()].filter(({ isDescribed }) => !isDescribed).map(({ name }) => name);
+  if (tools.size === 0) {
+    warn(
+      "mcp() serves no tool, since no procedure has mcp in its metadata. Add mcp: { description: '…' } to each that is a tool.",
+    );
+  } else if (undescribed.length > 0) {
+    warn(
+      `a model chooses a tool by its description, which these tools do not have: ${listNames(undescribed)}. Add mcp: { description: '…' }.`,
+    );
+  }
+  return tools;
+}
+
+/** Reads the tools of a router, and a line for each procedure that cannot be one. */
+export function readTools(
+  procedures: readonly Procedure[],
+  maxBytes: number,
+): { readonly tools: Tools; readonly problems: readonly string[] } {
   const served = procedures.filter(({ mcp }) => mcp !== undefined);
   // In an older revision, the head does not say which tool is called, so all are public or none.
   const isPublic = served.every((procedure) => procedure.isPublic);
@@ -77,18 +97,7 @@ export function createTools(procedures: readonly Procedure[], maxBytes: number):
       problems.push(`Procedure "${procedure.path}" cannot be a tool: ${error.message}.`);
     }
   }
-  if (problems.length > 0) throw new GatewayError(problems.join('\n'));
-  const undescribed = [...tools.values()].filter(({ isDescribed }) => !isDescribed).map(({ name }) => name);
-  if (served.length === 0) {
-    warn(
-      "mcp() serves no tool, since no procedure has mcp in its metadata. Add mcp: { description: '…' } to each that is a tool.",
-    );
-  } else if (undescribed.length > 0) {
-    warn(
-      `a model chooses a tool by its description, which these tools do not have: ${listNames(undescribed)}. Add mcp: { description: '…' }.`,
-    );
-  }
-  return tools;
+  return { tools, problems };
 }
 
 function toolName(path: string, { name = path.replaceAll(/[^\w-]/g, '_') }: McpMeta): string {
