@@ -299,7 +299,6 @@ const computed: Readonly<Record<string, z.ZodType>> = {
   text: z.string().prefault(() => Date()),
   seconds: z.number().default(() => Math.floor(Date.now() / 1000)),
   nested: z.object({ at: z.string() }).default(() => ({ at: new Date().toLocaleString('en-US') })),
-  pending: z.object({ a: z.any() }).default(() => ({ a: Promise.reject(new Error('unread')) })),
   hour: z.string().default('09:00'),
   since: z.date().default(new Date(0)),
   counted: z.number().default(() => (count += 1)),

@@ -299,15 +299,18 @@ export function hasPromise({ _zod }: z.core.$ZodType): boolean {
   }
 }
 
-/** Returns a default as JSON; `undefined` if it has none, or a part that is a promise or looks like a time. */
+/** Returns a default as JSON; `undefined` if it is a promise, or has no JSON, or a part that looks like a time. */
 function withoutTimes(value: unknown): string | undefined {
-  let isLeftOut = false;
+  if (isThenable(value)) {
+    ignoreRejection(value);
+    return undefined;
+  }
+  let hasTime = false;
   const text = JSON.stringify(value, (_name, part: unknown) => {
-    if (isThenable(part)) ignoreRejection(part);
-    isLeftOut ||= isThenable(part) || looksLikeTime(part);
+    hasTime ||= looksLikeTime(part);
     return part;
   });
-  return isLeftOut ? undefined : text;
+  return hasTime ? undefined : text;
 }
 
 /** Matches ISO 8601: a month, a date, a date with a time, or a time. */
