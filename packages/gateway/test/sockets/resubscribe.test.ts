@@ -66,8 +66,9 @@ type Router = ReturnType<typeof createRouter>;
 async function startRestartable() {
   const topics = new Topics();
   const router = createRouter(topics);
-  const start = async (port: number) => {
+  const start = async (port: number, limits: { readonly maxBodyBytes?: number } = {}) => {
     const gateway = await createGateway({
+      ...limits,
       router,
       createContext: () => ({}),
       document: { title: 'Topics', version: '1.0.0' },
@@ -94,8 +95,8 @@ async function startRestartable() {
     trpc,
     connections: () => connections,
     stop: () => server.close({ deadlineMs: 100, graceMs: 10 }),
-    restart: async () => {
-      server = await start(port);
+    restart: async (limits?: { readonly maxBodyBytes: number }) => {
+      server = await start(port, limits);
     },
   };
 }
@@ -180,17 +181,30 @@ describe('wsLink after a restart of the server', () => {
     expect([errors, connections()]).toEqual([[], 2]);
   });
 
-  it('subscriptions whose inputs are larger than maxBodyBytes together end with PAYLOAD_TOO_LARGE, and the client does not reconnect again', async () => {
+  it('a subscription beyond maxBodyBytes of inputs ends with TOO_MANY_REQUESTS, and those before it survive a restart', async () => {
     const { connections, restart, stop, topics, trpc } = await startRestartable();
-    const names = namesOf(15);
+    const names = namesOf(11);
     const { received, errors } = await subscribe(trpc, names.slice(0, 8), 'x'.repeat(100_000));
     topics.publish(names, 'first');
     await until(() => expect([...received.values()].flat()).toHaveLength(8));
     const others = await subscribe(trpc, names.slice(8), 'x'.repeat(100_000));
-    await until(() => expect([...others.received.values()].flat()).toHaveLength(7));
+    await until(() => expect(others.errors).toEqual(['TOO_MANY_REQUESTS']));
     await stop();
     await restart();
-    await until(() => expect([...errors, ...others.errors]).toEqual(names.map(() => 'PAYLOAD_TOO_LARGE')));
+    topics.publish(names, 'second');
+    await until(() => expect([...received.values(), ...others.received.values()].flat()).toHaveLength(20));
+    expect([errors, connections()]).toEqual([[], 2]);
+  });
+
+  it('subscriptions whose message is larger than maxBodyBytes end with PAYLOAD_TOO_LARGE, and the client does not reconnect again', async () => {
+    const { connections, restart, stop, topics, trpc } = await startRestartable();
+    const names = namesOf(8);
+    const { received, errors } = await subscribe(trpc, names, 'x'.repeat(100_000));
+    topics.publish(names, 'first');
+    await until(() => expect([...received.values()].flat()).toHaveLength(8));
+    await stop();
+    await restart({ maxBodyBytes: 524_288 });
+    await until(() => expect(errors).toEqual(names.map(() => 'PAYLOAD_TOO_LARGE')));
     expect(await trpc.double.query(2)).toBe(4);
     expect(connections()).toBe(2);
   });
