@@ -1,4 +1,6 @@
 import { z } from 'zod';
+// Not `z.core`, which would keep all locales of zod in a bundle (4 MB of memory).
+import { $ZodAsyncError } from 'zod/v4/core';
 import { ignoreRejection } from '../http/hooks.ts';
 import { isObject } from '../http/isObject.ts';
 import { isThenable } from '../http/maybePromise.ts';
@@ -221,7 +223,7 @@ function rejectsUndefined(schema: z.core.$ZodType): boolean {
     ignoreRejection(result);
     return false;
   } catch (error) {
-    return !(error instanceof z.core.$ZodAsyncError);
+    return !(error instanceof $ZodAsyncError);
   }
 }
 
