@@ -131,7 +131,9 @@ const missing = async (node: string, uws: readonly string[], options: readonly s
 
 it('without a package of uWebSockets.js, the import of the adapter names the package to install', async () => {
   expect(await missing(process.execPath, [])).toMatch(
-    /^uWebSockets\.js is not installed\. Run `npm install @uwsjs/,
+    isOlderThan238(glibcVersion())
+      ? /^uWebSockets\.js is not installed\. @uwsjs\/core needs glibc 2\.38, .* `npm install uWebSockets\.js@npm:uws-pack@/
+      : /^uWebSockets\.js is not installed\. Run `npm install @uwsjs/,
   );
 });
 
