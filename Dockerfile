@@ -18,9 +18,8 @@ COPY apps/examples/package.json apps/examples/
 COPY apps/examples/shelter/package.json apps/examples/shelter/
 COPY apps/server/package.json apps/server/
 COPY packages/bench/package.json packages/bench/
-COPY packages/conformance/package.json packages/conformance/
-COPY packages/contract/package.json packages/contract/
 COPY packages/core/package.json packages/core/
+COPY packages/embedded-store/package.json packages/embedded-store/
 COPY packages/gateway/package.json packages/gateway/
 COPY packages/gateway/test/package.json packages/gateway/test/
 COPY packages/runtime/package.json packages/runtime/

@@ -3,7 +3,7 @@ import { bunDifferences } from './packages/gateway/test/bunDifferences.ts';
 import FailuresAsTheyHappen from './vitest.failures.ts';
 
 // Vitest itself runs on Bun here, with its tests: `bun --bun node_modules/vitest/vitest.mjs run -c vitest.bun.config.ts`.
-// packages/gateway/test/bun.test.ts does it on Node's run.
+// packages/gateway/test/adapters/bun.test.ts does it on Node's run.
 
 const conditions = ['trpc-gateway-source', 'node', 'import', 'module', 'default'];
 const literal = (text: string) => text.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
@@ -15,12 +15,15 @@ export default defineConfig({
   test: {
     include: [
       'packages/gateway/src/adapters/{bun,server}/*.test.ts',
-      'packages/gateway/test/{adapterDifferences,anyRouter/anyRouter,sockets/{resubscribe,stopping},trpcClients/gateway}.test.ts',
-      'packages/gateway/test/{edge,stops}/*.test.ts',
+      'packages/gateway/test/{adapters/adapterDifferences,rest/library,sockets/{resubscribe,stopping},trpc/clients}.test.ts',
+      'packages/gateway/test/{credentials/{forgedRequests,queryCredential},stops/*}.test.ts',
+      'packages/gateway/test/{errors/{errorBytes,mapError,maskedErrors,unencodableLine},hooks/{callErrors,hooks,requestRecords}}.test.ts',
+      'packages/gateway/test/{limits/!(inputCost),policies/{cors,idempotencyKey}}.test.ts',
+      'packages/gateway/test/rest/{emptyResponses,mediaTypes,methods,responseHeaders}.test.ts',
       'packages/gateway/test/mcp/{calls,clients,credentials,stopping,wire}.test.ts',
     ],
     // Bun's parser rejects such requests itself.
-    exclude: ['packages/gateway/src/adapters/server/{headRejection,rejections}.test.ts'],
+    exclude: ['packages/gateway/src/adapters/serve/{headRejection,rejections}.test.ts'],
     testNamePattern: new RegExp(`^(?!.*(?:${differing.join('|')}))`),
     env: { ADAPTER: 'bun' },
     // Bun lacks what Vitest needs to start processes.

@@ -1,4 +1,3 @@
-import { appendFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestError, TestModule, TestProject, Vitest } from 'vitest/node';
 
 /**
@@ -8,11 +7,12 @@ import type { Reporter, TestCase, TestError, TestModule, TestProject, Vitest } f
 const corkWarning = /^Warning: uWS\.HttpResponse writes must be made from within a corked callback.*\n?/gm;
 
 /**
- * Prints each failure as it happens (Vitest's own reporters print what failed when every file has ended), and at the end the
- * seed of the property tests with the command that repeats them.
+ * Prints each failure as it happens (Vitest's own reporters print what failed when every file has ended). Ends with the names
+ * of the tests that failed, the number of skipped ones, and the seed of the property tests with the command that repeats them.
  */
 export default class FailuresAsTheyHappen implements Reporter {
-  /** The number of skipped tests, by project. */
+  readonly #failed: string[] = [];
+  /** The number of skipped tests, by project and reason. */
   readonly #skipped = new Map<string, number>();
   /** The tests that failed once, then passed. */
   readonly #flaky: string[] = [];
@@ -31,15 +31,28 @@ export default class FailuresAsTheyHappen implements Reporter {
     const { state, errors } = test.result();
     const { module, project } = test;
     const name = `${module.relativeModuleId} > ${test.fullName}`;
-    if (state === 'failed') print(project, name, errors);
-    if (state === 'skipped') this.#skipped.set(project.name, (this.#skipped.get(project.name) ?? 0) + 1);
+    if (state === 'failed') this.#fail(project, name, errors);
+    if (state === 'skipped') {
+      const { note = 'the log above says why' } = test.result() as { readonly note?: string };
+      const line = `|${project.name}| ${note}`;
+      this.#skipped.set(line, (this.#skipped.get(line) ?? 0) + 1);
+    }
     if (test.diagnostic()?.flaky) this.#flaky.push(`Failed once, then passed: |${project.name}| ${name}`);
   }
 
   /** A file whose imports or hooks failed. */
   onTestModuleEnd(file: TestModule): void {
     const errors = [file, ...file.children.allSuites()].flatMap((each) => each.errors());
-    if (errors.length > 0) print(file.project, file.relativeModuleId, errors);
+    if (errors.length > 0) this.#fail(file.project, file.relativeModuleId, errors);
+  }
+
+  #fail(project: TestProject, name: string, errors: readonly TestError[]): void {
+    const lines = errors.flatMap(({ message, stack = message, diff = '' }) => [
+      ...stack.split('\n').filter((line) => !/node_modules|<anonymous>/.test(line)),
+      ...diff.split('\n').filter((line) => line !== ''),
+    ]);
+    process.stderr.write(`\nFAILED  |${project.name}| ${name}\n${lines.join('\n')}\n`);
+    this.#failed.push(`Failed: |${project.name}| ${name}`);
   }
 
   onTestRunEnd(files: readonly TestModule[]): void {
@@ -48,14 +61,11 @@ export default class FailuresAsTheyHappen implements Reporter {
         '\nNo test ran. Tests of faults, load and browsers, and most suites of other adapters than uWebSockets.js, run with PETSTORE_TESTS=all: write it before the command.\n',
       );
     }
-    for (const line of this.#flaky) {
-      // Without `npm test`, nothing prints the summary.
-      if (process.env['TEST_SUMMARY'] === undefined) process.stderr.write(`\n${line}\n`);
-      summarize(line);
-    }
-    for (const [project, count] of this.#skipped) {
-      summarize(`Skipped: |${project}| ${count} ${count === 1 ? 'test' : 'tests'}; the log above says why`);
-    }
+    const skipped = [...this.#skipped].map(
+      ([line, count]) => `Skipped ${count} ${count === 1 ? 'test' : 'tests'}: ${line}`,
+    );
+    const lines = [...this.#failed, ...this.#flaky, ...skipped];
+    if (lines.length > 0) process.stderr.write(`\n${lines.join('\n')}\n`);
     const command = process.argv
       .slice(2)
       .join(' ')
@@ -64,19 +74,4 @@ export default class FailuresAsTheyHappen implements Reporter {
       `\nProperty tests: TEST_SEED=${process.env['TEST_SEED']} npx vitest ${command} repeats the inputs of this run.\n`,
     );
   }
-}
-
-function print(project: TestProject, name: string, errors: readonly TestError[]): void {
-  const lines = errors.flatMap(({ message, stack = message, diff = '' }) => [
-    ...stack.split('\n').filter((line) => !/node_modules|<anonymous>/.test(line)),
-    ...diff.split('\n').filter((line) => line !== ''),
-  ]);
-  process.stderr.write(`\nFAILED  |${project.name}| ${name}\n${lines.join('\n')}\n`);
-  summarize(`Failed: |${project.name}| ${name}`);
-}
-
-/** Adds a line to the summary with which `npm test` ends (`.ci/test`). */
-function summarize(line: string): void {
-  const file = process.env['TEST_SUMMARY'];
-  if (file !== undefined) appendFileSync(file, `${line}\n`);
 }

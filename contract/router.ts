@@ -1,4 +1,4 @@
-// Generated from the router. Change that, not this.
+// Generated from the router by trpc-gateway-typegen. Do not edit.
 
 import type {
   TRPCBuiltRouter,
@@ -9,23 +9,23 @@ import type {
   inferRouterOutputs,
 } from '@trpc/server';
 
-/** The router, for a client: `createTRPCClient<AppRouter>`. */
+/** The type of the router, for clients: `createTRPCClient<AppRouter>`. */
 export type AppRouter = TRPCBuiltRouter<
   { ctx: object; meta: object; errorShape: TRPCDefaultErrorShape; transformer: false },
   {
-    /** Animals in ascending order of id, optionally of one status. A full page that has a successor links to it. */
+    /** Animals in ascending order of id, optionally filtered by status. A full page links to the next page, if there is one. */
     listPets: QueryProcedure<{
       /** Maximum number of animals returned. */
       limit?: number | undefined;
-      /** Only animals of this status. */
+      /** Only animals with this status. */
       status?: PetStatus | undefined;
-      /** Only animals whose id is greater. */
+      /** Only animals with a greater id. */
       cursor?: number | undefined;
     } | undefined, Pets>;
     /** Adds an animal. The service assigns its id. */
     createPet: MutationProcedure<NewPet, Animal>;
     /**
-     * One animal by its identifier. Use the list of animals with its `status` filter instead.
+     * One animal by its identifier. Use the list of animals with the `status` filter instead.
      * @deprecated Since 2026-11-20, until 2030-12-05. Use listPets.
      */
     getPet: QueryProcedure<{
@@ -35,10 +35,10 @@ export type AppRouter = TRPCBuiltRouter<
   }
 >;
 
-/** What each procedure takes, by its name. */
+/** The inputs of the procedures, by name. */
 export type RouterInputs = inferRouterInputs<AppRouter>;
 
-/** What each procedure gives, by its name. */
+/** The outputs of the procedures, by name. */
 export type RouterOutputs = inferRouterOutputs<AppRouter>;
 
 /** Availability status. */
@@ -47,7 +47,7 @@ export type PetStatus = 'available' | 'pending' | 'sold';
 /** Animals in ascending order of id. */
 export type Pets = Animal[];
 
-/** An animal that is available for adoption, or was. */
+/** An animal that is or was available for adoption. */
 export type Animal = {
   /** Assigned by the service on creation. */
   id: number;

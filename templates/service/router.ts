@@ -1,8 +1,8 @@
 import { initTRPC, TRPCError } from '@trpc/server';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { z } from 'zod';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 
 const Book = z.object({ id: z.int(), title: z.string() }).meta({ id: 'Book' });
 const books = [{ id: 1, title: 'Middlemarch' }];

@@ -1,5 +1,5 @@
 import { createRecord, defineCollection, getRecord, listRecords, updateRecord } from '@petstore/core';
-import { declareErrors } from 'trpc-gateway/meta';
+import { declareErrors } from 'trpc-gateway/procedures';
 import { tracked } from '@trpc/server';
 import { z } from 'zod';
 import { animals, byId, Status } from './animals.ts';
@@ -26,7 +26,7 @@ export const adoptionProcedures = {
   adoptAnimal: procedure
     .meta({
       scopes: ['adoptions:write'],
-      idempotent: true,
+      idempotencyKey: 'optional',
       mcp: {
         description: 'Records who adopts an available animal. This cannot be undone.',
         annotations: { destructiveHint: true },

@@ -47,7 +47,7 @@ export const animalProcedures = {
   createAnimal: staff
     .meta({
       mcp: { description: 'Adds an animal to a category, which listCategories returns.' },
-      idempotent: true,
+      idempotencyKey: 'optional',
       openapi: {
         method: 'POST',
         path: '/animals',
@@ -55,7 +55,7 @@ export const animalProcedures = {
         tags,
         successStatus: 201,
         errorResponses: errors.create,
-        responseHeaders: locationBelow('/animals'),
+        headers: locationBelow('/animals'),
       },
     })
     .input(NewAnimal)

@@ -3,7 +3,7 @@ import { newShelter } from './testing/newShelter.ts';
 
 let isFull = false;
 
-vi.mock(import('@petstore/core/store/embedded'), async (original) => {
+vi.mock(import('@petstore/embedded-store'), async (original) => {
   const module = await original();
   const openEmbeddedStore: typeof module.openEmbeddedStore = async (options) => {
     const store = await module.openEmbeddedStore(options);

@@ -44,7 +44,7 @@ export const categoryProcedures = {
 
   createCategory: staff
     .meta({
-      idempotent: true,
+      idempotencyKey: 'optional',
       openapi: {
         method: 'POST',
         path: '/categories',
@@ -52,7 +52,7 @@ export const categoryProcedures = {
         tags,
         successStatus: 201,
         errorResponses: errors.create,
-        responseHeaders: locationBelow('/categories'),
+        headers: locationBelow('/categories'),
       },
     })
     .input(NewCategory)

@@ -13,7 +13,7 @@ export const photoProcedures = {
   setPhoto: staff
     .meta({
       // A phone may send it over a slow network, and it takes disk space.
-      deadlineMs: 120_000,
+      callTimeoutMs: 120_000,
       rateLimitCost: 10,
       openapi: {
         method: 'PUT',
@@ -21,7 +21,7 @@ export const photoProcedures = {
         summary: 'Set the photo of an animal',
         tags,
         contentTypes: ['multipart/form-data'],
-        upload: { maxBytes: maxPhotoBytes + 65_536, maxFileBytes: maxPhotoBytes, maxFiles: 1, spool: true },
+        upload: { maxSize: maxPhotoBytes + 65_536, maxFileSize: maxPhotoBytes, maxFiles: 1, spool: true },
         errorResponses: errors.get,
       },
     })

@@ -1,5 +1,5 @@
 import { defineCollection, type Store } from '@petstore/core';
-import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import { openEmbeddedStore } from '@petstore/embedded-store';
 import { openMongodbStore } from '@petstore/core/store/mongodb';
 import { testDatabase } from '@petstore/testing/mongodb';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -59,7 +59,6 @@ async function startShelter(
   const gateway = await createGateway({
     ...runOptions,
     router: shelterRouter,
-    maskUnexpectedErrors: true,
     document: { title: 'Shelter', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
     authentication: jwt({ ...options.accepts, type: 'at+jwt' }),
     mcp: mcp(),
@@ -78,10 +77,10 @@ async function startShelter(
     idempotency: { caller: ({ identity }) => identity?.sub },
     rateLimit: {
       calls: options.callsPerMinute ?? 600,
-      windowSeconds: 60,
+      windowMs: 60_000,
       key: ({ identity }) => identity?.sub,
     },
-    failedAttempts: { attempts: 20, windowSeconds: 60 },
+    failedAttempts: { attempts: 20, windowMs: 60_000 },
     // In the same file system, so that a photo can be moved.
     spool: temporaryFiles(photoFolder),
   });
@@ -98,7 +97,7 @@ async function openStore(
   onClose: StartContext['onClose'],
 ): Promise<{ readonly store: Store; readonly state: State }> {
   if (uri === undefined) {
-    const { openEmbeddedStore } = await import('@petstore/core/store/embedded');
+    const { openEmbeddedStore } = await import('@petstore/embedded-store');
     const { folderState } = await import('trpc-gateway-runtime/state/folder');
     const store = await openEmbeddedStore({ dataDir, collections });
     onClose((closing) => store.close(closing));

@@ -1,5 +1,5 @@
 import type { Context as StoreContext } from '@petstore/core';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 import type { AdoptionFeed } from './adoptionFeed.ts';
@@ -14,7 +14,7 @@ export const { router, procedure } = initTRPC
   .context<Context>()
   .meta<GatewayMeta>()
   // Proxies close connections on which nothing is sent.
-  .create({ isDev: false, sse: { ping: { enabled: true, intervalMs: 15_000 } } });
+  .create({ sse: { ping: { enabled: true, intervalMs: 15_000 } } });
 
 /** Procedures for the staff, who change animals and categories. */
 export const staff = procedure.meta({ scopes: ['animals:write'] });

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { newShelter } from './testing/newShelter.ts';
 
-vi.mock(import('@petstore/core/store/embedded'), async (original) => {
+vi.mock(import('@petstore/embedded-store'), async (original) => {
   const module = await original();
   const collection = () => {
     throw new Error('connect ECONNREFUSED mongodb://admin:secret@10.0.0.1');

@@ -1,6 +1,7 @@
 import { StoreError } from '@petstore/core';
 import { describe, expect, test } from 'vitest';
 import { authenticateWith } from './authenticate.ts';
+import { startServerInProcess } from './testing/startServerInProcess.ts';
 
 const ada = { name: 'Ada', hash: 'a hash' };
 const unavailable = new StoreError('unavailable', '10.0.0.1 timed out');
@@ -47,3 +48,15 @@ describe('authenticateWith', () => {
     await expect(verdict).rejects.toBe(bug);
   });
 });
+
+test.each(['/v1/pets', '/trpc/listPets'])(
+  'GET %s answers 503, not 401, if the store cannot look up the API key',
+  async (path) => {
+    const { origin } = await startServerInProcess({}, ({ keys }) => ({
+      keys: { ...keys, find: () => Promise.reject(unavailable) },
+    }));
+    const response = await fetch(origin + path, { headers: { authorization: 'Bearer psk_of-the-store' } });
+    expect(response.status).toBe(503);
+    expect(await response.text()).not.toContain('10.0.0.1');
+  },
+);

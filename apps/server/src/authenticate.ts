@@ -1,7 +1,8 @@
 import { type MaybePromise, type KeyIdentity, StoreError } from '@petstore/core';
 import { TRPCError } from '@trpc/server';
 
-type VerifyToken = (token: string) => MaybePromise<KeyIdentity | undefined>;
+/** Returns the identity of an API key; `undefined` if it is not valid. */
+export type VerifyToken = (token: string) => MaybePromise<KeyIdentity | undefined>;
 
 /**
  * Creates the token check of the gateway. If the keys cannot be read, it answers 503 and never 401. A cached result is

@@ -1,6 +1,13 @@
-import { CertificateError, ListenError } from 'trpc-gateway/listen';
+import { CertificateError, ListenError } from 'trpc-gateway/serve';
 import type { ListenerAddress } from 'trpc-gateway-runtime';
-import { ConfigurationError } from './configuration.ts';
+import { errorText } from 'trpc-gateway-runtime/signals';
+import { ConfigurationError } from './configuration/configuration.ts';
+
+/** Errors with a message for operators. Identified by name, because importing the classes would load their modules. */
+export const expectedErrors = ['CommandError', 'ConfigurationError', 'StoreError'];
+
+/** Formats an error for operators: the message of an expected error, the stack of any other. */
+export const formatError = (error: unknown): string => errorText(error, expectedErrors);
 
 /**
  * Replaces an error of the start by one that names the variables to change. Other errors are returned unchanged.

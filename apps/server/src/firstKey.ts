@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issueKey, type Store, StoreError } from '@petstore/core';
+import type { StartContext } from 'trpc-gateway-runtime';
+import type { Configuration } from './configuration/configuration.ts';
 
 /** Delay between two attempts while the store is unavailable. */
 const retryMs = 1_000;
@@ -34,8 +36,28 @@ export async function makeFirstKey(
   }
 }
 
+/** Creates the first key of a new store and prints it on stderr. With `API_KEY`, which replaces it, it does nothing. */
+export async function showFirstKey(
+  origin: string,
+  store: Pick<Store, 'keys'>,
+  { API_KEY, MONGODB_URI }: Pick<Configuration, 'API_KEY' | 'MONGODB_URI'>,
+  { log, onClose, signal }: Pick<StartContext, 'log' | 'onClose' | 'signal'>,
+): Promise<void> {
+  const show = async (options?: FirstKeyOptions) => {
+    const key = await makeFirstKey(store, options);
+    if (key !== undefined) process.stderr.write(firstKeyNotice(key, origin));
+  };
+  if (API_KEY !== undefined) return;
+  if (MONGODB_URI === undefined) return show();
+  // The start does not wait for the database, but the stop waits for the key.
+  const shown = show({ untilAborted: signal }).catch((error: unknown) =>
+    log.error(error, 'the first API key could not be created'),
+  );
+  onClose(() => shown);
+}
+
 /** Formats the notice that shows the first key, in lines that fit a terminal of 80 columns. */
-export function firstKeyNotice(key: string, origin: string): string {
+function firstKeyNotice(key: string, origin: string): string {
   return `
 This store had no API key, so one was created. It is shown only once; save it now:
 

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { configurationHelp } from './configurationText.ts';
+import { configurationHelp } from './configuration/configurationText.ts';
 import { newFolder } from './testing/newFolder.ts';
+import { startServerInProcess } from './testing/startServerInProcess.ts';
 
 describe('commands that need no store', () => {
   test('--help prints the commands and the configuration, even with an invalid configuration', async () => {
@@ -24,11 +25,11 @@ describe('commands that need no store', () => {
   });
 
   test('openapi prints the document of /openapi.json and creates no folder', async () => {
-    const { command, dataDir, serve } = await newFolder();
+    const { command, dataDir } = await newFolder();
     const env = { PUBLIC_URL: 'https://pets.example.org' };
     const { code, stdout } = await command(['openapi'], { env });
     expect({ code, folder: existsSync(dataDir) }).toEqual({ code: 0, folder: false });
-    const { origin } = await serve({ env });
+    const { origin } = await startServerInProcess(env);
     const response = await fetch(`${origin}/openapi.json`);
     expect(JSON.parse(stdout)).toEqual(await response.json());
   });

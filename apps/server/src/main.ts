@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { endWithError } from 'trpc-gateway-runtime/signals';
 import { z } from 'zod';
-import { CommandError } from './commandError.ts';
-import { type Command, helpText, parseCommandLine } from './commandLine.ts';
-import { type Configuration, readConfiguration } from './configuration.ts';
-import { expectedErrors } from './formatError.ts';
+import { CommandError } from './commands/commandError.ts';
+import { type Command, helpText, parseCommandLine } from './commands/commandLine.ts';
+import { type Configuration, readConfiguration } from './configuration/configuration.ts';
+import { expectedErrors } from './explain.ts';
 
 /** The oldest Node version that the tests run on. */
 const oldestNode = 22;
@@ -28,13 +28,13 @@ function checkNode(): void {
 async function runCommand(command: Command): Promise<void> {
   switch (command.run) {
     case 'help': {
-      const { configurationHelp } = await import('./configurationText.ts');
+      const { configurationHelp } = await import('./configuration/configurationText.ts');
       return printText(helpText(configurationHelp()));
     }
     case 'version':
       return printText(await version());
     case 'read-tables': {
-      const { runReadTables } = await import('./verify.ts');
+      const { runReadTables } = await import('./commands/verify.ts');
       return runReadTables(command.folder, command.tables);
     }
     default: {
@@ -52,24 +52,24 @@ async function runConfigured(
   switch (command.run) {
     case 'serve': {
       const { run } = await import('trpc-gateway-runtime');
-      const { serviceOptions } = await import('./app.ts');
+      const { serviceOptions } = await import('./serve.ts');
       await run(await serviceOptions(configuration, { environment: process.env }));
       return undefined;
     }
     case 'init':
-      return (await import('./init.ts')).runInit(configuration);
+      return (await import('./commands/init.ts')).runInit(configuration);
     case 'check':
-      return (await import('./check.ts')).runCheck(configuration, process.env);
+      return (await import('./commands/check.ts')).runCheck(configuration, process.env);
     case 'openapi':
-      return (await import('./describingGateway.ts')).openApiText(configuration);
+      return (await import('./commands/openapi.ts')).runOpenApi(configuration);
     case 'backup':
-      return (await import('./backup.ts')).runBackup(command.to, configuration);
+      return (await import('./commands/backup.ts')).runBackup(command.to, configuration);
     case 'verify':
-      return (await import('./verify.ts')).runVerify(command.folder, configuration);
+      return (await import('./commands/verify.ts')).runVerify(command.folder, configuration);
     case 'copy':
-      return (await import('./copy.ts')).runCopy(command, configuration);
+      return (await import('./commands/copy.ts')).runCopy(command, configuration);
     default:
-      return (await import('./keys.ts')).runKeys(command, configuration);
+      return (await import('./commands/keys.ts')).runKeys(command, configuration);
   }
 }
 

@@ -12,7 +12,7 @@ export interface CaseRequest {
   readonly body?: string;
 }
 
-/** What every contender must answer. Ids of creates are written as `0`. */
+/** The response that every contender must send. Ids of creates are written as `0`. */
 export interface ExpectedResponse {
   readonly status: number;
   /** The headers that matter; several of one name are joined by ", ". `X-Request-Id` must be there besides. */
@@ -41,7 +41,7 @@ interface SocketCase {
 export type Case = (HttpCase | SocketCase) & {
   readonly name: string;
   readonly title: string;
-  /** What is counted, and how many of them one request is. */
+  /** The unit that is counted, and how many of them one request is. */
   readonly unit: 'requests' | 'calls' | 'events';
   readonly perRequest: number;
 };
@@ -69,7 +69,7 @@ const post = (path: string, body: string): CaseRequest => ({
 const inputOf = (input: unknown) => `input=${encodeURIComponent(JSON.stringify(input))}`;
 
 /** A batch of calls of `getPet`, each of another animal. */
-export function batchOf(size: number): { readonly request: CaseRequest; readonly body: string } {
+function batchOf(size: number): { readonly request: CaseRequest; readonly body: string } {
   const ids = Array.from({ length: size }, (_, index) => index + 1);
   const input = Object.fromEntries(ids.map((petId, index) => [index, { petId }]));
   const responses = ids.map((id) => ({ result: { data: seededAnimal(id) } }));

@@ -2,15 +2,11 @@ import { parseArgs } from 'node:util';
 import { cases } from './cases.ts';
 import { contenders } from './contenders.ts';
 
-const curveNames = ['animals', 'connections', 'batch', 'body', 'procedures', 'workers'] as const;
-export type CurveName = (typeof curveNames)[number];
-
 const measurements = ['throughput', 'latency', 'start'] as const;
 type MeasurementName = (typeof measurements)[number];
 
 export interface BenchOptions {
   readonly measurements: readonly MeasurementName[];
-  readonly curves: readonly CurveName[];
   readonly cases: readonly string[];
   readonly contenders: readonly string[];
   readonly rounds: number;
@@ -18,14 +14,13 @@ export interface BenchOptions {
   readonly warmUpSeconds: number;
   readonly attempts: number;
   readonly starts: number;
-  readonly maxAnimals: number;
   readonly checkFloors: boolean;
   readonly setFloors: boolean;
   /** Where the report goes. */
   readonly out: string;
 }
 
-/** What a quick run compares: the limit, ours, and the two peers that people come from. */
+/** The contenders of a quick run: the limit, ours, and the two peers that people come from. */
 export const quickContenders = ['minimal', 'gateway', 'gateway-middleware', 'fastify'];
 
 export const help = `npm run bench -- [options]
@@ -36,8 +31,6 @@ Without options: throughput, start and memory, and latency, of every contender.
   --measure NAMES         of ${measurements.join(', ')}
   --cases NAMES           of ${cases.map(({ name }) => name).join(', ')}
   --contenders NAMES      of ${contenders.map(({ name }) => name).join(', ')}
-  --curves NAMES          how the cost grows, in place of all that: of ${curveNames.join(', ')}; all
-  --max-animals NUMBER    where the curve of animals ends (1000000); 10000000 take minutes to store, and 1 GB
   --rounds NUMBER         how often everything is measured (5), again where other programs disturb it
   --seconds NUMBER        how long each time (2)
   --floors                fails where a ratio is below packages/bench/floors.json, after a second try
@@ -57,8 +50,6 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
       measure: { type: 'string' },
       cases: { type: 'string' },
       contenders: { type: 'string' },
-      curves: { type: 'string' },
-      'max-animals': { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       floors: { type: 'boolean', default: false },
@@ -70,10 +61,8 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
   const { quick } = values;
   const all = contenders.map(({ name }) => name);
   const seconds = positive('seconds', values.seconds, quick ? 0.25 : 2);
-  const curves = values.curves === 'all' ? curveNames.join(',') : values.curves;
   return {
     measurements: names(values.measure, measurements, quick ? ['throughput'] : measurements),
-    curves: names(curves, curveNames, []),
     cases: names(
       values.cases,
       cases.map(({ name }) => name),
@@ -85,7 +74,6 @@ export function readCommandLine(args: readonly string[]): BenchOptions | undefin
     warmUpSeconds: Math.max(seconds, 1),
     attempts: quick ? 1 : 3,
     starts: quick ? 1 : 5,
-    maxAnimals: positive('max-animals', values['max-animals'], quick ? 10_000 : 1_000_000),
     checkFloors: values.floors,
     setFloors: values['set-floors'],
     out: values.out,

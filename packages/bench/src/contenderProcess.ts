@@ -69,7 +69,7 @@ export async function startContender(
       ...options.environment,
       ...(options.workers !== undefined && { WORKERS: String(options.workers) }),
     },
-    // Its log is drained. Only the workers' messages are read.
+    // The log of the process is drained. Only the workers' messages are read.
     stdio: ['ignore', options.workers === undefined ? 'ignore' : 'pipe', 'pipe'],
   });
   let isListening = options.workers === undefined;

@@ -60,7 +60,7 @@ const rpcErrors = ['unknownProcedure', 'wrongMethod'];
 const no405 = lacking(['unknownMethod'], 'it answers 404');
 
 /**
- * Load shedding is off: closed-loop clients saturate the server, and by default it would reject some calls (`npm run test:load -w @petstore/server`).
+ * Load shedding is off: closed-loop clients saturate the server, and by default it would reject some calls (docs/overload.md).
  * What it takes to know how long they wait is measured all the same.
  */
 const unhurried = { MAX_QUEUE_MS: '60000' };

@@ -18,7 +18,7 @@ export const onCore = (
   [file, ...args]: readonly [string, ...string[]],
 ): [string, ...string[]] => ['taskset', '-c', String(cores), file, ...args];
 
-/** What a measurement needs of the machine. @throws {Error} one sentence that names the remedy */
+/** Requires the cores that a measurement needs. @throws {Error} one sentence that names the remedy */
 export function checkCores(): void {
   if (process.platform !== 'linux')
     throw new Error('The bench pins processes to cores by taskset: it needs Linux.');

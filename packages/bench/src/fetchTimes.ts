@@ -36,7 +36,7 @@ const headers = { accept: 'application/json', 'user-agent': 'bench', 'x-forwarde
 const input = encodeURIComponent(JSON.stringify({ id: 500 }));
 const request = (path: string) => new Request(`http://localhost/trpc/${path}?input=${input}`, { headers });
 
-/** What is measured of a call: each returns the processor time of some calls, in microseconds. */
+/** The measured parts of a call: each returns the processor time of some calls, in microseconds. */
 const parts = {
   /** From a `Request` to its `Response`: a server has the one, and takes the other. */
   'a Response': async (response: ReceivedResponse, path: string, calls: number) => {

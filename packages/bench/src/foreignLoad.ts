@@ -21,7 +21,10 @@ export async function coreTimes(): Promise<CoreTimes> {
   return { used: usedOf(all, [serverCore, loadCore]), own: ownOf(self) };
 }
 
-/** Of /proc/stat. Without interrupts, which serve the load, and with what other virtual machines took. */
+/**
+ * Returns the used time of cores, in seconds, from /proc/stat: without interrupts, which serve the load, and with what
+ * other virtual machines took.
+ */
 export function usedOf(stat: string, cores: readonly number[]): number {
   const ticks = cores.map((core) => {
     const line = new RegExp(`^cpu${core} (.*)$`, 'm').exec(stat)?.[1] ?? '';
@@ -31,7 +34,7 @@ export function usedOf(stat: string, cores: readonly number[]): number {
   return ticks.reduce((sum, value) => sum + value, 0) / ticksPerSecond;
 }
 
-/** Of /proc/self/stat: the time of this process and of its children that have ended. */
+/** Returns the time of this process and of its children that have ended, in seconds, from /proc/self/stat. */
 export function ownOf(stat: string): number {
   // Behind the name, which may have blanks: state is the third field, utime, stime, cutime and cstime the 14th to 17th.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -2,14 +2,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { type Case, cases } from './cases.ts';
-import { type BenchOptions, type CurveName, help, quickContenders, readCommandLine } from './commandLine.ts';
+import { type BenchOptions, help, quickContenders, readCommandLine } from './commandLine.ts';
 import { startContender } from './contenderProcess.ts';
 import { caseOf, contenders } from './contenders.ts';
 import { checkCores } from './cores.ts';
-import { animalsCurve } from './curves/animals.ts';
-import { type Curve, type CurveOptions, curveTable } from './curves/curve.ts';
-import { batchCurve, bodyCurve, connectionsCurve, proceduresCurve } from './curves/load.ts';
-import { workersCurve } from './curves/workers.ts';
 import { floorsOf, misses, readFloors, writeFloors } from './floors.ts';
 import { latency, type LatencyResult } from './latency.ts';
 import { checkWrk } from './load/wrk.ts';
@@ -35,15 +31,6 @@ const isVariantOfPeer = (name: string) => /-(async|middleware)$/.test(name) && !
 
 const isOurs = (name: string) => name.startsWith('gateway') || name.startsWith('server');
 
-const curves: Readonly<Record<CurveName, (options: CurveOptions) => Promise<Curve>>> = {
-  animals: animalsCurve,
-  connections: connectionsCurve,
-  batch: batchCurve,
-  body: bodyCurve,
-  procedures: proceduresCurve,
-  workers: workersCurve,
-};
-
 // What was started ends with the bench, however that ends.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
@@ -53,25 +40,12 @@ try {
   else {
     checkCores();
     await checkWrk();
-    await (options.curves.length > 0 ? runCurves(options) : runBench(options));
+    await runBench(options);
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   // Not `exitCode`: a contender that was being started would keep the process.
   process.exit(1);
-}
-
-async function runCurves(options: BenchOptions): Promise<void> {
-  const measured: Curve[] = [];
-  for (const name of options.curves) {
-    const curve = await curves[name]({ ...options, onProgress: progress });
-    progressDone();
-    print(`${curveTable(curve)}\n`);
-    measured.push(curve);
-  }
-  await mkdir(options.out, { recursive: true });
-  await writeFile(join(options.out, 'curves.json'), `${JSON.stringify(measured, undefined, 2)}\n`);
-  await writeFile(join(options.out, 'curves.md'), `${measured.map(curveTable).join('\n\n')}\n`);
 }
 
 async function runBench(options: BenchOptions): Promise<void> {

@@ -23,12 +23,12 @@ export interface Measurement {
   readonly perCore: number;
   /** The part of the time that the server had the processor: where it is far from 1, something else was the limit. */
   readonly busy: number;
-  /** What other programs used of the two cores meanwhile, as a part of one core. */
+  /** The processor time of other programs on the two cores meanwhile, as a part of one core. */
   readonly foreign: number;
 }
 
 /** A contender without a response after this time counts as stuck. */
-export const longestSeconds = 30;
+const longestSeconds = 30;
 
 /** Loads a contender with a case for some seconds. */
 export async function measure(

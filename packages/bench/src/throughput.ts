@@ -16,7 +16,7 @@ export interface ThroughputOptions {
   readonly seconds: number;
   /** How much processor time a contender has used of a case before its first measurement. */
   readonly warmUpSeconds: number;
-  /** How often a measurement is made at most, where other programs disturb it. */
+  /** The maximum number of repetitions of a measurement that other programs disturb. */
   readonly attempts: number;
   readonly onProgress: (text: string) => void;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import * as root from './index.ts';
-import * as embedded from './store/embedded/index.ts';
+import * as store from './store/index.ts';
 import * as mongodb from './store/mongodb/index.ts';
 
 it('the entry points of @petstore/core export exactly these names', () => {
@@ -25,13 +25,25 @@ it('the entry points of @petstore/core export exactly these names', () => {
     'listRecords',
     'updateRecord',
   ]);
-  expect(Object.keys(embedded).toSorted()).toEqual([
-    'backupFolder',
-    'checkFolder',
-    'openEmbeddedStore',
-    'openEmbeddedTransfer',
-    'verifiedTables',
-    'verifyFolder',
+  expect(Object.keys(store).toSorted()).toEqual([
+    'MAX_RESERVATIONS',
+    'RESERVATION_MS',
+    'StoreError',
+    'applyChange',
+    'batchLimit',
+    'buildRecord',
+    'checkVersion',
+    'defineCollection',
+    'expectedVersion',
+    'fingerprint',
+    'indexedCondition',
+    'isSameKey',
+    'mismatch',
+    'shouldPutReservation',
+    'singular',
+    'throwIncompatible',
+    'tooManyReservations',
+    'unknownCollection',
   ]);
   expect(Object.keys(mongodb).toSorted()).toEqual(['openMongodbStore', 'openMongodbTransfer']);
 });

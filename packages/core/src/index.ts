@@ -32,4 +32,4 @@ export type {
   StoreCloseOptions,
 } from './store/store.ts';
 export { StoreError, type StoreErrorCode } from './store/storeError.ts';
-export { ApiError } from 'trpc-gateway/meta';
+export { apiErrorSchema as ApiError } from 'trpc-gateway/procedures';

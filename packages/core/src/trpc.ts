@@ -1,5 +1,6 @@
-import type { GatewayMeta, ResponseControls } from 'trpc-gateway/meta';
+import type { GatewayMeta, ResponseControls } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
+import type { OpenApiMeta } from 'trpc-to-openapi';
 import type { Store } from './store/store.ts';
 
 /** Context of all procedures. */
@@ -11,7 +12,5 @@ export interface Context {
   readonly idempotencyKey: string | undefined;
 }
 
-export const { router, procedure } = initTRPC.context<Context>().meta<GatewayMeta>().create({
-  // By default error responses contain the stack unless NODE_ENV is `production` (@trpc/server 11.25).
-  isDev: false,
-});
+/** The metadata of the procedures is valid for trpc-to-openapi, whose generator can document the router too. */
+export const { router, procedure } = initTRPC.context<Context>().meta<OpenApiMeta<GatewayMeta>>().create();

@@ -1,4 +1,3 @@
-import type { AnyTRPCRouter } from '@trpc/server';
 import { isObject } from './http/isObject.ts';
 import {
   callback,
@@ -14,13 +13,12 @@ import {
   required,
   text,
   unchecked,
-} from './http/optionRules.ts';
-import type { GatewayOptions } from './options.ts';
+} from './checks/optionRules.ts';
+import type { AnyGatewayOptions } from './options.ts';
 import { strictness } from './procedures/readMeta.ts';
 
-type Options = GatewayOptions<AnyTRPCRouter, unknown>;
 /** The rules of the members of an option. */
-type MemberRules<Name extends keyof Options> = OptionRules<NonNullable<Options[Name]>>;
+type MemberRules<Name extends keyof AnyGatewayOptions> = OptionRules<NonNullable<AnyGatewayOptions[Name]>>;
 
 const object = (example?: string, members?: OptionRule['members']) =>
   optional(isObject, example === undefined ? 'an object' : `an object, such as ${example}`, members);
@@ -35,7 +33,7 @@ const socketRules: MemberRules<'sockets'> = {
     enabled: flag,
     pingMs: positiveInteger,
     pongWaitMs: positiveInteger,
-  } satisfies OptionRules<NonNullable<NonNullable<Options['sockets']>['keepAlive']>>),
+  } satisfies OptionRules<NonNullable<NonNullable<AnyGatewayOptions['sockets']>['keepAlive']>>),
 };
 
 const documentExample = "document: { title: 'Pets', version: '1.0.0' }";
@@ -46,14 +44,8 @@ const documentRules: MemberRules<'document'> = {
   license: object("license: { name: 'MIT' }", { name: required(isText, 'a string'), identifier: text }),
   openapi: optional((value) => value === '3.1' || value === '3.2', "'3.1' or '3.2'"),
   tags: optional(Array.isArray, "a list, such as tags: [{ name: 'pets' }]"),
-  transform: callback,
-};
-
-/** The rules of the options of `createGateway`. */
-export const gatewayRules: OptionRules<Options> = {
-  router: required(isTrpcRouter, 'a router of tRPC, such as router: t.router({ … })'),
-  // Checked by `schemesOf`.
-  authentication: unchecked,
+  path: text,
+  operationId: callback,
   securitySchemes: optional(
     (value) =>
       isObject(value) &&
@@ -61,6 +53,14 @@ export const gatewayRules: OptionRules<Options> = {
       Object.values(value).every((each) => isObject(each) && isText(each['type'])),
     "an object of Security Scheme Objects by names of letters, digits, '.', '_' and '-', such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }",
   ),
+  transform: callback,
+};
+
+/** The rules of the options of `createGateway`. */
+export const gatewayRules: OptionRules<AnyGatewayOptions> = {
+  router: required(isTrpcRouter, 'a router of tRPC, such as router: t.router({ … })'),
+  // Checked by `schemesOf`.
+  authentication: unchecked,
   createContext: required(isFunction, 'a function, such as createContext: () => ({})'),
   restBasePath: text,
   ignoreTrailingSlash: flag,
@@ -78,17 +78,16 @@ export const gatewayRules: OptionRules<Options> = {
     (value) => isObject(value) && isFunction(value['protocol']),
     'mcp(), which trpc-gateway/mcp exports',
   ),
-  documentPath: text,
   document: required(isObject, `an object, such as ${documentExample}`, documentRules),
   publicUrl: text,
-  rateLimit: object('rateLimit: { calls: 100, windowSeconds: 60 }', {
+  rateLimit: object('rateLimit: { calls: 100, windowMs: 60_000 }', {
     calls: limit,
-    windowSeconds: limit,
+    windowMs: limit,
     key: callback,
   } satisfies MemberRules<'rateLimit'>),
-  failedAttempts: object('failedAttempts: { attempts: 10, windowSeconds: 60 }', {
+  failedAttempts: object('failedAttempts: { attempts: 10, windowMs: 60_000 }', {
     attempts: limit,
-    windowSeconds: limit,
+    windowMs: limit,
   } satisfies MemberRules<'failedAttempts'>),
   idempotency: object('idempotency: { ttlMs: 3_600_000 }', {
     ttlMs: positiveInteger,
@@ -111,7 +110,6 @@ export const gatewayRules: OptionRules<Options> = {
     (value) => typeof value === 'boolean' || isFunction(value),
     'true, false or a function, such as openapi: ({ type }) => type === "query"',
   ),
-  operationId: callback,
   voidStatus: optional((value) => value === 200 || value === 204, '200 or 204'),
   strictness,
   ignoreEmptyQuery: flag,
@@ -123,8 +121,8 @@ export const gatewayRules: OptionRules<Options> = {
   policies: optional(Array.isArray, 'a list, such as policies: [{ admit: ({ request }) => … }]'),
   onError: callback,
   onResponse: callback,
-  maxBodyBytes: positiveNumber,
-  maxResponseBytes: positiveNumber,
+  maxBodySize: positiveNumber,
+  maxResponseSize: positiveNumber,
   maxInFlight: positiveNumber,
   maxQueueMs: positiveNumber,
   callTimeoutMs: positiveNumber,

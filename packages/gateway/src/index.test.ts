@@ -2,9 +2,11 @@ import { hasUws } from '@petstore/testing/forms';
 import { expect, it } from 'vitest';
 import * as client from './client/index.ts';
 import * as root from './index.ts';
-import * as meta from './meta.ts';
-import * as trpcToOpenApi from './trpcToOpenApi.ts';
+import * as internal from './internal.ts';
+import * as meta from './procedures.ts';
+import * as trpcToOpenApi from './migration/index.ts';
 import * as bun from './adapters/bun/serve.ts';
+import * as ofAdapters from './adapters/serve/index.ts';
 
 it('the entry points export exactly these values', () => {
   expect(Object.keys(root).toSorted()).toEqual([
@@ -23,8 +25,29 @@ it('the entry points export exactly these values', () => {
     'takeTokens',
   ]);
   expect(Object.keys(client)).toEqual(['callHeaders', 'hasIdempotencyKey', 'safeRetryLink']);
-  expect(Object.keys(meta)).toEqual(['ApiError', 'declareErrors', 'fileStream']);
-  expect(Object.keys(trpcToOpenApi).toSorted()).toEqual(['trpcToOpenApi', 'trpcToOpenApiErrors']);
+  expect(Object.keys(meta)).toEqual(['apiErrorSchema', 'declareErrors', 'fileStream']);
+  expect(Object.keys(internal).toSorted()).toEqual([
+    'editDistance',
+    'formatValue',
+    'ignoreRejection',
+    'isThenable',
+    'optionProblems',
+    'optional',
+    'required',
+    'tryHook',
+  ]);
+  expect(Object.keys(ofAdapters).toSorted()).toEqual([
+    'CertificateError',
+    'ListenError',
+    'reservePort',
+    'serveRules',
+  ]);
+  expect(Object.keys(trpcToOpenApi).toSorted()).toEqual([
+    'migrationReport',
+    'trpcToOpenApi',
+    'trpcToOpenApiDocument',
+    'trpcToOpenApiErrors',
+  ]);
   const ofServer = ['CertificateError', 'ListenError', 'reservePort', 'serve'];
   expect(Object.keys(bun).toSorted()).toEqual(ofServer);
 });

@@ -4,7 +4,7 @@ export type { Origins } from './auth/origins.ts';
 export type { FailedAttemptsOptions } from './auth/failedAttempts.ts';
 export type { IdempotencyOptions } from './policies/idempotency.ts';
 export { memoryState, type MemoryStateOptions } from './state/memoryState.ts';
-export type { Bucket, State, TakeResult } from './state/state.ts';
+export type { Bucket, State, TakeResult } from './state/sharedState.ts';
 export { takeTokens } from './state/takeTokens.ts';
 export type { RateLimitOptions } from './policies/rateLimit.ts';
 export type { ReportedError } from './calls/reportError.ts';
@@ -32,7 +32,7 @@ export {
   ResponseControls,
 } from './http/response.ts';
 export type { Service } from './http/service.ts';
-export { GatewayError } from './http/gatewayError.ts';
+export { GatewayError } from './checks/gatewayError.ts';
 export type { GatewayMeta, RestMeta } from './procedures/meta.ts';
-export type { ServedProcedure } from './procedures/procedures.ts';
+export type { ServedProcedure } from './procedures/procedure.ts';
 export { apiErrors, problemDetails, type ErrorFormat, type RestError } from './operations/errorFormat.ts';

@@ -9,6 +9,7 @@ const repository = join(source, '../../..');
 /** The folders from the bottom up. A folder imports its own files and those of the folders before it. */
 const order = [
   'http',
+  'checks',
   'procedures',
   'calls',
   'operations',
@@ -21,31 +22,43 @@ const order = [
   'protocols/rest',
   'protocols/trpc',
   'protocols/mcp',
-  'adapters/server',
+  'adapters/serve',
   'adapters/fetch',
   'adapters/node',
   'adapters/uws',
   'adapters/bun',
   'client',
   '.',
+  'migration',
 ];
 
 /** Folders whose users or whose dependencies are fewer than their place in the order allows. `.` has the entry points. */
 const limited: Readonly<Record<string, readonly string[]>> = {
-  operations: ['http', 'procedures'],
-  state: ['http', 'procedures'],
+  operations: ['http', 'checks', 'procedures'],
+  state: ['http', 'checks', 'procedures'],
   'protocols/trpc': ['http', 'procedures', 'calls', 'state', 'auth', 'policies', 'protocols'],
-  'protocols/mcp': ['http', 'procedures', 'calls', 'operations', 'state', 'auth', 'policies', 'protocols'],
-  'adapters/server': ['http'],
-  'adapters/fetch': ['http', 'adapters/server'],
-  'adapters/node': ['http', 'adapters/server'],
-  'adapters/uws': ['http', 'adapters/server'],
-  'adapters/bun': ['http', 'adapters/server'],
+  'protocols/mcp': [
+    'http',
+    'checks',
+    'procedures',
+    'calls',
+    'operations',
+    'state',
+    'auth',
+    'policies',
+    'protocols',
+  ],
+  'adapters/serve': ['http', 'checks'],
+  'adapters/fetch': ['http', 'adapters/serve'],
+  'adapters/node': ['http', 'adapters/serve'],
+  'adapters/uws': ['http', 'adapters/serve'],
+  'adapters/bun': ['http', 'checks', 'adapters/serve'],
   client: ['http'],
-  '.': [...order.slice(0, order.indexOf('adapters/server')), 'adapters/fetch'].filter(
+  '.': [...order.slice(0, order.indexOf('adapters/serve')), 'adapters/fetch'].filter(
     // `protocols/mcp` is an entry point of its own, which nothing loads unless it is passed as an option.
     (folder) => folder !== 'client' && folder !== 'protocols/mcp',
   ),
+  migration: ['http', 'checks', 'procedures', 'operations', 'openapi', 'protocols', '.'],
 };
 const isForbidden = (from: string, to: string) =>
   from !== to && !(limited[from] ?? order.slice(0, order.indexOf(from))).includes(to);
@@ -92,6 +105,14 @@ describe('packages/gateway/src', () => {
     const jwt = 'auth/schemes/jwt.ts';
     expect(files.filter((file) => /from 'jose'/.test(text(file)))).toEqual([jwt]);
     expect([...imports].filter(([, targets]) => targets.includes(jwt))).toEqual([]);
+  });
+
+  it('only trpcToOpenApiDocument imports the optional peer trpc-to-openapi, when it writes a document', () => {
+    const text = (file: string) => readFileSync(join(source, file), 'utf8');
+    expect(files.filter((file) => /from 'trpc-to-openapi'/.test(text(file)))).toEqual([]);
+    expect(files.filter((file) => /import\('trpc-to-openapi'\)/.test(text(file)))).toEqual([
+      'migration/trpcToOpenApiDocument.ts',
+    ]);
   });
 
   it('docs/architecture.md shows every folder and names only files that exist', () => {

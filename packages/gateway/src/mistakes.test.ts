@@ -1,23 +1,28 @@
-import { bearer, createGateway, GatewayError, type ReportedError } from './index.ts';
-import { serve } from './adapters/node/index.ts';
-import { declareErrors, type GatewayMeta } from './meta.ts';
 import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import {
+  apiKey,
+  bearer,
+  cookie,
+  createGateway,
+  custom,
+  GatewayError,
+  type ReportedError,
+  type RequestRecord,
+} from './index.ts';
+import { serve } from './adapters/node/index.ts';
+import { type GatewayMeta } from './procedures.ts';
+import { jwt } from './auth/schemes/jwt.ts';
+import { testGateway } from './testing/testGateway.ts';
 
 // Mistakes of users and their error messages. Each message names the value that was found and the fix.
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const verify = () => 'ada';
 
 /** Creates a gateway from options or metadata that the types reject. */
 function create(options: object, procedures: Parameters<typeof t.router>[0] = {}) {
-  return createGateway({
-    router: t.router(procedures),
-    createContext: () => ({}),
-    document: { title: 'Pets', version: '1.0.0' },
-    ...options,
-  });
+  return testGateway(t.router(procedures), options);
 }
 
 async function messageOf(gateway: Promise<unknown>): Promise<string> {
@@ -36,19 +41,9 @@ it.each([
     `document.openapi is "3.0"; it must be '3.1' or '3.2'.`,
   ],
   [
-    'rateLimit.window',
-    { rateLimit: { calls: 1, windowSeconds: 60, window: 60 } },
-    '"window" is not an option of rateLimit; its options are calls, windowSeconds, key.',
-  ],
-  [
     'a number as text',
-    { rateLimit: { calls: '100', windowSeconds: 60 } },
+    { rateLimit: { calls: '100', windowMs: 60_000 } },
     'rateLimit.calls is "100"; it must be a positive integer.',
-  ],
-  [
-    'rateLimit without windowSeconds',
-    { rateLimit: { calls: 100 } },
-    'rateLimit.windowSeconds is undefined; it must be a positive integer.',
   ],
   [
     'a limit as text',
@@ -62,13 +57,8 @@ it.each([
   ],
   [
     'the name of a security scheme',
-    { securitySchemes: { bearer: 'http' } },
-    `securitySchemes is {"bearer":"http"}; it must be an object of Security Scheme Objects by names of letters, digits, '.', '_' and '-', such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }.`,
-  ],
-  [
-    'a name of a security scheme that no document can have',
-    { securitySchemes: { 'my token': { type: 'http', scheme: 'bearer' } } },
-    `securitySchemes is {"my token":{"type":"http","scheme":"bearer"}}; it must be an object of Security Scheme Objects by names of letters, digits, '.', '_' and '-', such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }.`,
+    { document: { title: 'Pets', version: '1.0.0', securitySchemes: { bearer: 'http' } } },
+    `document.securitySchemes is {"bearer":"http"}; it must be an object of Security Scheme Objects by names of letters, digits, '.', '_' and '-', such as securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }.`,
   ],
   [
     'the name of an error format',
@@ -98,13 +88,6 @@ it('createGateway rejects schemes, base paths and routes in one message', async 
 const messageStart = 'Procedure "a": openapi.';
 
 it.each([
-  ['a number as path', { path: 1 }, `path is 1; it must be a path, such as path: '/pets/{id}'.`],
-  [
-    'a text as tags',
-    { tags: 'pets' },
-    `tags is "pets"; it must be an array of strings, such as tags: ['pets'].`,
-  ],
-  ['a text as protect', { protect: 'false' }, 'protect is "false"; it must be true or false.'],
   [
     'a text as contentTypes',
     { contentTypes: 'text/csv' },
@@ -116,19 +99,19 @@ it.each([
     'successStatus is 404; it must be a status from 200 to 399, or a list of them, such as successStatus: 201.',
   ],
   [
-    'a text as successStatus',
-    { successStatus: '201' },
-    'successStatus is "201"; it must be a status from 200 to 399, or a list of them, such as successStatus: 201.',
-  ],
-  [
     'a status of success in errorResponses',
     { errorResponses: { 200: 'Fine.' } },
     `errorResponses is {"200":"Fine."}; it must be an object or a list of statuses from 400 to 599, such as errorResponses: { 404: 'No such pet.' }.`,
   ],
   [
     'a header without its value',
-    { responseHeaders: { Location: '/a' } },
-    `responseHeaders is {"Location":"/a"}; it must be an object of headers, such as responseHeaders: { Location: { description: 'The pet.', value: (output) => \`/v1/pets/\${output.id}\` } }.`,
+    { headers: { Location: '/a' } },
+    `headers is {"Location":"/a"}; it must be an object of headers, such as headers: { Location: { description: 'The pet.', value: (output) => \`/v1/pets/\${output.id}\` } }.`,
+  ],
+  [
+    'a computed header in responseHeaders',
+    { responseHeaders: { Location: { description: 'The pet.' } } },
+    `responseHeaders is {"Location":{"description":"The pet."}}; it must be a zod object, such as responseHeaders: z.object({ 'x-total': z.string() }); headers that are computed from the output are in headers.`,
   ],
   [
     'the name of a cursor as pagination',
@@ -136,14 +119,9 @@ it.each([
     `pagination is "after"; it must be an object, such as pagination: { cursor: 'after' }.`,
   ],
   [
-    'text as deprecated',
-    { deprecated: 'May' },
-    `deprecated is "May"; it must be true, or an object such as deprecated: { since: new Date('2026-01-01') }.`,
-  ],
-  [
     'a text as a date',
-    { deprecated: { since: 'May' } },
-    `deprecated.since is "May"; it must be a Date, such as new Date('2026-01-01').`,
+    { deprecation: { since: 'May' } },
+    `deprecation.since is "May"; it must be a Date, such as new Date('2026-01-01').`,
   ],
   [
     'a list as in',
@@ -158,22 +136,9 @@ it.each([
   );
 });
 
-it('createGateway rejects an unknown option of upload', async () => {
-  const upload: object = { maxByte: 10 };
-  const procedure = t.procedure
-    .meta({ openapi: { method: 'POST', path: '/a', upload } })
-    .input(z.instanceof(ReadableStream))
-    .mutation(() => 1);
-  expect(await messageOf(create({}, { a: procedure }))).toBe(
-    'Procedure "a": "maxByte" is not an option of openapi.upload; did you mean "maxBytes"?',
-  );
-});
-
 it.each([
   ['openApi', 'openapi'],
-  ['deadlineMS', 'deadlineMs'],
-  ['ratelimitCost', 'rateLimitCost'],
-  ['Scopes', 'scopes'],
+  ['callTimeoutMS', 'callTimeoutMs'],
 ])('createGateway rejects the metadata %s and suggests %s', async (name, right) => {
   const procedure = t.procedure.meta({ [name]: {} }).query(() => 1);
   expect(await messageOf(create({}, { a: procedure }))).toBe(
@@ -194,38 +159,12 @@ it('createGateway rejects two procedures with the same operationId', async () =>
   );
 });
 
-it('createGateway rejects two procedures for which operationId returns the same text', async () => {
-  const openapi = { method: 'GET', path: '/a' } as const;
-  const procedures = {
-    'a-b': t.procedure.meta({ openapi }).query(() => 1),
-    a: t.router({ b: t.procedure.meta({ openapi: { ...openapi, path: '/b' } }).query(() => 1) }),
-  };
-  const operationId = (path: string) => path.replaceAll('.', '-');
-  expect(await messageOf(create({ operationId }, procedures))).toBe(
-    'Procedure "a.b" cannot be served over REST: "a-b" has the operationId "a-b" too; give one of them another operationId.',
-  );
-});
-
 it('createGateway rejects an operationId that returns a promise, and ignores its rejection', async () => {
   const procedure = t.procedure.meta({ openapi: { method: 'GET', path: '/a' } }).query(() => 1);
   const operationId = (async () => Promise.reject(new Error('late'))) as never;
-  expect(await messageOf(create({ operationId }, { a: procedure }))).toContain(
-    'operationId of createGateway returned a promise for it; return a string, such as its path.',
-  );
-});
-
-it('createGateway rejects an operationId that returns no text', async () => {
-  const procedure = t.procedure.meta({ openapi: { method: 'GET', path: '/a' } }).query(() => 1);
-  expect(await messageOf(create({ operationId: () => undefined }, { a: procedure }))).toBe(
-    'Procedure "a" cannot be served over REST: operationId of createGateway returned undefined for it; return a string, such as its path.',
-  );
-});
-
-it('declareErrors rejects data that is not a zod schema', () => {
-  // @ts-expect-error data that the types reject
-  expect(() => declareErrors({ OUT: { status: 409, data: { left: 'int' } } })).toThrow(
-    'The declared error OUT needs an HTTP status from 400 to 599, and its data, if any, must be a schema of zod, such as z.object({ … }).',
-  );
+  expect(
+    await messageOf(create({ document: { title: 'Pets', version: '1.0.0', operationId } }, { a: procedure })),
+  ).toContain('document.operationId returned a promise for it; return a string, such as its path.');
 });
 
 /** Sends a request that gets 500, and returns the message that `onError` receives. */
@@ -248,41 +187,12 @@ async function reportedBy(
   return messages.join('\n');
 }
 
-it.each([true, 'no', { status: 503 }])(
-  'admit of a policy that returns %j gets an error that names the valid results',
-  async (returned) => {
-    expect(await reportedBy({ policies: [{ admit: () => returned }] })).toMatch(
-      /^admit of a policy returned .*; it must return a TRPCError or nothing\.$/,
-    );
-  },
-);
-
-it('a route that returns an object as body gets an error that lists the valid types', async () => {
-  const routes = { '/x': () => ({ status: 200, headers: [], body: { a: 1 } }) };
-  expect(await reportedBy({ routes }, {}, '/x')).toMatch(/whose body is a string, bytes or a stream\.$/);
-});
-
 it('a media writer that returns a promise gets an error that says so', async () => {
   const procedure = t.procedure
     // @ts-expect-error a media writer that the types reject
     .meta({ openapi: { method: 'GET', path: '/a', produces: { 'text/plain': async () => 'a' } } })
     .query(() => 1);
   expect(await reportedBy({}, { a: procedure })).toContain('returned a promise');
-});
-
-it('scopes that return a string are an error and grant no scope', async () => {
-  const authentication = bearer({
-    verify,
-    // @ts-expect-error scopes that the types reject, such as the unsplit claim of a token
-    scopes: () => 'pets:read-own pets:write',
-  });
-  const procedure = t.procedure
-    .meta({ scopes: ['pets:read'], openapi: { method: 'GET', path: '/a' } })
-    .query(() => 1);
-  const headers = { authorization: 'Bearer token' };
-  expect(await reportedBy({ authentication }, { a: procedure }, '/v1/a', { headers })).toBe(
-    'scopes of the scheme "bearer" returned "pets:read-own pets:write"; it must return an array, such as [\'pets:read\'].',
-  );
 });
 
 it('serve rejects options that are not an object', async () => {
@@ -299,40 +209,141 @@ it('serve rejects an unknown option of tls', async () => {
   );
 });
 
-it('the document lists the codes of every error of an operation that declares errors', async () => {
-  const errors = declareErrors({ OUT_OF_STOCK: { status: 409 } });
-  const gateway = await create(
-    {},
-    {
-      order: t.procedure
-        .meta({ openapi: { method: 'GET', path: '/order' } })
-        .errors(errors)
-        .input(z.object({ id: z.int() }))
-        .query(() => 1),
-      pet: t.procedure.meta({ openapi: { method: 'GET', path: '/pet' } }).query(() => 1),
-    },
+it.each<[options: object, sentence: string]>([
+  [
+    { authenticate: bearer({ verify: () => undefined }) },
+    '"authenticate" is not an option of createGateway; did you mean "authentication"?',
+  ],
+  [
+    { trpc: { batching: false } },
+    '"batching" is not an option of trpc; its options are allowBatching, allowMethodOverride, maxBatchSize, responseMeta, onError.',
+  ],
+  [
+    { cors: { origins: ['https://a.example'], credential: true } },
+    '"credential" is not an option of cors; did you mean "credentials"?',
+  ],
+  [
+    { document: { title: 'a', version: '1', license: { name: 'MIT', identifer: 'MIT' } } },
+    '"identifer" is not an option of document.license; did you mean "identifier"?',
+  ],
+  [
+    { sockets: { keepAlive: { enabled: true, pingMS: 1, pongWait: 1 } } },
+    '"pingMS" is not an option of sockets.keepAlive; did you mean "pingMs"?\n' +
+      '"pongWait" is not an option of sockets.keepAlive; did you mean "pongWaitMs"?',
+  ],
+])('createGateway rejects unknown options: %j', async (options, sentence) => {
+  expect(await messageOf(create(options))).toBe(sentence);
+});
+
+it.each<[options: object, sentence: string]>([
+  [
+    { createContext: undefined },
+    'createContext is undefined; it must be a function, such as createContext: () => ({}).',
+  ],
+  [
+    { document: undefined },
+    "document is undefined; it must be an object, such as document: { title: 'Pets', version: '1.0.0' }.",
+  ],
+  [
+    { router: undefined },
+    'router is undefined; it must be a router of tRPC, such as router: t.router({ … }).',
+  ],
+  [
+    { authentication: () => 'x' },
+    'authentication must be a scheme, or a list of one or more schemes, such as authentication: bearer({ verify: (token) => users.get(token) }).',
+  ],
+  [
+    { cors: true },
+    "cors is true; it must be an object, such as cors: { origins: ['https://pets.example'] }.",
+  ],
+  [
+    { cors: { origin: 'https://a.example' } },
+    '"origin" is not an option of cors; did you mean "origins"?\n' +
+      "cors.origins is undefined; it must be an array of origins or a function, such as cors: { origins: ['https://pets.example'] }.",
+  ],
+  [
+    { trustProxy: true },
+    "trustProxy is true; it must be an array of the addresses of your proxies, such as trustProxy: ['10.0.0.0/8'].",
+  ],
+  [{ trpc: { allowBatching: 'false' } }, 'trpc.allowBatching is "false"; it must be true or false.'],
+  [
+    { sockets: { keepAlive: { enabled: true, pingMs: 0 } } },
+    'sockets.keepAlive.pingMs is 0; it must be a positive integer.',
+  ],
+  [{ onError: 'log' }, 'onError is "log"; it must be a function.'],
+])('createGateway rejects missing options and options of the wrong type: %j', async (options, sentence) => {
+  expect(await messageOf(create(options))).toBe(sentence);
+});
+
+it('createGateway rejects a call without options', async () => {
+  await expect(createGateway(undefined as never)).rejects.toThrow(
+    'createGateway takes an object of options, not undefined.',
   );
-  const document = JSON.stringify(await gateway.document());
-  const { paths, components } = z
-    .object({
-      paths: z.record(
-        z.string(),
-        z.object({ get: z.object({ responses: z.record(z.string(), z.unknown()) }) }),
-      ),
-      components: z.object({ schemas: z.looseObject({ Error: z.unknown() }) }),
-    })
-    .parse(JSON.parse(document));
-  expect(components.schemas.Error).toMatchObject({ properties: { code: { type: 'string' } } });
-  const described = Object.entries(paths['/order']?.get.responses ?? {}).filter(
-    ([status]) => status >= '400',
-  );
-  expect(described.map(([status]) => status)).toStrictEqual(['400', '409', '500', '503', '504']);
-  for (const [, response] of described) {
-    const code = JSON.stringify(response).replace(
-      /\{"\$ref":"#\/components\/schemas\/(\w+)"\}/,
-      (_reference, name: string) => JSON.stringify(components.schemas[name]),
-    );
-    expect(code).not.toContain('#/components/schemas/Error"');
-    expect(code).toMatch(/"code":\{"type":"string","(const|enum)":/);
+});
+
+it.each([
+  ['bearer', () => bearer({} as never)],
+  ['apiKey', () => apiKey({} as never)],
+  ['cookie', () => cookie({ name: 'session', cookie: 's' } as never)],
+  [
+    'custom',
+    () => custom({ name: 'a', read: () => null, challenge: 'A', document: { type: 'http' } } as never),
+  ],
+])('%s rejects a missing verify', (name, createScheme) => {
+  expect(createScheme).toThrow(new GatewayError(`${name}.verify is undefined; it must be a function.`));
+});
+
+it.each<[sentence: string, create: () => unknown]>([
+  [
+    '"header" is not an option of bearer; its options are verify, scopes, realm, name, noun, protectedResource.',
+    () => bearer({ verify, header: 'X-Key' } as never),
+  ],
+  [
+    '"verfy" is not an option of bearer; did you mean "verify"?\nbearer.verify is undefined; it must be a function.',
+    () => bearer({ verfy: verify } as never),
+  ],
+  [
+    '"header" is not an option of custom; its options are verify, scopes, realm, name, read, challenge, document.',
+    () =>
+      custom({
+        name: 'a',
+        read: verify,
+        verify,
+        challenge: 'A',
+        document: { type: 'http' },
+        header: 'a',
+      } as never),
+  ],
+  [
+    '"algorithm" is not an option of jwt; did you mean "algorithms"?',
+    () => jwt({ issuer: 'a', audience: 'a', jwksUri: 'https://a.example/jwks', algorithm: 'RS256' } as never),
+  ],
+  [
+    '"authorizationServer" is not an option of bearer.protectedResource; did you mean "authorizationServers"?\n' +
+      'bearer.protectedResource.authorizationServers is undefined; it must be an array of issuer URLs.',
+    () =>
+      bearer({
+        verify,
+        protectedResource: { resource: 'https://a.example', authorizationServer: ['https://b.example'] },
+      } as never),
+  ],
+])('a scheme rejects its unknown options: %s', (sentence, createScheme) => {
+  expect(createScheme).toThrow(new GatewayError(sentence));
+});
+
+it('a route that returns no response gets 500, and the error names the route and the value', async () => {
+  const messages: unknown[] = [];
+  const gateway = await create({
+    routes: { '/h': (() => 'ok') as never, '/later': (async () => undefined) as never },
+    onResponse: ({ error }: RequestRecord) => messages.push((error as Error | undefined)?.message),
+  });
+  for (const path of ['/h', '/later']) {
+    expect((await gateway.fetch(`http://localhost${path}`)).status).toBe(500);
   }
+  const example =
+    "{ status: 200, headers: [['content-type', 'text/plain']], body: 'ok' }, whose body is a string, bytes or a stream";
+  expect(messages).toEqual([
+    `The route GET /h returned "ok"; it must return a response, such as ${example}.`,
+    `The route GET /later returned undefined; it must return a response, such as ${example}.`,
+  ]);
 });

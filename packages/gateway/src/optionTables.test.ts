@@ -26,7 +26,7 @@ const membersOf = (path: string, start: string, end: string, member: RegExp) => 
 
 const options = ['## Router and context', '## Paths and protocols', '## Limits', '## Hooks'];
 const serveOptions = membersOf(
-  './adapters/server/serveOptions.ts',
+  './adapters/serve/serveOptions.ts',
   'export interface ServeOptions {',
   '\n}',
   /^ {2}readonly (\w+)\??:/gm,
@@ -36,6 +36,11 @@ const limits = membersOf('./procedures/limitError.ts', 'export type Limit =', ';
 test.each<[page: string, headings: readonly string[], names: readonly string[]]>([
   ['docs/gateway/options.md', options, Object.keys(gatewayRules)],
   ['docs/gateway/options.md', ['## Options of `serve`'], serveOptions],
+  [
+    'docs/gateway/openapi.md',
+    ['## Options of the document'],
+    Object.keys(gatewayRules.document.members ?? {}),
+  ],
   ['docs/gateway/rest-metadata.md', ['## `openapi`: the REST operation'], Object.keys(restRules)],
   ['docs/gateway/rest-metadata.md', ['## Beside `openapi`: every protocol'], Object.keys(procedureRules)],
   ['docs/gateway/policies.md', ['## Request records'], limits],

@@ -1,5 +1,4 @@
 import type { AnyTRPCRouter, inferRouterContext, TRPCError } from '@trpc/server';
-import type { oas31 } from 'zod-openapi';
 import type { Spool } from './http/upload.ts';
 import type { DocumentOptions } from './openapi/document.ts';
 import type { ErrorFormat } from './operations/errorFormat.ts';
@@ -13,7 +12,7 @@ import type { Limits } from './calls/limits.ts';
 import type { RateLimitOptions } from './policies/rateLimit.ts';
 import type { Routes } from './calls/routes.ts';
 import type { Scheme } from './calls/scheme.ts';
-import type { State } from './state/state.ts';
+import type { State } from './state/sharedState.ts';
 import type { Telemetry } from './calls/telemetry.ts';
 import type { ContextOptions } from './procedures/contextOptions.ts';
 import type { DescribedProcedure, RestMeta, Strictness } from './procedures/meta.ts';
@@ -37,14 +36,6 @@ export interface GatewayOptions<
    * Write this option before `createContext`, so that TypeScript infers the type of `identity` there.
    */
   readonly authentication?: Scheme<Identity> | readonly Scheme<Identity>[];
-  /**
-   * Documents how clients authenticate to a router that checks credentials in its own middlewares, by names of Security
-   * Scheme Objects (OpenAPI 3.1 §4.8.27): in `components`, and as `security`, 401 and 403 of each operation without
-   * `protect: false`. It checks nothing, and with `authentication` it is not read. Default: none.
-   * @example
-   * securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }
-   */
-  readonly securitySchemes?: Readonly<Record<string, oas31.SecuritySchemeObject>>;
   /**
    * Creates the context of procedures: once per REST call, once per tRPC request (a batch is one request), and once per
    * WebSocket. It receives the request, the identity of the caller, and the controls of the response.
@@ -82,10 +73,8 @@ export interface GatewayOptions<
    * `trpc-gateway/mcp`. Its name and version are those of `document`. Default: none.
    */
   readonly mcp?: McpEndpoint;
-  /** Path of the OpenAPI document. Default: `/openapi.json`. */
-  readonly documentPath?: `/${string}`;
   /**
-   * Title, version and further members of the OpenAPI document.
+   * The OpenAPI document: its title and version, the path at which it is served, and further members.
    * @example
    * document: { title: 'Books', version: '1.0.0' }
    */
@@ -103,13 +92,6 @@ export interface GatewayOptions<
     | boolean
     | ((procedure: DescribedProcedure<inferRouterMeta<Router>>) => boolean | RestMeta);
   /**
-   * Returns the `operationId` of a procedure whose metadata has none, for generated clients. It must be unique. Default:
-   * the procedure's path, such as `books.add`.
-   * @example
-   * operationId: (path) => path.replaceAll('.', '-')
-   */
-  readonly operationId?: (path: string) => string;
-  /**
    * URL under which clients reach the gateway. It becomes the prefix of URLs in `Location`, `Link` and the document's
    * `servers`; the paths that the gateway serves do not change. Set it behind a proxy, to an origin with an optional
    * path, and if the gateway is mounted in another server, to the path of the mount. Default: none; URLs begin with the
@@ -123,7 +105,7 @@ export interface GatewayOptions<
    * Limits the calls of each credential, over REST, tRPC and WebSocket together. Calls over the limit get 429.
    * Default: no limit.
    * @example
-   * rateLimit: { calls: 100, windowSeconds: 60 }
+   * rateLimit: { calls: 100, windowMs: 60_000 }
    */
   readonly rateLimit?: RateLimitOptions<Identity>;
   /**
@@ -133,12 +115,12 @@ export interface GatewayOptions<
    * A WebSocket that sends no credential in time counts as an invalid credential. Over the limit, an address can open
    * further WebSockets only with a credential in the upgrade request; others get 429.
    * @example
-   * failedAttempts: { attempts: 10, windowSeconds: 60 }
+   * failedAttempts: { attempts: 10, windowMs: 60_000 }
    */
   readonly failedAttempts?: FailedAttemptsOptions;
   /**
-   * How long to store responses of procedures with `idempotent` in their metadata, and for whom.
-   * Default: for 24 hours, by credential.
+   * How long to store responses of procedures with `idempotencyKey: 'optional'` or `'required'` in their metadata, and
+   * for whom. Default: for 24 hours, by credential.
    */
   readonly idempotency?: IdempotencyOptions<Identity>;
   /**
@@ -178,8 +160,6 @@ export interface GatewayOptions<
    * - `strict`: text becomes a value only if it represents that value exactly, and JSON only if it is a date-time.
    * - `lenient`: as trpc-to-openapi 3.3 converts them: `Number`, `Boolean`, `BigInt` and `new Date` of any value of a
    *   property, in nested objects and arrays too.
-   * - `report`: as `lenient`, and `onResponse` receives what `strict` would have rejected, or read as another value, as
-   *   `strictIssues`. If `strict` reads another input, its schemas run three times, and asynchronous checks count as valid.
    */
   readonly strictness?: Strictness;
   /**
@@ -194,22 +174,29 @@ export interface GatewayOptions<
    */
   readonly errorFormat?: ErrorFormat;
   /**
-   * Hides the messages of unexpected errors from clients of tRPC, over HTTP and WebSocket: of whatever a procedure or
-   * `createContext` throws that is not a `TRPCError`, of output validation, and of an `INTERNAL_SERVER_ERROR` without a
-   * message of its own, which tRPC takes from the cause, also from `mapError`. Clients receive "Internal server error",
-   * and no stack; `onError`, `onResponse` and the `error` of an `errorFormatter` keep the original. REST always hides
-   * them. Default: false, as in tRPC, which sends these messages. Set it to true in production.
+   * Whether the messages of unexpected errors and the stacks of all errors are hidden from clients, whatever `isDev` of
+   * the router is. Unexpected is what a procedure, a middleware or `createContext` throws that is not a `TRPCError`, the
+   * cause of a `TRPCError` without a `message`, and an `INTERNAL_SERVER_ERROR` with a `cause`, such as an invalid output.
+   * Clients receive its code as text, such as "Internal server error"; `onError`, `onResponse` and the `error` of an
+   * `errorFormatter` keep the original.
+   *
+   * With false, clients of tRPC receive what tRPC's adapters send: these messages, and with `isDev` stacks. That is for
+   * development. REST sends these messages only in an `errorFormat` that uses `shape`, such as `trpcToOpenApiErrors`, and
+   * MCP never; neither sends stacks. Default: true.
    */
   readonly maskUnexpectedErrors?: boolean;
   /**
    * Maps an error of the application to the one that clients receive, over every protocol: an error of a procedure, its
    * middlewares, its parsers, its stream, or of `createContext`. `error.cause` is what was thrown, if that was not a
-   * `TRPCError`. Return a `TRPCError`, whose message is always sent, except that of an `INTERNAL_SERVER_ERROR` if it is
-   * the message of its cause: tRPC copies that, which may be a driver's, if you give none; an error of `declareErrors`,
-   * which is sent with its declared code, status and data by every procedure; or `undefined` to keep the error. It is
-   * not called for limits and rejected requests. It must be synchronous. If it throws or returns a promise, clients
-   * receive a 500 whose cause is an `AggregateError` of both. `onError` receives the original error, and so does
-   * `onResponse` if clients receive a 5xx. Default: errors are sent as they are.
+   * `TRPCError`. It is not called for limits and rejected requests. Return one of these:
+   * - a `TRPCError`. Its message is sent. Give an `INTERNAL_SERVER_ERROR` a message of its own: without one, tRPC copies
+   *   that of the cause, which may be a driver's and is hidden.
+   * - an error of `declareErrors`. Every procedure sends it with its declared code, status and data.
+   * - `undefined` to keep the error.
+   *
+   * It must be synchronous. If it throws or returns a promise, clients receive a 500 whose cause is an `AggregateError` of
+   * both. `onError` receives the original error, and so does `onResponse` if clients receive a 5xx. Default: errors are
+   * sent as they are.
    * @example
    * mapError: ({ cause }) =>
    *   cause instanceof AppError ? new TRPCError({ code: 'NOT_FOUND', message: cause.message, cause }) : undefined
@@ -259,3 +246,6 @@ export interface GatewayOptions<
    */
   readonly onResponse?: (record: RequestRecord) => unknown;
 }
+
+/** Options of `createGateway`, whatever its router, identity and data are. */
+export type AnyGatewayOptions = GatewayOptions<AnyTRPCRouter, unknown>;

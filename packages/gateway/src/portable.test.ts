@@ -5,7 +5,7 @@ import { startFetchProgram } from '@petstore/testing/fetchProgram';
 import { runtimesToTest } from '@petstore/testing/runtimes';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import * as portable from './testing/portableCalls.ts';
-import type { ServedProcedure } from './procedures/procedures.ts';
+import type { ServedProcedure } from './procedures/procedure.ts';
 import { runWithWebGlobals } from './testing/webGlobals.ts';
 
 // Starts two processes, possibly on a machine without an idle core.
@@ -39,7 +39,7 @@ async function callsInProcess(calls: typeof portable): Promise<object> {
 }
 
 describe('the package on a runtime without Node’s built-ins', () => {
-  it.each(['index.ts', 'meta.ts', 'client/index.ts', 'adapters/fetch/fetch.ts'])(
+  it.each(['index.ts', 'procedures.ts', 'client/index.ts', 'adapters/fetch/fetch.ts'])(
     '%s imports no built-ins of Node',
     async (entry) => {
       const { metafile, warnings } = await bundle(entry);

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished, TestRunner } from 'vitest';
 import { type Adapter, adapterOfRun } from './adapters.ts';
 import { sendOnce } from './client.ts';
-import { startEdge } from './edge/startEdge.ts';
-import { lines } from './trpcClients/bytes.ts';
-import { rawRequest, rawSocket } from './trpcClients/rawHttp.ts';
-import type { Running, StartOptions } from './trpcClients/start.ts';
-import { frame } from './trpcClients/webSocketFrame.ts';
-import { probe } from './trpcClients/webSocketProbe.ts';
+import { startService } from './startService.ts';
+import { lines } from './trpc/bytes.ts';
+import { rawRequest, rawSocket } from './wire/rawSocket.ts';
+import type { Running, StartOptions } from './trpc/start.ts';
+import { frame } from './sockets/frame.ts';
+import { probe } from './sockets/probe.ts';
 
-/** A difference between adapters that clients of the gateway can observe. `rawHttp` has those of requests that no HTTP client sends. */
+/** A difference between adapters that clients of the gateway can observe. `wire/nodeDifferences` has those of requests that no HTTP client sends. */
 interface AdapterDifference {
   readonly name: string;
   /** The cause of the difference. */
@@ -90,7 +90,7 @@ const differences = [
     name: 'the Content-Length of a HEAD whose GET is a stream',
     reason: 'Bun adds 0 to a response without a body, though the length is unknown (RFC 9110 §8.6).',
     observe: async () => {
-      const { send } = await startEdge();
+      const { send } = await startService();
       return (await send('/v1/drip', { method: 'HEAD' })).headers.get('content-length') ?? 'none';
     },
     observed: { uws: 'none', node: 'none', bun: '0', fetch: 'none' },
@@ -129,7 +129,7 @@ const differences = [
     reason:
       'Node’s parser does not report the method and the path of a request that it rejects, Bun’s reports nothing.',
     observe: async () => {
-      const { records, server } = await startEdge();
+      const { records, server } = await startService();
       const length = { 'content-length': '5, 5' };
       await statusOf(server.port, rawRequest('/v1/list', { headers: length }));
       return records.map(({ method, path, status }) => [method, path, status]);
@@ -162,8 +162,8 @@ const differences = [
     official: 1002,
   },
   {
-    name: 'a message that is longer than twice maxBodyBytes',
-    options: { maxBodyBytes: 32_768 },
+    name: 'a message that is longer than twice maxBodySize',
+    options: { maxBodySize: 32_768 },
     reason: 'uWebSockets.js ends the connection without buffering the message.',
     observe: closeCodeAfter(frame('x'.repeat(65_537))),
     observed: { uws: 1006, node: 1009, bun: 1009 },

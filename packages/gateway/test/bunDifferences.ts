@@ -28,9 +28,9 @@ export const bunDifferences: readonly BunDifference[] = [
     ],
   },
   {
-    why: 'Bun does not report how much of a response is unsent: maxUnsentBytes limits WebSockets alone.',
+    why: 'Bun does not report how much of a response is unsent: maxUnsentSize limits WebSockets alone.',
     cases: [
-      'over maxUnsentBytes, a large response is replaced by 503 and an unread small one closes the connection',
+      'over maxUnsentSize, a large response is replaced by 503 and an unread small one closes the connection',
     ],
   },
   {
@@ -41,7 +41,7 @@ export const bunDifferences: readonly BunDifference[] = [
     why: 'Bun closes a WebSocket with 1009 for a message that is far too large, and opens one despite Connection: close.',
     cases: [
       'a WebSocket is closed for a message that is far too large, and limited is called with message-bytes',
-      'a WebSocket with maxMessageBytes: 1000000 and a message of 1000001 bytes: closed with 1006',
+      'a WebSocket with maxMessageSize: 1000000 and a message of 1000001 bytes: closed with 1006',
       'an upgrade request with Connection: close is handled as a normal request',
       'an upgrade request with Connection: upgrade, close is handled as a normal request',
     ],
@@ -50,7 +50,7 @@ export const bunDifferences: readonly BunDifference[] = [
     why: 'Bun’s parser rejects a head without a JSON body or a record, and accepts DEL in a header.',
     cases: [
       'bytesIn is the number of bytes received, not the announced length: "Content-Length: 99999999999999999"',
-      'the record of a request over the limit header-bytes has its name, and a request at the limit is served without one',
+      'a request beyond the limit header-bytes is rejected and its record has the name; one at the limit is served: /v1/list',
     ],
   },
   {

@@ -1,9 +1,9 @@
-import type { ApiError } from 'trpc-gateway/meta';
+import type { ApiError } from 'trpc-gateway/procedures';
 import { once } from 'node:events';
 import { Agent, request as httpRequest } from 'node:http';
 import { connect as connectSocket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { type ResponseProblems, responseProblems, type ReceivedResponse } from './responseProblems.ts';
+import { type ResponseProblems, responseProblems, type ReceivedResponse } from './wire/responseProblems.ts';
 import { type Fetch, globalFetch } from './fetch.ts';
 import './matchers.ts';
 import type { OpenApiDocument } from './openApi.ts';

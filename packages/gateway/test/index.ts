@@ -1,5 +1,5 @@
 /** Test tools for the suites of other packages: a client that checks every response, and generators of inputs. */
-export { type ResponseProblems, responseProblems } from './responseProblems.ts';
+export { type ResponseProblems, responseProblems } from './wire/responseProblems.ts';
 export { type TestResponse, type Client, connect, sendUnchecked, type SendOptions } from './client.ts';
 export {
   type JsonSchema,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { ApiError } from 'trpc-gateway/meta';
-import type { ReceivedResponse } from './responseProblems.ts';
+import type { ApiError } from 'trpc-gateway/procedures';
+import type { ReceivedResponse } from './wire/responseProblems.ts';
 
 /** A response of `client.ts`. */
 interface ErrorResponse extends ReceivedResponse {

@@ -1,4 +1,4 @@
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { z } from 'zod';
 
@@ -11,7 +11,7 @@ export interface Pets {
   readonly rows: Pet[];
 }
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 
 export function createPets(): Pets {
   const rows: Pet[] = [];

@@ -1,11 +1,5 @@
-import {
-  formatValue,
-  optional,
-  optionProblems,
-  type OptionRules,
-  required,
-  serveRules,
-} from 'trpc-gateway/listen';
+import { formatValue, optional, optionProblems, type OptionRules, required } from 'trpc-gateway/internal';
+import { serveRules } from 'trpc-gateway/serve';
 import type { AdminOptions, RunOptions, Started } from './options.ts';
 import { StartError } from './signals/startError.ts';
 

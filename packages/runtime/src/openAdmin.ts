@@ -10,7 +10,7 @@ export interface OpenedAdmin {
 }
 
 /**
- * Opens the admin listener with the health routes and, if given, the metrics page.
+ * Opens the admin listener with the health routes and, if `metrics` is set, the metrics page.
  * @throws the listener's error, mapped by `explain`
  */
 export async function openAdmin(

@@ -1,5 +1,5 @@
 import type { RequestRecord, Gateway, HttpRequest, HttpResponse } from 'trpc-gateway';
-import type { ServeOptions } from 'trpc-gateway/listen';
+import type { ServeOptions } from 'trpc-gateway/serve';
 import type { Adapter, ServerName } from './adapter.ts';
 import type { Checks } from './health/healthRoutes.ts';
 import type { MetricFamily } from './metrics/family.ts';
@@ -93,7 +93,7 @@ export interface StartContext {
    * Registers a function that closes a resource. The functions run in reverse order, after the last call was answered or
    * when the start fails.
    */
-  readonly onClose: (close: (options: { readonly deadlineMs: number }) => unknown) => void;
+  readonly onClose: (close: (options: { readonly timeoutMs: number }) => unknown) => void;
   /** Stops this process with exit code 1. Call it when the process can no longer serve. */
   readonly stopWithError: (error: Error) => void;
 }

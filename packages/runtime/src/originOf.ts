@@ -1,4 +1,4 @@
-import type { Listening } from 'trpc-gateway/listen';
+import type { Listening } from 'trpc-gateway/serve';
 
 /** Returns the origin of a listener (scheme, host and port) for clients on this machine. */
 export function originOf({ host, port }: Pick<Listening, 'host' | 'port'>, scheme: 'http' | 'https'): string {

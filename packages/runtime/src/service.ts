@@ -1,16 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { RequestRecord } from 'trpc-gateway';
-import type { Listening } from 'trpc-gateway/listen';
+import type { Gateway, RequestRecord } from 'trpc-gateway';
+import { tryHook } from 'trpc-gateway/internal';
+import type { Listening } from 'trpc-gateway/serve';
 import { type Adapter, loadAdapter } from './adapter.ts';
 import { checkRunOptions, checkStarted } from './checkRunOptions.ts';
 import { countByExecution } from './countByExecution.ts';
 import { type Checks, notReadyReason, routesOf } from './health/healthRoutes.ts';
 import type { MetricsSnapshot } from './metrics/family.ts';
-import type { MetricsSources } from './metrics/openMetrics.ts';
-import { notify } from './hooks.ts';
+import type { Metrics, MetricsSources } from './metrics/openMetrics.ts';
 import { openAdmin } from './openAdmin.ts';
-import type { RunOptions, StartContext } from './options.ts';
+import type { RunOptions, Started } from './options.ts';
 import { originOf } from './originOf.ts';
+import type { LoggedRequest, OpenedLog, TelemetryPart } from './parts.ts';
+import { Resources } from './resources.ts';
 import { consoleLog } from './consoleLog.ts';
 import { UnclosedStoreError } from './signals/endProcess.ts';
 import { errorText } from './signals/errorText.ts';
@@ -50,168 +51,205 @@ export interface WorkerRole {
   readonly isFirst: boolean;
 }
 
-type Closer = Parameters<StartContext['onClose']>[0];
-
 /**
  * Starts a service in this process without signal handlers, for tests and for programs that handle signals themselves. Other
  * programs use `run`.
  */
 export async function startService(options: RunOptions, worker?: WorkerRole): Promise<RunningService> {
   checkRunOptions(options);
-  const { admin, explain = (error) => error, expectedErrors } = options;
-  const { server, version, serve } = await resolveAdapter(options);
+  const adapter = await resolveAdapter(options);
   const telemetry = await options.telemetry?.();
-  const openedLog = (options.log ?? consoleLog).open({
-    isShared: worker !== undefined,
-    fields: telemetry?.logFields,
-  });
-  const { log, requests } = openedLog;
-  const processMetrics = admin?.metrics?.open();
-  const { promise: fatalError, resolve: stopWithError } = Promise.withResolvers<Error>();
-  const stopping = new AbortController();
-  const closers: Closer[] = [];
-  let checks: Checks = {};
-  let listening: Listening | undefined;
-  const notReady = () => notReadyReason({ checks, isDraining: () => stopping.signal.aborted });
-  /** The reason of the latest response of `/readyz`. */
-  let reason: string | undefined;
-  const health = routesOf(async () => (reason = await notReady()));
-  const logRequest = (requestRecord: RequestRecord) =>
-    requests?.onResponse(
-      requestRecord.status === 503 && requestRecord.path === '/readyz'
-        ? { ...requestRecord, reason }
-        : requestRecord,
-    );
-  const onResponse = callBoth(processMetrics?.onResponse, requests && logRequest);
+  const service = new Service({ options, worker, adapter, telemetry });
+  try {
+    return await service.start();
+  } catch (error) {
+    return await service.abort(error);
+  }
+}
 
-  async function closeAll(deadlineMs: () => number): Promise<void> {
-    for (const close of closers.toReversed()) await close({ deadlineMs: Math.max(deadlineMs(), 0) });
+interface ServiceParts {
+  readonly options: RunOptions;
+  /** `undefined` if the service runs in one process. */
+  readonly worker: WorkerRole | undefined;
+  readonly adapter: Adapter;
+  readonly telemetry: TelemetryPart | undefined;
+}
+
+/** A service from its start to its end. */
+class Service {
+  readonly #options: RunOptions;
+  readonly #worker: WorkerRole | undefined;
+  readonly #adapter: Adapter;
+  readonly #telemetry: TelemetryPart | undefined;
+  readonly #openedLog: OpenedLog;
+  readonly #processMetrics: Metrics | undefined;
+  readonly #resources: Resources;
+  readonly #fatalError = Promise.withResolvers<Error>();
+  readonly #stopping = new AbortController();
+  readonly #health = routesOf(async () => (this.#notReadyReason = await this.#notReady()));
+  #checks: Checks = {};
+  #listening: Listening | undefined;
+  #stopReloads: (() => void) | undefined;
+  /** The reason of the latest response of `/readyz`. */
+  #notReadyReason: string | undefined;
+
+  constructor({ options, worker, adapter, telemetry }: ServiceParts) {
+    this.#options = options;
+    this.#worker = worker;
+    this.#adapter = adapter;
+    this.#telemetry = telemetry;
+    this.#openedLog = (options.log ?? consoleLog).open({
+      isShared: worker !== undefined,
+      fields: telemetry?.logFields,
+    });
+    this.#processMetrics = options.admin?.metrics?.open();
+    this.#resources = new Resources(options.expectedErrors);
   }
 
-  try {
-    const started = await options.start({
-      options: {
-        routes: { ...health, ...options.docs },
-        ...(onResponse && { onResponse }),
-        ...(telemetry && { telemetry }),
-      },
-      log,
-      isFirst: worker?.isFirst ?? true,
-      signal: stopping.signal,
-      onClose: (close) => void closers.push(close),
-      stopWithError,
-    });
-    checkStarted(started);
-    const { gateway } = started;
-    checks = started.checks ?? {};
-    if (worker?.isFirst === true && gateway.hasLocalIdempotencyKeys) {
-      log.warn(
-        'idempotency keys are in the memory of each worker, so a retry that reaches another worker runs again: pass createGateway a state, such as folderState() of trpc-gateway-runtime/state/folder',
-      );
-    }
-    const { host = '127.0.0.1', port = 0, tls } = options.listen ?? {};
-    const address = { listener: 'service', host, port: worker?.port ?? port } as const;
-    const listen = { ...options.listen, port: address.port, reusePort: worker !== undefined };
-    const service = await serve(gateway, listen).catch((error: unknown) => {
-      throw explain(error, address);
-    });
-    listening = service;
-    const stopReloads =
-      tls &&
-      (await import('./tls/certificateReload.ts')).reloadCertificates({
-        files: tls,
-        reload: service.reloadCertificate?.bind(service),
-        log,
-      });
-    const origin = originOf(service, tls === undefined ? 'http' : 'https');
-    const procedures = countByExecution(gateway);
-    const sources: MetricsSources = {
+  async start(): Promise<RunningService> {
+    const started = await this.#startGateway();
+    const service = await this.#listen(started.gateway);
+    const { server, version } = this.#adapter;
+    const { log } = this.#openedLog;
+    const origin = originOf(service, this.#options.listen?.tls === undefined ? 'http' : 'https');
+    const procedures = countByExecution(started.gateway);
+    const snapshot = this.#snapshotOf({
       server,
       procedures,
-      callsInFlight: gateway.callsInFlight,
+      callsInFlight: started.gateway.callsInFlight,
       connections: () => service.connections(),
-      rejectedTokens: gateway.rejectedTokens,
+      rejectedTokens: started.gateway.rejectedTokens,
       families: started.metrics,
-    };
-    const snapshot = processMetrics && (() => processMetrics.snapshot(sources));
-    // Workers cannot share the admin port: the supervisor serves their aggregated metrics.
-    const adminListener =
-      worker === undefined && admin !== undefined
-        ? await openAdmin(
-            admin,
-            health,
-            snapshot &&
-              admin.metrics?.aggregate().page(async () => [{ process: 1, metrics: await snapshot() }]),
-            options.explain,
-          )
-        : undefined;
-    if (adminListener) closers.push(() => adminListener.close());
+    });
+    const adminOrigin = await this.#openAdmin(snapshot);
     await started.onListening?.(origin);
-    if (worker === undefined) warnIfRoot(log);
+    if (this.#worker === undefined) warnIfRoot(log);
     log.info(
       {
         origin,
         server,
         ...(version !== undefined && { version }),
-        ...(adminListener && { admin: adminListener.origin }),
+        ...(adminOrigin !== undefined && { admin: adminOrigin }),
         ...started.startupLogFields,
         procedures,
       },
-      worker === undefined ? 'listening' : 'worker listening',
+      this.#worker === undefined ? 'listening' : 'worker listening',
     );
     return {
       origin,
       server,
       version,
       ...(snapshot && { metrics: snapshot }),
-      notReady,
-      fatalError,
-      async close({ drainMs } = { drainMs: drainDeadlineMs }) {
-        const deadline = performance.now() + stopDeadlineMs;
-        stopping.abort();
-        stopReloads?.();
-        log.info('stopping');
-        const cutOff = await service.close({ deadlineMs: drainMs });
-        requests?.end();
-        const closeError = await closeBefore(deadline, () => closeAll(() => deadline - performance.now()));
-        if (closeError === undefined) log.info({ cutOff }, 'stopped');
-        else log.error({ cutOff, err: closeError }, 'stopped, but the store did not close');
-        await openedLog.end();
-        if (closeError !== undefined) throw closeError;
-      },
+      notReady: () => this.#notReady(),
+      fatalError: this.#fatalError.promise,
+      close: ({ drainMs } = { drainMs: drainDeadlineMs }) => this.#close(service, drainMs),
     };
-  } catch (error) {
-    const deadline = performance.now() + stopDeadlineMs - drainDeadlineMs;
-    stopping.abort();
-    await listening?.close({ deadlineMs: 0 });
-    const closeError = await closeBefore(deadline, () => closeAll(() => deadline - performance.now()));
-    // An UnclosedStoreError ends the process by SIGKILL.
-    if (closeError !== undefined)
-      throw new UnclosedStoreError(errorText(error, expectedErrors), { cause: error });
-    throw error;
   }
 
-  /** @returns the error if `close` failed or missed the deadline; `undefined` if it completed */
-  async function closeBefore(
-    deadline: number,
-    close: () => Promise<void>,
-  ): Promise<UnclosedStoreError | undefined> {
-    const toCloseError = (why: string, cause?: unknown) =>
-      new UnclosedStoreError(`The store did not close: ${why}`, { cause });
-    const timedOut = new AbortController();
-    try {
-      return await Promise.race([
-        close().then(() => undefined),
-        // 250 ms after the store's own deadline: its error is more specific.
-        sleep(deadline - performance.now() + 250, undefined, { signal: timedOut.signal }).then(() =>
-          toCloseError('it took too long.'),
-        ),
-      ]);
-    } catch (error) {
-      return toCloseError(errorText(error, expectedErrors), error);
-    } finally {
-      timedOut.abort();
+  /**
+   * Closes what a failed start has opened.
+   * @throws the error of the start; an `UnclosedStoreError`, which ends the process by SIGKILL, if a resource did not close
+   */
+  async abort(error: unknown): Promise<never> {
+    const deadline = performance.now() + stopDeadlineMs - drainDeadlineMs;
+    this.#stopping.abort();
+    await this.#listening?.close({ timeoutMs: 0 });
+    const closeError = await this.#resources.closeBefore(deadline);
+    if (closeError === undefined) throw error;
+    throw new UnclosedStoreError(errorText(error, this.#options.expectedErrors), { cause: error });
+  }
+
+  async #startGateway(): Promise<Started> {
+    const { log, requests } = this.#openedLog;
+    const onResponse = callBoth(
+      this.#processMetrics?.onResponse,
+      requests && ((requestRecord) => requests.onResponse(this.#toLogged(requestRecord))),
+    );
+    const started = await this.#options.start({
+      options: {
+        routes: { ...this.#health, ...this.#options.docs },
+        ...(onResponse && { onResponse }),
+        ...(this.#telemetry && { telemetry: this.#telemetry }),
+      },
+      log,
+      isFirst: this.#worker?.isFirst ?? true,
+      signal: this.#stopping.signal,
+      onClose: (close) => this.#resources.add(close),
+      stopWithError: this.#fatalError.resolve,
+    });
+    checkStarted(started);
+    this.#checks = started.checks ?? {};
+    if (this.#worker?.isFirst === true && started.gateway.hasLocalIdempotencyKeys) {
+      log.warn(
+        'idempotency keys are in the memory of each worker, so a retry that reaches another worker runs again: pass createGateway a state, such as folderState() of trpc-gateway-runtime/state/folder',
+      );
     }
+    return started;
+  }
+
+  async #listen(gateway: Gateway): Promise<Listening> {
+    const { explain = (error) => error, listen = {} } = this.#options;
+    const { host = '127.0.0.1', tls } = listen;
+    const { serve } = this.#adapter;
+    const port = this.#worker?.port ?? listen.port ?? 0;
+    const reusePort = this.#worker !== undefined;
+    const service = await serve(gateway, { ...listen, port, reusePort }).catch((error: unknown) => {
+      throw explain(error, { listener: 'service', host, port });
+    });
+    this.#listening = service;
+    if (tls) {
+      const { reloadCertificates } = await import('./tls/certificateReload.ts');
+      this.#stopReloads = reloadCertificates({
+        files: tls,
+        reload: service.reloadCertificate?.bind(service),
+        log: this.#openedLog.log,
+      });
+    }
+    return service;
+  }
+
+  /** Returns the function that reads the metrics; `undefined` if metrics are off. */
+  #snapshotOf(sources: MetricsSources): RunningService['metrics'] {
+    const metrics = this.#processMetrics;
+    return metrics && (() => metrics.snapshot(sources));
+  }
+
+  /** @returns the origin of the admin port; `undefined` if there is none */
+  async #openAdmin(snapshot: RunningService['metrics']): Promise<string | undefined> {
+    const { admin, explain } = this.#options;
+    // Workers cannot share the admin port: the supervisor serves their aggregated metrics.
+    if (this.#worker !== undefined || admin === undefined) return undefined;
+    const page =
+      snapshot && admin.metrics?.aggregate().page(async () => [{ process: 1, metrics: await snapshot() }]);
+    const adminListener = await openAdmin(admin, this.#health, page, explain);
+    this.#resources.add(() => adminListener.close());
+    return adminListener.origin;
+  }
+
+  async #close(service: Listening, drainMs: number): Promise<void> {
+    const deadline = performance.now() + stopDeadlineMs;
+    const { log, requests } = this.#openedLog;
+    this.#stopping.abort();
+    this.#stopReloads?.();
+    log.info('stopping');
+    const cutOff = await service.close({ timeoutMs: drainMs });
+    requests?.end();
+    const closeError = await this.#resources.closeBefore(deadline);
+    if (closeError === undefined) log.info({ cutOff }, 'stopped');
+    else log.error({ cutOff, err: closeError }, 'stopped, but the store did not close');
+    await this.#openedLog.end();
+    if (closeError !== undefined) throw closeError;
+  }
+
+  #notReady(): Promise<string | undefined> {
+    return notReadyReason({ checks: this.#checks, isDraining: () => this.#stopping.signal.aborted });
+  }
+
+  /** Adds to the record of a failed `/readyz` why it failed. */
+  #toLogged(requestRecord: RequestRecord): LoggedRequest {
+    return requestRecord.status === 503 && requestRecord.path === '/readyz'
+      ? { ...requestRecord, reason: this.#notReadyReason }
+      : requestRecord;
   }
 }
 
@@ -229,7 +267,7 @@ type Listener = (record: RequestRecord) => unknown;
 function callBoth(one: Listener | undefined, other: Listener | undefined): Listener | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return (requestRecord) => {
-    notify(one, requestRecord);
+    tryHook(one, requestRecord);
     return other(requestRecord);
   };
 }

@@ -40,7 +40,7 @@ export interface Compilation extends CompilerOptions {
   readonly flags?: readonly string[];
 }
 
-/** What a compiler prints. */
+/** The output of a compiler. */
 export async function compile({
   files,
   compiler,

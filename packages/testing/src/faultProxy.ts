@@ -45,7 +45,7 @@ export async function startFaultProxy(
   let fault: Fault = { kind: 'none' };
   let cuts = 0;
   const links = new Set<Link>();
-  /** What waits for the end of a freeze. */
+  /** Callbacks that wait for the end of a freeze. */
   let held: (() => void)[] = [];
 
   const unlessFrozen = (action: () => void) => {

@@ -12,9 +12,9 @@ export type Fault = Response | 'drop' | 'cut' | 'hold';
 /** A front as of a proxy or a network that fails. */
 export interface FaultyFront {
   readonly origin: string;
-  /** The faults of the next requests, in their order. Those that come after are passed on. */
+  /** The faults of the next requests, in their order. Later requests are passed on. */
   readonly faults: Fault[];
-  /** The requests that came, with what was made of them. */
+  /** The requests that came, with what happened to each. */
   readonly requests: {
     readonly method: string;
     readonly headers: IncomingMessage['headers'];

@@ -12,7 +12,7 @@ export const denoOptions = ['--allow-all', '--no-prompt', '--unstable-no-legacy-
 /** A program whose default export has a `fetch`, on a runtime that serves it: Deno or workerd. */
 export interface FetchProgram {
   readonly origin: string;
-  /** What it printed on stderr so far. */
+  /** The text that the program has printed on stderr so far. */
   readonly stderr: () => string;
   close(): Promise<void>;
 }
@@ -70,7 +70,7 @@ export async function startFetchProgram(
 
 const bundles = new Map<string, Promise<string>>();
 
-/** Returns the bundle of a program. Each is made once: a suite starts the same program many times. */
+/** Returns the bundle of a program. Each is created once: a suite starts the same program many times. */
 function bundled(entry: string, usesNode: boolean): Promise<string> {
   const bundle =
     bundles.get(entry) ??

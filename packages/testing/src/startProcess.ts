@@ -6,7 +6,7 @@ const endsWithParent =
     ? ['setpriv', '--pdeathsig', 'KILL', '--']
     : [];
 
-/** Those that still run: where the kernel does not end them, an exit of this process does. */
+/** The processes that still run: where the kernel does not end them, an exit of this process does. */
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL');

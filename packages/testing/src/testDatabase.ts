@@ -19,7 +19,7 @@ export interface TestDatabase {
   readonly drop: () => Promise<void>;
 }
 
-/** A database of its own for a test. It is made by what is stored first. */
+/** A database of its own for a test. MongoDB creates it with the first document. */
 export function testDatabase(): TestDatabase {
   if (mongodbUri === undefined) throw new Error('MONGODB_URI is not set.');
   const uri = mongodbUri;

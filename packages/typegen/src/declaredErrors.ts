@@ -1,10 +1,10 @@
-import type { ErrorDefinitions } from 'trpc-gateway/meta';
+import type { ErrorDefinitions } from 'trpc-gateway/procedures';
 import { TRPCError, type AnyTRPCProcedure } from '@trpc/server';
 import { TypegenError } from './typegenError.ts';
 
 type ErrorMiddleware = ((options: object) => unknown) & { readonly _type?: string };
 
-/** The symbol under which `declareErrors` of `trpc-gateway/meta` finds a function to call with its definitions. */
+/** The symbol under which `declareErrors` of `trpc-gateway/procedures` finds a function to call with its definitions. */
 const definitionReader = Symbol.for('trpc-gateway/definitionReader');
 
 /**
@@ -35,7 +35,7 @@ export async function readDeclaredErrors(
   }
   if (readDefinitions.length < formatters.length) {
     throw new TypegenError(
-      `Procedure "${path}": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of trpc-gateway/meta.`,
+      `Procedure "${path}": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of trpc-gateway/procedures.`,
     );
   }
   return formatters.length === 0 ? undefined : (Object.assign({}, ...readDefinitions) as ErrorDefinitions);

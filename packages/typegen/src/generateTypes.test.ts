@@ -1,7 +1,7 @@
 import { initTRPC, type AnyTRPCProcedure } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { fileStream, type GatewayMeta } from 'trpc-gateway/meta';
+import { fileStream, type GatewayMeta } from 'trpc-gateway/procedures';
 import { generateTypes } from './generateTypes.ts';
 import * as example from './testing/exampleRouter.ts';
 
@@ -100,7 +100,7 @@ type MutationProcedure<Input, Output> = TRPCMutationProcedure<{ input: Input; ou
             method: 'GET',
             path: '/old',
             summary: 'Some things',
-            deprecated: {
+            deprecation: {
               since: new Date('2026-01-02'),
               sunset: new Date('2030-03-04'),
               successor: '/things',
@@ -368,7 +368,7 @@ describe('types that are not known at run time', () => {
         .errors(({ shape }) => ({ ...shape, data: { hint: 'x' } }))
         .output(z.string())
         .query(notCalled),
-      'Procedure "read": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of trpc-gateway/meta.',
+      'Procedure "read": the shape of its errors is not known at run time. Declare them with .errors(declareErrors({ … })) of trpc-gateway/procedures.',
     ],
     [
       'two schemas with the same id',

@@ -195,10 +195,10 @@ function errorShapeToType(
 /** Returns the doc comment of a procedure from its REST metadata. */
 function restComment({ rest }: ProcedureInfo, all: readonly ProcedureInfo[]): Comment {
   if (rest === undefined) return {};
-  const { summary, description, deprecated } = rest;
+  const { summary, description, deprecated, deprecation } = rest;
   const text = description ?? summary;
-  if (typeof deprecated !== 'object') return { text, deprecated };
-  const { since, sunset, successor } = deprecated;
+  if (deprecation === undefined) return { text, deprecated };
+  const { since, sunset, successor } = deprecation;
   const replacement = all.find((other) => other.rest?.path === successor && other.rest?.method === 'GET');
   const facts = [
     `Since ${formatDay(since)}${sunset ? `, until ${formatDay(sunset)}` : ''}.`,

@@ -1,4 +1,4 @@
-import type { ErrorDefinitions, RestMeta } from 'trpc-gateway/meta';
+import type { ErrorDefinitions, RestMeta } from 'trpc-gateway/procedures';
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
 import { readDeclaredErrors } from './declaredErrors.ts';
 import { TypegenError, type ProcedureErrors } from './typegenError.ts';

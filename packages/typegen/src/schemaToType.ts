@@ -121,6 +121,61 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
         members: [toType(definition.left), toType(definition.right)],
       };
     case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+    case 'nonoptional':
+    case 'success':
+    case 'catch':
+    case 'readonly':
+    case 'lazy':
+    case 'pipe':
+    case 'promise':
+      return wrapperToType(schema, definition, location, toType);
+    case 'function':
+      return functionToType(definition, location, options);
+    case 'transform':
+      return throwUntypable(
+        location,
+        'the output of a transform is not known at run time',
+        'Add .pipe(schema) after it.',
+      );
+    case 'custom':
+      return customToType(schema, location);
+    default:
+      return throwUntypable(
+        location,
+        `schemas of the type ${(definition satisfies never as ZodDefinition).type} are not supported by this version`,
+      );
+  }
+}
+
+type ToType = (inner: ZodSchema, step?: string) => TypeNode;
+
+/** The definitions whose type follows from the type of one inner schema. */
+type Wrapper = Kind<
+  | 'optional'
+  | 'nullable'
+  | 'default'
+  | 'prefault'
+  | 'nonoptional'
+  | 'success'
+  | 'catch'
+  | 'readonly'
+  | 'lazy'
+  | 'pipe'
+  | 'promise'
+>;
+
+function wrapperToType(
+  schema: ZodSchema,
+  definition: Wrapper,
+  location: SchemaLocation,
+  toType: ToType,
+): TypeNode {
+  const isInput = location.side === 'input';
+  switch (definition.type) {
+    case 'optional':
       return isExactOptional(schema)
         ? toType(definition.innerType)
         : unionOf(toType(definition.innerType), undefinedType);
@@ -152,25 +207,10 @@ function definitionToType(schema: ZodSchema, location: SchemaLocation, options: 
       const promise = generic('Promise', toType(definition.innerType));
       return isInput ? unionOf(toType(definition.innerType), promise) : promise;
     }
-    case 'function':
-      return functionToType(definition, location, options);
-    case 'transform':
-      return throwUntypable(
-        location,
-        'the output of a transform is not known at run time',
-        'Add .pipe(schema) after it.',
-      );
-    case 'custom':
-      return customToType(schema, location);
     default:
-      return throwUntypable(
-        location,
-        `schemas of the type ${(definition satisfies never as ZodDefinition).type} are not supported by this version`,
-      );
+      return definition satisfies never;
   }
 }
-
-type ToType = (inner: ZodSchema, step?: string) => TypeNode;
 
 function objectToType(
   { shape, catchall }: Kind<'object'>,

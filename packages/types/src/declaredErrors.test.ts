@@ -54,7 +54,7 @@ const wrongRest = [
   'locked.data;',
 ];
 
-const throwing = `import { declareErrors } from 'trpc-gateway/meta';
+const throwing = `import { declareErrors } from 'trpc-gateway/procedures';
 import { shopErrors } from '${shop}';
 `;
 const rightThrowing = `

@@ -1,9 +1,9 @@
 import { createGateway } from 'trpc-gateway';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const Book = z.object({ id: z.int(), title: z.string() });
 const books = [{ id: 1, title: 'Middlemarch' }];
 
@@ -37,10 +37,8 @@ export type AppRouter = typeof appRouter;
 /** Serves books below `/api`: REST, tRPC, and the document. */
 export const gateway = await createGateway({
   router: appRouter,
-  maskUnexpectedErrors: true,
   createContext: () => ({}),
   restBasePath: '/api/v1',
   trpcBasePath: '/api/trpc',
-  documentPath: '/api/openapi.json',
-  document: { title: 'Books', version: '1.0.0' },
+  document: { title: 'Books', version: '1.0.0', path: '/api/openapi.json' },
 });

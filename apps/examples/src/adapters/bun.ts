@@ -17,5 +17,5 @@ const listening = await serve(
 );
 process.once('SIGTERM', () => {
   // Ends what is still open after 5 s. Event streams end after their current event.
-  void listening.close({ deadlineMs: 5_000 }).then(() => process.exit());
+  void listening.close({ timeoutMs: 5_000 }).then(() => process.exit());
 });

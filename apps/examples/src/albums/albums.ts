@@ -56,7 +56,7 @@ export const albums = router({
         tags,
         summary: 'Add an album',
         successStatus: 201,
-        responseHeaders: {
+        headers: {
           Location: {
             description: 'URL of the album.',
             value: ({ id }, { basePath }) => `${basePath}/albums/${id}`,

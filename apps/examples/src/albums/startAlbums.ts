@@ -8,7 +8,6 @@ export async function startAlbums(port = 0): Promise<Listening> {
   const store = new AlbumStore();
   const gateway = await createGateway({
     router: albumRouter,
-    maskUnexpectedErrors: true,
     createContext: ({ response }) => ({ store, response }),
     document: { title: 'Albums', version: '1.0.0' },
   });

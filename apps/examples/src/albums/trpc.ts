@@ -1,4 +1,4 @@
-import type { GatewayMeta, ResponseControls } from 'trpc-gateway/meta';
+import type { GatewayMeta, ResponseControls } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import superjson from 'superjson';
 import type { AlbumStore } from './albumStore.ts';
@@ -12,4 +12,4 @@ export const { router, procedure } = initTRPC
   .context<Context>()
   .meta<GatewayMeta>()
   // Over tRPC a `Date` stays a `Date`. REST uses JSON.
-  .create({ transformer: superjson, isDev: false });
+  .create({ transformer: superjson });

@@ -14,6 +14,7 @@ export const publishedPackages = [
   'trpc-gateway-runtime',
   'trpc-gateway-typegen',
   '@petstore/core',
+  '@petstore/embedded-store',
   '@petstore/types',
 ] as const;
 type PublishedPackage = (typeof publishedPackages)[number];

@@ -34,7 +34,10 @@ describe.each(publishedPackages)('the published package %s', (name) => {
     expect(publishConfig).toEqual({ access: 'public', provenance: true });
     // npm corrects a path that starts with `./` when it publishes, and warns.
     expect(Object.values(bin).filter((path) => !packed.files[name].includes(path))).toEqual([]);
-    const exported = JSON.stringify(exports).match(/(?<="\.\/)(?:dist|src)\/[^"]+/g) ?? [];
+    // Without `testing`: entries for the tests of this repository, which only its condition finds.
+    const exported = (JSON.stringify(exports).match(/(?<="\.\/)(?:dist|src)\/[^"]+/g) ?? []).filter(
+      (path) => !path.includes('/testing/'),
+    );
     expect(exported.length).toBeGreaterThan(0);
     expect(exported.filter((path) => !packed.files[name].includes(path))).toEqual([]);
   });
@@ -53,6 +56,7 @@ describe.each(publishedPackages)('the published package %s', (name) => {
       'trpc-gateway-runtime': ['dist/docs/page/scalar.js', 'dist/docs/page/start.js'],
       'trpc-gateway-typegen': [],
       '@petstore/core': [],
+      '@petstore/embedded-store': [],
       '@petstore/types': [],
     };
     expect(built.filter((path) => !files.has(sourceOf(path)))).toEqual(bundled[name]);
@@ -272,19 +276,21 @@ describe('with @petstore/core', () => {
   it('the router and stores of @petstore/core compile and run', async () => {
     const { write, run } = await project(
       'trpc-gateway',
+      'trpc-gateway-runtime',
       '@petstore/core',
+      '@petstore/embedded-store',
       '@trpc/server',
       'zod',
       'typescript',
       '@types/node',
     );
     const program = `
-      import { appRouter, type Animal } from '@petstore/core';
-      import { openEmbeddedStore } from '@petstore/core/store/embedded';
+      import { appRouter, collections, type Animal } from '@petstore/core';
+      import { openEmbeddedStore } from '@petstore/embedded-store';
       import { openMongodbStore } from '@petstore/core/store/mongodb';
       import { ResponseControls } from 'trpc-gateway';
 
-      const store = await openEmbeddedStore({ dataDir: 'data' });
+      const store = await openEmbeddedStore({ dataDir: 'data', collections });
       const caller = appRouter.createCaller({ store, response: new ResponseControls(), caller: undefined, idempotencyKey: undefined });
       const rex: Animal = await caller.createPet({ name: 'Rex', categoryId: 1 });
       console.log(JSON.stringify(rex), typeof openMongodbStore);
@@ -293,7 +299,8 @@ describe('with @petstore/core', () => {
     await write({ 'main.ts': program });
     for (const resolution of resolutions) {
       await write({ 'tsconfig.json': tsconfig(resolution, 'main.ts') });
-      await run('tsc');
+      // The declarations of trpc-to-openapi 3.3 import express, fastify, koa and next.
+      await run('tsc', '--skipLibCheck');
     }
     expect(await run('node', 'main.ts')).toMatchObject({
       stdout: '{"id":1,"name":"Rex","categoryId":1} function\n',

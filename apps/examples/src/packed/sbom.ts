@@ -14,7 +14,8 @@ try {
     const own = publishedPackages.filter(
       (each) =>
         each === name ||
-        ((name === '@petstore/core' || name === 'trpc-gateway-runtime') && each === 'trpc-gateway'),
+        (name === '@petstore/embedded-store' && ['@petstore/core', 'trpc-gateway-runtime'].includes(each)) ||
+        (name !== 'trpc-gateway-typegen' && name !== '@petstore/types' && each === 'trpc-gateway'),
     );
     const project = await newProject(packed, own);
     try {

@@ -132,6 +132,9 @@ async function filesOf(page: Page, side: Side): Promise<Files> {
   return { ...apps[page], ...Object.fromEntries(printed) };
 }
 
+/** The line of the preset in an app. Options are added after it. */
+const preset = /\.\.\.trpcToOpenApi\(.*\),/;
+
 /** Returns the app of from-trpc-to-openapi with the options that the page prints as fragments. */
 async function filesWithFragments(): Promise<Files> {
   const page = 'from-trpc-to-openapi';
@@ -140,15 +143,21 @@ async function filesWithFragments(): Promise<Files> {
     readReadme(`docs/migrating/${page}.md`),
   ]);
   const imports = `import { TRPCError } from '@trpc/server';\nimport { MissingNote } from './router.ts';\n`;
-  const server = files['server.ts']?.replace('...trpcToOpenApi(),', `$&\n${blocks('ts').join('')}`);
+  const server = files['server.ts']?.replace(preset, `$&\n${blocks('ts').join('')}`);
   return { ...files, 'server.ts': `${imports}${server}` };
 }
 
-/** The app without the gateway's lines on stderr for unexpected errors. */
-const withoutLog = (files: Files): Files => ({
+/** The app with the messages of unexpected errors, as in trpc-to-openapi, and without the gateway's lines on stderr. */
+const withMessages = (files: Files): Files => ({
   ...files,
-  'server.ts': (files['server.ts'] ?? '').replace('...trpcToOpenApi(),', '$&\nonResponse() {},'),
+  'server.ts': (files['server.ts'] ?? '').replace(
+    preset,
+    '$&\nmaskUnexpectedErrors: false,\nonResponse() {},',
+  ),
 });
+
+const inFolder = (folder: string, files: Files): Files =>
+  Object.fromEntries(Object.entries(files).map(([name, text]) => [`${folder}/${name}`, text]));
 
 /** Starts the server of an app on a free port. Resolves with its host. */
 async function start(files: Files): Promise<string> {
@@ -178,12 +187,14 @@ async function send(host: string, { path, method, body, headers = {} }: Call) {
   return { status: response.status, type: response.headers.get('content-type'), body: value };
 }
 
-test.for([
-  ...bothSides.map((page) => ({ page, side: 'before' as const })),
-  ...(Object.keys(apps) as Page[]).map((page) => ({ page, side: 'after' as const })),
-])('the app of the page $page compiles $side the migration', async ({ page, side }) => {
+test('the apps of the pages compile, and those whose former packages are installed before the migration too', async () => {
   const { write, compile } = await newSnippets();
-  await write(await filesOf(page, side));
+  const compiled = [
+    ...bothSides.map((page) => ({ page, side: 'before' as const })),
+    ...(Object.keys(apps) as Page[]).map((page) => ({ page, side: 'after' as const })),
+  ];
+  for (const { page, side } of compiled) await write(inFolder(`${page}-${side}`, await filesOf(page, side)));
+  await write(inFolder('fragments', await filesWithFragments()));
   await expect(compile()).resolves.toBeUndefined();
 });
 
@@ -214,7 +225,7 @@ test.for(Object.entries(unchanged))(
   'clients of the app of the page %s get the same responses after the migration',
   async ([name, calls]) => {
     const page = name as Page;
-    const startSide = async (side: Side) => start(withoutLog(await filesOf(page, side)));
+    const startSide = async (side: Side) => start(withMessages(await filesOf(page, side)));
     const [before, after] = await Promise.all([startSide('before'), startSide('after')]);
     for (const call of calls) {
       const [expected, response] = await Promise.all([send(before, call), send(after, call)]);
@@ -223,23 +234,32 @@ test.for(Object.entries(unchanged))(
   },
 );
 
+test('the app of the page from-trpc-to-openapi serves the same document after the migration, to the byte', async () => {
+  const documents = sides.map(async (side) => {
+    const host = await start(await filesOf('from-trpc-to-openapi', side));
+    return (await fetch(`http://${host}/openapi.json`)).text();
+  });
+  const [before, after] = await Promise.all(documents);
+  expect(after).toBe(before);
+  expect(before).toContain('"operationId":"notes-list"');
+});
+
 test('the page from-trpc-to-openapi prints the report of its app', async () => {
   const page = 'from-trpc-to-openapi';
   const { shell, write } = await newSnippets();
   await write(await filesOf(page, 'before'));
   const { blocks } = await readReadme(`docs/migrating/${page}.md`);
   const [command = '', ...printed] = (blocks('console')[0] ?? '').split('\n');
-  const program = fileURLToPath(import.meta.resolve('trpc-gateway/migration')).replace('Report', 'Command');
+  const program = fileURLToPath(import.meta.resolve('trpc-gateway/trpc-to-openapi')).replace(
+    'index',
+    'migrationCommand',
+  );
   const node = `"${process.execPath}" --conditions=trpc-gateway-source "${program}"`;
   expect(await shell(command.replace('$ npx trpc-gateway', node))).toBe(printed.join('\n'));
 });
 
 test('the options that the page from-trpc-to-openapi prints map errors, and run', async () => {
-  const files = await filesWithFragments();
-  const { write, compile } = await newSnippets();
-  await write(files);
-  await expect(compile()).resolves.toBeUndefined();
-  const host = await start(files);
+  const host = await start(await filesWithFragments());
   expect(await send(host, { path: '/api/notes?limit=%2B5', headers })).toMatchObject({ status: 200 });
   expect(await send(host, { path: '/api/notes/10', headers })).toMatchObject({
     status: 404,

@@ -7,13 +7,13 @@ vi.setConfig({ testTimeout: 180_000 });
 /** The names that the snippets of the pages use without an import or a declaration. */
 const namesModule = `
 import type { Gateway, GatewayOptions } from 'trpc-gateway';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
 import type { Server } from 'node:http';
 import { z } from 'zod';
 
 export { createGateway } from 'trpc-gateway';
-export { fileStream } from 'trpc-gateway/meta';
+export { fileStream } from 'trpc-gateway/procedures';
 export { handleUpgrades, nodeHandler, serve } from 'trpc-gateway/node';
 export { createWSClient, httpSubscriptionLink, retryLink } from '@trpc/client';
 export { tracked } from '@trpc/server';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -59,6 +59,7 @@ export const printedBy = (program: string): string | undefined =>
 
 /** A folder for compiling and running snippets: inside a package, so that imports resolve, and ignored by linters. */
 export interface Snippets {
+  /** Writes texts by file name. A name may have a folder. */
   readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
   /** Compiles all files. Rejects with the output of the compiler. */
   readonly compile: () => Promise<void>;
@@ -82,6 +83,7 @@ export async function newSnippets(): Promise<Snippets> {
     async write(files) {
       for (const [name, text] of Object.entries(files)) {
         const runnable = hasUws ? text : text.replaceAll("'trpc-gateway/uws'", "'trpc-gateway/node'");
+        await mkdir(dirname(join(folder, name)), { recursive: true });
         await writeFile(join(folder, name), runnable);
       }
     },
@@ -92,7 +94,7 @@ export async function newSnippets(): Promise<Snippets> {
         incremental: false,
         lib: ['es2024', 'esnext.disposable'],
       };
-      const config = { extends: join(root, 'tsconfig.json'), compilerOptions: options, include: ['*.ts'] };
+      const config = { extends: join(root, 'tsconfig.json'), compilerOptions: options, include: ['**/*.ts'] };
       await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
       await printed(join(root, 'node_modules/.bin/tsc'), ['-p', folder]).catch(
         (error: { stdout: string }) => {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { apiKey, newFolder } from '../testing/newFolder.ts';
+import { apiKey, sharedServer } from '../testing/newFolder.ts';
 
 const headers = { authorization: `Bearer ${apiKey}` };
 
 describe('the docs page', () => {
+  const server = sharedServer({ env: { API_KEY: apiKey } });
+
   test('the docs page is the target of / and of the links of deprecated operations, without a credential', async () => {
-    const { serve: start } = await newFolder();
-    const { origin } = await start({ env: { API_KEY: apiKey } });
+    const { origin } = server;
     const { headers: linking } = await fetch(`${origin}/v1/pets/1`, { headers });
     const [, target] = /<([^>]*)>; rel="deprecation"/.exec(linking.get('link') ?? '') ?? [];
     const page = await fetch(new URL(target ?? '', origin));
@@ -19,8 +20,7 @@ describe('the docs page', () => {
   });
 
   test('the docs page has a policy that allows only scripts of its host, no requests to others and no framing', async () => {
-    const { serve: start } = await newFolder();
-    const { origin } = await start({ env: { API_KEY: apiKey } });
+    const { origin } = server;
     const page = await fetch(`${origin}/docs`);
     const policy = (page.headers.get('content-security-policy') ?? '').split('; ');
     expect(policy).toEqual(
@@ -36,8 +36,7 @@ describe('the docs page', () => {
   });
 
   test('the docs page has its scripts, also when run from the sources', async () => {
-    const { serve: start } = await newFolder();
-    const { origin } = await start({ env: { API_KEY: apiKey } });
+    const { origin } = server;
     const page = await (await fetch(`${origin}/docs`)).text();
     const scripts = [...page.matchAll(/<script src="([^"]*)"/g)].map(([, source = '']) => source);
     expect(scripts).toHaveLength(2);

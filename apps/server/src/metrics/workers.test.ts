@@ -5,41 +5,11 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { logLines } from '../testing/petStoreProcess.ts';
 import { apiKey, newFolder } from '../testing/newFolder.ts';
 
-const series = 'petstore_requests_total{protocol="other",operation="none",status="2xx"}';
-
 const adminOf = (server: Parameters<typeof logLines>[0]) =>
   String(logLines(server).find(({ msg }) => msg === 'listening')?.admin);
 
 // Only Linux distributes the connections of a port.
 describe.runIf(process.platform === 'linux')('two workers', () => {
-  test('the admin port has the totals of two workers, which do not decrease when one is killed', async () => {
-    const { serve } = await newFolder();
-    const server = await serve({ env: { API_KEY: apiKey, WORKERS: '2', ADMIN_PORT: '0' } });
-    const admin = adminOf(server);
-    const total = async () => {
-      const text = await (await fetch(`${admin}/metrics`)).text();
-      return Number(
-        text
-          .split('\n')
-          .find((line) => line.startsWith(series))
-          ?.slice(series.length),
-      );
-    };
-    const workers = () =>
-      logLines(server)
-        .filter(({ msg }) => msg === 'worker listening')
-        .map(({ pid }) => Number(pid));
-    for (let each = 0; each < 20; each += 1) {
-      await (await fetch(`${server.origin}/healthz`, { headers: { connection: 'close' } })).text();
-    }
-    expect(await total()).toBe(20);
-    expect((await fetch(`${admin}/readyz`)).status).toBe(200);
-    process.kill(workers()[0] ?? 0, 'SIGKILL');
-    await vi.waitFor(() => expect(workers()).toHaveLength(3), { timeout: 15_000, interval: 20 });
-    expect(await total()).toBe(20);
-    expect(await server.stop()).toEqual({ code: 0, signal: null });
-  });
-
   test('/readyz of the admin port answers 503 while two workers drain', async () => {
     const { serve } = await newFolder();
     const server = await serve({ env: { API_KEY: apiKey, WORKERS: '2', ADMIN_PORT: '0' } });

@@ -1,4 +1,5 @@
-import { petStoreConformance, type ServeOptions } from '@petstore/conformance';
+import { petStoreConformance } from '../conformance/petStoreConformance.ts';
+import type { ServeOptions } from '../conformance/served.ts';
 import { mongodbUri, type TestDatabase, testDatabase } from '@petstore/testing/mongodb';
 import { afterAll, describe } from 'vitest';
 import { apiKey } from '../testing/newFolder.ts';
@@ -9,7 +10,7 @@ describe.skipIf(mongodbUri === undefined)('on MongoDB', () => {
   const kept = new Map<string, TestDatabase>();
   afterAll(() => Promise.all([...kept.values()].map(({ drop }) => drop())));
 
-  async function serve({ dataDir, maxBodyBytes, publicUrl }: ServeOptions = {}) {
+  async function serve({ dataDir, maxBodySize, publicUrl }: ServeOptions = {}) {
     const database = (dataDir === undefined ? undefined : kept.get(dataDir)) ?? testDatabase();
     if (dataDir !== undefined) kept.set(dataDir, database);
     const env = {
@@ -17,7 +18,7 @@ describe.skipIf(mongodbUri === undefined)('on MongoDB', () => {
       MONGODB_URI: database.uri,
       MONGODB_DB: database.database,
       API_KEY: apiKey,
-      ...(maxBodyBytes !== undefined && { MAX_BODY_BYTES: String(maxBodyBytes) }),
+      ...(maxBodySize !== undefined && { MAX_BODY_BYTES: String(maxBodySize) }),
       ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
     };
     const { origin, stop } = await listening(run({ env }));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { issueKey } from '@petstore/core';
-import { openEmbeddedTransfer } from '@petstore/core/store/embedded';
+import { collections, issueKey } from '@petstore/core';
+import { openEmbeddedTransfer } from '@petstore/embedded-store';
 import { openMongodbTransfer } from '@petstore/core/store/mongodb';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { MongoClient } from 'mongodb';
@@ -14,7 +14,7 @@ import { someAnimals } from '../testing/someAnimals.ts';
 async function newStock(animals: number) {
   const folder = await newFolder();
   const { key, hash } = issueKey();
-  const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true });
+  const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true, collections });
   await transfer.collections[0]?.raiseLastId(animals + 100);
   await transfer.putKeys([{ hash, name: 'first', createdAt: 1 }]);
   for (let from = 1; from <= animals; from += 10_000) {
@@ -54,7 +54,7 @@ describe.skipIf(mongodbUri === undefined)('copy with MongoDB', () => {
     const returned = await command(['copy', '--from', uri, '--to', back]);
     expect(returned).toMatchObject({ code: 0, stdout: expect.stringContaining('Copied 20,001 animals') });
     await annotate(returned.stdout);
-    const transfer = await openEmbeddedTransfer({ dataDir: back });
+    const transfer = await openEmbeddedTransfer({ dataDir: back, collections });
     const records = transfer.collections[0];
     const animals = [
       ...((await records?.records(0, 20_000)) ?? []),
@@ -73,7 +73,7 @@ describe.skipIf(mongodbUri === undefined)('copy with MongoDB', () => {
     const { dataDir } = await newStock(60_000);
     const { uri, database, start, command } = await newDatabase();
     const args = ['copy', '--from', dataDir, '--to', uri];
-    const target = await openMongodbTransfer({ uri, database });
+    const target = await openMongodbTransfer({ uri, database, collections });
     const copying = start({ args });
     while (((await target.collections[0]?.count()) ?? 0) < 2_000) await sleep(5);
     copying.child.kill('SIGKILL');

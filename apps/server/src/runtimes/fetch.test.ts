@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { petStoreConformance } from '@petstore/conformance';
+import { petStoreConformance } from '../conformance/petStoreConformance.ts';
 import { denoOptions } from '@petstore/testing/fetchProgram';
 import { runtimesToTest } from '@petstore/testing/runtimes';
 import { describe } from 'vitest';

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { petStoreConformance, type Serve } from '@petstore/conformance';
+import { petStoreConformance } from '../conformance/petStoreConformance.ts';
+import type { Serve } from '../conformance/served.ts';
 import { startFetchProgram } from '@petstore/testing/fetchProgram';
 import { type NamedRuntime, runtimesToTest } from '@petstore/testing/runtimes';
 import { describe } from 'vitest';
@@ -9,10 +10,10 @@ const entry = fileURLToPath(new URL('../testing/worker.ts', import.meta.url));
 
 const serveWorker =
   (runtime: NamedRuntime): Serve =>
-  async ({ maxBodyBytes, publicUrl } = {}) => {
+  async ({ maxBodySize, publicUrl } = {}) => {
     const bindings = {
       API_KEY: apiKey,
-      ...(maxBodyBytes !== undefined && { MAX_BODY_BYTES: String(maxBodyBytes) }),
+      ...(maxBodySize !== undefined && { MAX_BODY_BYTES: String(maxBodySize) }),
       ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
     };
     // The pet store's hashes are those of node:crypto.

@@ -15,7 +15,7 @@ export interface CreatesOptions {
   /** The servers; each create is sent to a random one. */
   readonly origins: readonly string[];
   readonly apiKey: string;
-  /** What all names begin with. */
+  /** The prefix of all names. */
   readonly prefix: string;
   /** Counts the responses by status. */
   readonly statuses: Record<string, number>;

@@ -4,7 +4,7 @@ import type { RunningService } from '@petstore/testing/serviceProcess';
 
 const clients = 10;
 
-/** What tRPC's clients observed of a stop. */
+/** The observations of tRPC's clients of a stop. */
 export interface SocketDrain {
   readonly code: number | null;
   /** From the signal to the end of the process, in milliseconds. */

@@ -2,9 +2,9 @@ import type { Gateway } from 'trpc-gateway';
 import type { Adapter } from 'trpc-gateway-runtime';
 import { endWithError, stopOnSignals } from 'trpc-gateway-runtime/signals';
 import { listenWithFetch } from '@petstore/testing/fetchServer';
-import { startServer } from '../app.ts';
-import { readConfiguration } from '../configuration.ts';
-import { expectedErrors } from '../formatError.ts';
+import { startServer } from '../serve.ts';
+import { readConfiguration } from '../configuration/configuration.ts';
+import { expectedErrors } from '../explain.ts';
 
 // Runs the pet store on `gateway.fetch` behind a minimal HTTP server, with the same store, configuration and pages.
 

@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
+import { type Configuration, readConfiguration } from '../configuration/configuration.ts';
+import { formatError } from '../explain.ts';
 import {
   type Exit,
   listening,
@@ -25,6 +27,11 @@ export interface Folder {
   readonly serve: (options?: RunOptions) => Promise<RunningServer>;
   /** Runs a command to its end. */
   readonly command: (args: readonly string[], options?: RunOptions) => Promise<Ended>;
+  /** Runs the function of a command in this process. Its outcome is described like that of `command`. */
+  readonly inProcess: (
+    run: (configuration: Configuration) => Promise<string>,
+    env?: RunOptions['env'],
+  ) => Promise<Ended>;
 }
 
 /** The API key of servers in tests that are not about keys. */
@@ -54,15 +61,35 @@ export async function newFolder(atEnd: (end: () => Promise<void>) => void = onTe
       const { exited, stdout, stderr } = start({ ...options, args });
       return { ...(await exited), stdout: stdout(), stderr: stderr() };
     },
+    inProcess: (call, env) =>
+      outcomeOf(() => call(readConfiguration({ DATA_DIR: dataDir, PORT: '0', LOG_LEVEL: 'silent', ...env }))),
   };
 }
 
+/** Describes a call as the end of a process that prints its result, or its error as operators see it. */
+async function outcomeOf(call: () => Promise<string>): Promise<Ended> {
+  let progress = '';
+  const write = vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    progress += String(text);
+    return true;
+  });
+  try {
+    return { code: 0, signal: null, stdout: `${await call()}\n`, stderr: progress };
+  } catch (error) {
+    return { code: 1, signal: null, stdout: '', stderr: `${progress}${formatError(error)}\n` };
+  } finally {
+    write.mockRestore();
+  }
+}
+
+type SharedServer = Pick<Folder & RunningServer, 'command' | 'inProcess' | 'origin' | 'stderr'>;
+
 /** Starts a server that is shared by all tests of the surrounding `describe` or file: a start takes at least 0.5 s. */
-export function sharedServer(options?: RunOptions): Pick<Folder, 'command'> & { readonly origin: string } {
-  let shared: (Folder & { readonly origin: string }) | undefined;
+export function sharedServer(options?: RunOptions): SharedServer {
+  let shared: (Folder & RunningServer) | undefined;
   beforeAll(async () => {
     const folder = await newFolder(afterAll);
-    shared = { ...folder, origin: (await folder.serve(options)).origin };
+    shared = { ...folder, ...(await folder.serve(options)) };
   });
   const started = () => {
     if (shared === undefined) throw new Error('The server runs only while cases do.');
@@ -72,6 +99,8 @@ export function sharedServer(options?: RunOptions): Pick<Folder, 'command'> & { 
     get origin() {
       return started().origin;
     },
-    command: (args, commandOptions) => started().command(args, commandOptions),
+    stderr: () => started().stderr(),
+    command: (...args) => started().command(...args),
+    inProcess: (...args) => started().inProcess(...args),
   };
 }

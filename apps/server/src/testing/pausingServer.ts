@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { collections } from '@petstore/core';
 import { openMongodbStore } from '@petstore/core/store/mongodb';
-import { startServer } from '../app.ts';
-import { readConfiguration } from '../configuration.ts';
+import { startServer } from '../serve.ts';
+import { readConfiguration } from '../configuration/configuration.ts';
 
 // A server on MongoDB that sometimes pauses between the reservation of an idempotent create and its write. It logs
 // `{"msg":"paused"}`, so that a test can kill it at this point. Only tests start this file: production cannot pause.
@@ -20,5 +21,6 @@ await startServer(configuration, {
         process.stdout.write(`${JSON.stringify({ msg: 'paused' })}\n`);
         await sleep(pauseMs);
       },
+      collections,
     }),
 });

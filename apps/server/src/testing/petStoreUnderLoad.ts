@@ -1,12 +1,12 @@
-import { animals } from '@petstore/core';
-import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import { collections, animals } from '@petstore/core';
+import { openEmbeddedStore } from '@petstore/embedded-store';
 import { runtimes } from '@petstore/testing/runtimes';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { reservePort } from 'trpc-gateway/listen';
+import { reservePort } from 'trpc-gateway/serve';
 import { apiKey, nameLength, pets, startPinned, type UnderLoad } from 'trpc-gateway-test/load';
 
 /** The program of `npm start`, from its sources. */
@@ -43,7 +43,7 @@ export const startPetStoreUnderLoad = async (SERVER: string): Promise<UnderLoad>
 
 /** Fills the store directly: the service rejects names of this length. */
 async function stock(dataDir: string): Promise<void> {
-  const store = await openEmbeddedStore({ dataDir });
+  const store = await openEmbeddedStore({ dataDir, collections });
   const records = store.collection(animals);
   // The first animal is the one that clients fetch. It has a usual size.
   await records.create({ name: 'Rex', categoryId: 1, status: 'available' });

@@ -1,20 +1,20 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Serve } from '@petstore/conformance';
+import type { Serve } from '../conformance/served.ts';
 import { apiKey } from './newFolder.ts';
 import { listening, run, type RunOptions } from './petStoreProcess.ts';
 
 /** Starts processes on the embedded store for the conformance suite. */
 export const serveProcess =
   (options: RunOptions = {}): Serve =>
-  async ({ dataDir, maxBodyBytes, publicUrl } = {}) => {
+  async ({ dataDir, maxBodySize, publicUrl } = {}) => {
     const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'petstore-')));
     const env = {
       PORT: '0',
       DATA_DIR: folder,
       API_KEY: apiKey,
-      ...(maxBodyBytes !== undefined && { MAX_BODY_BYTES: String(maxBodyBytes) }),
+      ...(maxBodySize !== undefined && { MAX_BODY_BYTES: String(maxBodySize) }),
       ...(publicUrl !== undefined && { PUBLIC_URL: publicUrl }),
       ...options.env,
     };

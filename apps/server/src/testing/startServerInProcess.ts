@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Animal, animals, type Collection, type Store } from '@petstore/core';
-import { openEmbeddedStore } from '@petstore/core/store/embedded';
+import { collections, type Animal, animals, type Collection, type Store } from '@petstore/core';
+import { openEmbeddedStore } from '@petstore/embedded-store';
 import type { RunningService } from 'trpc-gateway-runtime';
 import { onTestFinished } from 'vitest';
-import { startServer } from '../app.ts';
-import { readConfiguration } from '../configuration.ts';
+import { startServer } from '../serve.ts';
+import { type Configuration, readConfiguration } from '../configuration/configuration.ts';
 import { apiKey } from './newFolder.ts';
 
 /** The methods of a store and of its collection of animals. */
@@ -38,7 +38,7 @@ export async function startServerInProcess(
     readConfiguration({ PORT: '0', DATA_DIR: folder, API_KEY: apiKey, LOG_LEVEL: 'silent', ...env }),
     {
       async openStore() {
-        return changeStore(await openEmbeddedStore({ dataDir: folder }), change);
+        return changeStore(await openEmbeddedStore({ dataDir: folder, collections }), change);
       },
     },
   );
@@ -46,4 +46,11 @@ export async function startServerInProcess(
   const close = () => (closing ??= server.close());
   onTestFinished(close);
   return { ...server, close };
+}
+
+/** Starts the service as it is configured, and stops it. For starts that fail. */
+export async function startAndStop(configuration: Configuration): Promise<string> {
+  const server = await startServer(configuration);
+  await server.close();
+  return server.origin;
 }

@@ -1,9 +1,8 @@
-import { createKeyVerifier, type KeyIdentity } from '@petstore/core';
-import { bearer, createGateway } from 'trpc-gateway';
+import { createKeyVerifier } from '@petstore/core';
 import { healthRoutes } from 'trpc-gateway-runtime/health';
-import { authenticateWith } from '../authenticate.ts';
-import { apiKeyCredential, service } from '../service.ts';
-import { storeChecks } from '../storeFailure.ts';
+import { readConfiguration } from '../configuration/configuration.ts';
+import { createPetStore } from '../petStore.ts';
+import { storeChecks } from '../store/storeFailure.ts';
 import { memoryStore } from './memoryStore.ts';
 
 /** The settings that workerd passes to each request. */
@@ -16,22 +15,11 @@ interface Bindings {
 const store = memoryStore();
 let gateway: ReturnType<typeof create> | undefined;
 
-const create = ({ API_KEY, MAX_BODY_BYTES, PUBLIC_URL }: Bindings) =>
-  createGateway<typeof service.router, KeyIdentity>({
-    ...service,
-    ...(MAX_BODY_BYTES !== undefined && { maxBodyBytes: Number(MAX_BODY_BYTES) }),
-    ...(PUBLIC_URL !== undefined && { publicUrl: PUBLIC_URL }),
+const create = (bindings: Bindings) =>
+  createPetStore(readConfiguration({ ...bindings }), {
+    store,
+    verify: createKeyVerifier({ keys: store.keys, apiKey: bindings.API_KEY }),
     routes: healthRoutes({ checks: storeChecks(store), isDraining: () => false }),
-    createContext: ({ response, identity, idempotencyKey }) => ({
-      store,
-      response,
-      caller: identity?.hash,
-      idempotencyKey,
-    }),
-    authentication: bearer({
-      ...apiKeyCredential,
-      verify: authenticateWith(createKeyVerifier({ keys: store.keys, apiKey: API_KEY })),
-    }),
   });
 
 /** The pet store as a Worker, with its animals in memory. */

@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module';
 // configuration, wiring and log are what is measured. Two of its modules are others: the store, since every contender
 // serves the one in memory, and the router, which has a stream of events besides.
 const swapped: Readonly<Record<string, string>> = {
-  '@petstore/core/store/embedded': '../petStore/memoryStore.ts',
+  '@petstore/embedded-store': '../petStore/memoryStore.ts',
   '@petstore/core': '../petStore/servedRouter.ts',
 };
 
@@ -13,7 +13,7 @@ registerHooks({
     const replacement = swapped[specifier];
     const isSwapped =
       replacement !== undefined &&
-      (specifier !== '@petstore/core' || context.parentURL?.endsWith('/apps/server/src/service.ts'));
+      (specifier !== '@petstore/core' || context.parentURL?.endsWith('/apps/server/src/petStore.ts'));
     return isSwapped
       ? { url: new URL(replacement, import.meta.url).href, format: 'module-typescript', shortCircuit: true }
       : nextResolve(specifier, context);

@@ -33,7 +33,7 @@ const restRouter = {
 } as unknown as AnyTRPCRouter;
 
 const rest = createOpenApiNodeHttpHandler({
-  // Its type requires its own metadata.
+  // The type of the adapter requires its own metadata.
   router: restRouter as Parameters<typeof createOpenApiNodeHttpHandler>[0]['router'],
   createContext: rpcContext,
   responseMeta: ({ paths, errors }) =>

@@ -1,4 +1,4 @@
-/** What a generator of load counted. */
+/** The counts of a generator of load. */
 export interface Load {
   readonly requests: number;
   readonly seconds: number;

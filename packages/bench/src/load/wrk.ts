@@ -16,7 +16,7 @@ const script = fileURLToPath(new URL('load.lua', import.meta.url));
 const Counted = z.object({
   requests: z.int(),
   microseconds: z.int(),
-  /** Connections that could not be made or broke, and answers that did not come within 10 s. */
+  /** Connections that could not be opened or broke, and answers that did not come within 10 s. */
   failures: z.int(),
   /** Answers with a status of 400 and more. */
   errors: z.int(),

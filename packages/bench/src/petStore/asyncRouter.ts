@@ -7,7 +7,7 @@ import { ListInput } from './schemas.ts';
 
 const { procedure, router } = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
 
-/** What many routers have at the root of every procedure: an async middleware that adds to the context. */
+/** An async middleware that adds to the context, as many routers have at the root of every procedure. */
 const protectedProcedure = procedure.use(async ({ next }) => next({ ctx: { user: await findUser() } }));
 
 const base = hasMiddleware ? protectedProcedure : (procedure as unknown as typeof protectedProcedure);

@@ -24,7 +24,7 @@ export const noStore = 'no-store';
 /** The headers that tRPC's adapters add to every response. */
 export const rpcVary = 'trpc-accept, accept';
 
-/** What they say of a stream of events. */
+/** The headers of a stream of events. */
 export const eventHeaders = [
   ['cache-control', 'no-cache, no-transform'],
   ['content-type', 'text/event-stream'],

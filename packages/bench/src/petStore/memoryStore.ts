@@ -21,7 +21,7 @@ function memoryAnimals(): Collection<Animal, 'status'> {
       const animal = id <= seeded.length ? seeded[id - 1] : created[(id - seeded.length - 1) % keptCreates];
       return animal?.id === id ? animal : undefined;
     },
-    // Of those it was made with: a page is the same whatever was created meanwhile.
+    // Of the animals that the store began with: a page is the same whatever was created meanwhile.
     list: ({ limit, where: { status } = {}, cursor = 0 }) => {
       const records: Animal[] = [];
       for (let index = Math.max(cursor, 0); index < seeded.length; index++) {

@@ -17,7 +17,7 @@ export interface User {
 
 const user: User = { name: 'bench' };
 
-/** What the middleware awaits: a promise that is resolved already. */
+/** The promise that the middleware awaits, one that is resolved already. */
 export const findUser = async (): Promise<User> => user;
 
 /** A resolver in the style of this process, without the middleware. */

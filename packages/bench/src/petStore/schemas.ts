@@ -4,14 +4,14 @@ import { z } from 'zod';
 const inputOf = ({ _def }: { readonly _def: object }) =>
   (_def as { readonly inputs: readonly [z.ZodType] }).inputs[0];
 
-/** What `listPets` reads. */
+/** The input of `listPets`. */
 export interface ListInputs {
   readonly limit: number;
   readonly status?: PetStatus | undefined;
   readonly cursor?: number | undefined;
 }
 
-/** The pet store's own schemas. Those that are not exported are read from its procedures, so every contender validates the same. */
+/** The pet store's own schemas. Schemas that are not exported are read from its procedures, so every contender validates the same. */
 export const ListInput = inputOf(appRouter.listPets) as z.ZodType<
   ListInputs,
   Partial<ListInputs> | undefined

@@ -6,6 +6,9 @@ import { seededAnimals } from './animals.ts';
 import { asyncRouter } from './asyncRouter.ts';
 import { isAsync } from './resolvers.ts';
 
+// What else the pet store takes from there.
+export * from '@petstore/core';
+
 const { mergeRouters, procedure, router } = initTRPC.meta<GatewayMeta>().create({ isDev: false });
 const animals = seededAnimals();
 

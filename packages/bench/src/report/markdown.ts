@@ -43,7 +43,7 @@ function throughputTables(report: Report): readonly string[] {
   if (stored.length > 0) {
     tables.push(
       'Stores that keep what they are given, a second by the clock (part of the time the core was used). ' +
-        'Beside LMDB alone: `npm run bench:creates -w @petstore/core`; beside the bare MongoDB driver: `npm run bench:mongodb -w @petstore/server`.',
+        'Beside LMDB alone: `npm run bench:creates -w @petstore/embedded-store`.',
       resultTable(stored, titles, ({ rate, busy }) => `${whole(rate)} (${(busy * 100).toFixed(0)}%)`),
     );
   }

@@ -1,24 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { openEmbeddedStore } from '../store/embedded/index.ts';
 import type { KeyStore, Store } from '../store/store.ts';
 import { StoreError } from '../store/storeError.ts';
+import { memoryStore } from '../store/testing/memoryStore.ts';
 import { hashKey, issueKey } from './apiKey.ts';
 import { createKeyVerifier } from './keyVerifier.ts';
 
-let dataDir: string;
 let store: Store;
 
-beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
-  store = await openEmbeddedStore({ dataDir });
+beforeEach(() => {
+  store = memoryStore();
 });
-afterEach(async () => {
+afterEach(() => {
   vi.useRealTimers();
-  await store.close();
-  await rm(dataDir, { recursive: true });
 });
 
 async function addKey(name: string) {

@@ -94,7 +94,6 @@ export const animals = defineCollection({
   indexes: ['status'],
 });
 
-/** Lists animals in ascending order by id. */
 export const listPets = procedure
   .meta({
     mcp: {
@@ -133,10 +132,10 @@ export const listPets = procedure
     listRecords(ctx, animals, { limit, cursor, where: { status } }, signal),
   );
 
-/** Adds an animal under a new id. */
 export const createPet = procedure
   .meta({
-    mcp: { description: 'Adds an animal, and returns it with the id that the store gave it.' },
+    mcp: true,
+    idempotencyKey: 'handled',
     openapi: {
       method: 'POST',
       path: '/pets',
@@ -144,14 +143,13 @@ export const createPet = procedure
       description: 'Adds an animal. The service assigns its id.',
       tags: ['pets'],
       successStatus: 201,
-      idempotencyKey: true,
       successDescription: 'The created animal, with its id.',
       errorResponses: {
         ...storeUnavailable,
         429: 'Too many calls, or too many idempotency keys used with one API key within a day.',
         504: 'The store did not respond in time. Whether the animal was added is unknown.',
       },
-      responseHeaders: {
+      headers: {
         Location: {
           description: 'URL of the animal.',
           value: (animal: Animal, { basePath }) => `${basePath}/pets/${animal.id}`,
@@ -163,10 +161,9 @@ export const createPet = procedure
   .output(Animal)
   .mutation(({ ctx, input, signal }) => createRecord(ctx, animals, input, signal));
 
-/** Fetches one animal. */
 export const getPet = procedure
   .meta({
-    mcp: { description: 'Returns one animal by its id.' },
+    mcp: true,
     openapi: {
       method: 'GET',
       path: '/pets/{petId}',
@@ -175,7 +172,8 @@ export const getPet = procedure
       tags: ['pets'],
       successDescription: 'The animal.',
       errorResponses: { ...storeUnavailable, 404: 'The animal was not found.' },
-      deprecated: {
+      deprecated: true,
+      deprecation: {
         since: new Date('2026-11-20T00:00:00Z'),
         sunset: new Date('2030-12-05T00:00:00Z'),
         successor: '/pets',

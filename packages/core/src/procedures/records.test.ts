@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { ResponseControls } from 'trpc-gateway/meta';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { ResponseControls } from 'trpc-gateway/procedures';
+import { beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineCollection } from '../store/collection.ts';
-import { openEmbeddedStore } from '../store/embedded/index.ts';
 import type { Store } from '../store/store.ts';
+import { memoryStore } from '../store/testing/memoryStore.ts';
 import { procedure, router } from '../trpc.ts';
 import { createRecord, deleteRecord, getRecord, listRecords, updateRecord } from './records.ts';
 
@@ -53,7 +50,6 @@ const categoryRouter = router({
     ),
 });
 
-let folder: string;
 let store: Store;
 
 /** Records what a procedure sets on its response. */
@@ -66,13 +62,8 @@ class FakeResponseControls {
 }
 let response: FakeResponseControls;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
-  store = await openEmbeddedStore({ dataDir: folder, collections: [categories] });
-});
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
+beforeEach(() => {
+  store = memoryStore();
 });
 
 function caller(idempotencyKey?: string) {

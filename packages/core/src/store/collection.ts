@@ -113,7 +113,7 @@ export function defineCollection<
     indexes: Object.fromEntries(indexKinds) as Record<FieldOf<Entry>, IndexKind>,
     isVersioned: 'version' in shape,
     check(value) {
-      // A compiled schema takes a fifth of the time: 3% of a create with 256 callers (`npm run bench:creates -w @petstore/core`).
+      // A compiled schema takes a fifth of the time: 3% of a create with 256 callers (`npm run bench:creates -w @petstore/embedded-store`).
       compiled ??= z.compile(schema);
       const { success, data } = compiled.safeParse(value);
       return success ? data : undefined;
@@ -171,4 +171,4 @@ export function indexedCondition<Indexed extends string>(
 
 /** Error for a collection that the store was opened without. */
 export const unknownCollection = ({ name }: { readonly name: string }) =>
-  new TypeError(`The store was opened without the collection ${name}. Add it to collections.ts.`);
+  new TypeError(`The store was opened without the collection ${name}. Add it to the option collections.`);

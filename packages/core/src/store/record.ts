@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { CollectionDefinition, NewRecord, RecordChange, StoredRecord } from './collection.ts';
 import { StoreError } from './storeError.ts';
 
-// Both stores prepare and check records with these functions before they write.
+// Every store prepares and checks records with these functions before it writes.
 
 /**
  * Returns the record that a create stores. It contains the fields of the schema only.
@@ -95,6 +95,20 @@ export function checkVersion(
   );
 }
 
+/** How long a retry with an idempotency key returns the first result, in milliseconds: 24 hours. */
+export const RESERVATION_MS = 86_400_000;
+
+/** Maximum number of idempotency keys per caller and day. Each takes 400 bytes until it expires. */
+export const MAX_RESERVATIONS = 100_000;
+
+/** The caller has to wait until its oldest reservations expire, or to create records without a key. */
+export const tooManyReservations = (limit: number, waitMs: number) =>
+  new StoreError(
+    'too-many-reservations',
+    `The caller has used ${limit} idempotency keys within a day, which is the limit for one caller.`,
+    { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
+  );
+
 /**
  * Returns the SHA-256 of the values of a create as base64url. It covers the fields that are present, by name and in any
  * order, so an optional field that is added to the schema changes no fingerprint.
@@ -107,43 +121,6 @@ export function fingerprint<Stored extends StoredRecord>(
     .filter((field) => !isAssigned(field))
     .map((field) => [field, (values as Fields)[field]]);
   return sha256(JSON.stringify(Object.fromEntries(entries), sortProperties));
-}
-
-/** Whether a stored fingerprint is that of these values, of this version or of an earlier one. */
-export function matchesFingerprint<Stored extends StoredRecord>(
-  definition: CollectionDefinition<Stored>,
-  values: NewRecord<Stored>,
-  stored: string,
-): boolean {
-  return (
-    stored === fingerprint(definition, values) || earlierFingerprints(definition, values).includes(stored)
-  );
-}
-
-/** Maximum number of absent fields that may be newer than a fingerprint of an earlier version: 8 hashes of the whole record. */
-const MAX_NEWER_FIELDS = 3;
-
-/**
- * Returns the fingerprints that versions before idempotency keys outlived a new field may have stored for these values: an
- * array of all fields in the order of the schema, with `null` for absent ones. Any of the last absent fields may be newer than
- * the fingerprint. They can go a release later, because a reservation expires after a day.
- */
-function earlierFingerprints<Stored extends StoredRecord>(
-  { fields }: CollectionDefinition<Stored>,
-  values: NewRecord<Stored>,
-): string[] {
-  const elements = fields
-    .filter((field) => !isAssigned(field))
-    .map((field) => {
-      const value = (values as Fields)[field];
-      return value === null ? '{"isNull":true}' : JSON.stringify(value ?? null);
-    });
-  const absent = elements.flatMap((element, index) => (element === 'null' ? [index] : []));
-  const mayBeNewer = absent.slice(-MAX_NEWER_FIELDS);
-  return Array.from({ length: 2 ** mayBeNewer.length }, (_, subset) => {
-    const newer = new Set(mayBeNewer.filter((_index, bit) => (subset & (1 << bit)) !== 0));
-    return sha256(`[${elements.filter((_element, index) => !newer.has(index)).join()}]`);
-  });
 }
 
 const isAssigned = (field: string) => field === 'id' || field === 'version';

@@ -10,7 +10,7 @@ export interface CallOptions {
 
 export interface StoreCloseOptions {
   /** How long `close` waits for unfinished writes, in milliseconds. Default: without limit. */
-  readonly deadlineMs?: number | undefined;
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface ListQuery<Stored, Indexed extends string> {

@@ -2,8 +2,8 @@
 import { TRPCError } from '@trpc/server';
 import { mapMaybePromise, isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { isObject } from '../http/isObject.ts';
-import { collect, GatewayError } from '../http/gatewayError.ts';
-import type { Calls } from '../calls/calls.ts';
+import { collect, GatewayError } from '../checks/gatewayError.ts';
+import type { CallRunner } from '../calls/callRunner.ts';
 import { policyError } from '../calls/policy.ts';
 import type { FailedAttempts } from './failedAttempts.ts';
 import { crossSiteError } from './crossSite.ts';
@@ -15,7 +15,7 @@ export interface AuthenticationOptions<Identity> {
   /** The schemes, in the order in which they are tried. */
   readonly schemes: readonly Scheme<Identity>[];
   readonly allowsCredentials: OriginCheck;
-  readonly calls: Calls;
+  readonly calls: CallRunner;
   readonly failedAttempts: FailedAttempts | undefined;
 }
 
@@ -115,7 +115,7 @@ export function authenticationPolicy<Identity>({
     if (scheme.isAmbient && canChangeState(context) && !passesOriginCheck(allowsCredentials, context)) {
       return reject(context, { error: crossSiteError });
     }
-    if (failedAttempts?.isKnown(key)) return decide(undefined);
+    if (failedAttempts?.wasRejected(key)) return decide(undefined);
     try {
       const verified = scheme.verify(credential, request);
       if (!isThenable<Identity | Rejected>(verified)) return decide(verified);
@@ -131,8 +131,9 @@ export function authenticationPolicy<Identity>({
     function decide(identity: Identity | Rejected, lookedUpAt?: number): MaybePromise<TRPCError | undefined> {
       // '' and 0 reject a credential too.
       if (!identity) {
-        return mapMaybePromise(failedAttempts?.count(request, key, lookedUpAt, scheme.noun), (tooMany) =>
-          reject(context, tooMany === undefined ? invalid : { error: tooMany }),
+        return mapMaybePromise(
+          failedAttempts?.countFailure(request, key, lookedUpAt, scheme.noun),
+          (tooMany) => reject(context, tooMany === undefined ? invalid : { error: tooMany }),
         );
       }
       context.identity = identity;

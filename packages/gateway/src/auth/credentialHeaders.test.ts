@@ -1,15 +1,16 @@
 import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { adapters, dial, until } from '../adapters/server/testing/dial.ts';
-import { createGateway, type Gateway } from '../gateway.ts';
+import { adapters, dial, until } from '../adapters/serve/testing/dial.ts';
+import type { Gateway } from '../gateway.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { apiKey } from './schemes/apiKey.ts';
 import { bearer } from './schemes/bearer.ts';
 import { cookie } from './schemes/cookie.ts';
+import { testGateway } from '../testing/testGateway.ts';
 
-const t = initTRPC.context<{ who: string | undefined }>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<{ who: string | undefined }>().meta<GatewayMeta>().create();
 const router = t.router({
   who: t.procedure
     .meta({ openapi: { method: 'GET', path: '/who' } })
@@ -22,11 +23,9 @@ const router = t.router({
 });
 
 const gatewayWith = (authentication: readonly Scheme<string>[]): Promise<Gateway> =>
-  createGateway({
-    router,
+  testGateway(router, {
     authentication,
     createContext: ({ identity }) => ({ who: identity }),
-    document: { title: 'Who', version: '0.0.0' },
     onResponse() {},
   });
 

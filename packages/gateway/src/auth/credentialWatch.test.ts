@@ -165,9 +165,16 @@ describe('createCredentialWatch', () => {
     expect([requests[0] === first, requests[1] === second, requests.length]).toEqual([true, true, 2]);
   });
 
-  it('a credential watch starts no timer without a credential or a scheme', () => {
-    start().watch(undefined, () => {});
-    createCredentialWatch()({ credential: 'a', request, scheme: undefined, identity: 'a' }, () => {});
-    expect(vi.getTimerCount()).toBe(0);
+  it('a credential watch reports a credential that loses a scope, and not one that gains scopes', async () => {
+    let scopes = ['a', 'b'];
+    const scheme = bearer({ verify: () => ({ scopes }), scopes: (identity) => identity.scopes });
+    const onRevoked = vi.fn();
+    createCredentialWatch()({ credential: 'a', request, scheme, identity: { scopes } }, onRevoked);
+    scopes = ['c', 'b', 'a'];
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(onRevoked).not.toHaveBeenCalled();
+    scopes = ['a'];
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(onRevoked).toHaveBeenCalledOnce();
   });
 });

@@ -3,25 +3,47 @@ import type { HttpRequest } from '../http/request.ts';
 import type { ClientAddress } from '../calls/clientAddress.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import { RecentMap } from '../state/recentMap.ts';
-import type { State } from '../state/state.ts';
+import type { State } from '../state/sharedState.ts';
 import { createSharedTokenBuckets, createTokenBuckets } from '../state/tokenBuckets.ts';
 
 /** A limit for invalid credentials per client address. Requests over the limit get 429 instead of 401. */
 export interface FailedAttemptsOptions {
   /** The number of invalid credentials that an address may send per window. A positive integer. */
   readonly attempts: number;
-  /** The length of the window, in seconds. A positive integer. */
-  readonly windowSeconds: number;
+  /** The length of the window, in milliseconds. A positive integer. */
+  readonly windowMs: number;
 }
 
 /** Remembers rejected credentials for a moment, and counts the failed attempts of each client address. */
-export type FailedAttempts = ReturnType<typeof createFailedAttempts>;
+export interface FailedAttempts {
+  /** Returns the number of remembered rejections. */
+  rememberedRejections(): number;
+  /** Whether this credential was verified and rejected a moment ago. */
+  wasRejected(token: string): boolean;
+  /**
+   * Counts a failed attempt.
+   * @param lookedUpAt when the verification started (`performance.now()`); `undefined` if there is no new rejection to
+   *   remember, because `verify` was synchronous or the rejection was remembered already
+   * @param noun what error messages call the credential
+   * @returns the error for an address with too many attempts
+   */
+  countFailure(
+    request: HttpRequest,
+    token: string,
+    lookedUpAt: number | undefined,
+    noun: string,
+  ): MaybePromise<LimitError | undefined>;
+  /** Counts a WebSocket that sent no credential in time. */
+  countSilentSocket(request: HttpRequest): void;
+  /** Returns an error if an address has opened too many WebSockets without sending a credential. */
+  silentRejection(request: HttpRequest): LimitError | undefined;
+}
 
 /** How long a rejection is remembered, in milliseconds. A key that is added now must work within a second. */
 const rejectionTtlMs = 500;
 
 /**
- * How many rejections are remembered: 16 MB if each token fills `maxHeaderBytes`. A script sends fewer within
+ * How many rejections are remembered: 16 MB if each token fills `maxHeaderSize`. A script sends fewer within
  * `rejectionTtlMs`.
  */
 const maxRejections = 1000;
@@ -32,11 +54,11 @@ const maxRejections = 1000;
  * rejections, so a client cannot fill the memory or displace the rejections of others.
  */
 export function createFailedAttempts(
-  { attempts, windowSeconds }: FailedAttemptsOptions,
+  { attempts, windowMs }: FailedAttemptsOptions,
   clientAddress: ClientAddress,
   state?: State,
-) {
-  const bucket = { size: attempts, windowMs: windowSeconds * 1000 };
+): FailedAttempts {
+  const bucket = { size: attempts, windowMs };
   const take = createSharedTokenBuckets('failedAttempts', state, bucket);
   // A separate bucket: a script that keeps sending a bad token must not block WebSockets of browsers at the same
   // address.
@@ -46,28 +68,14 @@ export function createFailedAttempts(
   const tooManyAttempts = (what: string, waitMs: number) =>
     new LimitError('failed-attempts', {
       code: 'TOO_MANY_REQUESTS',
-      message: `Too many ${what} from this address: the limit is ${attempts} in ${windowSeconds} s. Try again later.`,
+      message: `Too many ${what} from this address: the limit is ${attempts} in ${windowMs / 1000} s. Try again later.`,
       retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)),
     });
 
   return {
-    /** The number of remembered rejections. */
-    known: (): number => rejectedUntil.size,
-    /** Whether this credential was verified and rejected a moment ago. */
-    isKnown: (token: string): boolean => (rejectedUntil.get(token) ?? 0) > performance.now(),
-    /**
-     * Counts a failed attempt.
-     * @param lookedUpAt when the verification started (`performance.now()`); `undefined` if there is no new rejection to
-     *   remember, because `verify` was synchronous or the rejection was remembered already
-     * @param noun what error messages call the credential
-     * @returns the error for an address with too many attempts
-     */
-    count(
-      request: HttpRequest,
-      token: string,
-      lookedUpAt: number | undefined,
-      noun: string,
-    ): MaybePromise<LimitError | undefined> {
+    rememberedRejections: () => rejectedUntil.size,
+    wasRejected: (token) => (rejectedUntil.get(token) ?? 0) > performance.now(),
+    countFailure(request, token, lookedUpAt, noun) {
       return mapMaybePromise(take(clientAddress(request), 1), ({ isTaken, waitMs }) => {
         // Over the limit, only renew rejections that are already remembered: repeating one bad token causes no
         // verification.
@@ -77,17 +85,15 @@ export function createFailedAttempts(
         return isTaken ? undefined : tooManyAttempts(`invalid ${noun}s`, waitMs);
       });
     },
-    /** Counts a WebSocket that sent no credential in time. */
-    countSilent(request: HttpRequest): void {
+    countSilentSocket(request) {
       const address = clientAddress(request);
       void take(address, 1);
       takeSilent(address, 1);
     },
-    /** Returns an error if an address has opened too many WebSockets without sending a credential. */
-    silentRejection(request: HttpRequest): LimitError | undefined {
+    silentRejection(request) {
       const { left } = takeSilent(clientAddress(request), 0);
       // The time until the bucket has another token.
-      const waitMs = (windowSeconds * 1000) / attempts;
+      const waitMs = windowMs / attempts;
       return left > 0 ? undefined : tooManyAttempts('WebSockets without a credential', waitMs);
     },
   };

@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest';
 import type { HttpRequest } from '../http/request.ts';
-import { originMatcher, passesOriginCheck, requireOrigins, type Origins } from './origins.ts';
+import {
+  originMatcher,
+  passesOriginCheck,
+  requireOrigins,
+  createCredentialOrigins,
+  createSocketOrigins,
+} from './origins.ts';
+import { inProcessRequest } from '../testing/inProcessRequest.ts';
 
 const request = {} as HttpRequest;
 
@@ -23,11 +30,6 @@ it.each([
   expect(originMatcher(() => returned as boolean)('https://a.example', request)).toBe(isAllowed);
 });
 
-it('an origins function that returns a promise throws an error that names the option', () => {
-  const matches = originMatcher((() => Promise.resolve(true)) as never);
-  expect(() => matches('https://a.example', request)).toThrow('cors.origins returned a promise');
-});
-
 it('passesOriginCheck returns false if the check throws, and keeps the first error for the log', () => {
   const context: { request: HttpRequest; error: unknown } = { request, error: undefined };
   const failing = (message: string) => () => {
@@ -38,13 +40,6 @@ it('passesOriginCheck returns false if the check throws, and keeps the first err
   expect(passesOriginCheck((checked) => checked === request, context)).toBe(true);
   expect(context.error).toEqual(new Error('first'));
 });
-
-it.each<[origins: Origins]>([[[]], [['https://a.example', 'http://localhost:3000']], [() => false]])(
-  'requireOrigins accepts %j',
-  (origins) => {
-    expect(() => requireOrigins('cors.origins', origins)).not.toThrow();
-  },
-);
 
 it.each([
   'a.example',
@@ -65,4 +60,77 @@ it.each([
   expect(() => requireOrigins('cors.origins', ['https://b.example', origin])).toThrow(
     `cors.origins contains "${origin}", which is not an origin. Write only scheme, host and port, such as https://pets.example. For patterns, use a function.`,
   );
+});
+
+const allowsCredentials = createCredentialOrigins(['https://shop.example'], 'https://api.example');
+
+const allowsUnlessEvil = createCredentialOrigins((origin) => origin !== 'https://evil.example', undefined);
+
+const requestWith = (headers: Readonly<Record<string, string>>): HttpRequest =>
+  ({ header: (name: string) => ({ host: 'api.internal', ...headers })[name] }) as HttpRequest;
+
+it.each<[headers: Readonly<Record<string, string>>, expected: boolean]>([
+  // Not a browser
+  [{}, true],
+  // Sec-Fetch-Site decides, not Origin
+  [{ 'sec-fetch-site': 'same-origin' }, true],
+  [{ 'sec-fetch-site': 'same-origin', origin: 'null' }, true],
+  [{ 'sec-fetch-site': 'none' }, true],
+  [{ 'sec-fetch-site': 'same-site' }, false],
+  [{ 'sec-fetch-site': 'same-site', origin: 'https://evil.api.example' }, false],
+  [{ 'sec-fetch-site': 'cross-site' }, false],
+  [{ 'sec-fetch-site': 'cross-site', origin: 'https://api.example' }, false],
+  [{ 'sec-fetch-site': 'same-origin, cross-site' }, false],
+  [{ 'sec-fetch-site': 'Same-Origin' }, false],
+  [{ 'sec-fetch-site': 'other' }, false],
+  [{ 'sec-fetch-site': 'cross-site', origin: 'https://shop.example' }, true],
+  // Only Origin
+  [{ origin: 'https://api.example' }, true],
+  [{ origin: 'https://api.internal' }, true],
+  [{ origin: 'https://shop.example' }, true],
+  [{ origin: 'https://shop.example.evil' }, false],
+  [{ origin: 'http://shop.example' }, false],
+  [{ origin: 'https://evil.api.example' }, false],
+  [{ origin: 'https://api.example:8443' }, false],
+  [{ origin: 'https://evil.example' }, false],
+  [{ origin: 'null' }, false],
+])('a request with %j may use a credential that browsers send automatically: %s', (headers, expected) => {
+  expect(allowsCredentials(requestWith(headers))).toBe(expected);
+});
+
+it('a cross-site request without Origin is rejected, even if origins is a function', () => {
+  expect(
+    allowsUnlessEvil(requestWith({ 'sec-fetch-site': 'cross-site', origin: 'https://shop.example' })),
+  ).toBe(true);
+  expect(allowsUnlessEvil(requestWith({ 'sec-fetch-site': 'cross-site' }))).toBe(false);
+});
+
+const allowsSocket = createSocketOrigins(['https://pets.example'], 'https://api.example');
+
+it.each([
+  ['from a program without Origin', {}],
+  ['from a page of an origin that cors allows', { origin: 'https://pets.example', host: 'other.example' }],
+  ['from a page of the public origin', { origin: 'https://api.example', host: '10.0.0.1:3000' }],
+  ['from a page of the same host', { origin: 'http://127.0.0.1:3000', host: '127.0.0.1:3000' }],
+  ['from a page of the same host in another case', { origin: 'https://here.example', host: 'HERE.example' }],
+])('a WebSocket %s is allowed', (_, headers) => {
+  expect(allowsSocket(inProcessRequest('GET', '/trpc', headers))).toBe(true);
+});
+
+it.each([
+  ['from a page of another site', { origin: 'https://evil.example', host: 'here.example' }],
+  ['from a page of another port', { origin: 'http://127.0.0.1:3001', host: '127.0.0.1:3000' }],
+  ['from a page with an opaque origin, such as a file', { origin: 'null', host: 'here.example' }],
+  ['without Host', { origin: 'https://here.example' }],
+  ['whose Origin has a user', { origin: 'https://x@here.example', host: 'here.example' }],
+  ['whose Origin has a path', { origin: 'https://here.example/x', host: 'here.example' }],
+])('a WebSocket %s is rejected', (_, headers) => {
+  expect(allowsSocket(inProcessRequest('GET', '/trpc', headers))).toBe(false);
+});
+
+it('a WebSocket from a page is allowed by its host if no public origin is set', () => {
+  const allowsHost = createSocketOrigins([], undefined);
+  const headers = { origin: 'https://api.example', host: 'here.example' };
+  expect(allowsHost(inProcessRequest('GET', '/trpc', headers))).toBe(false);
+  expect(allowsHost(inProcessRequest('GET', '/trpc', { ...headers, host: 'api.example' }))).toBe(true);
 });

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import { GatewayError } from '../http/gatewayError.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
 import { requireSync } from '../http/hooks.ts';
 import type { RequestPolicy } from '../calls/requestContext.ts';
 import type { HttpRequest } from '../http/request.ts';

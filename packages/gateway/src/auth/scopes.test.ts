@@ -1,17 +1,15 @@
 import { initTRPC } from '@trpc/server';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createGateway } from '../gateway.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { headersOf } from '../http/response.ts';
-import type { HttpRequest } from '../http/request.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
-import { createCredentialWatch } from './credentialWatch.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { apiKey } from './schemes/apiKey.ts';
 import { bearer } from './schemes/bearer.ts';
+import { testGateway } from '../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const writer = t.procedure.meta({ scopes: ['pets:write'] });
 
 const router = t.router({
@@ -41,13 +39,7 @@ const options = {
 
 type AnyScheme = Scheme<{ readonly scopes: readonly string[] }>;
 
-const gatewayOf = (...authentication: AnyScheme[]) =>
-  createGateway({
-    router,
-    authentication,
-    createContext: () => ({}),
-    document: { title: 'Pets', version: '0.0.0' },
-  });
+const gatewayOf = (...authentication: AnyScheme[]) => testGateway(router, { authentication });
 
 async function send(method: string, target: string, headers: Record<string, string>) {
   const gateway = await gatewayOf(bearer(options), apiKey(options));
@@ -80,15 +72,6 @@ describe('a call with a credential that lacks a scope', () => {
     });
   });
 
-  it('a tRPC call without a required scope answers 403 with the required scopes in its challenge', async () => {
-    expect(await send('POST', '/trpc/add', none)).toMatchObject({
-      status: 403,
-      body: shape('The token does not have the required scope pets:write.'),
-      challenge: challenge('pets:write'),
-    });
-    expect((await send('GET', '/trpc/count', none)).challenge).toBe(challenge('pets:read'));
-  });
-
   it('a batch answers 403 for each call without a required scope, and runs the others', async () => {
     expect(await send('GET', '/trpc/list,count,audit?batch=1', none)).toMatchObject({
       status: 207,
@@ -114,53 +97,18 @@ describe('a call with a credential that lacks a scope', () => {
   });
 });
 
-it.each([
-  ['GET', '/v1/pets', 'none'],
-  ['POST', '/v1/pets', 'pets:write'],
-  ['GET', '/v1/audit', 'pets:read+audit+other'],
-  ['GET', '/trpc/audit', 'audit+pets:read'],
-  ['GET', '/trpc/count,list?batch=1', 'pets:read'],
-])('%s %s with the scopes %s answers 200', async (method, target, key) => {
-  expect(await send(method, target, { 'x-api-key': key })).toMatchObject({
-    status: 200,
-    challenge: undefined,
-  });
-});
-
 it('an unknown path answers 404 and a wrong method 405 without checking scopes', async () => {
   expect((await send('GET', '/v1/none', none)).status).toBe(404);
   expect((await send('DELETE', '/v1/audit', none)).status).toBe(405);
   expect((await send('GET', '/trpc/add', none)).status).toBe(405);
 });
 
-it('a scopes function that throws answers 500 without its message', async () => {
-  const gateway = await createGateway({
-    router,
-    authentication: bearer({
-      verify: () => 'Ada',
-      scopes() {
-        throw new Error('at /srv/scopes.js');
-      },
-    }),
-    createContext: () => ({}),
-    document: { title: 'Pets', version: '0.0.0' },
-    onResponse() {},
-  });
-  for (const target of ['/v1/audit', '/trpc/audit']) {
-    const response = await gateway.handle(inProcessRequest('GET', target, none));
-    expect([response.status, response.body]).toEqual([500, expect.not.stringContaining('srv')]);
-  }
-});
-
 it.each(['pets:read audit', { 'pets:read': true }, 1])(
   'a scopes function that returns %j instead of an array answers 500, and the error says so',
   async (returned) => {
     const errors: unknown[] = [];
-    const gateway = await createGateway({
-      router,
+    const gateway = await testGateway(router, {
       authentication: bearer({ verify: () => 'Ada', scopes: () => returned as never }),
-      createContext: () => ({}),
-      document: { title: 'Pets', version: '0.0.0' },
       onResponse: ({ error }) => errors.push(error),
     });
     const { status } = await gateway.handle(inProcessRequest('GET', '/trpc/logs', none));
@@ -171,58 +119,11 @@ it.each(['pets:read audit', { 'pets:read': true }, 1])(
   },
 );
 
-it('the document lists the required scopes, for schemes with scopes only', async () => {
-  const authentication = [bearer(options), apiKey({ verify: options.verify })];
-  expect(await (await gatewayOf(...authentication)).document()).toMatchObject({
-    paths: {
-      '/pets': {
-        get: { security: [{ bearer: [] }, { apiKey: [] }] },
-        post: {
-          security: [{ bearer: ['pets:write'] }],
-          responses: {
-            403: {
-              description: 'The credential does not have all required scopes: pets:write.',
-              headers: { 'WWW-Authenticate': { description: 'The scopes that are required (RFC 6750).' } },
-            },
-          },
-        },
-      },
-    },
-  });
-});
-
 describe('createGateway with scopes', () => {
   const start = (meta: GatewayMeta | object, authentication?: AnyScheme) =>
-    createGateway({
-      router: t.router({ a: t.procedure.meta(meta).query(() => 1) }),
+    testGateway(t.router({ a: t.procedure.meta(meta).query(() => 1) }), {
       ...(authentication && { authentication }),
-      createContext: () => ({}),
-      document: { title: 'Pets', version: '0.0.0' },
     });
-
-  it.each<[meta: object, message: RegExp]>([
-    [
-      { scopes: ['a b'] },
-      /Procedure "a": scopes is \["a b"\]; it must be an array of scopes in printable ASCII without spaces/,
-    ],
-    [{ scopes: ['a"b'] }, /it must be an array of scopes/],
-    [{ scopes: [String.raw`a\b`] }, /it must be an array of scopes/],
-    [{ scopes: ['a\r\nx: y'] }, /it must be an array of scopes/],
-    [{ scopes: [''] }, /scopes is \[""\]; it must/],
-    [{ scopes: ['é'] }, /it must be an array of scopes/],
-    [{ scopes: [1] }, /scopes is \[1\]; it must/],
-    [{ scopes: 'a' }, /Procedure "a": scopes is "a"; it must be an array of scopes/],
-    [
-      { openapi: { method: 'GET', path: '/a', scopes: ['a'] } },
-      /Procedure "a": scopes is in openapi.*Write meta\(\{ scopes/,
-    ],
-    [
-      { scopes: ['a'], openapi: { method: 'GET', path: '/a', protect: false } },
-      /Procedure "a": scopes are required, but protect: false serves it without a credential/,
-    ],
-  ])('createGateway rejects the metadata %j', async (meta, message) => {
-    await expect(start(meta, bearer(options))).rejects.toThrow(message);
-  });
 
   it('createGateway rejects required scopes if no scheme has scopes', async () => {
     await expect(start({ scopes: ['a'] })).rejects.toThrow(
@@ -232,23 +133,4 @@ describe('createGateway with scopes', () => {
       '"a" require scopes, but no authentication scheme returns the scopes of an identity',
     );
   });
-});
-
-it('a credential watch reports a credential that loses a scope, and not one that gains scopes', async () => {
-  vi.useFakeTimers();
-  try {
-    let scopes = ['a', 'b'];
-    const scheme = bearer({ verify: () => ({ scopes }), scopes: (identity) => identity.scopes });
-    const onRevoked = vi.fn();
-    const identity = { scopes };
-    createCredentialWatch()({ credential: 'a', request: {} as HttpRequest, scheme, identity }, onRevoked);
-    scopes = ['c', 'b', 'a'];
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(onRevoked).not.toHaveBeenCalled();
-    scopes = ['a'];
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(onRevoked).toHaveBeenCalledOnce();
-  } finally {
-    vi.useRealTimers();
-  }
 });

@@ -1,8 +1,8 @@
 import { TRPCError } from '@trpc/server';
 import { formatValue } from '../http/formatValue.ts';
 import { requireSync } from '../http/hooks.ts';
-import { GatewayError } from '../http/gatewayError.ts';
-import type { Procedure } from '../procedures/procedures.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
+import type { Procedure } from '../procedures/procedure.ts';
 import { policyError } from '../calls/policy.ts';
 import type { RequestPolicy, RequestContext } from '../calls/requestContext.ts';
 import type { Scheme } from '../calls/scheme.ts';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { GatewayError } from '../http/gatewayError.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
 import type { HttpRequest } from '../http/request.ts';
 
 const { IPv4, IPv6 } = ipaddr;

@@ -15,7 +15,7 @@ export class PendingCall {
   readonly context: CallContext;
   readonly receiver: OutcomeReceiver;
   readonly index: number;
-  /** Its neighbours in the linked list of `Deadlines`; `undefined` while it is not in the list. */
+  /** The neighbours in the linked list of `Deadlines`; `undefined` while this call is not in the list. */
   previous: PendingCall | undefined = undefined;
   next: PendingCall | undefined = undefined;
 

@@ -2,13 +2,13 @@ import { format } from 'node:util';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createGateway } from '../gateway.ts';
 import { isBodyStream } from '../http/response.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { GatewayOptions } from '../options.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
+import { testGateway } from '../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const operation = (path: `/${string}`, error: () => unknown) =>
   t.procedure
     .meta({ openapi: { method: 'GET', path } })
@@ -42,12 +42,7 @@ async function printed(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<string[]> {
   const print = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const gateway = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Errors', version: '0.0.0' },
-    ...options,
-  });
+  const gateway = await testGateway(router, { ...options });
   const request = inProcessRequest('GET', target, { 'x-request-id': 'request-7', ...headers });
   const { body } = await gateway.handle(request);
   if (isBodyStream(body)) for await (const _chunk of body);
@@ -132,21 +127,6 @@ describe('a gateway without onResponse, onError and trpc.onError', () => {
     expect(line).not.toContain('secret');
   });
 
-  it('the log of a TRPCError includes its cause', async () => {
-    const [line = ''] = await printed('/v1/wrapped');
-    expect(line).toMatch(
-      /: TRPCError: No animals\.\n[^]*errorLog\.test\.ts[^]*\nCause: Error: disk on fire\n/,
-    );
-  });
-
-  it('the log of an error in a route names no procedure', async () => {
-    const page = () => {
-      throw new Error('no page');
-    };
-    const [line = ''] = await printed('/page', { routes: { '/page': page } });
-    expect(line).toContain('GET /page failed unexpectedly (request request-7): Error: no page\n');
-  });
-
   it.each(['/v1/missing', '/trpc/missing', '/nowhere', '/trpc/nowhere'])(
     'GET %s logs nothing, because it is a client error',
     async (target) => {
@@ -163,20 +143,5 @@ describe('a gateway without onResponse, onError and trpc.onError', () => {
     expect(line).toContain(`GET /?[31m${'x'.repeat(250)}… failed`);
     const longest = `/${'x'.repeat(255)}` as const;
     expect((await printed(longest, { routes: { [longest]: page } }))[0]).toContain(`GET ${longest} failed`);
-  });
-});
-
-describe('a gateway with onResponse or trpc.onError', () => {
-  it('a gateway with onResponse logs nothing to stderr', async () => {
-    const onResponse = vi.fn();
-    expect(await printed('/v1/boom', { onResponse })).toEqual([]);
-    expect(onResponse).toHaveBeenCalledTimes(1);
-  });
-
-  it('a gateway with trpc.onError logs errors of REST to stderr, and none of tRPC', async () => {
-    const trpc = { onError: vi.fn() };
-    expect(await printed('/trpc/boom', { trpc })).toEqual([]);
-    expect(await printed('/v1/boom', { trpc })).toHaveLength(1);
-    expect(trpc.onError).toHaveBeenCalledTimes(1);
   });
 });

@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import type { HttpRequest } from '../http/request.ts';
-import type { Procedure } from '../procedures/procedures.ts';
+import type { Procedure } from '../procedures/procedure.ts';
 
 // A structured-field string (RFC 8941 §3.3.3), as in IETF httpapi-idempotency-key-header-07, or the unquoted string
 // that most clients send. Visible ASCII: U+0021 to U+007E.
@@ -15,7 +15,7 @@ export const idempotencyKeyPattern = new RegExp(`${unquotedKey.source}|${quotedK
  * @throws {TRPCError} `BAD_REQUEST` if the key is not 1 to 255 visible ASCII characters, if there are several, or if
  *   the procedure requires a key and there is none
  */
-export function idempotencyKey(request: HttpRequest, use?: Procedure['idempotent']): string | undefined {
+export function idempotencyKey(request: HttpRequest, use?: Procedure['idempotencyKey']): string | undefined {
   if (!request.hasHeader(keyHeader)) {
     if (use === 'required') throw keyRequired();
     return undefined;

@@ -4,7 +4,7 @@ export interface Limits {
    * The largest request body, and the largest message of a WebSocket, in bytes. A larger one is rejected with 413.
    * Default: 1048576 (1 MiB).
    */
-  readonly maxBodyBytes: number;
+  readonly maxBodySize: number;
   /**
    * The largest JSON response, in bytes. A larger one is replaced by a 413; its call has already run.
    * - In a tRPC batch the limit applies to all results together. The result that exceeds it, and every later one, is a
@@ -17,7 +17,7 @@ export interface Limits {
    * Default: 16777216 (16 MiB), far above any page of a list. Serializing more blocks the event loop for a tenth of a
    * second.
    */
-  readonly maxResponseBytes: number;
+  readonly maxResponseSize: number;
   /**
    * The largest number of concurrent calls, over REST and tRPC together. Further calls are rejected with 503
    * immediately, because otherwise all calls would become slow. Each call of a batch counts, and so does each
@@ -43,7 +43,7 @@ export interface Limits {
 }
 
 /** Limits that no service has to choose. */
-const fixedLimits = (maxBodyBytes: number) => ({
+const fixedLimits = (maxBodySize: number) => ({
   /** Parameters in a query string or fields of a form, as in qs and PHP: far above any form. More are rejected with 400. */
   maxQueryParameters: 1000,
   /**
@@ -56,7 +56,7 @@ const fixedLimits = (maxBodyBytes: number) => ({
    * The largest number of arrays and objects in an input; in an object with more than 1,000 names, each name counts. zod
    * takes 1 to 2 µs for each of them, and 1 MiB of JSON can have 350,000. More are rejected with 400.
    */
-  maxJsonContainers: Math.max(65_536, Math.floor(maxBodyBytes / 16)),
+  maxJsonContainers: Math.max(65_536, Math.floor(maxBodySize / 16)),
 });
 
 /** All limits of a request or a call. */
@@ -67,16 +67,16 @@ export const defaultBatchSize = 100;
 
 /** Returns all limits, with defaults for those that the options leave out. */
 export const limitsOf = ({
-  maxBodyBytes = 1_048_576,
-  maxResponseBytes = 16_777_216,
+  maxBodySize = 1_048_576,
+  maxResponseSize = 16_777_216,
   maxInFlight = 1000,
   maxQueueMs = Infinity,
   callTimeoutMs = 30_000,
 }: Partial<Limits>): AllLimits => ({
-  maxBodyBytes,
-  maxResponseBytes,
+  maxBodySize,
+  maxResponseSize,
   maxInFlight,
   maxQueueMs,
   callTimeoutMs,
-  ...fixedLimits(maxBodyBytes),
+  ...fixedLimits(maxBodySize),
 });

@@ -1,11 +1,11 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
-import { createGateway } from '../gateway.ts';
 import type { RequestRecord } from './requestRecord.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Policy } from './policy.ts';
+import { testGateway } from '../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({
   read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
   write: t.procedure.meta({ openapi: { method: 'POST', path: '/write' } }).mutation(() => 'written'),
@@ -14,10 +14,7 @@ const page = [['content-type', 'text/plain']] as const;
 
 async function start(...policies: readonly Policy[]) {
   const records: RequestRecord[] = [];
-  const gateway = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Policies', version: '0.0.0' },
+  const gateway = await testGateway(router, {
     policies,
     routes: { '/page': () => ({ status: 200, headers: page, body: 'page' }) },
     onResponse: (record) => records.push(record),
@@ -57,64 +54,6 @@ describe('admit', () => {
     expect((await send('/v1/read')).status).toBe(200);
   });
 
-  it('a value of admit other than a TRPCError is a 500, and is reported', async () => {
-    const { records, send } = await start({ admit: () => ({ status: 410, headers: [] }) as never });
-    expect((await send('/v1/read')).status).toBe(500);
-    expect(records).toMatchObject([
-      {
-        error: {
-          cause: { message: 'admit of a policy returned an object; it must return a TRPCError or nothing.' },
-        },
-      },
-    ]);
-  });
-
-  it.each([
-    ['returns a TRPCError', () => new TRPCError({ code: 'FORBIDDEN', message: 'Not from here.' })],
-    [
-      'throws a TRPCError',
-      () => {
-        throw new TRPCError({ code: 'FORBIDDEN', message: 'Not from here.' });
-      },
-    ],
-    [
-      'rejects with a TRPCError',
-      async () => Promise.reject(new TRPCError({ code: 'FORBIDDEN', message: 'Not from here.' })),
-    ],
-  ])('a request is rejected in the format of its protocol if admit %s', async (_what, fail) => {
-    const { send } = await start({ admit: fail });
-    const rest = await send('/v1/read');
-    expect([rest.status, await rest.json()]).toEqual([
-      403,
-      { code: 'FORBIDDEN', message: 'Not from here.', status: 403 },
-    ]);
-    expect(await (await send('/trpc/read')).json()).toMatchObject({
-      error: { message: 'Not from here.', data: { httpStatus: 403 } },
-    });
-  });
-
-  it.each([
-    [
-      'throws',
-      (cause: Error) => {
-        throw cause;
-      },
-    ],
-    ['rejects with', async (cause: Error) => Promise.reject(cause)],
-  ])(
-    'an error other than a TRPCError that admit %s is a 500 without its message, and is reported',
-    async (_what, fail) => {
-      const cause = new Error('secret');
-      const { records, send } = await start({ admit: () => fail(cause) });
-      for (const path of ['/v1/read', '/trpc/read']) {
-        const response = await send(path);
-        expect(response.status).toBe(500);
-        expect(await response.text()).not.toContain('secret');
-      }
-      expect(records).toMatchObject([{ error: { cause } }, { error: { cause } }]);
-    },
-  );
-
   it('the first policy that rejects ends the request, and policies before authentication run first', async () => {
     const seen: string[] = [];
     const names = (name: string, before?: 'authentication'): Policy => ({
@@ -152,33 +91,6 @@ it.each<[what: string, admit: () => unknown]>([
 });
 
 describe('complete', () => {
-  it('complete changes status and headers of REST, tRPC, routes and errors, after the gateway', async () => {
-    const { send } = await start({
-      complete({ request }, response) {
-        response.header('X-Path', request.path);
-        response.append('Set-Cookie', 'a=1');
-        response.append('Set-Cookie', 'b=2');
-        response.delete('X-Content-Type-Options');
-        response.header('X-Request-Id', `edge-${response.get('x-request-id')}`);
-        if (response.status === 404) response.status = 410;
-      },
-    });
-    for (const [path, status] of [
-      ['/v1/read', 200],
-      ['/trpc/read', 200],
-      ['/v1/nowhere', 410],
-      ['/trpc/nowhere', 410],
-      ['/page', 200],
-    ] as const) {
-      const response = await send(path, { headers: { 'x-request-id': 'a' } });
-      expect([path, response.status]).toEqual([path, status]);
-      expect(response.headers.get('x-path')).toBe(path);
-      expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
-      expect(response.headers.get('x-content-type-options')).toBeNull();
-      expect(response.headers.get('x-request-id')).toBe('edge-a');
-    }
-  });
-
   it('a status without a body removes the body', async () => {
     const { send } = await start({ complete: (_context, response) => void (response.status = 204) });
     const response = await send('/v1/read');
@@ -186,13 +98,6 @@ describe('complete', () => {
   });
 
   it.each<[what: string, complete: NonNullable<Policy['complete']>]>([
-    [
-      'throws',
-      () => {
-        throw new Error('secret');
-      },
-    ],
-    ['rejects', async () => Promise.reject(new Error('secret'))],
     ['sets an invalid body', (_context, response) => void (response.body = { a: 1 } as never)],
     ['sets an invalid header', (_context, response) => response.header('x', 'a\nb')],
     ['sets an invalid status', (_context, response) => void (response.status = 99)],
@@ -226,28 +131,12 @@ describe('complete', () => {
     const stream = {
       [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}), return: closed }),
     };
-    const { fetch } = await createGateway({
-      router,
-      createContext: () => ({}),
-      document: { title: 'Policies', version: '0.0.0' },
+    const { fetch } = await testGateway(router, {
       policies: [{ complete: (_context, response) => void (response.body = 'replaced') }],
       routes: { '/stream': () => ({ status: 200, headers: [], body: stream as never }) },
     });
     expect(await (await fetch('http://localhost/stream')).text()).toBe('replaced');
     expect(closed).toHaveBeenCalledOnce();
-  });
-
-  it('the response waits for each promise, in the order of the policies', async () => {
-    const seen: string[] = [];
-    const waits = (name: string, ms: number): Policy => ({
-      async complete() {
-        await new Promise((resolve) => void setTimeout(resolve, ms));
-        seen.push(name);
-      },
-    });
-    const { send } = await start(waits('a', 10), waits('b', 1));
-    await send('/v1/read');
-    expect(seen).toEqual(['a', 'b']);
   });
 });
 
@@ -258,12 +147,5 @@ it.each<[policies: unknown, message: string]>([
   [[{ admit: true }], 'policies[0].admit is true; it must be a function.'],
   [[{ admit() {}, before: 'cors' }], `policies[0].before is "cors"; it must be 'authentication'.`],
 ])('createGateway rejects policies: %j', async (policies, message) => {
-  await expect(
-    createGateway({
-      router,
-      createContext: () => ({}),
-      document: { title: 'Policies', version: '0.0.0' },
-      policies: policies as never,
-    }),
-  ).rejects.toThrow(message);
+  await expect(testGateway(router, { policies: policies as never })).rejects.toThrow(message);
 });

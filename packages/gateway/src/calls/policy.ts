@@ -1,13 +1,13 @@
 import { TRPCError } from '@trpc/server';
 import { formatValue } from '../http/formatValue.ts';
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
-import { callback, optional, type OptionRules, requireOptions } from '../http/optionRules.ts';
+import { callback, optional, type OptionRules, requireOptions } from '../checks/optionRules.ts';
 import type { PolicyResponse } from '../http/response.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { clientError } from '../procedures/clientError.ts';
 import { failureOf } from '../procedures/execute.ts';
 import type { DescribedProcedure } from '../procedures/meta.ts';
-import type { Procedure } from '../procedures/procedures.ts';
+import type { Procedure } from '../procedures/procedure.ts';
 import type { HeaderSource } from './scheme.ts';
 
 /** The properties of a request that its protocol reads for the policies. */
@@ -95,11 +95,11 @@ export interface Policy<Identity = unknown, Data extends object = object> extend
 
 /** Policies, split into their steps. */
 export interface PolicySteps<Each> {
-  /** Those with `admit`, in the order in which they run: first those of `early`. */
+  /** Policies with `admit`, in the order in which they run: first the policies of `early`. */
   readonly admitting: readonly Each[];
-  /** Those with `admit` that run before authentication. */
+  /** Policies with `admit` that run before authentication. */
   readonly early: readonly Each[];
-  /** Those with `complete`, in order. */
+  /** Policies with `complete`, in the order in which they run. */
   readonly completing: readonly Each[];
 }
 
@@ -132,7 +132,7 @@ export function requirePolicies(policies: readonly Policy<never, never>[]): void
 
 /**
  * Runs `admit` of policies in order, until one rejects the request. It never throws and never rejects.
- * @param policies those with `admit`
+ * @param policies policies with `admit`
  */
 export function admit<Context>(
   policies: readonly PolicyFor<Context, never>[],

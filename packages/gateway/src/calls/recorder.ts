@@ -20,13 +20,20 @@ interface Listeners {
   readonly trpc?: { readonly onError?: unknown } | undefined;
 }
 
-/** What a record says of a request, or of one call on a WebSocket. */
+/** The fields of a record that come from a request, or from one call on a WebSocket. */
 interface Recorded extends Pick<RequestContext, 'operation' | 'limit' | 'error'> {
   readonly callErrors: { values(): Iterable<CallError> } | undefined;
   readonly calledPaths?: RequestContext['calledPaths'];
-  readonly strictIssues?: RequestContext['strictIssues'];
   /** `performance.now()`; `undefined` for a message without a call. */
   readonly startedAt: number | undefined;
+}
+
+/** A call on a WebSocket, or a malformed message, that has ended. */
+interface RecordedCall extends Recorded {
+  readonly status: number;
+  /** Whether it is a subscription. */
+  readonly isStream: boolean;
+  readonly trace: TraceIds | undefined;
 }
 
 /** Reports completed requests to `onResponse`. Without it, reports unexpected errors to stderr. */
@@ -60,8 +67,9 @@ export class Recorder {
   }
 
   /** Reports a call on a WebSocket, or a malformed message. */
-  call(socket: RequestContext, call: Recorded, status: number, isStream: boolean, trace?: TraceIds): void {
-    if (!this.isComplete && call.error === undefined) return;
+  call(socket: RequestContext, call: RecordedCall): void {
+    const { error, isStream, status, trace } = call;
+    if (!this.isComplete && error === undefined) return;
     this.#emit({ ...toRequestRecord(socket, call, status, isStream), method: 'WS', trace });
   }
 
@@ -100,7 +108,7 @@ type NewRecord = { -readonly [Name in keyof RequestRecord]: RequestRecord[Name] 
 /** Creates the record of a request, or of one call on the WebSocket that a request has opened, without bytes. */
 function toRequestRecord(
   { protocol, request, requestId }: RequestContext,
-  { callErrors, calledPaths, error, limit, operation, startedAt, strictIssues }: Recorded,
+  { callErrors, calledPaths, error, limit, operation, startedAt }: Recorded,
   status: number,
   isStream: boolean,
 ): NewRecord {
@@ -120,6 +128,5 @@ function toRequestRecord(
     limit,
     error,
     callErrors: callErrors && [...callErrors.values()],
-    strictIssues,
   };
 }

@@ -6,9 +6,9 @@ import { codeOf } from '../procedures/clientError.ts';
 import type { Limit } from '../procedures/limitError.ts';
 import { OutgoingResponse } from '../http/response.ts';
 import { parseTimeout, timeoutHeader } from '../http/timeoutHeader.ts';
-import type { Procedure } from '../procedures/procedures.ts';
+import type { Procedure } from '../procedures/procedure.ts';
 import type { PolicyContext, PolicyFor, Target } from './policy.ts';
-import type { CallError, RequestRecord } from './requestRecord.ts';
+import type { CallError } from './requestRecord.ts';
 import type { Scheme } from './scheme.ts';
 import type { RequestTelemetry } from './telemetry.ts';
 
@@ -36,7 +36,7 @@ export class CallContext {
 
   /**
    * @param shared the context of the request, for one call with a deadline of its own
-   * @param timeoutMs the deadline of the procedure (`deadlineMs`). The call then also ends with `shared`
+   * @param timeoutMs the deadline of the procedure (`callTimeoutMs`). The call then also ends with `shared`
    */
   constructor(request: HttpRequest, shared?: CallContext, timeoutMs?: number) {
     this.request = request;
@@ -126,7 +126,7 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   /** The response, as procedures set its status and headers. */
   readonly response = new OutgoingResponse();
   kind: PolicyContext['kind'] = 'request';
-  /** What the protocol has read for the policies. */
+  /** The properties of the request that the protocol has read for the policies. */
   target: Target = noTarget;
   /** Data of the service's policies. */
   data: object = noData;
@@ -147,8 +147,6 @@ export class RequestContext<Identity = unknown> extends CallContext implements P
   failedCalls: FailedCalls = noFailedCalls;
   /** The calls that failed, by their index in the request; `undefined` if none did. */
   callErrors: Map<number, CallError> | undefined = undefined;
-  /** The issues of strict conversion, for an operation with `strictness: 'report'`. */
-  strictIssues: RequestRecord['strictIssues'] = undefined;
   /** The limit that rejected the request or one of its calls. */
   limit: Limit | undefined = undefined;
 

@@ -1,4 +1,3 @@
-import type { InputIssue } from '../procedures/inputError.ts';
 import type { Limit } from '../procedures/limitError.ts';
 
 /** Trace id and span id of W3C Trace Context, in hexadecimal. */
@@ -56,11 +55,6 @@ export interface RequestRecord {
    * a stream, the response has the status of a success even so. `undefined` if none failed.
    */
   readonly callErrors?: readonly CallError[] | undefined;
-  /**
-   * Why strict conversion would have rejected the input of an operation with `strictness: 'report'`, or else the
-   * properties that would have another value: at most 20 issues, without values. `undefined` if there are none.
-   */
-  readonly strictIssues?: readonly InputIssue[] | undefined;
   /** The span of the request, or of the call on a WebSocket, if `telemetry` is set. */
   readonly trace?: TraceIds | undefined;
 }

@@ -18,7 +18,7 @@ const isTooLongForString = (cause: unknown): boolean =>
 
 /**
  * Serializes a response as JSON; `undefined` for values that JSON does not have.
- * @param replacer as that of `JSON.stringify`
+ * @param replacer the `replacer` of `JSON.stringify`
  * @throws {LimitError} `response-bytes` if the text is too large
  */
 export function boundedJson(
@@ -56,7 +56,7 @@ const tooLarge = (message: string) =>
 /** Creates the error for a response, a line or an event that is too large. */
 export const responseTooLarge = (maxBytes: number): LimitError =>
   tooLarge(
-    `The response is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseBytes). The call has completed; request less data, such as a smaller page.`,
+    `The response is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseSize). The call has completed; request less data, such as a smaller page.`,
   );
 
 /** Size of an error up to which it is not replaced, in bytes: its replacement would not be smaller. */
@@ -67,10 +67,10 @@ export const maxErrorBytes = (maxBytes: number): number => Math.max(maxBytes, sm
 
 /** Creates the error that replaces one whose text is too large. */
 export const errorTooLarge = (maxBytes: number): LimitError =>
-  tooLarge(`The error of this call is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseBytes).`);
+  tooLarge(`The error of this call is larger than ${effectiveLimit(maxBytes)} bytes (maxResponseSize).`);
 
 /** Creates the error for a call of a batch that is too large. */
 export const batchTooLarge = (maxBytes: number): LimitError =>
   tooLarge(
-    `The responses of this batch are larger than ${effectiveLimit(maxBytes)} bytes in total (maxResponseBytes). The call has completed; send fewer calls in a batch, or request smaller pages.`,
+    `The responses of this batch are larger than ${effectiveLimit(maxBytes)} bytes in total (maxResponseSize). The call has completed; send fewer calls in a batch, or request smaller pages.`,
   );

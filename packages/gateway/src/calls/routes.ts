@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../http/request.ts';
 import type { Header, HttpResponse } from '../http/response.ts';
 import { formatValue } from '../http/formatValue.ts';
-import { GatewayError } from '../http/gatewayError.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
 import type { ProtectedResource } from './scheme.ts';
 
 /**
@@ -51,7 +51,7 @@ export function addRoute(table: RouteTable, path: string, handler: RouteHandler,
   const methods = table.get(path) ?? new Map<string, RouteHandler>();
   if (methods.has(method)) {
     throw new GatewayError(
-      `${method} "${path}" is served twice: by routes, documentPath, mcp or the metadata of a protected resource. Give one of them another path.`,
+      `${method} "${path}" is served twice: by routes, document.path, mcp or the metadata of a protected resource. Give one of them another path.`,
     );
   }
   table.set(path, methods.set(method, handler));

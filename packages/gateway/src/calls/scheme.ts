@@ -44,11 +44,11 @@ export interface ProtectedResource {
 
 /** An authentication scheme: it reads, verifies and documents a credential, and creates the challenge of a 401. */
 export interface Scheme<Identity = unknown> {
-  /** Its name among the document's `securitySchemes`. */
+  /** The name of the scheme among the document's `securitySchemes`. */
   readonly name: string;
-  /** What error messages call the credential, such as `API key`. */
+  /** The noun for the credential in error messages, such as `API key`. */
   readonly noun: string;
-  /** What to send, for the message of a 401: `"Authorization: Bearer <token>"`. */
+  /** The header to send, for the message of a 401: `"Authorization: Bearer <token>"`. */
   readonly usage: string;
   /**
    * Where the scheme reads its credential, such as a cookie, if it claims every credential there. Two schemes with the

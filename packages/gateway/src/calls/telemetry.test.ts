@@ -1,12 +1,12 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { createGateway } from '../gateway.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { RequestRecord } from './requestRecord.ts';
 import type { ObservedRequest, Telemetry } from './telemetry.ts';
+import { testGateway } from '../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({
   get: t.procedure
     .meta({ openapi: { method: 'GET', path: '/pets/{id}' } })
@@ -14,7 +14,7 @@ const router = t.router({
     .output(z.string())
     .query(async ({ input }) => input.id),
   list: t.procedure.query(() => []),
-  hurried: t.procedure.meta({ deadlineMs: 1000 }).query(async () => 'done'),
+  hurried: t.procedure.meta({ callTimeoutMs: 1000 }).query(async () => 'done'),
   missing: t.procedure.query(() => {
     throw new TRPCError({ code: 'NOT_FOUND' });
   }),
@@ -44,10 +44,7 @@ async function start(publicUrl?: string) {
       };
     },
   };
-  const { fetch } = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Pets', version: '1.0.0' },
+  const { fetch } = await testGateway(router, {
     ...(publicUrl !== undefined && { publicUrl }),
     onResponse: (record) => records.push(record),
     telemetry,
@@ -97,24 +94,5 @@ it.each<[target: string, headers: object, calls: readonly [path: string, outcome
       calls.flatMap(([path, outcome]) => [`begin ${path}`, `end ${path} ${outcome}`]).toSorted(),
     );
     expect(records).toMatchObject([{ status, trace }]);
-  },
-);
-
-it.each([
-  [undefined, 'http'],
-  ['https://pets.example', 'https'],
-  ['http://pets.example', 'http'],
-])(
-  'telemetry receives the route, the address and, with publicUrl: %s, the scheme %s',
-  async (publicUrl, scheme) => {
-    const { get, requests } = await start(publicUrl);
-    await get('/v1/pets/7');
-    await get('/trpc/list');
-    await get('/nowhere');
-    expect(requests).toMatchObject([
-      { protocol: 'rest', route: '/v1/pets/{id}', scheme, clientAddress: '192.0.2.1' },
-      { protocol: 'trpc', route: '/trpc/{path}', scheme, clientAddress: '192.0.2.1' },
-      { protocol: 'other', route: undefined, scheme, clientAddress: '192.0.2.1' },
-    ]);
   },
 );

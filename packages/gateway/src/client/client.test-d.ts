@@ -21,7 +21,7 @@ const url = 'http://localhost/trpc';
 test('safeRetryLink is accepted as a link, and the client keeps the types of the router', () => {
   const client = createTRPCClient<AppRouter>({
     links: [
-      safeRetryLink({ idempotent: ['add', 'toys.throw'], attempts: 2 }),
+      safeRetryLink({ keyedMutations: ['add', 'toys.throw'], attempts: 2 }),
       splitLink({
         condition: hasIdempotencyKey,
         true: httpLink({ url, headers: callHeaders }),
@@ -36,10 +36,10 @@ test('safeRetryLink is accepted as a link, and the client keeps the types of the
   expectTypeOf(client.toys.throw.mutate).returns.resolves.toEqualTypeOf<number>();
 });
 
-test('idempotent accepts only the paths of the router’s mutations', () => {
+test('keyedMutations accepts only the paths of the router’s mutations', () => {
   expectTypeOf<MutationPath<AppRouter>>().toEqualTypeOf<'add' | 'toys.throw'>();
   createTRPCClient<AppRouter>({
     // @ts-expect-error the path of a query
-    links: [safeRetryLink({ idempotent: ['list'] }), httpLink({ url })],
+    links: [safeRetryLink({ keyedMutations: ['list'] }), httpLink({ url })],
   });
 });

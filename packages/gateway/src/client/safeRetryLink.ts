@@ -20,7 +20,7 @@ export interface SafeRetryOptions<Router extends AnyTRPCRouter> {
    * repeat. To choose the key yourself, pass `context: { idempotencyKey }` with the call. Other mutations are never
    * retried. Default: none.
    */
-  readonly idempotent?: readonly MutationPath<Router>[];
+  readonly keyedMutations?: readonly MutationPath<Router>[];
   /** Maximum number of requests per call, the first one included. Default: 4. */
   readonly attempts?: number;
   /**
@@ -59,14 +59,14 @@ export function safeRetryLink<Router extends AnyTRPCRouter>(
   options: SafeRetryOptions<Router> = {},
 ): TRPCLink<Router> {
   const { attempts = 4, timeoutMs = 30_000, maxDelayMs = 10_000 } = options;
-  const idempotent: ReadonlySet<string> = new Set(options.idempotent);
+  const keyedMutations: ReadonlySet<string> = new Set(options.keyedMutations);
 
   return () =>
     ({ op, next }) => {
       if (op.type === 'subscription') return next(op);
       const idempotencyKey =
         contextOf(op).idempotencyKey ??
-        (op.type === 'mutation' && idempotent.has(op.path) ? newIdempotencyKey() : undefined);
+        (op.type === 'mutation' && keyedMutations.has(op.path) ? newIdempotencyKey() : undefined);
 
       return observable((observer) => {
         const retriedCall: RetriedCall = { deadline: performance.now() + timeoutMs, isKeySent: false };

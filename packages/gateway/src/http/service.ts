@@ -41,18 +41,18 @@ export interface HttpRejection {
  */
 export type RejectHttp = (request: HttpRequest, rejection: HttpRejection) => HttpResponse;
 
-/** Default of `maxBodyBytes`. */
+/** Default of `maxBodySize`. */
 export const defaultBodyBytes = 1_048_576;
 
-/** Default of `maxMessageBytes`. */
+/** Default of `maxMessageSize`. */
 export const defaultMessageBytes = 65_536;
 
 /** A service that an adapter can serve: a `Gateway`, or your own implementation. */
 export interface Service {
   readonly handle: Handle;
   /**
-   * Whether the service handles a path, given as received. An adapter that is mounted in another server passes other
-   * paths on to that server. Default: all paths.
+   * Whether the service handles a path, which is passed as received. An adapter that is mounted in another server passes
+   * other paths on to that server. Default: all paths.
    */
   readonly serves?: (path: string) => boolean;
   /**
@@ -69,9 +69,9 @@ export interface Service {
   /**
    * Maximum size in bytes of a body that is read into memory, regardless of the limit of its reader. Default: 1048576.
    */
-  readonly maxBodyBytes?: number;
-  /** Maximum size in bytes of a body that is read in chunks. Default: `maxBodyBytes`. */
-  readonly maxStreamBytes?: number;
+  readonly maxBodySize?: number;
+  /** Maximum size in bytes of a body that is read in chunks. Default: `maxBodySize`. */
+  readonly maxStreamSize?: number;
   /** Maximum size of a WebSocket message, in bytes. Default: 65536. */
-  readonly maxMessageBytes?: number;
+  readonly maxMessageSize?: number;
 }

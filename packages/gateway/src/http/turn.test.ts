@@ -89,18 +89,6 @@ describe('Turn', () => {
     expect(spendAll(turns, 10)).toBeLessThanOrEqual(3);
   });
 
-  it('the clock is read once for every 4 light requests, and for each other one', async () => {
-    const { turn, readClock } = createTurn();
-    for (let count = 0; count < 4; count += 1) turn.spend();
-    readClock.mockClear();
-    for (let count = 0; count < 56; count += 1) turn.spend(true);
-    expect(readClock.mock.calls.length).toBeLessThanOrEqual(14);
-    await nextTurn();
-    readClock.mockClear();
-    for (let count = 0; count < 56; count += 1) turn.spend();
-    expect(readClock.mock.calls.length).toBeGreaterThanOrEqual(56);
-  });
-
   it('later runs tasks in order, in slices that fit into a turn', async () => {
     const { turn, clock } = createTurn();
     const run: number[] = [];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { oas31 } from 'zod-openapi';
-import { GatewayError } from '../http/gatewayError.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
 import { details, mapSchemas, type Details, type Schema } from '../operations/schema.ts';
 
 /** A schema in the document. */
@@ -8,7 +8,7 @@ export type SchemaObject = oas31.SchemaObject;
 
 const prefix = '#/components/schemas/';
 
-/** Writes schemas for the document. Those with a name, and recursive ones, are references to `components.schemas`. */
+/** Writes schemas for the document. Schemas with a name, and recursive ones, are references to `components.schemas`. */
 export class Components {
   readonly schemas: Record<string, SchemaObject> = {};
   /** The procedure whose schemas are written. */

@@ -5,8 +5,8 @@ import { operationDescription } from '../operations/deprecation.ts';
 import type { Operation } from '../operations/operation.ts';
 import { documentPath } from '../operations/pathTemplate.ts';
 import { idsIn, readZod } from '../operations/readSchema.ts';
-import { GatewayError } from '../http/gatewayError.ts';
-import { requireSync } from '../http/hooks.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
+import type { MaybePromise } from '../http/maybePromise.ts';
 import { Components } from './components.ts';
 import { documentedRequest } from './documentedRequest.ts';
 import {
@@ -23,6 +23,8 @@ export type OpenApiDocument = Readonly<Record<string, unknown>>;
 
 /** Options of the OpenAPI document. */
 export interface DocumentOptions {
+  /** The path at which the document is served. Default: `/openapi.json`. */
+  readonly path?: `/${string}`;
   readonly title: string;
   readonly version: string;
   readonly description?: string;
@@ -36,9 +38,25 @@ export interface DocumentOptions {
   /** The tags that group operations, with descriptions. */
   readonly tags?: readonly { readonly name: string; readonly description?: string }[];
   /**
-   * Modifies the complete document. The returned object is served. It runs once, when the document is created.
+   * Returns the `operationId` of a procedure whose metadata has none, for generated clients. It must be unique. Default:
+   * the procedure's path, such as `books.add`.
+   * @example
+   * operationId: (path) => path.replaceAll('.', '-')
    */
-  readonly transform?: (document: oas31.OpenAPIObject) => oas31.OpenAPIObject;
+  readonly operationId?: (path: string) => string;
+  /**
+   * Documents how clients authenticate to a router that checks credentials in its own middlewares, by names of Security
+   * Scheme Objects (OpenAPI 3.1 §4.8.27): in `components`, and as `security`, 401 and 403 of each operation without
+   * `protect: false`. It checks nothing, and with the option `authentication` it is not read. Default: none.
+   * @example
+   * securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } }
+   */
+  readonly securitySchemes?: Readonly<Record<string, oas31.SecuritySchemeObject>>;
+  /**
+   * Modifies the complete document, or replaces it. The returned object is served. It runs once, when the document is
+   * first requested, and may be asynchronous.
+   */
+  readonly transform?: (document: oas31.OpenAPIObject) => MaybePromise<oas31.OpenAPIObject>;
 }
 
 export interface CreateDocumentOptions extends DocumentedService {
@@ -50,21 +68,31 @@ export interface CreateDocumentOptions extends DocumentedService {
 
 type PathItems = Record<string, Record<string, object>>;
 
-/**
- * Returns functions that create the OpenAPI document of a router once, on first use, and the response at its path, and
- * that check the ids of its schemas at start.
- */
-export function lazyDocument(options: CreateDocumentOptions) {
-  let created: OpenApiDocument | undefined;
+/** The OpenAPI document of a router, which is created once, on first use. */
+export interface LazyDocument {
+  /** @throws {GatewayError} if two different schemas have one id (`.meta({ id })`) */
+  checkIds(): void;
+  value(): Promise<OpenApiDocument>;
+  /** Returns the response at the path of the document. */
+  response(): Promise<HttpResponse>;
+}
+
+export function lazyDocument(options: CreateDocumentOptions): LazyDocument {
+  let created: Promise<OpenApiDocument> | undefined;
   let json: string | undefined;
-  const create = () => (created ??= createDocument(options));
+  const create = () =>
+    (created ??= createDocument(options).catch((error: unknown) => {
+      // The next request tries again.
+      created = undefined;
+      throw error;
+    }));
   return {
     checkIds: () => checkIds(options),
-    value: async () => create(),
-    response: async (): Promise<HttpResponse> => ({
+    value: create,
+    response: async () => ({
       status: 200,
       headers: [['content-type', 'application/json']],
-      body: (json ??= JSON.stringify(create())),
+      body: (json ??= JSON.stringify(await create())),
     }),
   };
 }
@@ -98,7 +126,7 @@ function checkIds(service: CreateDocumentOptions): void {
  * Creates the OpenAPI document from the served operations, so that the document and the responses cannot differ.
  * @throws {GatewayError} if two different schemas have one id, or `document.transform` returns `undefined`
  */
-function createDocument(service: CreateDocumentOptions): OpenApiDocument {
+async function createDocument(service: CreateDocumentOptions): Promise<OpenApiDocument> {
   const { operations, schemes } = service;
   const securitySchemes =
     schemes.length === 0
@@ -136,10 +164,7 @@ function createDocument(service: CreateDocumentOptions): OpenApiDocument {
     // An explicit empty list states that no authentication is required.
     security: securitySchemes === undefined ? [] : undefined,
   });
-  const document: unknown = requireSync(
-    transform(JSON.parse(json) as oas31.OpenAPIObject),
-    'document.transform',
-  );
+  const document: unknown = await transform(JSON.parse(json) as oas31.OpenAPIObject);
   if (document === undefined)
     throw new GatewayError('document.transform returned undefined. Return the document.');
   return document as OpenApiDocument;
@@ -186,9 +211,8 @@ const methodKey = ({ rest: { method } }: Operation, isLatest: boolean): string =
 
 function describeOperation(operation: Operation, { schemes, securitySchemes }: DocumentedService): object {
   const { operationId, procedure, rest } = operation;
-  const { deprecated } = rest;
+  const { deprecation, deprecated = deprecation !== undefined } = rest;
   const { summary, tags } = procedure.meta?.openapi ? rest : { ...namesOf(procedure.path), ...rest };
-  const sunset = typeof deprecated === 'object' ? deprecated.sunset : undefined;
   const scopes = procedure.scopes ?? [];
   const names =
     schemes.length === 0
@@ -200,7 +224,7 @@ function describeOperation(operation: Operation, { schemes, securitySchemes }: D
     description: operationDescription(rest),
     tags,
     deprecated: deprecated ? true : undefined,
-    'x-sunset': sunset?.toISOString().slice(0, 10),
+    'x-sunset': deprecation?.sunset?.toISOString().slice(0, 10),
     security:
       names.length === 0 ? undefined : procedure.isPublic ? [] : names.map((name) => ({ [name]: scopes })),
   };

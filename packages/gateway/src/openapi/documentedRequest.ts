@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { oas31 } from 'zod-openapi';
+import type { oas31, oas32 } from 'zod-openapi';
 import { idempotencyKeyPattern } from '../calls/idempotencyKey.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { OperationBody } from '../operations/operationBody.ts';
@@ -22,7 +22,8 @@ import { bytesContent } from './documentedResponses.ts';
 interface DocumentedParameter {
   readonly in: string;
   readonly name: string;
-  readonly schema: SchemaObject;
+  /** The schema of `param` in the metadata of a schema may be a boolean. */
+  readonly schema: NonNullable<oas32.ParameterObject['schema']>;
   readonly required: boolean | undefined;
   readonly description: string | undefined;
 }
@@ -65,7 +66,10 @@ function documentedParameter(
         : undefined;
   return {
     ...described,
-    schema: described.required ? { ...least, ...described.schema } : described.schema,
+    schema:
+      described.required && typeof described.schema === 'object'
+        ? { ...least, ...described.schema }
+        : described.schema,
     // OpenAPI 3.1 defines deepObject for the scalar properties of one object (§4.8.12.4).
     ...(style === 'tree' && { style: 'deepObject', explode: true }),
     description: [described.description, note].filter((text) => text !== undefined).join(' ') || undefined,
@@ -79,8 +83,7 @@ function schemaParameter(
   components: Components,
 ): DocumentedParameter {
   const parser = parserOf(schema);
-  const { id: _id, ...more }: Partial<DocumentedParameter> & { readonly id?: unknown } =
-    (parser && z.globalRegistry.get(parser)?.['param']) ?? {};
+  const { id: _id, ...more } = (parser && z.globalRegistry.get(parser)?.['param']) ?? {};
   return {
     in: where,
     name,
@@ -104,12 +107,12 @@ function requestHeaders(
   const header = (name: string, schema: Schema) => schemaParameter('header', name, schema, components);
   const described = rest.requestHeaders && propertiesOf(readZod(rest.requestHeaders, 'input'))?.shape;
   const headers = [...Object.entries(described ?? {}).map(([name, schema]) => header(name, schema)), ...own];
-  if (rest.idempotencyKey || procedure.idempotent) {
-    const description = procedure.idempotent
+  if (procedure.idempotencyKey) {
+    const description = procedure.isReplayed
       ? 'Retries with the same key return the response of the first request (IETF httpapi draft -07).'
       : 'Retries with the same key have no further effect (IETF httpapi draft -07).';
     const key = { description, type: 'string', pattern: idempotencyKeyPattern.source };
-    headers.push(header('Idempotency-Key', procedure.idempotent === 'required' ? key : optionalOf(key)));
+    headers.push(header('Idempotency-Key', procedure.idempotencyKey === 'required' ? key : optionalOf(key)));
   }
   if (output.kind === 'events' && input.query.has('lastEventId')) {
     const description = 'The id of the last event received. The stream continues after it.';

@@ -5,7 +5,6 @@ import { isFormType } from '../auth/crossSite.ts';
 import { safeMethods } from '../auth/origins.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import type { Deprecation } from '../procedures/meta.ts';
-import { isZod } from '../procedures/standardSchema.ts';
 import type { ErrorFormat } from '../operations/errorFormat.ts';
 import type { Operation } from '../operations/operation.ts';
 import { statusHasBody, type OperationOutput } from '../operations/operationOutput.ts';
@@ -98,9 +97,7 @@ export function errorResponses(
 
 function successHeaders(operation: Operation, service: DocumentedService): Headers {
   const { computedHeaders, output, procedure, rest } = operation;
-  const described = isZod(rest.responseHeaders)
-    ? Object.entries(rest.responseHeaders.shape)
-    : computedHeaders;
+  const described = [...Object.entries(rest.responseHeaders?.shape ?? {}), ...computedHeaders];
   const headers: Headers = {
     ...requestIdHeader,
     Vary: output.kind === 'media' ? header('`Accept` chooses the media type.', true) : undefined,
@@ -110,7 +107,7 @@ function successHeaders(operation: Operation, service: DocumentedService): Heade
     ...(operation.successHeaders.some(([name]) => name === 'accept-query') && {
       'Accept-Query': header('The media types that QUERY accepts at this path (RFC 10008).'),
     }),
-    ...((rest.idempotencyKey || procedure.idempotent) && {
+    ...(procedure.idempotencyKey && {
       'Idempotent-Replayed': header(
         '`true` if this request was already executed with the same Idempotency-Key.',
       ),
@@ -155,7 +152,7 @@ function errorDescriptions(
   { isRateLimited, limits, limitsAttempts, schemes, securitySchemes }: DocumentedService,
 ): Readonly<Record<number, string | undefined>> {
   const { body, headers, path, query } = input;
-  const { deadlineMs, idempotent, isPublic, rateLimitCost, scopes } = procedure;
+  const { callTimeoutMs, idempotencyKey, isPublic, isReplayed, rateLimitCost, scopes } = procedure;
   const hasCredential = schemes.length > 0 && !isPublic;
   // In a middleware, by schemes that the gateway only documents.
   const isCheckedByRouter = schemes.length === 0 && securitySchemes !== undefined && !isPublic;
@@ -171,8 +168,8 @@ function errorDescriptions(
   const when = (condition: unknown, description: string) => (condition ? description : undefined);
   return {
     400: when(
-      hasInput || idempotent,
-      `The ${idempotent ? 'input or the Idempotency-Key' : 'input'} is not valid; the message names each invalid field.`,
+      hasInput || isReplayed,
+      `The ${isReplayed ? 'input or the Idempotency-Key' : 'input'} is not valid; the message names each invalid field.`,
     ),
     401: when(hasCredential || isCheckedByRouter, 'The credential is missing or not valid.'),
     403: sentences(
@@ -187,12 +184,12 @@ function errorDescriptions(
     406:
       output.kind === 'media' ? `Accept allows none of ${[...output.types.keys()].join(', ')}.` : undefined,
     409: when(
-      idempotent,
+      isReplayed,
       'The first request with this Idempotency-Key is still running, or its response cannot be replayed.',
     ),
     413: when(body, 'The body is too large.'),
     415: when(body, `The Content-Type of the body is not ${body?.contentTypes.join(' or ')}.`),
-    422: when(rest.idempotencyKey || idempotent, 'The Idempotency-Key was used with another input.'),
+    422: when(idempotencyKey, 'The Idempotency-Key was used with another input.'),
     429: sentences(
       when(isRateLimited && rateLimitCost > 0, 'The rate limit was exceeded.'),
       when(isRateLimited && rateLimitCost > 1, `A call counts as ${rateLimitCost}.`),
@@ -201,8 +198,8 @@ function errorDescriptions(
     500: 'An unexpected error occurred.',
     503: when(limits.maxInFlight !== Infinity, 'The service is at its limit of concurrent calls.'),
     504: when(
-      (deadlineMs ?? limits.callTimeoutMs) !== Infinity,
-      `The call timed out${deadlineMs === undefined ? '' : ` after ${deadlineMs} ms`}. Whether it had an effect is unknown.`,
+      (callTimeoutMs ?? limits.callTimeoutMs) !== Infinity,
+      `The call timed out${callTimeoutMs === undefined ? '' : ` after ${callTimeoutMs} ms`}. Whether it had an effect is unknown.`,
     ),
     ...(Array.isArray(listed)
       ? Object.fromEntries(listed.map((status) => [status, statusText(status)]))
@@ -256,9 +253,8 @@ function challengeHeader(
 }
 
 /** Returns the headers of 2xx and 404 for deprecation, and for the next page of a list. */
-function deprecationHeaders({ rest: { deprecated } }: Operation, isList: boolean): Headers {
-  const { since, sunset, successor, documentation }: Partial<Deprecation> =
-    typeof deprecated === 'object' ? deprecated : {};
+function deprecationHeaders({ rest }: Operation, isList: boolean): Headers {
+  const { since, sunset, successor, documentation }: Partial<Deprecation> = rest.deprecation ?? {};
   const links = sentences(
     isList ? '`rel="next"`: the next page, if there is one (RFC 8288).' : undefined,
     successor && '`rel="successor-version"`: the replacement of this operation (RFC 5829).',

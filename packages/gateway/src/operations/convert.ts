@@ -1,5 +1,5 @@
 import { regexes } from 'zod/v4/core';
-import { reject } from '../http/gatewayError.ts';
+import { reject } from '../checks/gatewayError.ts';
 import {
   binaryKind,
   innermost,

@@ -1,24 +1,19 @@
 import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createGateway } from '../gateway.ts';
 import type { GatewayOptions } from '../options.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
+import { testGateway } from '../testing/testGateway.ts';
 
 // Operations whose method and path are not in the metadata.
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const served = t.procedure.meta({ openapi: true });
 
 type Options = Partial<GatewayOptions<AnyTRPCRouter, unknown>>;
 
 async function gatewayOf(router: AnyTRPCRouter, options: Options = {}) {
-  const gateway = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Books', version: '1.0.0' },
-    ...options,
-  });
+  const gateway = await testGateway(router, { ...options });
   return {
     /** Sends an input as the query of a GET or as the JSON body of a POST. */
     send: async (method: 'GET' | 'POST', target: string, body?: unknown) => {
@@ -65,11 +60,6 @@ describe('the option openapi', () => {
     expect(await send('GET', '/v1/books/ticks')).toMatchObject([404, {}]);
   });
 
-  it('without it, only procedures with metadata are served', async () => {
-    const { operations } = await gatewayOf(books);
-    expect(await operations()).toEqual(['PUT /books']);
-  });
-
   it('a function selects procedures by path, type and metadata, and may return their metadata', async () => {
     const { operations } = await gatewayOf(books, {
       openapi: ({ path, type }) => (path === 'ping' ? { path: '/alive' } : type === 'mutation'),
@@ -104,25 +94,6 @@ describe('the option openapi', () => {
     ],
   ])('%s that are the same are rejected', async (_what, router, sentence) => {
     await expect(gatewayOf(router, { openapi: true })).rejects.toThrow(sentence);
-  });
-
-  it('a default path has a segment for each router', async () => {
-    const names = t.router({ first: t.procedure.query(() => 1) });
-    const { send, operations } = await gatewayOf(
-      t.router({ books: t.router({ authors: t.router({ names }) }) }),
-      {
-        openapi: true,
-      },
-    );
-    expect(await operations()).toEqual(['GET /books/authors/names/first']);
-    expect(await send('GET', '/v1/books/authors/names/first')).toEqual([200, 1]);
-  });
-
-  it('a default path may begin with the base path', async () => {
-    const { send } = await gatewayOf(t.router({ v1: t.router({ ping: t.procedure.query(() => 1) }) }), {
-      openapi: true,
-    });
-    expect(await send('GET', '/v1/v1/ping')).toEqual([200, 1]);
   });
 });
 
@@ -183,17 +154,5 @@ describe('metadata without a method or a path', () => {
     );
     const { operations } = await gatewayOf(t.router({ ticks: ticks({ event: z.number() }) }));
     expect(await operations()).toEqual(['GET /ticks']);
-  });
-
-  it('a procedure whose input no request can carry is rejected with the reason of POST', async () => {
-    const router = t.router({ a: served.input(z.object({ n: z.map(z.string(), z.int()) })).query(() => 1) });
-    await expect(gatewayOf(router)).rejects.toThrow(
-      'Procedure "a" cannot be served over REST: in its body, "n" is a map, which JSON does not support; use an object or an array.',
-    );
-  });
-
-  it('a procedure whose path is no template is rejected', async () => {
-    const router = t.router({ '{a}{b}': served.query(() => 1) });
-    await expect(gatewayOf(router)).rejects.toThrow('its path is /{a}{b}; write it as /name/{parameter}');
   });
 });

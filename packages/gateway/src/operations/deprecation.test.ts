@@ -11,12 +11,12 @@ describe('operationDescription', () => {
     ['is undefined without a description in the metadata', {}, undefined],
     [
       'ends with the dates of the deprecation',
-      { description: 'Gets it.', deprecated: { since, sunset } },
+      { description: 'Gets it.', deprecation: { since, sunset } },
       'Gets it. Deprecated since 20 November 2026, removed on 5 December 2030.',
     ],
     [
       'is only the date of the deprecation without description and sunset',
-      { deprecated: { since } },
+      { deprecation: { since } },
       'Deprecated since 20 November 2026.',
     ],
   ] as const)('the description of an operation %s', ([, metadata, description]) => {
@@ -31,7 +31,7 @@ describe('operationDescription', () => {
       // Make sure that the time zone is in effect.
       expect(since.getTimezoneOffset()).not.toBe(0);
       const end = new Date('2030-12-05T23:30:00Z');
-      expect(operationDescription({ ...meta, deprecated: { since, sunset: end } })).toBe(
+      expect(operationDescription({ ...meta, deprecation: { since, sunset: end } })).toBe(
         'Deprecated since 20 November 2026, removed on 5 December 2030.',
       );
     },

@@ -1,5 +1,5 @@
 import type { Header } from '../http/response.ts';
-import type { RestMeta } from '../procedures/meta.ts';
+import type { Deprecation, RestMeta } from '../procedures/meta.ts';
 
 /** The prefixes of URLs in `Link` headers. */
 export interface LinkBase {
@@ -10,9 +10,9 @@ export interface LinkBase {
 }
 
 /** Returns the headers of a deprecated operation (RFC 9745, RFC 8594, RFC 5829). */
-export function deprecationHeaders(deprecated: RestMeta['deprecated'], base: LinkBase): readonly Header[] {
-  if (typeof deprecated !== 'object') return [];
-  const { since, sunset, successor, documentation } = deprecated;
+export function deprecationHeaders(deprecation: Deprecation | undefined, base: LinkBase): readonly Header[] {
+  if (deprecation === undefined) return [];
+  const { since, sunset, successor, documentation } = deprecation;
   const headers: Header[] = [['deprecation', `@${Math.floor(since.getTime() / 1000)}`]];
   if (sunset !== undefined) headers.push(['sunset', sunset.toUTCString()]);
   if (successor !== undefined) headers.push(['link', `<${base.rest}${successor}>; rel="successor-version"`]);
@@ -24,9 +24,9 @@ export function deprecationHeaders(deprecated: RestMeta['deprecated'], base: Lin
 }
 
 /** Returns the description of an operation. The dates of a deprecation are added at its end. */
-export function operationDescription({ description, deprecated }: RestMeta): string | undefined {
-  if (typeof deprecated !== 'object') return description;
-  const { since, sunset } = deprecated;
+export function operationDescription({ description, deprecation }: RestMeta): string | undefined {
+  if (deprecation === undefined) return description;
+  const { since, sunset } = deprecation;
   const notice = `Deprecated since ${longDate(since)}${sunset ? `, removed on ${longDate(sunset)}` : ''}.`;
   return description === undefined ? notice : `${description} ${notice}`;
 }

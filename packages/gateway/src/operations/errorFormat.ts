@@ -26,7 +26,8 @@ export interface RestError {
   readonly error: TRPCError;
   /**
    * The error as tRPC clients receive it, from the router's `errorFormatter` or a formatter of `.errors()`, which runs
-   * when the property is read. It has the message of an unexpected error unless `maskUnexpectedErrors` is set.
+   * when the property is read. It has the message of an unexpected error only with `maskUnexpectedErrors: false`, and
+   * never the stack that tRPC adds with `isDev`.
    */
   readonly shape: TRPCErrorShape;
 }
@@ -58,19 +59,19 @@ export interface DescribedErrors {
 }
 
 /** The default body of REST errors. */
-export const ApiError = z
+export const apiErrorSchema = z
   .object({
     code: z.string().meta({ description: 'Machine-readable error code.', examples: ['NOT_FOUND'] }),
     message: z.string().meta({ description: 'Human-readable description.' }),
     status: z.int().min(400).max(599).meta({ description: 'The HTTP status code.' }),
   })
   .meta({ id: 'Error', description: 'What went wrong.' });
-export type ApiError = z.output<typeof ApiError>;
+export type ApiError = z.output<typeof apiErrorSchema>;
 
 /** The default format: `{ code, message, status }`. A declared error also has its `data`. */
 export const apiErrors: ErrorFormat = {
   contentType: 'application/json',
-  schema: ApiError,
+  schema: apiErrorSchema,
   body: ({ code, message, status, data }) => ({ code, message, status, data }),
   schemaOf: ({ codes, status, data }) =>
     z.object({

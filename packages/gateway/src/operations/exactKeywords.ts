@@ -70,7 +70,7 @@ const checkKeywords = [
   'multipleOf',
 ];
 
-/** What zod writes as `format` for checks that are not formats. */
+/** Values of `format` that zod writes for checks that are not formats. */
 const notFormats = new Set(['ends_with', 'includes', 'lowercase', 'regex', 'starts_with', 'uppercase']);
 
 /** Removes the keywords of checks that see another value than the one that is sent, and patterns with another meaning. */
@@ -321,12 +321,12 @@ const timePattern =
 
 const dayMs = 86_400_000;
 
-/** Whether a value may be made from the current time: any ISO date or time, and other forms within a day of now. */
+/** Whether a value may derive from the current time: any ISO date or time, and other forms within a day of now. */
 function looksLikeTime(value: unknown): boolean {
   if (typeof value !== 'number' && typeof value !== 'string') return false;
   if (typeof value === 'string' && timePattern.test(value)) return true;
   const now = Date.now();
-  // Such as `Date()` and `toUTCString()`. A number may be in milliseconds or seconds.
+  // Forms such as those of `Date()` and `toUTCString()`. A number may be in milliseconds or seconds.
   const times = [
     Number(value),
     Number(value) * 1000,

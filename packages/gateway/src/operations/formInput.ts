@@ -44,12 +44,12 @@ function readsForm(preprocess: z.core.$ZodType): boolean {
   let isRead = false;
   const form = new Proxy(new FormData(), {
     get(_form, name) {
-      // Any object may be asked for these.
+      // Code may read these of any object.
       if (name === 'constructor' || name === Symbol.toStringTag) return;
       isRead ||= Object.hasOwn(FormData.prototype, name);
     },
   });
-  // It throws for a member that is missing.
+  // Validation throws where it uses a member that the form does not have.
   (async () => preprocess['~standard'].validate(form))().catch(() => {});
   return isRead;
 }

@@ -1,4 +1,4 @@
-import { reject } from '../http/gatewayError.ts';
+import { reject } from '../checks/gatewayError.ts';
 import { binaryKind, details, schemasIn, type Schema } from './schema.ts';
 
 /**

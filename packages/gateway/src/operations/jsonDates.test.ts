@@ -1,25 +1,23 @@
 import { initTRPC } from '@trpc/server';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createGateway } from '../gateway.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
+import { testGateway } from '../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 
 /** Posts `{ node }` to a procedure with this schema, and returns the status and the parsed node. */
 async function post(schema: z.ZodType, node: unknown) {
   const run = vi.fn<(node: unknown) => void>();
-  const gateway = await createGateway({
-    router: t.router({
+  const gateway = await testGateway(
+    t.router({
       save: t.procedure
         .meta({ openapi: { method: 'POST', path: '/nodes' } })
         .input(z.object({ node: schema }))
         .output(z.void())
         .mutation(({ input }) => run(input.node)),
     }),
-    createContext: () => ({}),
-    document: { title: 'Dates', version: '0.0.0' },
-  });
+  );
   const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify({ node });
   const { status } = await gateway.fetch('http://localhost/v1/nodes', { method: 'POST', headers, body });

@@ -3,11 +3,9 @@ import { ignoreRejection } from '../http/hooks.ts';
 import { isThenable } from '../http/maybePromise.ts';
 import { tokenPattern, type Header } from '../http/response.ts';
 import { formatValue } from '../http/formatValue.ts';
-import { collect, GatewayError, reject, type Problem } from '../http/gatewayError.ts';
+import { collect, GatewayError, reject, type Problem } from '../checks/gatewayError.ts';
 import type { ResponseHeader, RestMeta, Strictness } from '../procedures/meta.ts';
-import { boundedSchema } from '../procedures/parseFunction.ts';
-import type { Procedure } from '../procedures/procedures.ts';
-import { isZod } from '../procedures/standardSchema.ts';
+import type { Procedure } from '../procedures/procedure.ts';
 import { deprecationHeaders, type LinkBase } from './deprecation.ts';
 import { formSchema } from './formInput.ts';
 import { hasDate, requireJson } from './inspectJson.ts';
@@ -45,8 +43,6 @@ export interface Operation {
   readonly operationId: string;
   readonly template: PathTemplate;
   readonly input: OperationInput;
-  /** With the input as strict conversion reads it, if requests report its issues. */
-  readonly strict: Pick<Operation, 'input' | 'output'> | undefined;
   readonly output: OperationOutput;
   /** The errors that the procedure declares, by status. */
   readonly errors: ReadonlyMap<number, readonly DeclaredResponse[]>;
@@ -58,10 +54,7 @@ export interface Operation {
   readonly successHeaders: readonly Header[];
   /** The headers of 2xx with a JSON body. It is always the same array, so that adapters can cache its encoded form. */
   readonly jsonHeaders: readonly Header[];
-  /**
-   * Headers that are computed from an output. If `responseHeaders` is a zod object, as in trpc-to-openapi, it only
-   * documents headers, and the procedure sets them.
-   */
+  /** Headers that are computed from an output. */
   readonly computedHeaders: readonly (readonly [name: string, header: ResponseHeader])[];
 }
 
@@ -100,12 +93,11 @@ export function readOperations(procedures: readonly Procedure[], options: Operat
   for (const procedure of procedures) {
     const { path: name, rest } = procedure;
     if (rest === undefined) continue;
-    const warn = (sentence: string) => {
+    const read = createReadSchema((sentence) => {
       warnings.push({ procedure: name, line: `procedure "${name}": ${sentence}` });
-    };
-    const read = createReadSchema(warn);
+    });
     try {
-      const operation = createOperation(procedure, rest, { ...options, read, warn });
+      const operation = createOperation(procedure, rest, { ...options, read });
       checkSchemas(operation);
       collect([
         () => checkUpload(operation, options),
@@ -132,9 +124,9 @@ function checkUpload({ input, procedure }: Operation, { canSpool }: OperationsOp
       'its upload.spool requires the option spool of createGateway, such as temporaryFiles() of trpc-gateway/node',
     );
   }
-  if (upload && procedure.idempotent) {
+  if (upload && procedure.isReplayed) {
     reject(
-      'it is idempotent, but its body is a stream, which cannot be compared with the body of a retry; remove one of them',
+      `its idempotencyKey is '${procedure.idempotencyKey}', but its body is a stream, which cannot be compared with the body of a retry; remove one of them`,
     );
   }
 }
@@ -194,10 +186,11 @@ function checkSchemas({ inputs, output, rest }: Operation): void {
     );
   }
   for (const [field, headers] of Object.entries({
-    requestHeaders: rest.requestHeaders,
-    responseHeaders: rest.responseHeaders,
+    requestHeaders: rest.requestHeaders?.shape,
+    responseHeaders: rest.responseHeaders?.shape,
+    headers: rest.headers,
   })) {
-    for (const name of Object.keys((isZod(headers) ? headers.shape : headers) ?? {})) {
+    for (const name of Object.keys(headers ?? {})) {
       if (tokenPattern.test(name)) continue;
       reject(`its ${field} has "${name}", which is not a valid name of a header (RFC 9110 §5.1); rename it`);
     }
@@ -223,7 +216,6 @@ const sharedHeaders = (headers: readonly Header[]): Pick<Operation, 'successHead
 
 interface ReadOptions extends OperationsOptions {
   readonly read: ReadSchema;
-  readonly warn: (sentence: string) => void;
 }
 
 /** Reads the schemas of the inputs, and the path and the method by which they are sent. @throws {GatewayError} */
@@ -260,7 +252,7 @@ function readInputs(
 
 /** @throws {GatewayError} if the metadata or the schemas cannot be served; the message has the reason and the fix */
 function createOperation(procedure: Procedure, written: RestMeta, options: ReadOptions): Operation {
-  const { links, read, voidStatus, warn } = options;
+  const { links, read, voidStatus } = options;
   const { path = `/${procedure.path.replaceAll('.', '/')}` } = written;
   const [{ inputs, inputOf, method, template }, output] = collect([
     () => readInputs(procedure, written, path, options),
@@ -283,10 +275,6 @@ function createOperation(procedure: Procedure, written: RestMeta, options: ReadO
       }
     },
   ]);
-  const strict =
-    strictness === 'report' && input.isLenient
-      ? strictInput(() => inputOf(method, 'strict'), warn)
-      : undefined;
   const cursor = rest.pagination?.cursor;
   collect([
     () => {
@@ -306,7 +294,7 @@ function createOperation(procedure: Procedure, written: RestMeta, options: ReadO
       );
     },
   ]);
-  const deprecation = deprecationHeaders(rest.deprecated, links);
+  const deprecation = deprecationHeaders(rest.deprecation, links);
   return {
     procedure,
     inputs,
@@ -314,13 +302,12 @@ function createOperation(procedure: Procedure, written: RestMeta, options: ReadO
     operationId: rest.operationId ?? defaultId(procedure.path, options.operationId),
     template,
     input,
-    strict: strict && { input: strict, output },
     output,
     errors: operationErrors(procedure),
     statuses: successStatuses(rest, output, voidStatus),
     deprecation,
     ...sharedHeaders(deprecation),
-    computedHeaders: isZod(rest.responseHeaders) ? [] : Object.entries(rest.responseHeaders ?? {}),
+    computedHeaders: Object.entries(rest.headers ?? {}),
   };
 }
 
@@ -339,31 +326,12 @@ function defaultMethod({ type }: Procedure, fitsUrl: () => unknown): 'GET' | 'PO
   return 'GET';
 }
 
-/** @throws {GatewayError} if the option `operationId` returns no string */
+/** @throws {GatewayError} if `document.operationId` returns no string */
 function defaultId(path: string, operationId: (path: string) => unknown): string {
   const id = operationId(path);
   if (typeof id === 'string' && id !== '') return id;
   if (isThenable(id)) ignoreRejection(id);
-  return reject(
-    `operationId of createGateway returned ${formatValue(id)} for it; return a string, such as its path`,
-  );
-}
-
-/** Returns the strict input of a lenient operation; `undefined`, with a warning, if there is none. */
-function strictInput(
-  read: () => OperationInput,
-  warn: (sentence: string) => void,
-): OperationInput | undefined {
-  try {
-    const input = read();
-    // An input that is valid for the lenient operation may have any number of issues here.
-    const parsers = input.parsers.filter(isZod).map((parser) => boundedSchema(parser, () => false));
-    return { ...input, parsers };
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    warn(`with strictness: 'strict' it cannot be served over REST: ${error.message}.`);
-    return undefined;
-  }
+  return reject(`document.operationId returned ${formatValue(id)} for it; return a string, such as its path`);
 }
 
 /** @throws {GatewayError} for data that JSON cannot represent unchanged */

@@ -1,6 +1,6 @@
 import type { Header } from '../http/response.ts';
 import { isFileStream } from '../procedures/fileStream.ts';
-import { collect, reject } from '../http/gatewayError.ts';
+import { collect, reject } from '../checks/gatewayError.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { requireJson } from './inspectJson.ts';
 import { textParameter, withOthers, type ParameterMap, type TextParameter } from './parameter.ts';
@@ -20,7 +20,7 @@ export interface OperationBody {
   readonly contentTypes: readonly string[];
   /** Whether the body is required: at least one of its properties is. */
   readonly required: boolean;
-  /** Its properties. */
+  /** The properties of the body. */
   readonly shape: Shape;
   /** The schema of properties that the input does not name, if it is loose; `undefined` if they are ignored. */
   readonly others: Schema | undefined;
@@ -47,9 +47,9 @@ export interface OperationUpload {
   readonly kind: UploadKind;
   /** The property of the input; `undefined` if the upload is the whole input, or a form with spooled files. */
   readonly field: string | undefined;
-  /** The largest body, in bytes; `undefined`: the gateway's `maxBodyBytes`. */
-  readonly maxBytes: number | undefined;
-  readonly maxFileBytes: number;
+  /** The largest body, in bytes; `undefined`: the gateway's `maxBodySize`. */
+  readonly maxSize: number | undefined;
+  readonly maxFileSize: number;
   readonly maxFiles: number;
 }
 
@@ -125,10 +125,10 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
       .filter(({ field }) => isForm && field !== files?.field)
       .map((each) => () => textParameter(each, { canBeFile, isLenient })),
   );
-  const { maxBytes, maxFileBytes = Infinity, maxFiles = 100, spool } = rest.upload ?? {};
+  const { maxSize, maxFileSize = Infinity, maxFiles = 100, spool } = rest.upload ?? {};
   const isSpooled = spool && fields.some(({ converter }) => converter.isFile);
   const kind = bytes ? bytesKind(bytes.schema) : files ? 'files' : isSpooled ? 'spool' : undefined;
-  // Of a union, only the schema knows whether all properties may be absent.
+  // Whether all properties of a union may be absent, only its schema knows.
   const isRequired =
     !isOptional &&
     ((isUnion && !bytes && parts.length > 0) || !parts.every(({ schema }) => acceptsUndefined(schema)));
@@ -144,7 +144,7 @@ export function operationBody(input: BodyInput, rest: RestMeta): OperationBody |
     isRead: (name) =>
       Object.hasOwn(shape, name) || (loose !== undefined && !Object.hasOwn(loose.shape, name)),
     isWhole: whole !== undefined,
-    upload: kind && { kind, field: (bytes ?? files)?.field, maxBytes, maxFileBytes, maxFiles },
+    upload: kind && { kind, field: (bytes ?? files)?.field, maxSize, maxFileSize, maxFiles },
     otherFields,
     fields: loose && isForm ? withOthers(named, loose, 'body', { canBeFile, isLenient }) : named,
     accepts: acceptHeaders(rest.method, contentTypes),

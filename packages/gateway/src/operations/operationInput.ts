@@ -1,4 +1,4 @@
-import { collect, reject } from '../http/gatewayError.ts';
+import { collect, reject } from '../checks/gatewayError.ts';
 import { boundTexts } from '../procedures/boundTexts.ts';
 import type { RestMeta } from '../procedures/meta.ts';
 import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';

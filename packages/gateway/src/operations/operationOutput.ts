@@ -1,7 +1,7 @@
 import { hasNoBody } from '../http/response.ts';
-import { reject } from '../http/gatewayError.ts';
+import { reject } from '../checks/gatewayError.ts';
 import type { MediaWriter, RestMeta } from '../procedures/meta.ts';
-import type { Procedure } from '../procedures/procedures.ts';
+import type { Procedure } from '../procedures/procedure.ts';
 import { parseFunction, type Parser } from '../procedures/parseFunction.ts';
 import { requireJson } from './inspectJson.ts';
 import type { ReadSchema } from './readSchema.ts';

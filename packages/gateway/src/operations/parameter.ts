@@ -1,4 +1,4 @@
-import { collect, reject, withSubject } from '../http/gatewayError.ts';
+import { collect, reject, withSubject } from '../checks/gatewayError.ts';
 import {
   parameterConverter,
   textConverter,

@@ -1,5 +1,5 @@
 import { tokenPattern } from '../http/response.ts';
-import { collect, reject } from '../http/gatewayError.ts';
+import { collect, reject } from '../checks/gatewayError.ts';
 import type { InputPlace, RestMeta } from '../procedures/meta.ts';
 import type { PathTemplate } from './pathTemplate.ts';
 import type { Schema, Shape } from './schema.ts';

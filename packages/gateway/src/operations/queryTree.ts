@@ -1,4 +1,4 @@
-import { reject, withSubject } from '../http/gatewayError.ts';
+import { reject, withSubject } from '../checks/gatewayError.ts';
 import { itemsOf, scalarConverter, type Converter } from './convert.ts';
 import { innermost, isObjectSchema, propertiesOf, type Schema } from './schema.ts';
 

@@ -29,24 +29,6 @@ const read = (schema: unknown, side: 'input' | 'output' = 'input') => {
   return { result, warnings };
 };
 
-it('readSchema returns no schema for a parser function', () => {
-  for (const parser of [() => 1, undefined]) expect(read(parser).result).toBeUndefined();
-});
-
-it('readSchema reads the Standard JSON Schema of a schema, for input or output, in the draft of OpenAPI 3.1', () => {
-  const conversions: unknown[] = [];
-  const schema = schemaOf((side, options) => {
-    conversions.push([side, options]);
-    return { type: side === 'input' ? 'string' : 'number' };
-  });
-  expect(read(schema).result).toMatchObject({ type: 'string' });
-  expect(read(schema, 'output').result).toMatchObject({ type: 'number' });
-  expect(conversions).toEqual([
-    ['input', { target: 'draft-2020-12' }],
-    ['output', { target: 'draft-2020-12' }],
-  ]);
-});
-
 it.each([
   ['has no Standard JSON Schema', undefined, 'it has no ~standard.jsonSchema'],
   [
@@ -65,14 +47,6 @@ it.each([
     `its ${side} is a schema of other without a JSON Schema (${reason}); use types that JSON Schema can express, and for Valibot toStandardJsonSchema(schema) of @valibot/to-json-schema`;
   expect(warnings).toEqual([`${sentence('output')}.`]);
   expect(() => read(schema, 'input')).toThrow(sentence('input'));
-});
-
-it('readSchema leaves out an output of zod 3 with a warning that names zod 4', () => {
-  const { result, warnings } = read({ _def: { typeName: 'ZodObject' } }, 'output');
-  expect([result, warnings]).toEqual([
-    undefined,
-    [expect.stringMatching(/^its output is a schema of zod 3, which has no JSON Schema; use zod 4: .*\.$/)],
-  ]);
 });
 
 it.each([
@@ -147,15 +121,6 @@ describe('a schema in the document', () => {
     expect(documented(readJson({ ...json })).schema).toEqual(expected);
   });
 
-  it('a recursive schema of a library is a reference to itself', () => {
-    const node = { type: 'object', properties: { next: { $ref: '#/$defs/node' } } };
-    const $ref = '#/components/schemas/__schema0';
-    expect(documented(readJson({ $ref: '#/$defs/node' }, { node }))).toEqual({
-      schema: { $ref },
-      schemas: { __schema0: { type: 'object', properties: { next: { $ref } } } },
-    });
-  });
-
   it('a named schema that input and output share is written once; where they differ, the output has its own name', () => {
     const Same = z.looseObject({ a: z.string() }).meta({ id: 'Same' });
     const Pet = z
@@ -186,18 +151,6 @@ describe('a schema in the document', () => {
       },
       Keeper: { properties: { pets: { items: { $ref: '#/components/schemas/PetOutput' } } } },
     });
-  });
-
-  it('two different schemas with one id are rejected', () => {
-    const components = new Components();
-    const write = (schema: z.ZodType) =>
-      components.write(readZod(schema.meta({ id: 'A' }), 'input'), 'input');
-    components.owner = 'pets.find';
-    write(z.string());
-    components.owner = 'pets.list';
-    expect(() => write(z.number())).toThrow(
-      'Two different schemas in the procedures "pets.find" and "pets.list" have the id "A". Give one of them another id',
-    );
   });
 });
 

@@ -2,7 +2,7 @@ import { octetInputParser } from '@trpc/server/http';
 import { z } from 'zod';
 import { isObject } from '../http/isObject.ts';
 import { formatValue } from '../http/formatValue.ts';
-import { reject } from '../http/gatewayError.ts';
+import { reject } from '../checks/gatewayError.ts';
 import { isStandardSchema, isZod, type StandardSchema } from '../procedures/standardSchema.ts';
 import {
   canBeUndefined,
@@ -74,7 +74,7 @@ interface Part {
   readonly schema: unknown;
   /** The properties that lead to it. */
   readonly path: readonly string[];
-  /** What it is of the value at the path, such as `a member of the union `. Empty for the value itself. */
+  /** The part of the value at the path that the schema describes, such as `a member of the union `. Empty for all of it. */
   readonly role: string;
 }
 
@@ -205,7 +205,7 @@ function zodDetails(schema: z.core.$ZodTypes, json: Json, side: 'input' | 'outpu
   return {
     ...inherited,
     ...(def.type === 'file' && { type: 'file' }),
-    // Of a preprocessed value only the result is described.
+    // The schema describes only the result of a preprocessed value.
     ...(side === 'input' && isPreprocessed(def) && { type: 'pipe' }),
     ...(def.type === 'literal' && { values: def.values }),
     ...(def.type === 'union' && { discriminator: discriminatorOf(def) }),

@@ -274,6 +274,6 @@ function anyOf(all: readonly Schema[], isPartial: boolean): Schema {
   const values = schemas.map(valuesOf);
   const isConstant = values.every((each) => each !== undefined);
   const schema = others.length === 0 ? only : isConstant ? { enum: values.flat() } : { anyOf: schemas };
-  // Of all: one that is left out as equal may be optional, since a member of a nested union lacks it.
+  // All schemas count: one that is left out as equal may be optional, since a member of a nested union lacks it.
   return isPartial || all.some(acceptsUndefined) ? optionalOf(schema) : schema;
 }

@@ -6,16 +6,19 @@ import { originalOf } from '../procedures/clientError.ts';
 import { outputErrorMessage } from '../procedures/compile.ts';
 import { Failure, readableCause } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
-import type { Procedure } from '../procedures/procedures.ts';
-import type { Calls } from '../calls/calls.ts';
+import type { Procedure } from '../procedures/procedure.ts';
+import type { CallRunner } from '../calls/callRunner.ts';
 import { IdempotencyState, type ReservedKey } from './idempotencyState.ts';
 import type { Limits } from '../calls/limits.ts';
 import { memoryState } from '../state/memoryState.ts';
 import { callerKey, type Caller } from './caller.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
-import type { State } from '../state/state.ts';
+import type { State } from '../state/sharedState.ts';
 
-/** Options for storing and replaying the responses of procedures with `idempotent` in their metadata. */
+/**
+ * Options for storing and replaying the responses of procedures with `idempotencyKey: 'optional'` or `'required'` in
+ * their metadata.
+ */
 export interface IdempotencyOptions<Identity> {
   /** How long a response is replayed, in milliseconds. Default: 86400000 (one day). */
   readonly ttlMs?: number;
@@ -66,14 +69,24 @@ const leaseMarginMs = 10_000;
 const unstoredStatuses: ReadonlySet<number> = new Set([400, 401, 403, 408, 425, 429, 499]);
 
 /** Stores the first response to an `Idempotency-Key`, and replays it (IETF httpapi-idempotency-key-header-07). */
-export type Idempotency = ReturnType<typeof createIdempotency>;
+export interface Idempotency {
+  /**
+   * Reserves the key of a call. `onReserved` receives a reservation if the call should run, the stored response if it
+   * is a repeat, or a `Failure`. It never throws.
+   */
+  reserve(
+    context: RequestContext,
+    call: KeyedCall,
+    onReserved: (result: IdempotencyReservation | OutgoingResponse | Failure) => void,
+  ): void;
+}
 
 export function createIdempotency<Identity>(
   { ttlMs = 86_400_000, caller }: IdempotencyOptions<Identity>,
   { callTimeoutMs }: Limits,
-  calls: Calls,
+  calls: CallRunner,
   state: State = memoryState(),
-) {
+): Idempotency {
   const idempotencyState = new IdempotencyState(state, ttlMs, callTimeoutMs);
 
   async function reserve(
@@ -83,13 +96,13 @@ export function createIdempotency<Identity>(
     const callerName = callerKey(context, caller, 'idempotency.caller') ?? '';
     // Start before the first await: afterwards the buffer of the body may hold the bytes of another request.
     const digests = Promise.all([
-      // Its name may be a credential, which the state need not know.
+      // The name of the caller may be a credential, which the state need not know.
       digestOf(callerName),
       digestOf(JSON.stringify([callerName, procedure.path, key])),
       bodyDigest(body).then((digest) => digestOf(JSON.stringify([context.protocol, head, digest]))),
     ]);
     const [callerDigest, stateKey, fingerprint] = await digests;
-    const ownMs = (procedure.deadlineMs ?? callTimeoutMs) + leaseMarginMs;
+    const ownMs = (procedure.callTimeoutMs ?? callTimeoutMs) + leaseMarginMs;
     const leaseMs = ownMs < Infinity ? ownMs : ttlMs;
     const runsUntil = Date.now() + leaseMs;
     const entry: IdempotencyEntry = { fingerprint, runsUntil, run: crypto.randomUUID() };
@@ -111,15 +124,7 @@ export function createIdempotency<Identity>(
   }
 
   return {
-    /**
-     * Reserves the key of a call. `onReserved` receives a reservation if the call should run, the stored response if it
-     * is a repeat, or a `Failure`. It never throws.
-     */
-    reserve(
-      context: RequestContext<Identity>,
-      call: KeyedCall,
-      onReserved: (result: IdempotencyReservation | OutgoingResponse | Failure) => void,
-    ): void {
+    reserve(context: RequestContext<Identity>, call, onReserved) {
       const reserving = reserve(context, call);
       calls.wait(reserving, context, (result) => {
         onReserved(result as IdempotencyReservation | OutgoingResponse | Failure);

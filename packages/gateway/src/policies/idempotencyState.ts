@@ -1,6 +1,6 @@
 import { performance, unref } from '../http/eventLoop.ts';
 import type { MaybePromise } from '../http/maybePromise.ts';
-import type { State } from '../state/state.ts';
+import type { State } from '../state/sharedState.ts';
 import { StateTimeoutError, withinStateTimeout } from '../state/stateTimeout.ts';
 
 /** How long a request waits for the state, in milliseconds, unless `callTimeoutMs` is shorter. */

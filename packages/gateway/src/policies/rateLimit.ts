@@ -6,15 +6,15 @@ import { failureOf } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { RequestPolicy, RequestContext } from '../calls/requestContext.ts';
 import { callerKey, type Caller } from './caller.ts';
-import type { State, TakeResult } from '../state/state.ts';
+import type { State, TakeResult } from '../state/sharedState.ts';
 import { createSharedTokenBuckets } from '../state/tokenBuckets.ts';
 
-/** A token bucket per caller: it allows `calls` calls, and is full again after `windowSeconds` without calls. */
+/** A token bucket per caller: it allows `calls` calls, and is full again after `windowMs` without calls. */
 export interface RateLimitOptions<Identity> {
   /** The size of the bucket, in calls. A positive integer. */
   readonly calls: number;
-  /** How long an empty bucket takes to fill, in seconds. A positive integer. */
-  readonly windowSeconds: number;
+  /** How long an empty bucket takes to fill, in milliseconds. A positive integer. */
+  readonly windowMs: number;
   /**
    * Returns the key of the caller's bucket, or `undefined` for the default: the credential, or the client's address
    * (`trustProxy`) without one. A key never equals a default one. It must be synchronous: a promise is a 500.
@@ -38,13 +38,13 @@ export interface RateLimit<Identity> extends RequestPolicy<Identity> {
  * draft-ietf-httpapi-ratelimit-headers-11: `t` is the time until one more call is left.
  */
 export function createRateLimit<Identity>(
-  { calls, windowSeconds, key }: RateLimitOptions<Identity>,
+  { calls, windowMs, key }: RateLimitOptions<Identity>,
   clientAddress: ClientAddress,
   state?: State,
 ): RateLimit<Identity> {
-  const take = createSharedTokenBuckets('rateLimit', state, { size: calls, windowMs: windowSeconds * 1000 });
-  const msPerCall = (windowSeconds * 1000) / calls;
-  const policyHeader: Header = ['ratelimit-policy', `"default";q=${calls};w=${windowSeconds}`];
+  const take = createSharedTokenBuckets('rateLimit', state, { size: calls, windowMs });
+  const msPerCall = windowMs / calls;
+  const policyHeader: Header = ['ratelimit-policy', `"default";q=${calls};w=${Math.ceil(windowMs / 1000)}`];
 
   function count(context: RequestContext<Identity>, cost: number): MaybePromise<TRPCError | undefined> {
     let caller: string;
@@ -71,8 +71,8 @@ export function createRateLimit<Identity>(
       code: 'TOO_MANY_REQUESTS',
       message:
         cost > calls
-          ? `The request counts as ${cost} calls, but the rate limit is ${calls} calls in ${windowSeconds} s. Send fewer calls in a batch.`
-          : `The rate limit of ${calls} calls in ${windowSeconds} s is exceeded. Try again later.`,
+          ? `The request counts as ${cost} calls, but the rate limit is ${calls} calls in ${windowMs / 1000} s. Send fewer calls in a batch.`
+          : `The rate limit of ${calls} calls in ${windowMs / 1000} s is exceeded. Try again later.`,
       retryAfterSeconds,
     });
   }

@@ -20,24 +20,7 @@ const draftOf = (own: readonly Header[] = [], shared: readonly Header[] = []) =>
   new OutgoingResponse(200, [...own], '', shared);
 const nosniff: Header = ['x-content-type-options', 'nosniff'];
 const noStore: Header = ['cache-control', 'no-store'];
-const anonymous = { isAnonymous: true };
 const credential = { credential: 'a' };
-
-it.each<[isProtected: boolean, protocol: ProtocolName, context: object, expected: readonly Header[]]>([
-  [true, 'rest', credential, [nosniff, noStore]],
-  [true, 'rest', {}, [nosniff, noStore]],
-  [true, 'rest', anonymous, [nosniff]],
-  [true, 'trpc', credential, [nosniff, noStore]],
-  [true, 'trpc', {}, [nosniff, noStore]],
-  [true, 'trpc', anonymous, [nosniff]],
-  [true, 'other', {}, [nosniff]],
-  [false, 'rest', {}, [nosniff]],
-  [false, 'trpc', {}, []],
-  [false, 'other', {}, [nosniff]],
-])('with authentication: %s, a response of %s to a request with %j has the headers %j', (...row) => {
-  const [isProtected, protocol, context, expected] = row;
-  expect(complete(isProtected, protocol, context, draftOf())).toEqual(expected);
-});
 
 it.each<[own: readonly Header[], shared: readonly Header[], expected: readonly Header[]]>([
   [[['Cache-Control', 'max-age=1']], [], [nosniff, ['Cache-Control', 'max-age=1']]],

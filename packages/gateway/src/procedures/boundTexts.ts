@@ -50,7 +50,7 @@ type Occurrence = keyof typeof boundedSchemas;
  * A schema without such a format is returned as it is.
  */
 export const boundTexts = <Root extends Schema>(root: Root): Root =>
-  // It has the same input and output.
+  // The bounded schema has the same input and output.
   withBounds(root, 'single') as Root;
 
 function withBounds(root: Schema, occurrence: Occurrence): Schema {

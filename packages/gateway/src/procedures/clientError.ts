@@ -6,7 +6,7 @@ import { DeclaredError, type ErrorDefinitions } from './declareErrors.ts';
 import { codeMessage, isErrorStatus, isReservedCode, trpcCodeOf } from './errorCodes.ts';
 import { issuesOf } from './inputError.ts';
 
-/** The errors of the application, by what `mapError` has made of them for clients. */
+/** The errors that the application threw, by the error to which `mapError` has mapped each. */
 const originals = new WeakMap<TRPCError, TRPCError>();
 
 /**

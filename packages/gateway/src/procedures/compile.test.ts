@@ -1,10 +1,8 @@
 import { initTRPC, TRPCError, type AnyTRPCProcedure } from '@trpc/server';
-import { createInputMiddleware } from '@trpc/server/unstable-core-do-not-import';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { compile } from './compile.ts';
 import { execute, Failure, type Executable } from './execute.ts';
-import { readProcedures } from './procedures.ts';
+import { readProcedures } from './procedure.ts';
 import { createSample } from './selfTest.ts';
 
 const t = initTRPC.context<object>().create({ isDev: false });
@@ -18,56 +16,7 @@ function executable(procedure: unknown): Executable {
 }
 
 const { signal } = new AbortController();
-const call = (procedure: Executable) => execute(procedure, {}, { read: () => undefined }, 0, { signal });
-
-describe('compile', () => {
-  const pass = t.middleware(({ next }) => next());
-  test.each<[description: string, stages: number, procedure: unknown]>([
-    ['without input', 1, t.procedure.query(() => 1)],
-    [
-      'with inputs and an output',
-      1,
-      t.procedure
-        .input(z.object({}))
-        .input(z.object({}))
-        .output(z.number())
-        .query(() => 1),
-    ],
-    [
-      'with two middlewares',
-      3,
-      t.procedure
-        .use(pass)
-        .input(z.object({}))
-        .use(pass)
-        .mutation(() => 1),
-    ],
-    [
-      'with an input middleware of another library',
-      2,
-      t.procedure.use(createInputMiddleware(Number) as never).query(() => 1),
-    ],
-    [
-      'with an input middleware of another library and an input',
-      3,
-      t.procedure
-        .use(createInputMiddleware(Number) as never)
-        .input(z.number())
-        .query(() => 1),
-    ],
-    ['that is a subscription', 1, t.procedure.subscription(async function* () {})],
-    [
-      'with an output before a middleware',
-      3,
-      t.procedure
-        .output(z.number())
-        .use(pass)
-        .query(() => 1),
-    ],
-  ])('compile splits a procedure %s into %i stages', (_description, stages, procedure) => {
-    expect(stagesOf(procedure)).toHaveLength(stages);
-  });
-});
+const call = (procedure: Executable) => execute(procedure, { ctx: {}, read: () => undefined }, 0, { signal });
 
 /** Wrappers that look like the wrapped procedure, and call `note` when they are called. */
 const wrappers: Readonly<Record<string, (wrapped: AnyTRPCProcedure, note: () => void) => unknown>> = {
@@ -76,28 +25,6 @@ const wrappers: Readonly<Record<string, (wrapped: AnyTRPCProcedure, note: () => 
       note();
       return wrapped(options) as unknown;
     }, wrapped),
-  'an async function of the same name': (wrapped, note) => {
-    async function procedure(options: never): Promise<unknown> {
-      note();
-      return wrapped(options) as unknown;
-    }
-    return Object.assign(procedure, wrapped);
-  },
-  'a function that calls it later': (wrapped, note) => {
-    async function procedure(options: never): Promise<unknown> {
-      await Promise.resolve();
-      note();
-      return wrapped(options) as unknown;
-    }
-    return Object.assign(procedure, wrapped);
-  },
-  'a bound function': (wrapped, note) => {
-    const procedure = (options: never): unknown => {
-      note();
-      return wrapped(options) as unknown;
-    };
-    return Object.assign(procedure.bind(undefined), wrapped);
-  },
   'a Proxy': (wrapped, note) =>
     new Proxy(wrapped, {
       apply(target, self, options) {
@@ -143,24 +70,6 @@ describe('execution through tRPC', () => {
     procedure._def.middlewares[0] = async () => ({ ok: true, data: 2 });
     expect(stagesOf(procedure)).toBeUndefined();
   });
-});
-
-test('compile runs no step of a procedure', () => {
-  const steps: string[] = [];
-  const step = (name: string) => (value: unknown) => {
-    steps.push(name);
-    return value;
-  };
-  const procedure = t.procedure
-    .use(({ next }) => {
-      step('middleware')(1);
-      return next();
-    })
-    .input(step('input'))
-    .output(step('output'))
-    .query(step('resolver'));
-  expect(stagesOf(procedure)).toHaveLength(2);
-  expect(steps).toEqual([]);
 });
 
 test('readProcedures reports compiled or trpc as the execution of each procedure', async () => {

@@ -44,7 +44,7 @@ export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): 
     if (parser && middleware._type === 'input') before.push(...inputSteps(parser));
     else if (parser && at > lastOwn) after = [outputStep(parser)];
     else {
-      // One of the router's own, or tRPC's for an output that is parsed before one of these.
+      // A middleware of the router, or tRPC's own for an output that is parsed before one of these.
       stages.push([...before, { kind: 'call', call: middleware }]);
       before = [];
     }
@@ -127,7 +127,7 @@ function isTrpcProcedure(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure):
   );
 }
 
-/** Whether two functions have the same source text. That of a `Proxy` and of a bound function is `[native code]`. */
+/** Whether two functions have the same source text. A `Proxy` and a bound function have `[native code]`. */
 const hasSameSource = (one: unknown, other: unknown): boolean =>
   typeof one === 'function' &&
   typeof other === 'function' &&

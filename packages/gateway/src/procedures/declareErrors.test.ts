@@ -1,14 +1,17 @@
-import { TRPCError } from '@trpc/server';
-import { expect, it } from 'vitest';
+import { TRPCError, initTRPC, type AnyTRPCProcedure } from '@trpc/server';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { declareErrors, type ErrorDefinitions } from './declareErrors.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
+import { readErrors } from './readErrors.ts';
+import { readDefinition } from './compile.ts';
 
 const errors = declareErrors({
   OUT_OF_STOCK: { status: 409, message: 'Too few are left.', data: z.object({ left: z.int() }) },
   SHOP_CLOSED: { status: 423 },
   DISK_FULL: { status: 507 },
 });
-const shape = {
+const defaultShape = {
   message: '',
   code: -32_603,
   data: { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 },
@@ -37,13 +40,13 @@ it('a declared error throws a TypeError that names it for data that does not mat
 it('the formatter of declareErrors shapes the errors of its own definitions, and returns undefined for others', () => {
   const { data: _, ...others } = errors.SHOP_CLOSED();
   const same = declareErrors({ SHOP_CLOSED: { status: 423 } });
-  expect(errors({ error: errors.SHOP_CLOSED(), shape })).toEqual({
-    ...shape,
+  expect(errors({ error: errors.SHOP_CLOSED(), shape: defaultShape })).toEqual({
+    ...defaultShape,
     data: { code: 'SHOP_CLOSED', httpStatus: 423 },
   });
-  expect(errors({ error: same.SHOP_CLOSED(), shape })).toBeUndefined();
+  expect(errors({ error: same.SHOP_CLOSED(), shape: defaultShape })).toBeUndefined();
   expect(
-    errors({ error: Object.assign(new TRPCError({ code: 'CONFLICT' }), others), shape }),
+    errors({ error: Object.assign(new TRPCError({ code: 'CONFLICT' }), others), shape: defaultShape }),
   ).toBeUndefined();
 });
 
@@ -63,10 +66,44 @@ it.each<[definitions: ErrorDefinitions, message: string]>([
   expect(() => declareErrors(definitions as never)).toThrow(new TypeError(message));
 });
 
-it.each<ErrorDefinitions>([
-  { GONE: { status: 400 } },
-  { GONE: { status: 599 } },
-  { E2_BIG: { status: 410 } },
-])('declareErrors accepts %j', (definitions) => {
-  expect(() => declareErrors(definitions as never)).not.toThrow();
+const t = initTRPC.context<{ user: { name: string } }>().create();
+const read = (procedure: AnyTRPCProcedure) => readErrors('a', readDefinition(procedure));
+
+const GONE = { status: 410 } as const;
+const CLOSED = { status: 423 } as const;
+
+it('readErrors merges the errors of all .errors() of a procedure, before and after inputs and middlewares', async () => {
+  const procedure = t.procedure
+    .errors(declareErrors({ GONE }))
+    .input((value: unknown) => value)
+    .use(({ next }) => next())
+    .errors(declareErrors({ CLOSED }))
+    .query(() => 1);
+  expect(await read(procedure)).toEqual({ GONE, CLOSED });
+});
+
+it('readErrors calls a custom formatter once, with an INTERNAL_SERVER_ERROR, and ignores what it throws', async () => {
+  const formatter = vi.fn<() => undefined>(() => undefined);
+  const procedure = t.procedure
+    .errors(declareErrors({ GONE }))
+    .errors(formatter)
+    .errors(({ ctx, shape }) => ({ ...shape, data: { name: ctx.user.name } }))
+    .query(() => 1);
+  expect(await read(procedure)).toEqual({ GONE });
+  expect(formatter).toHaveBeenCalledTimes(1);
+  expect(formatter).toHaveBeenCalledWith(
+    expect.objectContaining({ error: expect.objectContaining({ code: 'INTERNAL_SERVER_ERROR' }), path: 'a' }),
+  );
+});
+
+it('readErrors rejects two definitions of one code with a GatewayError that names the procedure', async () => {
+  const procedure = t.procedure
+    .errors(declareErrors({ GONE }))
+    .errors(declareErrors({ GONE: { status: 404 } }))
+    .query(() => 1);
+  await expect(read(procedure)).rejects.toThrow(
+    new GatewayError(
+      'Procedure "a" declares the error GONE twice, with different definitions. Rename one of them.',
+    ),
+  );
 });

@@ -83,7 +83,7 @@ test(`${runs} random procedures have the same results and steps as in tRPC`, asy
         stages,
       };
       const gatewayCall: Call = (read, signal) => {
-        const outcome = execute(procedure, ctx, { read }, batchIndex, { signal });
+        const outcome = execute(procedure, { ctx, read }, batchIndex, { signal });
         if (outcome instanceof Promise) counts.waiting += 0.5;
         return outcome;
       };
@@ -120,7 +120,7 @@ function run(procedure: unknown, input: unknown = {}, callContext: typeof contex
     meta: { is: 'meta' },
     procedure: procedure as AnyTRPCProcedure,
   };
-  return execute({ ...own, type: 'query', stages }, { user: 'ann' }, { read }, 3, callContext);
+  return execute({ ...own, type: 'query', stages }, { ctx: { user: 'ann' }, read }, 3, callContext);
 }
 
 const context = { signal: new AbortController().signal };
@@ -183,20 +183,6 @@ describe('execute', () => {
       return { ...options }.signal;
     };
     expect(run(t.procedure.query((options) => replace(options as never)))).toBe('mine');
-  });
-
-  test('execute returns from next() before the input is parsed, as in tRPC', async () => {
-    const steps: string[] = [];
-    const procedure = t.procedure
-      .use(({ next }) => {
-        const pending = next();
-        steps.push('behind next()');
-        return pending;
-      })
-      .input((value: unknown) => steps.push('input') && value)
-      .query(() => steps.push('resolver'));
-    expect(await run(procedure)).toBe(3);
-    expect(steps).toEqual(['behind next()', 'input', 'resolver']);
   });
 
   test('execute returns a promise from next() even if all steps are synchronous, and accepts a synchronous result', async () => {

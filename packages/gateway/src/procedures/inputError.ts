@@ -93,7 +93,7 @@ const sizeMessage = /^Too (?:big|small): expected (\w+) to (?:be|have) ([<>]=?|e
 const literalMessage = /^Invalid input: expected (.+)$/;
 const optionMessage = /^Invalid option: expected one of /;
 
-/** What a client has to send, and has sent, for the types of JSON. */
+/** The words of messages for the types of JSON, as a client has to send them and has sent them. */
 const expectedTypes: Readonly<Record<string, string>> = {
   // A client cannot send a Date.
   date: 'a date-time (RFC 3339), such as 2026-01-31T12:00:00Z',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { jsonError, depthError } from './jsonLimits.ts';
+import { jsonError } from './jsonLimits.ts';
 
 const nested = (depth: number): unknown =>
   JSON.parse(`${'{"a":['.repeat(depth / 2)}${']}'.repeat(depth / 2)}`);
@@ -51,13 +51,5 @@ describe('jsonError', () => {
       ownKeys: () => expect.fail('its keys were enumerated'),
     });
     expect(limitOf(bytes, 1)).toBeUndefined();
-  });
-});
-
-it('depthError creates a BAD_REQUEST error that names the limit', () => {
-  expect(depthError(7)).toMatchObject({
-    code: 'BAD_REQUEST',
-    limit: 'json-depth',
-    message: 'The input is nested deeper than 7 levels.',
   });
 });

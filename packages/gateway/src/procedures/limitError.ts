@@ -63,7 +63,7 @@ const defaultRetryAfterSeconds = 1;
  * Returns the value of `Retry-After`, in seconds. Every 429 and 503 has one, on all protocols, as has every error of
  * the gateway with `retryAfterSeconds`. A procedure sets it by a number `retryAfterSeconds` on the cause of a 429 or
  * 503 error, rounded up to whole seconds.
- * @param status the status of the response, if it differs from that of the error's code
+ * @param status the status of the response, if it differs from the status of the error's code
  * @returns `undefined` if the response has no `Retry-After`
  */
 export function retryAfterSecondsOf(

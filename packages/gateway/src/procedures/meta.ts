@@ -1,9 +1,7 @@
 import type { z } from 'zod/v4';
 import type { StandardSchema } from './standardSchema.ts';
 
-/**
- * Deprecates an operation: sets the headers below on its responses and marks it as deprecated in the OpenAPI document.
- */
+/** The deprecation of an operation: sets the headers below on its responses, and adds its dates to the document. */
 export interface Deprecation {
   /** The date of the deprecation: the `Deprecation` header (RFC 9745). */
   readonly since: Date;
@@ -29,13 +27,13 @@ export type InputPlace = 'path' | 'query' | 'header' | 'cookie' | 'body';
 
 /** Limits of an upload, and where its files are kept. `Infinity` removes a limit. */
 export interface UploadLimits {
-  /** Maximum size of the body, in bytes. A larger one is rejected with 413. Default: the gateway's `maxBodyBytes`. */
-  readonly maxBytes?: number;
+  /** Maximum size of the body, in bytes. A larger one is rejected with 413. Default: the gateway's `maxBodySize`. */
+  readonly maxSize?: number;
   /**
    * Maximum size of each file of a form, in bytes. A larger one is rejected with 413. Default: Infinity, so only
-   * `maxBytes` applies.
+   * `maxSize` applies.
    */
-  readonly maxFileBytes?: number;
+  readonly maxFileSize?: number;
   /** Maximum number of files in a form. More are rejected with 413. Default: 100. */
   readonly maxFiles?: number;
   /**
@@ -64,7 +62,7 @@ export type MediaWriter = (
 ) => string | Uint8Array | Blob | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
 /** How inputs over REST are converted to the types of their schemas. */
-export type Strictness = 'strict' | 'lenient' | 'report';
+export type Strictness = 'strict' | 'lenient';
 
 /**
  * REST metadata of a procedure: the fields of trpc-to-openapi and further ones. They determine both the responses and
@@ -115,8 +113,10 @@ export interface RestMeta {
   readonly tags?: readonly string[];
   /** The same as `protect` beside `openapi`, as in trpc-to-openapi. */
   readonly protect?: boolean;
-  /** Deprecates the operation: `true` marks it in the document, an object also sets response headers. */
-  readonly deprecated?: boolean | Deprecation;
+  /** Marks the operation as deprecated in the document. Default: whether `deprecation` is set. */
+  readonly deprecated?: boolean;
+  /** The dates and the replacement of a deprecated operation, for the document and its responses. Implies `deprecated`. */
+  readonly deprecation?: Deprecation;
   /**
    * The media types that the request body may have. Default: `application/json`, or `application/octet-stream` for an
    * input of bytes.
@@ -130,8 +130,8 @@ export interface RestMeta {
    */
   readonly contentTypes?: readonly string[];
   /**
-   * Limits of a request body that is streamed; the gateway's own limits apply to bodies in memory. Raise `deadlineMs`
-   * too if a slow client needs longer than `callTimeoutMs` to send a large body.
+   * Limits of a request body that is streamed; the gateway's own limits apply to bodies in memory. Raise the procedure's
+   * `callTimeoutMs` too if a slow client needs longer to send a large body.
    */
   readonly upload?: UploadLimits;
   /** Request headers, for the document only. They are not part of the input: read them in `createContext`. */
@@ -166,20 +166,15 @@ export interface RestMeta {
    */
   readonly event?: z.ZodType | StandardSchema;
   /**
-   * Headers of a successful response that are computed from the output, by name. Or, as in trpc-to-openapi, a zod object
-   * that describes the headers that the procedure sets with `response.header`.
+   * Headers of a successful response that are computed from the output, by name.
    * @example
-   * responseHeaders: {
+   * headers: {
    *   Location: { description: 'The new book.', value: (book, { basePath }) => `${basePath}/books/${book.id}` },
    * }
    */
-  readonly responseHeaders?: Readonly<Record<string, ResponseHeader>> | z.ZodObject;
-  /**
-   * Accepts an `Idempotency-Key` (IETF httpapi draft -07) that the procedure itself handles: `createContext` receives
-   * it, and the procedure stores it in the same transaction as its data. To let the gateway store and replay responses
-   * instead, set `idempotent` next to `openapi`. Default: false.
-   */
-  readonly idempotencyKey?: boolean;
+  readonly headers?: Readonly<Record<string, ResponseHeader>>;
+  /** Response headers that the procedure sets with `response.header`, for the document only. */
+  readonly responseHeaders?: z.ZodObject;
   /**
    * Cursor pagination: `response.nextCursor` in the procedure sets a `Link` header to the next page.
    * @example
@@ -216,8 +211,16 @@ export interface McpMeta {
   };
 }
 
-/** The metadata of a router: `initTRPC.meta<GatewayMeta>()`. */
-export interface GatewayMeta {
+/** How a mutation uses the `Idempotency-Key` of its calls. */
+export type IdempotencyKeyUse = 'optional' | 'required' | 'handled';
+
+/**
+ * The metadata of a router: `initTRPC.meta<GatewayMeta>()`. `openapi` and `mcp` describe the procedure for one protocol;
+ * the fields beside them bind its calls over every protocol. A router of it is valid for trpc-to-openapi too.
+ */
+// Not an interface, which does not extend the `Record<string, unknown>` that trpc-to-openapi (3.3) requires.
+// oxlint-disable-next-line typescript/consistent-type-definitions
+export type GatewayMeta = {
   /**
    * The REST operation of the procedure; `true` is one with all defaults, `false` none. Default: the gateway's option
    * `openapi`, without which the procedure is served over tRPC only.
@@ -242,24 +245,26 @@ export interface GatewayMeta {
    */
   readonly scopes?: readonly string[];
   /**
-   * Maximum duration of a call, in milliseconds from its start, over REST, tRPC and WebSockets; overrides
-   * `callTimeoutMs`. After that, the call is answered with 504 and its `signal` aborts; other calls of its batch
-   * continue. `Infinity` means no deadline.
+   * Maximum duration of a call, in milliseconds from its start, over REST, tRPC and WebSockets; overrides the
+   * option `callTimeoutMs` of `createGateway`. After that, the call is answered with 504 and its `signal` aborts; other
+   * calls of its batch continue. `Infinity` means no deadline.
    */
-  readonly deadlineMs?: number;
+  readonly callTimeoutMs?: number;
   /**
-   * Makes a mutation idempotent for calls with an `Idempotency-Key` (IETF httpapi draft -07), over REST or as a single
-   * tRPC call: the gateway stores the first response, and replays it if a client sends the same key again (option
-   * `idempotency`). `'required'` rejects calls without a key with 400. `createContext` receives the key too. Default:
-   * false.
+   * Accepts an `Idempotency-Key` (IETF httpapi draft -07) with calls of a mutation, over REST, MCP or as a single tRPC
+   * call. `createContext` receives the key. Default: the header is ignored.
+   * - `'optional'`: the gateway stores the first response to a key, and replays it if a client sends the same key again
+   *   (option `idempotency`).
+   * - `'required'`: the same, and calls without a key are rejected with 400.
+   * - `'handled'`: the procedure stores the key itself, in the same transaction as its data. The gateway stores nothing.
    */
-  readonly idempotent?: boolean | 'required';
+  readonly idempotencyKey?: IdempotencyKeyUse;
   /**
    * The number of tokens that a call takes from the caller's bucket of `rateLimit`, over REST, tRPC and WebSockets: an
    * integer, 0 or more. 0 exempts the procedure. Default: 1.
    */
   readonly rateLimitCost?: number;
-}
+};
 
 /** A procedure, as policies and the option `openapi` see it. */
 export interface DescribedProcedure<Meta = GatewayMeta> {

@@ -1,7 +1,7 @@
 import { TRPCError } from '@trpc/server';
 import { definitionReader, type ErrorDefinitions } from './declareErrors.ts';
 import { marker } from './execute.ts';
-import { GatewayError } from '../http/gatewayError.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
 import type { ProcedureDefinition } from './compile.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { GatewayError } from '../http/gatewayError.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
 import type { DescribedProcedure, GatewayMeta, RestMeta } from './meta.ts';
 import { readMeta, type RestOption } from './readMeta.ts';
 
@@ -8,9 +8,10 @@ const defaults = {
   rest: undefined,
   isPublic: false,
   scopes: undefined,
-  deadlineMs: undefined,
+  callTimeoutMs: undefined,
   rateLimitCost: 1,
-  idempotent: undefined,
+  idempotencyKey: undefined,
+  isReplayed: false,
 };
 const openapi = { method: 'GET', path: '/a' } as const;
 
@@ -36,33 +37,38 @@ it.each<[meta: unknown, expected: object]>([
   [{ openapi: { ...openapi, protect: false, enabled: false } }, {}],
   [{ protect: false, openapi: { ...openapi, enabled: false } }, { isPublic: true }],
   [
-    { deadlineMs: 0.5, rateLimitCost: 0 },
-    { deadlineMs: 0.5, rateLimitCost: 0 },
+    { callTimeoutMs: 0.5, rateLimitCost: 0 },
+    { callTimeoutMs: 0.5, rateLimitCost: 0 },
   ],
   [
-    { deadlineMs: Infinity, rateLimitCost: 5 },
-    { deadlineMs: Infinity, rateLimitCost: 5 },
+    { callTimeoutMs: Infinity, rateLimitCost: 5 },
+    { callTimeoutMs: Infinity, rateLimitCost: 5 },
   ],
   [{ openapi: true }, { rest: {} }],
   [{ openapi: false }, {}],
   [{ openapi: { path: '/a' } }, { rest: { path: '/a' } }],
   [{ scopes: [] }, {}],
   [{ scopes: ['a', 'b', 'a'] }, { scopes: ['a', 'b'] }],
-  [{ idempotent: false }, {}],
-  [{ idempotent: 'required' }, { idempotent: 'required' }],
+  [{ idempotencyKey: 'handled' }, { idempotencyKey: 'handled' }],
+  [{ idempotencyKey: 'optional' }, { idempotencyKey: 'optional', isReplayed: true }],
+  [{ idempotencyKey: 'required' }, { idempotencyKey: 'required', isReplayed: true }],
 ])('readMeta reads %j as %j, with defaults', (meta, expected) => {
   expect(read('mutation', meta)).toEqual({ ...defaults, ...expected });
 });
 
 it.each<[meta: unknown, problem: string]>([
-  [{ deadlineMs: 0 }, 'deadlineMs is 0; it must be a positive number of milliseconds, or Infinity'],
-  [{ deadlineMs: NaN }, 'deadlineMs is NaN; it must be'],
-  [{ deadlineMs: '5' }, 'deadlineMs is "5"; it must be'],
+  [{ callTimeoutMs: 0 }, 'callTimeoutMs is 0; it must be a positive number of milliseconds, or Infinity'],
+  [{ callTimeoutMs: NaN }, 'callTimeoutMs is NaN; it must be'],
+  [{ callTimeoutMs: '5' }, 'callTimeoutMs is "5"; it must be'],
   [{ rateLimitCost: -1 }, 'rateLimitCost is -1; it must be an integer of 0 or more'],
   [{ rateLimitCost: 1.5 }, 'rateLimitCost is 1.5; it must be'],
   [{ rateLimitCost: Infinity }, 'rateLimitCost is Infinity; it must be'],
   [{ rateLimitCost: '1' }, 'rateLimitCost is "1"; it must be'],
   [{ protect: 'no' }, 'protect is "no"; it must be true or false'],
+  [
+    { openapi: { ...openapi, deprecated: false, deprecation: { since: new Date(0) } } },
+    'openapi.deprecated is false, but openapi.deprecation is set. Remove one of them.',
+  ],
   [
     { protect: true, openapi: { ...openapi, protect: false } },
     'protect is true, but openapi.protect is false. Remove openapi.protect: protect is for every protocol.',
@@ -71,11 +77,17 @@ it.each<[meta: unknown, problem: string]>([
     { protect: false, scopes: ['a'] },
     'scopes are required, but protect: false serves it without a credential. Remove one of them.',
   ],
+  [{ idempotencyKey: true }, "idempotencyKey is true; it must be 'optional', 'required' or 'handled'."],
+  [{ idempotencyKey: 'optional' }, 'idempotencyKey is for mutations, but this is a query'],
+  ...['a b', 'a"b', String.raw`a\b`, 'a\r\nx: y', '', 'é', 1].map((scope): [unknown, string] => [
+    { scopes: [scope] },
+    `scopes is ${JSON.stringify([scope])}; it must be an array of scopes in printable ASCII without spaces`,
+  ]),
   [{ openapi: { method: null } }, 'openapi.method is null; it must be one of GET,'],
   [{ openapi: { path: 1 } }, "openapi.path is 1; it must be a path, such as path: '/pets/{id}'"],
   [{ openapi: 1 }, 'openapi takes an object of options, not 1.'],
   [{ openapi: { rateLimitCost: 1 } }, 'rateLimitCost is in openapi, where it would apply only to REST.'],
-  [{ openapi: { deadlineMs: 1 } }, 'deadlineMs is in openapi, where it would apply only to REST.'],
+  [{ openapi: { callTimeoutMs: 1 } }, 'callTimeoutMs is in openapi, where it would apply only to REST.'],
   [
     { openapi: { scopes: ['a'], enabled: false } },
     'scopes is in openapi, where it would apply only to REST.',
@@ -134,13 +146,13 @@ it('readMeta checks the metadata that the option openapi returns', () => {
 });
 
 it('readMeta lists every problem of a procedure', () => {
-  const meta = { openapi: { method: 'get', path: '/a', tags: 'pets', upload: { maxByte: 1 } } };
+  const meta = { openapi: { method: 'get', path: '/a', tags: 'pets', upload: { maxSiz: 1 } } };
   expect(() => read('query', meta)).toThrow(
     new GatewayError(
       [
         'Procedure "a.b": openapi.method is "get"; it must be one of GET, POST, PUT, PATCH, DELETE, QUERY.',
         `Procedure "a.b": openapi.tags is "pets"; it must be an array of strings, such as tags: ['pets'].`,
-        'Procedure "a.b": "maxByte" is not an option of openapi.upload; did you mean "maxBytes"?',
+        'Procedure "a.b": "maxSiz" is not an option of openapi.upload; did you mean "maxSize"?',
       ].join('\n'),
     ),
   );

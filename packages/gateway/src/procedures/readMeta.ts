@@ -13,18 +13,19 @@ import {
   positiveNumber,
   required,
   text,
-} from '../http/optionRules.ts';
-import { GatewayError } from '../http/gatewayError.ts';
+} from '../checks/optionRules.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
 import type {
   DescribedProcedure,
   Deprecation,
   GatewayMeta,
+  IdempotencyKeyUse,
   McpMeta,
   Pagination,
   RestMeta,
   UploadLimits,
 } from './meta.ts';
-import { isStandardSchema } from './standardSchema.ts';
+import { isStandardSchema, isZod } from './standardSchema.ts';
 import { isErrorStatus, isSuccessStatus } from './errorCodes.ts';
 
 /** The metadata of a procedure, checked and with its defaults. */
@@ -38,11 +39,13 @@ export interface ProcedureMeta {
   /** The scopes that callers need. `undefined` if they need none. */
   readonly scopes: readonly string[] | undefined;
   /** Maximum duration of a call, in milliseconds. `undefined` means the gateway's `callTimeoutMs`. */
-  readonly deadlineMs: number | undefined;
+  readonly callTimeoutMs: number | undefined;
   /** How many calls one call counts as for the rate limit. */
   readonly rateLimitCost: number;
-  /** Whether the gateway replays its responses by `Idempotency-Key`, and whether calls need a key. */
-  readonly idempotent: true | 'required' | undefined;
+  /** How it uses an `Idempotency-Key`. `undefined` means that the header is ignored. */
+  readonly idempotencyKey: IdempotencyKeyUse | undefined;
+  /** Whether the gateway stores and replays its responses by `Idempotency-Key`. */
+  readonly isReplayed: boolean;
 }
 
 const isPlace = (value: unknown): boolean => {
@@ -50,12 +53,13 @@ const isPlace = (value: unknown): boolean => {
   return isText(name) && /^(?:path|query|header|cookie|body)$/.test(String(place));
 };
 const isDate = (value: unknown) => value instanceof Date;
+const isZodObject = (value: unknown): boolean => isZod(value) && value._zod.def.type === 'object';
 const schema = optional(isStandardSchema, 'a schema, such as z.object({ … })');
 
 /** The rule of `strictness`, in metadata and in the options. */
 export const strictness = optional(
-  (value) => isText(value) && /^(?:strict|lenient|report)$/.test(value),
-  "'strict', 'lenient' or 'report'",
+  (value) => value === 'strict' || value === 'lenient',
+  "'strict' or 'lenient'",
 );
 
 export const restRules: OptionRules<RestMeta> = {
@@ -72,7 +76,6 @@ export const restRules: OptionRules<RestMeta> = {
   tags: optional(isTextList, "an array of strings, such as tags: ['pets']"),
   enabled: flag,
   protect: flag,
-  idempotencyKey: flag,
   contentTypes: optional(
     (value) => isTextList(value) && value.length > 0,
     "a list of media types, such as contentTypes: ['application/json']",
@@ -82,22 +85,28 @@ export const restRules: OptionRules<RestMeta> = {
     "an object of places (path, query, header, cookie or body), such as in: { tenant: 'header' }",
   ),
   strictness,
-  upload: optional(isObject, 'an object, such as upload: { maxBytes: 1_000_000 }', {
-    maxBytes: positiveNumber,
-    maxFileBytes: positiveNumber,
+  upload: optional(isObject, 'an object, such as upload: { maxSize: 1_000_000 }', {
+    maxSize: positiveNumber,
+    maxFileSize: positiveNumber,
     maxFiles: positiveNumber,
     spool: flag,
   } satisfies OptionRules<UploadLimits>),
-  requestHeaders: schema,
-  responseHeaders: optional(
+  requestHeaders: optional(
+    isZodObject,
+    "a zod object, such as requestHeaders: z.object({ 'x-tenant': z.string() })",
+  ),
+  headers: optional(
     (value) =>
-      isStandardSchema(value) ||
-      (isObject(value) &&
-        Object.values(value).every(
-          (header) =>
-            isObject(header) && isText(header['description']) && typeof header['value'] === 'function',
-        )),
-    "an object of headers, such as responseHeaders: { Location: { description: 'The pet.', value: (output) => `/v1/pets/${output.id}` } }",
+      isObject(value) &&
+      Object.values(value).every(
+        (header) =>
+          isObject(header) && isText(header['description']) && typeof header['value'] === 'function',
+      ),
+    "an object of headers, such as headers: { Location: { description: 'The pet.', value: (output) => `/v1/pets/${output.id}` } }",
+  ),
+  responseHeaders: optional(
+    isZodObject,
+    "a zod object, such as responseHeaders: z.object({ 'x-total': z.string() }); headers that are computed from the output are in headers",
   ),
   successStatus: optional(
     (value) => [value].flat().length > 0 && [value].flat().every(isSuccessStatus),
@@ -121,15 +130,15 @@ export const restRules: OptionRules<RestMeta> = {
     cursor: required(isText, "the name of a query parameter, such as cursor: 'after'"),
   } satisfies OptionRules<Pagination>),
   deprecated: optional(
-    (value) => typeof value === 'boolean' || isObject(value),
-    "true, or an object such as deprecated: { since: new Date('2026-01-01') }",
-    {
-      since: required(isDate, "a Date, such as new Date('2026-01-01')"),
-      sunset: optional(isDate, "a Date, such as new Date('2027-01-01')"),
-      successor: text,
-      documentation: text,
-    } satisfies OptionRules<Deprecation>,
+    (value) => typeof value === 'boolean',
+    "true or false; dates are in deprecation, such as deprecation: { since: new Date('2026-01-01') }",
   ),
+  deprecation: optional(isObject, "an object, such as deprecation: { since: new Date('2026-01-01') }", {
+    since: required(isDate, "a Date, such as new Date('2026-01-01')"),
+    sunset: optional(isDate, "a Date, such as new Date('2027-01-01')"),
+    successor: text,
+    documentation: text,
+  } satisfies OptionRules<Deprecation>),
 };
 
 /** Matches a scope-token (RFC 6749 §3.3). */
@@ -160,7 +169,7 @@ export const procedureRules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
     (value) => isTextList(value) && value.every((scope) => scopeToken.test(scope)),
     "an array of scopes in printable ASCII without spaces, quotes and backslashes, such as scopes: ['pets:write'] (RFC 6749 §3.3)",
   ),
-  deadlineMs: optional(
+  callTimeoutMs: optional(
     positiveNumber.accepts,
     'a positive number of milliseconds, or Infinity for no deadline',
   ),
@@ -168,7 +177,10 @@ export const procedureRules: OptionRules<Omit<GatewayMeta, 'openapi'>> = {
     (value) => Number.isSafeInteger(value) && Number(value) >= 0,
     'an integer of 0 or more',
   ),
-  idempotent: optional((value) => typeof value === 'boolean' || value === 'required', "true or 'required'"),
+  idempotencyKey: optional(
+    (value) => isText(value) && /^(?:optional|required|handled)$/.test(value),
+    "'optional', 'required' or 'handled'",
+  ),
 };
 
 /** Which procedures without `openapi` in their metadata are served over REST. */
@@ -190,7 +202,7 @@ export function readMeta(procedure: DescribedProcedure, option: RestOption = fal
   if (problems.length > 0) {
     throw new GatewayError(problems.map((problem) => `Procedure "${path}": ${problem}`).join('\n'));
   }
-  const { openapi, scopes = [], deadlineMs, rateLimitCost = 1, idempotent, mcp } = meta;
+  const { openapi, scopes = [], callTimeoutMs, rateLimitCost = 1, idempotencyKey, mcp } = meta;
   const served = openapi?.enabled === false ? undefined : openapi;
   const { protect = served?.protect } = meta;
   return {
@@ -198,9 +210,10 @@ export function readMeta(procedure: DescribedProcedure, option: RestOption = fal
     mcp: mcp === true ? {} : mcp && mcp.enabled !== false ? mcp : undefined,
     isPublic: protect === false,
     scopes: scopes.length === 0 ? undefined : [...new Set(scopes)],
-    deadlineMs,
+    callTimeoutMs,
     rateLimitCost,
-    idempotent: idempotent || undefined,
+    idempotencyKey,
+    isReplayed: idempotencyKey === 'optional' || idempotencyKey === 'required',
   };
 }
 
@@ -235,25 +248,23 @@ function metaProblems(type: string, meta: CompleteMeta): readonly string[] {
   ];
   // The rest compares fields with each other.
   if (problems.length > 0) return problems;
-  const { scopes = [], idempotent, protect = openapi?.protect } = meta;
+  const { scopes = [], idempotencyKey, protect = openapi?.protect } = meta;
   if (openapi?.protect !== undefined && openapi.protect !== protect) {
     problems.push(
       `protect is ${protect}, but openapi.protect is ${openapi.protect}. Remove openapi.protect: protect is for every protocol.`,
     );
+  }
+  if (openapi?.deprecated === false && openapi.deprecation) {
+    problems.push('openapi.deprecated is false, but openapi.deprecation is set. Remove one of them.');
   }
   if (scopes.length > 0 && protect === false) {
     problems.push(
       'scopes are required, but protect: false serves it without a credential. Remove one of them.',
     );
   }
-  if (idempotent && type !== 'mutation') {
+  if (idempotencyKey && type !== 'mutation') {
     problems.push(
-      `idempotent is for mutations, but this is a ${type}, which clients can repeat safely. Remove it.`,
-    );
-  }
-  if (idempotent && openapi?.idempotencyKey) {
-    problems.push(
-      'idempotent and openapi.idempotencyKey are both set. With idempotent, the gateway replays responses; with openapi.idempotencyKey, the procedure handles the key itself. Remove one of them.',
+      `idempotencyKey is for mutations, but this is a ${type}, which clients can repeat safely. Remove it.`,
     );
   }
   return problems;

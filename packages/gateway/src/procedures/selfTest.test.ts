@@ -1,6 +1,6 @@
 import { initTRPC } from '@trpc/server';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { readProcedures } from './procedures.ts';
+import { readProcedures } from './procedure.ts';
 import { createSample, selfTest, type SampleProcedure } from './selfTest.ts';
 import type { ProcedureDefinition } from './compile.ts';
 

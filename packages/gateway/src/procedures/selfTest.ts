@@ -51,7 +51,8 @@ export async function selfTest({ procedure, steps }: SampleProcedure): Promise<s
   async function transcript(stages: Executable['stages'], input: object): Promise<string> {
     steps.length = 0;
     const executable = { path: 'sample', type: 'mutation', meta: undefined, procedure, stages } as const;
-    const outcome = await execute(executable, { user: 'sample' }, { read: () => input }, 0, { signal });
+    const source = { ctx: { user: 'sample' }, read: () => input };
+    const outcome = await execute(executable, source, 0, { signal });
     const shown = outcome instanceof Failure ? [outcome.error.code, outcome.error.message] : outcome;
     return JSON.stringify([...steps, shown]);
   }

@@ -1,31 +1,18 @@
-import type { TRPCError } from '@trpc/server';
-import type { CredentialWatch } from '../auth/credentialWatch.ts';
-import type { AllLimits } from '../calls/limits.ts';
-import type { Target } from '../calls/policy.ts';
 import type { ReportError } from '../calls/reportError.ts';
-import type { RequestContext } from '../calls/requestContext.ts';
-import type { MaybePromise } from '../http/maybePromise.ts';
 import { listNames, warn } from '../http/warnings.ts';
-import type { Procedure } from '../procedures/procedures.ts';
+import type { AdmitMessage } from '../policies/messageAdmission.ts';
+import type { Procedure } from '../procedures/procedure.ts';
 import type { Protocol } from './protocol.ts';
-import type { RunSettings } from './requestRun.ts';
+import type { ProtocolSettings } from './protocolSettings.ts';
 
-/** What serving procedures as tools takes from the gateway. */
-export interface McpSettings extends RunSettings {
-  readonly procedures: readonly Procedure[];
+/** Settings of the Model Context Protocol. */
+export interface McpSettings extends ProtocolSettings {
   /** The name and the version by which the server identifies itself. */
   readonly server: { readonly name: string; readonly version: string };
-  readonly limits: AllLimits;
-  /** The interval of pings of subscriptions, in milliseconds. */
-  readonly pingMs: number | undefined;
-  readonly watch: CredentialWatch;
+  /** Reports an error to `onError`; `undefined` without it. */
   readonly reportError: ReportError | undefined;
-  /**
-   * Runs the policies of the service on a message that was read. For a tool that the head of the request did not name, it
-   * takes the rest of its cost from the rate limit. Returns the error that rejects the message, if any.
-   * @param target that of the called tool
-   */
-  admitMessage(context: RequestContext, target: Target | undefined): MaybePromise<TRPCError | undefined>;
+  /** Runs the policies of the service on a message that was read. */
+  readonly admitMessage: AdmitMessage;
 }
 
 /**
@@ -38,7 +25,7 @@ export interface McpEndpoint {
   /** Returns a line for each procedure that cannot be a tool: the reason and the fix. */
   problems(procedures: readonly Procedure[]): readonly string[];
   /** @throws {GatewayError} with a line for each procedure that cannot be a tool */
-  protocol(settings: McpSettings): Protocol<unknown, Target>;
+  protocol(settings: McpSettings): Protocol;
 }
 
 /** Writes a line for procedures that would be tools, if the gateway had the option `mcp`. */

@@ -2,8 +2,8 @@ import type { LinkBase } from '../operations/deprecation.ts';
 import type { PathMatching } from '../operations/pathTemplate.ts';
 import type { ProtocolName } from '../calls/requestContext.ts';
 import { formatValue } from '../http/formatValue.ts';
-import { GatewayError } from '../http/gatewayError.ts';
-import type { Procedure } from '../procedures/procedures.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
+import type { Procedure } from '../procedures/procedure.ts';
 
 /** The routes by path. */
 export type RoutePaths = ReadonlyMap<string, unknown>;
@@ -17,15 +17,18 @@ export interface Paths extends PathMatching {
   readonly mcpPath?: string | undefined;
 }
 
+type PathOptions = { readonly [Name in keyof Paths]?: Paths[Name] | undefined };
+
 /**
  * Reads the paths from the options.
  * @throws {GatewayError} for a path without a leading slash (TypeScript rejects it too), and if REST and tRPC share a
  *   base path
  */
-export function readPaths(options: Partial<Paths>): Paths {
+export function readPaths(options: PathOptions): Paths {
   const { documentPath = '/openapi.json', restBasePath = '/v1', trpcBasePath = '/trpc' } = options;
   const { ignoreTrailingSlash = false, ignorePathCase = false, mcpPath } = options;
-  for (const [name, path] of Object.entries({ restBasePath, trpcBasePath, documentPath, mcpPath })) {
+  const named = { restBasePath, trpcBasePath, 'document.path': documentPath, mcpPath };
+  for (const [name, path] of Object.entries(named)) {
     if (path === undefined || path.startsWith('/')) continue;
     throw new GatewayError(`${name} is "${path}"; it must start with a slash, such as "/${path}".`);
   }

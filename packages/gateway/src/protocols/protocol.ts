@@ -7,13 +7,13 @@ import type { RequestContext } from '../calls/requestContext.ts';
 /**
  * Serves the requests below one base path: reads each into procedure calls, and encodes their outcomes as a response.
  */
-export interface Protocol<Identity, Named extends Target> {
+export interface Protocol<Named extends Target = Target> {
   /** Parses the head of a request, before any policy runs. It is cheap and never throws. */
-  target(context: RequestContext<Identity>): Named;
+  target(context: RequestContext): Named;
   /** Responds to `OPTIONS`, which needs no credential. */
-  options(context: RequestContext<Identity>, target: Named): OutgoingResponse;
+  options(context: RequestContext, target: Named): OutgoingResponse;
   /** Responds to a request that the policies have admitted. It never throws and never rejects. */
-  respond(context: RequestContext<Identity>, target: Named): MaybePromise<OutgoingResponse>;
+  respond(context: RequestContext, target: Named): MaybePromise<OutgoingResponse>;
   /** Responds with the error of a policy. */
-  reject(error: TRPCError, context: RequestContext<Identity>): OutgoingResponse;
+  reject(error: TRPCError, context: RequestContext): OutgoingResponse;
 }

@@ -13,12 +13,13 @@ import {
 } from '../http/response.ts';
 import type { Handle, HttpRejection, RejectHttp, Upgrade } from '../http/service.ts';
 import type { SocketAcceptor } from '../http/webSocket.ts';
-import type { Calls } from '../calls/calls.ts';
-import { admit, complete, type PolicySteps, type Target } from '../calls/policy.ts';
+import type { CallRunner } from '../calls/callRunner.ts';
+import { admit, complete, type Policy } from '../calls/policy.ts';
 import type { Recorder } from '../calls/recorder.ts';
-import { RequestContext, type ProtocolName, type RequestPolicy } from '../calls/requestContext.ts';
+import { RequestContext, type ProtocolName } from '../calls/requestContext.ts';
 import { foldCase } from '../operations/pathTemplate.ts';
 import type { LoadShedding } from '../policies/loadShedding.ts';
+import type { RequestPolicies } from '../policies/requestPolicies.ts';
 import { runObserved, type RequestTelemetry } from '../calls/telemetry.ts';
 import { codeMessage, codesOf, isErrorStatus, trpcCodeOf } from '../procedures/errorCodes.ts';
 import { readableCause } from '../procedures/execute.ts';
@@ -26,43 +27,33 @@ import { LimitError } from '../procedures/limitError.ts';
 import { isBelow, type Paths, type RoutePaths } from './paths.ts';
 import type { Protocol } from './protocol.ts';
 
-type Protocols<Identity> = Readonly<Record<ProtocolName, Protocol<Identity, Target>>>;
+/** The protocols of a gateway, by name. */
+export type Protocols = Readonly<Record<ProtocolName, Protocol>>;
 
-export interface RequestHandlerOptions<Identity> {
-  readonly protocols: Protocols<Identity>;
+export interface RequestHandlerOptions {
+  readonly protocols: Protocols;
   readonly protocolOf: (path: string) => ProtocolName;
   /** Accepts or rejects a WebSocket, after the policies that run before authentication. */
-  readonly openSocket: (context: RequestContext<Identity>) => MaybePromise<SocketAcceptor | OutgoingResponse>;
-  /** The policies that admit the requests of each protocol: the gateway's and those of the service. */
-  readonly admitting: Readonly<Record<ProtocolName, readonly RequestPolicy<Identity>[]>>;
-  /** The gateway's own policies. Their `complete` is synchronous and never throws. */
-  readonly own: readonly RequestPolicy<Identity>[];
-  /** Those of the service, which may write to `data`. */
-  readonly ofService: PolicySteps<RequestPolicy<Identity>> | undefined;
+  readonly openSocket: (context: RequestContext) => MaybePromise<SocketAcceptor | OutgoingResponse>;
+  readonly policies: RequestPolicies;
   readonly loadShedding: LoadShedding | undefined;
   readonly recorder: Recorder;
-  readonly calls: Calls;
+  readonly calls: CallRunner;
   /** Starts the telemetry of a request. */
-  readonly observe: ((context: RequestContext<Identity>) => RequestTelemetry) | undefined;
+  readonly observe: ((context: RequestContext) => RequestTelemetry) | undefined;
   /** Formats the rejection of malformed HTTP. */
-  readonly rejectionResponse: (
-    context: RequestContext<Identity>,
-    rejection: HttpRejection,
-  ) => OutgoingResponse;
+  readonly rejectionResponse: (context: RequestContext, rejection: HttpRejection) => OutgoingResponse;
 }
 
 /** Handles requests: runs the policies, then the protocol, then completes the response and reports it. */
-export class RequestHandler<Identity> {
-  readonly #options: RequestHandlerOptions<Identity>;
-  /** Those of the gateway's own policies that complete responses. */
-  readonly #completingOwn: readonly RequestPolicy<Identity>[];
-  /** Those of the service. */
-  readonly #completing: readonly RequestPolicy<Identity>[];
+export class RequestHandler {
+  readonly #options: RequestHandlerOptions;
+  /** The policies of the service that complete responses. */
+  readonly #completing: readonly Policy[];
 
-  constructor(options: RequestHandlerOptions<Identity>) {
+  constructor(options: RequestHandlerOptions) {
     this.#options = options;
-    this.#completingOwn = options.own.filter((policy) => policy.complete);
-    this.#completing = options.ofService?.completing ?? [];
+    this.#completing = options.policies.ofService?.completing ?? [];
   }
 
   readonly handle: Handle = (request) => {
@@ -117,23 +108,23 @@ export class RequestHandler<Identity> {
     return this.#respondOwn(context, this.#options.rejectionResponse(context, rejection));
   };
 
-  #contextOf(request: HttpRequest, protocol: ProtocolName): RequestContext<Identity> {
-    const { observe, ofService } = this.#options;
+  #contextOf(request: HttpRequest, protocol: ProtocolName): RequestContext {
+    const { observe, policies } = this.#options;
     const startedAt = this.#options.recorder.isComplete ? performance.now() : 0;
     const id = requestId(request.header('x-request-id'));
-    const context = new RequestContext<Identity>(request, protocol, id, startedAt);
-    if (ofService) context.data = {};
+    const context = new RequestContext(request, protocol, id, startedAt);
+    if (policies.ofService) context.data = {};
     if (observe) context.telemetry = tryHook(observe, context);
     return context;
   }
 
   /** Runs the policies, then the protocol. */
-  #serve(context: RequestContext<Identity>): MaybePromise<OutgoingResponse> {
+  #serve(context: RequestContext): MaybePromise<OutgoingResponse> {
     const protocol = this.#options.protocols[context.protocol];
     const target = protocol.target(context);
     context.target = target;
     if (context.request.method === 'OPTIONS') return protocol.options(context, target);
-    const rejection = admit(this.#options.admitting[context.protocol], context);
+    const rejection = admit(this.#options.policies.admitting[context.protocol], context);
     if (rejection === undefined) return protocol.respond(context, target);
     if (!(rejection instanceof Promise)) return this.#reject(rejection, context);
     return rejection.then((settled) =>
@@ -141,19 +132,19 @@ export class RequestHandler<Identity> {
     );
   }
 
-  #open(context: RequestContext<Identity>): MaybePromise<OutgoingResponse | SocketAcceptor> {
-    const { admitting, openSocket } = this.#options;
-    return mapMaybePromise(admit(admitting.other, context), (rejection) =>
+  #open(context: RequestContext): MaybePromise<OutgoingResponse | SocketAcceptor> {
+    const { openSocket, policies } = this.#options;
+    return mapMaybePromise(admit(policies.openingSockets, context), (rejection) =>
       rejection === undefined ? openSocket(context) : this.#reject(rejection, context),
     );
   }
 
-  #reject(error: TRPCError, context: RequestContext<Identity>): OutgoingResponse {
+  #reject(error: TRPCError, context: RequestContext): OutgoingResponse {
     return this.#options.protocols[context.protocol].reject(error, context);
   }
 
   /** Runs the policies that complete a response: the gateway's, then those of the service. */
-  #complete(context: RequestContext<Identity>, written: OutgoingResponse): MaybePromise<HttpResponse> {
+  #complete(context: RequestContext, written: OutgoingResponse): MaybePromise<HttpResponse> {
     const completing = this.#completing;
     // A copy, since a procedure may still change its `ctx.response` while a policy waits.
     const response = completing.length === 0 ? written : OutgoingResponse.of(written);
@@ -188,7 +179,7 @@ export class RequestHandler<Identity> {
    * Replaces the body of a REST error to which a policy has given another status, since the body states the status too
    * (RFC 9457 §3.1.2).
    */
-  #restate(context: RequestContext<Identity>, response: OutgoingResponse, written: number): void {
+  #restate(context: RequestContext, response: OutgoingResponse, written: number): void {
     const { status } = response;
     if (context.protocol !== 'rest' || written < 400 || !isErrorStatus(status)) return;
     const code = codesOf(status).at(-1) ?? trpcCodeOf(status);
@@ -197,17 +188,17 @@ export class RequestHandler<Identity> {
   }
 
   /** Responds with 500 to an error of the gateway itself or of a route. */
-  #fail(context: RequestContext<Identity>, cause: unknown): MaybePromise<HttpResponse> {
+  #fail(context: RequestContext, cause: unknown): MaybePromise<HttpResponse> {
     return this.#complete(context, this.#internalError(context, cause));
   }
 
   /** Responds with 500 to an error of a policy that completes a response. The policies of the service do not complete it. */
-  #rescue(context: RequestContext<Identity>, response: OutgoingResponse, cause: unknown): HttpResponse {
+  #rescue(context: RequestContext, response: OutgoingResponse, cause: unknown): HttpResponse {
     response.removeBody();
     return this.#respondOwn(context, this.#internalError(context, cause));
   }
 
-  #internalError(context: RequestContext<Identity>, cause: unknown): OutgoingResponse {
+  #internalError(context: RequestContext, cause: unknown): OutgoingResponse {
     const { mcp, other } = this.#options.protocols;
     const protocol = context.protocol === 'mcp' ? mcp : other;
     // The deadline of a policy
@@ -219,14 +210,14 @@ export class RequestHandler<Identity> {
   }
 
   /** Completes a response with the gateway's own policies only. */
-  #respondOwn(context: RequestContext<Identity>, response: OutgoingResponse): HttpResponse {
+  #respondOwn(context: RequestContext, response: OutgoingResponse): HttpResponse {
     return this.#options.recorder.response(context, this.#completeOwn(context, response));
   }
 
-  #completeOwn(context: RequestContext<Identity>, response: OutgoingResponse): OutgoingResponse {
+  #completeOwn(context: RequestContext, response: OutgoingResponse): OutgoingResponse {
     const { challenges, requestId: id } = context;
     if (challenges) for (const challenge of challenges) response.append('www-authenticate', challenge);
-    for (const policy of this.#completingOwn) void policy.complete?.(context, response);
+    for (const policy of this.#options.policies.completing) void policy.complete?.(context, response);
     response.headers.push(['x-request-id', id]);
     return response;
   }

@@ -2,29 +2,19 @@
 import type { TRPCRequestInfo } from '@trpc/server/http';
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { OutgoingResponse } from '../http/response.ts';
-import type { Calls } from '../calls/calls.ts';
 import type { OutcomeReceiver } from '../calls/deadlines.ts';
-import type { Idempotency, IdempotencyReservation, KeyedCall } from '../policies/idempotency.ts';
-import type { ToError } from '../calls/mapError.ts';
+import type { IdempotencyReservation, KeyedCall } from '../policies/idempotency.ts';
 import type { RequestContext } from '../calls/requestContext.ts';
-import type { ContextOptions } from '../procedures/contextOptions.ts';
 import { Failure, failureOf } from '../procedures/execute.ts';
-
-/** What the calls of every protocol need. */
-export interface RunSettings {
-  readonly calls: Calls;
-  /** `undefined` if no procedure takes a key. */
-  readonly idempotency: Idempotency | undefined;
-  readonly toError: ToError;
-  // A method, since its parameter is bivariant: functions for any type of identity and data are assignable.
-  createContext(options: ContextOptions<unknown>): unknown;
-}
+import type { ProtocolSettings } from './protocolSettings.ts';
 
 /**
  * Runs the calls of one request: creates the context, starts the calls and ends with a response. Each protocol, and each
  * format of responses, is a subclass.
  */
-export abstract class RequestRun<Settings extends RunSettings = RunSettings> implements OutcomeReceiver {
+export abstract class RequestRun<
+  Settings extends ProtocolSettings = ProtocolSettings,
+> implements OutcomeReceiver {
   protected readonly settings: Settings;
   readonly context: RequestContext;
   /** The `Idempotency-Key`, if a called procedure takes one. */
@@ -110,7 +100,7 @@ export abstract class RequestRun<Settings extends RunSettings = RunSettings> imp
     void this.reservation.complete(undefined, this.context, true);
   }
 
-  /** Ends the request with its response. That of a call with a key is stored before. */
+  /** Ends the request with its response. The response to a call with a key is stored before. */
   protected finish(response: OutgoingResponse): void {
     const { reservation, context } = this;
     if (reservation === undefined) {

@@ -1,12 +1,12 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createGateway } from '../gateway.ts';
 import type { GatewayMeta } from '../procedures/meta.ts';
 import type { GatewayOptions } from '../options.ts';
 import type { ResponseControls } from '../http/response.ts';
+import { testGateway } from '../testing/testGateway.ts';
 
-const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create();
 
 const router = t.router({
   set: t.procedure
@@ -53,15 +53,13 @@ async function send(
   headers: Record<string, string> = {},
   onResponse: GatewayOptions<typeof router, unknown>['onResponse'] = () => {},
 ) {
-  const gateway = await createGateway({
-    router,
+  const gateway = await testGateway(router, {
     createContext: ({ response }) => {
       response.header('x-context', 'created');
       return { response };
     },
     trpc,
     onResponse,
-    document: { title: 'Response meta', version: '0.0.0' },
   });
   const received = await gateway.fetch(`http://localhost${target}`, { headers });
   const all: Record<string, string> = {};

@@ -1,6 +1,6 @@
 import { performance } from '../http/eventLoop.ts';
-import { GatewayError } from '../http/gatewayError.ts';
-import type { State } from './state.ts';
+import { GatewayError } from '../checks/gatewayError.ts';
+import type { State } from './sharedState.ts';
 import { createTokenBuckets, type TokenBuckets } from './tokenBuckets.ts';
 
 /** Options of `memoryState()`. */
@@ -11,7 +11,7 @@ export interface MemoryStateOptions {
    * removed: if they fill the memory, further calls with a key are rejected with 503, and a response that does not fit
    * beside them is not stored. Default: 67108864 (64 MiB).
    */
-  readonly maxBytes?: number;
+  readonly maxSize?: number;
 }
 
 interface StoredValue {
@@ -36,11 +36,11 @@ const entryBytes = 200;
 
 /**
  * Creates a state in the memory of this process. Other processes cannot see it, and it is lost when the process ends.
- * @throws {GatewayError} for an invalid `maxBytes`
+ * @throws {GatewayError} for an invalid `maxSize`
  */
-export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}): State {
-  if (!(maxBytes > 0)) {
-    throw new GatewayError(`memoryState: maxBytes is ${maxBytes}; it must be a positive number of bytes.`);
+export function memoryState({ maxSize = 67_108_864 }: MemoryStateOptions = {}): State {
+  if (!(maxSize > 0)) {
+    throw new GatewayError(`memoryState: maxSize is ${maxSize}; it must be a positive number of bytes.`);
   }
   // In insertion order, which is also the order of expiry if all entries have the same lifetime.
   const entries = new Map<string, StoredValue>();
@@ -85,12 +85,12 @@ export function memoryState({ maxBytes = 67_108_864 }: MemoryStateOptions = {}):
       if (entry.expiresAt > now) break;
       remove(oldest, entry);
     }
-    if (runningBytes + size > maxBytes) {
+    if (runningBytes + size > maxSize) {
       throw new Error(
-        `memoryState: a value of ${size} bytes does not fit into maxBytes (${maxBytes}): running calls take ${runningBytes} bytes.`,
+        `memoryState: a value of ${size} bytes does not fit into maxSize (${maxSize}): running calls take ${runningBytes} bytes.`,
       );
     }
-    while (runningBytes + sharedBytes + size > maxBytes) {
+    while (runningBytes + sharedBytes + size > maxSize) {
       const [share] = ranks.findLast((each) => each !== undefined && each.size > 0) ?? [];
       const [oldest = ''] = share?.keys ?? [];
       const entry = entries.get(oldest);

@@ -1,4 +1,4 @@
-import type { Bucket, TakeResult } from './state.ts';
+import type { Bucket, TakeResult } from './sharedState.ts';
 
 /**
  * The tolerance for floating-point errors, in tokens and in milliseconds. A time of `Date.now()` is exact to 0.0002 ms:

@@ -1,7 +1,7 @@
 import { isThenable, type MaybePromise } from '../http/maybePromise.ts';
 import { warn } from '../http/warnings.ts';
 import { RecentMap } from './recentMap.ts';
-import type { Bucket, State, TakeResult } from './state.ts';
+import type { Bucket, State, TakeResult } from './sharedState.ts';
 import { withinStateTimeout } from './stateTimeout.ts';
 import { takeTokens } from './takeTokens.ts';
 

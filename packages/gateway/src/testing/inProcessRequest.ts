@@ -1,4 +1,4 @@
-import { FetchRequest } from '../adapters/server/fetchRequest.ts';
+import { FetchRequest } from '../adapters/serve/fetchRequest.ts';
 
 /**
  * Creates a request without a connection, to test a single policy or protocol, or a target that `Request` would

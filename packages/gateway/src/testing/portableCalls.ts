@@ -1,11 +1,11 @@
 import { initTRPC, tracked } from '@trpc/server';
 import { z } from 'zod';
 import { bearer, createGateway } from '../index.ts';
-import type { GatewayMeta } from '../meta.ts';
+import type { GatewayMeta } from '../procedures.ts';
 
 const t = initTRPC
   .meta<GatewayMeta>()
-  .create({ isDev: false, sse: { ping: { enabled: true, intervalMs: 1000 }, maxDurationMs: 60_000 } });
+  .create({ sse: { ping: { enabled: true, intervalMs: 1000 }, maxDurationMs: 60_000 } });
 /** How many subscriptions of `ticks` have ended. */
 export let endedTicks = 0;
 
@@ -71,8 +71,8 @@ export const createPortableGateway = () =>
     authentication: bearer({ verify: async (token) => token === 'valid' && { name: 'Ada' } }),
     document: { title: 'Greetings', version: '1.0.0' },
     cors: { origins: ['https://page.example'] },
-    rateLimit: { calls: 1000, windowSeconds: 60 },
-    failedAttempts: { attempts: 10, windowSeconds: 60 },
+    rateLimit: { calls: 1000, windowMs: 60_000 },
+    failedAttempts: { attempts: 10, windowMs: 60_000 },
     maxQueueMs: 100,
     onResponse: () => {},
   });

@@ -10,6 +10,8 @@ export interface Flood {
   readonly isOnce?: boolean;
   /** Pause between two blocks, in milliseconds. */
   readonly pauseMs?: number;
+  /** Time until a connection that the server has closed is opened again, in milliseconds. Default: a round trip. */
+  readonly reopenMs?: number;
 }
 
 const withFraming = (head: string, framing: string) => head.replace(/Content-Length: \d+/, framing);

@@ -2,7 +2,6 @@
 import { connect, type Socket } from 'node:net';
 import { type Flood, type FloodName, floods } from './floodKinds.ts';
 import { respondToParent } from './pinned.ts';
-import { upgradeHead } from './socketFloodKinds.ts';
 
 export interface FlooderMessage {
   readonly port: number;
@@ -17,7 +16,8 @@ export interface Flooded {
 }
 
 async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Flooded> {
-  const { connections, head, block, isOnce = false, pauseMs }: Flood = floods[name];
+  // About the round-trip time of a client on another machine.
+  const { connections, head, block, isOnce = false, pauseMs, reopenMs = 1 }: Flood = floods[name];
   // Bytes of WebSocket frames, or ASCII.
   const piece = Buffer.from(block, 'latin1');
   const open = new Set<Socket>();
@@ -31,7 +31,7 @@ async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Fl
     socket.on('error', () => {});
     socket.once('connect', () => {
       socket.write(head);
-      if (head !== upgradeHead) return send();
+      if (!head.includes('Upgrade: websocket')) return send();
       socket.resume().once('data', () => {
         socket.pause();
         send();
@@ -48,8 +48,7 @@ async function flood({ port, flood: name, seconds }: FlooderMessage): Promise<Fl
       bytesSent += socket.bytesWritten - socket.writableLength;
       if (isFinished) return;
       closed += 1;
-      // About the round-trip time of a client on another machine.
-      setTimeout(client, 1);
+      setTimeout(client, reopenMs);
     });
   };
   for (let at = 0; at < connections; at += 1) client();

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { runtimesToTest } from '@petstore/testing/runtimes';
 import { describe, expect, it } from 'vitest';
 import { type Adapter, adapterOfRun } from '../adapters.ts';
-import { briefFloodNames, briefFloods, measureFlood, visitHealth } from './floods.ts';
+import { briefFloodNames, briefFloods, measureFlood } from './floods.ts';
 import { startPetsUnderLoad } from './petsUnderLoad.ts';
 
 const adapter = adapterOfRun();
@@ -23,28 +21,3 @@ describe.each(servers)('on %s', (name, executable) => {
     },
   );
 });
-
-it.each([
-  ['end', true],
-  ['destroy', true],
-  ['write', false],
-] as const)(
-  'visitHealth: a server that calls socket.%s() on a request leaves it unanswered: %s',
-  async (method, isUnanswered) => {
-    const visited = Promise.withResolvers<void>();
-    const server = createServer((socket) => {
-      socket.on('error', () => {});
-      socket.once('data', () => {
-        if (method === 'write') socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
-        else socket[method]();
-        visited.resolve();
-      });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-
-    const { unanswered } = await visitHealth((server.address() as AddressInfo).port, visited.promise);
-
-    server.close();
-    expect(unanswered > 0).toBe(isUnanswered);
-  },
-);

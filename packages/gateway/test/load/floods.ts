@@ -6,11 +6,10 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { megabytes } from '../trpcClients/startRpcProcess.ts';
 import type { Flooded, FlooderMessage } from './flooder.ts';
 import { type Flood, type FloodName, floods } from './floodKinds.ts';
 import type { StartUnderLoad, UnderLoad } from './petsUnderLoad.ts';
-import { startPinned } from './pinned.ts';
+import { megabytes, startPinned } from './pinned.ts';
 
 const floodNames = Object.keys(floods) as FloodName[];
 /** The floods that do something in the time of `briefFloods`: those that pause between two blocks need seconds. */
@@ -93,7 +92,7 @@ async function measure(server: UnderLoad, flooder: ReturnType<typeof startPinned
  * Requests `/healthz` repeatedly until a promise settles. Returns the longest wait and the number of requests without a
  * response.
  */
-export async function visitHealth(port: number, until: Promise<unknown>) {
+async function visitHealth(port: number, until: Promise<unknown>) {
   let worst = 0;
   let unanswered = 0;
   const state = { isFinished: false };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { needs } from '../servers.ts';
-import { validKey, startEdge, type EdgeOptions } from '../edge/startEdge.ts';
+import { validKey, startService, type ServiceOptions } from '../startService.ts';
 import { bearer } from 'trpc-gateway';
 
 /** How long each request blocks the event loop of the server, in milliseconds. */
@@ -14,9 +14,9 @@ function blockEventLoop() {
   while (performance.now() < end);
 }
 
-const startSlowEdge = (options: EdgeOptions = {}) => {
+const startSlow = (options: ServiceOptions = {}) => {
   needs('load shedding');
-  return startEdge({
+  return startService({
     maxQueueMs: 50,
     authentication: bearer({
       verify(token) {
@@ -51,7 +51,7 @@ const message = 'The server is overloaded. Try again later.';
 describe('load shedding of a standing queue', () => {
   it('a REST request over maxQueueMs gets 503 with Retry-After before its credential is verified', async () => {
     let verifyCalls = 0;
-    const { send: call, records } = await startSlowEdge({
+    const { send: call, records } = await startSlow({
       cors: { origins: ['https://pets.example'] },
       authentication: bearer({
         verify() {
@@ -83,7 +83,7 @@ describe('load shedding of a standing queue', () => {
   });
 
   it('a tRPC batch over maxQueueMs gets 503 as one error that every link understands', async () => {
-    const { send } = await startSlowEdge();
+    const { send } = await startSlow();
     const rejected = (await overload(() => send('/trpc/list,list?batch=1'))).filter(isRejected);
     expect(rejected.length).toBeGreaterThan(0);
     expect(rejected[0]?.headers.get('retry-after')).toBe('1');
@@ -93,13 +93,13 @@ describe('load shedding of a standing queue', () => {
   });
 
   it('a request after an overload is served', async () => {
-    const { send } = await startSlowEdge();
+    const { send } = await startSlow();
     expect((await overload(() => send('/v1/list'))).some(isRejected)).toBe(true);
     expect((await send('/v1/list')).status).toBe(200);
   });
 
   it('requests for pages and preflights are served during an overload', async () => {
-    const { send } = await startSlowEdge();
+    const { send } = await startSlow();
     const overloaded = overload(() => send('/v1/list'), 12);
     const others: number[] = [];
     for (let round = 0; round < 20; round += 1) {
@@ -110,12 +110,12 @@ describe('load shedding of a standing queue', () => {
   });
 
   it('maxQueueMs: Infinity turns load shedding off', async () => {
-    const { send } = await startSlowEdge({ maxQueueMs: Infinity });
+    const { send } = await startSlow({ maxQueueMs: Infinity });
     expect((await overload(() => send('/v1/list'))).some(isRejected)).toBe(false);
   });
 
   it('calls of gateway.handle in the same process are served during an overload', async () => {
-    const { send, gateway } = await startSlowEdge();
+    const { send, gateway } = await startSlow();
     const request = {
       method: 'GET',
       path: '/v1/list',
@@ -134,7 +134,7 @@ describe('load shedding of a standing queue', () => {
 
   it('a WebSocket upgrade over maxQueueMs gets 503', async () => {
     // One request before it is enough to exceed this limit.
-    const { send, dial } = await startSlowEdge({ maxQueueMs: 5 });
+    const { send, dial } = await startSlow({ maxQueueMs: 5 });
     const statuses = new Set<number>();
     // Client and server share this process, so on a busy machine an attempt may miss the overload.
     for (let attempt = 0; attempt < 5 && !statuses.has(503); attempt += 1) {
@@ -151,7 +151,7 @@ describe('load shedding of a standing queue', () => {
 
 describe('load shedding of a single burst', () => {
   it('a single burst of requests is served completely, and so is the next one', async () => {
-    const { send } = await startSlowEdge();
+    const { send } = await startSlow();
     for (let round = 0; round < 2; round += 1) {
       expect((await overload(() => send('/v1/list'), 1)).some(isRejected)).toBe(false);
       await sleep(250);

@@ -17,6 +17,8 @@ export interface Pinned {
    */
   peakRss(): Promise<number>;
   resetPeak(): Promise<void>;
+  /** The end of what the process has written to stderr. */
+  errorOutput(): string;
   /** CPU time since the start in milliseconds, or 0 if the system does not report it. */
   cpuMs(): Promise<number>;
   stop(): Promise<void>;
@@ -68,6 +70,7 @@ export function startPinned(
       const [response] = await received;
       return response as MessageResponse;
     },
+    errorOutput: () => errorOutput,
     rss: () => memory('VmRSS'),
     peakRss: () => memory('VmHWM'),
     // proc_pid_clear_refs(5).
@@ -93,3 +96,6 @@ export function respondToParent(handle: (message: unknown) => Promise<object>): 
   });
   process.once('disconnect', () => process.exit());
 }
+
+/** Bytes as MB, with one decimal. */
+export const megabytes = (bytes: number): number => Math.round(bytes / 104_857.6) / 10;

@@ -1,36 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TRPCError } from '@trpc/server';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Policy, ReportedError } from 'trpc-gateway';
-import { serve } from '../servers.ts';
 import { call, errorOf, post, revisions, send } from './messages.ts';
-import { createToolGateway } from './toolRouter.ts';
+import { toolServers } from './serveTools.ts';
 
-let shared: Promise<Running> | undefined;
-
-type Running = Awaited<ReturnType<typeof run>>;
-
-async function run(options?: Parameters<typeof createToolGateway>[0]) {
-  const created = await createToolGateway(options);
-  return { ...created, server: await serve(created.gateway) };
-}
-
-const atOnce = { deadlineMs: 0, graceMs: 0 };
-
-/** Serves the tools; by one server for all tests without options. */
-async function start(options?: Parameters<typeof createToolGateway>[0]): Promise<Running> {
-  if (options !== undefined) {
-    const own = await run(options);
-    onTestFinished(async () => void (await own.server.close(atOnce)));
-    return own;
-  }
-  const running = await (shared ??= run());
-  running.records.length = 0;
-  running.seen.aborted.length = 0;
-  return running;
-}
-
-afterAll(async () => void (await (await shared)?.server.close(atOnce)));
+const start = toolServers();
 
 describe.each(revisions)('results in %s', (revision) => {
   const options = { revision };
@@ -155,12 +130,6 @@ describe.each(revisions)('results in %s', (revision) => {
     expect(message?.result).toMatchObject({ content, ...complete });
   });
 
-  it('bytes over maxResponseBytes are an error', async () => {
-    const { server } = await start({ maxResponseBytes: 50 });
-    const reply = await call(server, 'test_image_content', {}, options);
-    expect(errorOf(reply)).toMatchObject({ code: 'PAYLOAD_TOO_LARGE', status: 413 });
-  });
-
   it('the values of a subscription are progress, and the last one is the result', async () => {
     const { server, records } = await start();
     const reply = await call(server, 'steps', { count: 3 }, { ...options, meta: { progressToken: 'p' } });
@@ -224,10 +193,11 @@ describe.each(revisions)('results in %s', (revision) => {
       const controller = new AbortController();
       const calling = call(server, name, args, { ...options, init: { signal: controller.signal } });
       calling.catch(() => {});
-      await sleep(200);
+      await expect.poll(() => seen.running).toBe(1);
       controller.abort();
       await expect(calling).rejects.toThrow(/abort/i);
       await expect.poll(() => seen.aborted.length, { timeout: 5000 }).toBe(1);
+      await expect.poll(() => seen.running).toBe(0);
     }
   });
 
@@ -294,7 +264,7 @@ it.each(revisions.flatMap((first) => revisions.map((second) => [first, second] a
 
 describe('policies', () => {
   it.each(revisions)('a call takes its cost from the rate limit, in %s', async (revision) => {
-    const { server } = await start({ rateLimit: { calls: 7, windowSeconds: 3600 } });
+    const { server } = await start({ rateLimit: { calls: 7, windowMs: 3_600_000 } });
     expect((await call(server, 'expensive', {}, { revision })).status).toBe(200);
     const limited = await call(server, 'expensive', {}, { revision, id: 'x' });
     expect([limited.status, limited.message?.error?.code]).toEqual([429, -32_600]);
@@ -303,7 +273,7 @@ describe('policies', () => {
   });
 
   it('the name of a cheap tool in the head of an older revision pays nothing for an expensive one', async () => {
-    const { server } = await start({ rateLimit: { calls: 7, windowSeconds: 3600 } });
+    const { server } = await start({ rateLimit: { calls: 7, windowMs: 3_600_000 } });
     const headers = { 'mcp-method': 'tools/call', 'mcp-name': 'books_count' };
     const options = { revision: '2025-11-25', headers } as const;
     expect((await call(server, 'expensive', {}, options)).status).toBe(200);
@@ -373,9 +343,9 @@ describe('policies', () => {
   });
 
   it('too many calls at once are 503', async () => {
-    const { server, seen } = await start({ maxInFlight: 1 });
+    const { gateway, server, seen } = await start({ maxInFlight: 1 });
     const slow = call(server, 'slow', { ms: 1000 });
-    await sleep(200);
+    await expect.poll(gateway.callsInFlight).toBe(1);
     const rejected = await call(server, 'books_count');
     expect([rejected.status, rejected.message?.error?.code]).toEqual([503, -32_603]);
     expect((await slow).message?.result).toMatchObject({ structuredContent: { waited: 1000 } });

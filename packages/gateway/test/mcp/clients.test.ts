@@ -4,14 +4,12 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { needs, serve } from '../servers.ts';
+import { serveInTest } from './serveTools.ts';
 import { createProtectedToolGateway, tokens } from './toolRouter.ts';
 
 async function start() {
   const valid = tokens();
-  const created = await createProtectedToolGateway(valid);
-  const server = await serve(created.gateway);
-  onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
-  return { ...created, server, valid };
+  return { ...(await serveInTest(await createProtectedToolGateway(valid))), valid };
 }
 
 type Running = Awaited<ReturnType<typeof start>>;
@@ -140,7 +138,7 @@ describe.each<[name: string, connect: Connect, version: string]>([
     const controller = new AbortController();
     const calling = client.callTool({ name: 'slow', arguments: { ms: 3000 } }, { signal: controller.signal });
     calling.catch(() => {});
-    await sleep(200);
+    await expect.poll(() => seen.running).toBe(1);
     controller.abort(new Error('changed my mind'));
     await expect(calling).rejects.toThrow(/abort|changed my mind/i);
     // A client of an older revision sends a notification in a request of its own, which names no call of this server.
@@ -183,10 +181,10 @@ describe.each<[name: string, connect: Connect, version: string]>([
     needs('a port');
     const { client, server, valid } = await open();
     const { port } = server;
-    await server.close({ deadlineMs: 0, graceMs: 0 });
+    await server.close({ timeoutMs: 0, graceMs: 0 });
     const { gateway } = await createProtectedToolGateway(valid);
     const other = await serve(gateway, { port });
-    onTestFinished(async () => void (await other.close({ deadlineMs: 0, graceMs: 0 })));
+    onTestFinished(async () => void (await other.close({ timeoutMs: 0, graceMs: 0 })));
     expect((await client.callTool({ name: 'books_count' })).content).toMatchObject([{ text: '3' }]);
   });
 

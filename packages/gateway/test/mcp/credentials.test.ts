@@ -1,18 +1,35 @@
-import { apiKey, bearer, createGateway } from 'trpc-gateway';
+import { apiKey, bearer, createGateway, type RequestRecord } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import { initTRPC } from '@trpc/server';
-import type { GatewayMeta } from 'trpc-gateway/meta';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { serve } from '../servers.ts';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { describe, expect, it, vi } from 'vitest';
 import { call, errorOf, revisions, send } from './messages.ts';
+import { serveInTest } from './serveTools.ts';
 import { createProtectedToolGateway, tokens } from './toolRouter.ts';
 
 async function start(options?: Parameters<typeof createProtectedToolGateway>[1], resource?: string) {
   const valid = tokens();
-  const created = await createProtectedToolGateway(valid, options, resource);
-  const server = await serve(created.gateway);
-  onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
-  return { ...created, server, valid };
+  return { ...(await serveInTest(await createProtectedToolGateway(valid, options, resource))), valid };
+}
+
+const t = initTRPC.meta<GatewayMeta>().create();
+const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
+
+/** Creates a gateway whose procedures may be tools, called in process. */
+async function inProcess(
+  procedures: Parameters<typeof t.router>[0],
+  authentication?: Parameters<typeof createGateway>[0]['authentication'],
+  onResponse: (record: RequestRecord) => void = () => {},
+) {
+  const { fetch } = await createGateway({
+    router: t.router(procedures),
+    ...(authentication && { authentication }),
+    createContext: () => ({}),
+    document: { title: 'Tools', version: '1' },
+    mcp: mcp(),
+    onResponse,
+  });
+  return { fetch, origin: 'http://localhost' };
 }
 
 const as = (token: string) => ({ authorization: `Bearer ${token}` });
@@ -138,21 +155,12 @@ it('an idempotency key belongs to its token', async () => {
 });
 
 it('the endpoint needs no token if no tool does', async () => {
-  const t = initTRPC.meta<GatewayMeta>().create();
-  const gateway = await createGateway({
-    router: t.router({
-      open: t.procedure
-        .meta({ mcp: { description: 'A tool of the tests.' }, protect: false })
-        .query(() => 'open'),
-      closed: t.procedure.query(() => 'closed'),
-    }),
-    authentication: bearer({ verify: (token) => (token === 'good' ? 'user' : undefined) }),
-    createContext: () => ({}),
-    document: { title: 'Open', version: '1' },
-    mcp: mcp(),
-  });
-  const server = await serve(gateway);
-  onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
+  const open = tool.meta({ protect: false }).query(() => 'open');
+  const closed = t.procedure.query(() => 'closed');
+  const server = await inProcess(
+    { open, closed },
+    bearer({ verify: (token) => (token === 'good' ? 'user' : undefined) }),
+  );
   for (const revision of revisions) {
     const { message } = await call(server, 'open', {}, { revision });
     expect(message?.result).toMatchObject({ content: [{ text: 'open' }] });
@@ -168,23 +176,7 @@ interface ToolList {
 }
 
 describe.each(revisions)('several scopes and schemes in %s', (revision) => {
-  const t = initTRPC.meta<GatewayMeta>().create();
-  const description = 'A tool of the tests.';
-
-  async function createServer(
-    procedures: Parameters<typeof t.router>[0],
-    authentication?: Parameters<typeof createGateway>[0]['authentication'],
-  ) {
-    const gateway = await createGateway({
-      router: t.router(procedures),
-      ...(authentication && { authentication }),
-      createContext: () => ({}),
-      document: { title: 'Tools', version: '1' },
-      mcp: mcp(),
-    });
-    return { fetch: gateway.fetch, origin: 'http://localhost' };
-  }
-  const listOf = async (server: Awaited<ReturnType<typeof createServer>>, headers: Record<string, string>) =>
+  const listOf = async (server: Awaited<ReturnType<typeof inProcess>>, headers: Record<string, string>) =>
     (await send(server, 'tools/list', {}, { revision, headers })).message?.result as unknown as ToolList;
 
   it.each([
@@ -194,8 +186,8 @@ describe.each(revisions)('several scopes and schemes in %s', (revision) => {
     ['a~b', ['one', 'both', 'steps']],
     ['b~a~c', ['one', 'both', 'steps']],
   ])('a token with the scopes "%s" sees and may call the tools %j', async (granted, expected) => {
-    const scoped = (...scopes: string[]) => t.procedure.meta({ mcp: { description }, scopes });
-    const server = await createServer(
+    const scoped = (...scopes: string[]) => tool.meta({ scopes });
+    const server = await inProcess(
       {
         one: scoped('a').mutation(() => 1),
         both: scoped('a', 'b').query(() => 1),
@@ -221,8 +213,8 @@ describe.each(revisions)('several scopes and schemes in %s', (revision) => {
   ])(
     'a list for a credential of %s is private, and one for none is public',
     async (_what, authentication) => {
-      const open = t.procedure.meta({ mcp: { description }, protect: false }).query(() => 1);
-      const server = await createServer({ open }, authentication);
+      const open = tool.meta({ protect: false }).query(() => 1);
+      const server = await inProcess({ open }, authentication);
       const expected = (scope: string) => (revision === '2026-07-28' ? scope : undefined);
       expect((await listOf(server, as('token'))).cacheScope).toBe(expected('private'));
       expect((await listOf(server, {})).cacheScope).toBe(expected('public'));
@@ -235,13 +227,10 @@ describe.each(revisions)('several scopes and schemes in %s', (revision) => {
   it.each(['first', 'last'])(
     'a public tool that is %s beside a protected one needs a credential',
     async (place) => {
-      const open = t.procedure.meta({ mcp: { description }, protect: false }).query(() => 'open');
-      const closed = t.procedure.meta({ mcp: { description } }).query(() => 'closed');
+      const open = tool.meta({ protect: false }).query(() => 'open');
+      const closed = tool.query(() => 'closed');
       const authentication = bearer({ verify: (token) => (token === 'good' ? 'user' : undefined) });
-      const server = await createServer(
-        place === 'first' ? { open, closed } : { closed, open },
-        authentication,
-      );
+      const server = await inProcess(place === 'first' ? { open, closed } : { closed, open }, authentication);
       for (const name of ['open', 'closed', 'unknown']) {
         expect((await call(server, name, {}, { revision })).status).toBe(401);
         expect((await call(server, name, {}, { revision, headers: as('bad') })).status).toBe(401);
@@ -255,45 +244,28 @@ describe.each(revisions)('several scopes and schemes in %s', (revision) => {
 });
 
 it('the scopes of a credential are read once for a list of tools', async () => {
-  const t = initTRPC.meta<GatewayMeta>().create();
-  const scoped = t.procedure
-    .meta({ mcp: { description: 'A tool of the tests.' }, scopes: ['a'] })
-    .query(() => 1);
-  let reads = 0;
-  const scopes = () => {
-    reads += 1;
-    return ['a'];
-  };
-  const gateway = await createGateway({
-    router: t.router({ one: scoped, two: scoped, three: scoped }),
-    authentication: bearer({ verify: (token) => token, scopes }),
-    createContext: () => ({}),
-    document: { title: 'Scoped', version: '1' },
-    mcp: mcp(),
-  });
-  const server = { fetch: gateway.fetch, origin: 'http://localhost' };
+  const scoped = tool.meta({ scopes: ['a'] }).query(() => 1);
+  const scopes = vi.fn(() => ['a']);
+  const server = await inProcess(
+    { one: scoped, two: scoped, three: scoped },
+    bearer({ verify: (token) => token, scopes }),
+  );
   const { message } = await send(server, 'tools/list', {}, { headers: as('token') });
-  expect([message?.result?.['tools'], reads]).toMatchObject([[{}, {}, {}], 1]);
+  expect(message?.result?.['tools']).toMatchObject([{}, {}, {}]);
+  expect(scopes).toHaveBeenCalledOnce();
 });
 
 it.each(revisions)(
   'the error for an unknown tool names only tools that the caller may call, in %s',
   async (revision) => {
-    const t = initTRPC.meta<GatewayMeta>().create();
-    const gateway = await createGateway({
-      router: t.router({
-        secrets: t.procedure
-          .meta({ mcp: { description: 'A tool of the tests.' }, scopes: ['secret'] })
-          .query(() => 1),
-        list: t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(() => 1),
-        count: t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(() => 1),
-      }),
-      authentication: bearer({ verify: (token) => token, scopes: (token) => [token] }),
-      createContext: () => ({}),
-      document: { title: 'Scoped', version: '1' },
-      mcp: mcp(),
-    });
-    const server = { fetch: gateway.fetch, origin: 'http://localhost' };
+    const server = await inProcess(
+      {
+        secrets: tool.meta({ scopes: ['secret'] }).query(() => 1),
+        list: tool.query(() => 1),
+        count: tool.query(() => 1),
+      },
+      bearer({ verify: (token) => token, scopes: (token) => [token] }),
+    );
     const errorFor = async (token: string) =>
       (await call(server, 'secret', {}, { revision, headers: as(token) })).message?.error;
     const [code, unknown] = [-32_602, 'Unknown tool: secret.'];
@@ -305,23 +277,12 @@ it.each(revisions)(
 it.each(revisions)(
   'scopes that are no list are a 500, and not those of the next request, in %s',
   async (revision) => {
-    const t = initTRPC.meta<GatewayMeta>().create();
     const errors: unknown[] = [];
-    const gateway = await createGateway({
-      router: t.router({
-        secret: t.procedure
-          .meta({ mcp: { description: 'A tool of the tests.' }, scopes: ['secret'] })
-          .query(() => 'secret'),
-        open: t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(() => 'open'),
-      }),
-      authentication: bearer({ verify: (token) => token, scopes: () => 'secrets' as never }),
-      createContext: () => ({}),
-      document: { title: 'Broken', version: '1' },
-      mcp: mcp(),
-      onResponse: ({ error }) => errors.push(error),
-    });
-    const server = await serve(gateway);
-    onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
+    const server = await inProcess(
+      { secret: tool.meta({ scopes: ['secret'] }).query(() => 'secret'), open: tool.query(() => 'open') },
+      bearer({ verify: (token) => token, scopes: () => 'secrets' as never }),
+      ({ error }) => errors.push(error),
+    );
     const options = { revision, headers: as('a') };
     for (const reply of [
       await send(server, 'tools/list', {}, options),

@@ -4,12 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC } from '@trpc/server';
 import { createGateway, type RequestRecord } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
-import type { GatewayMeta } from 'trpc-gateway/meta';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { has, needs, serve } from '../servers.ts';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { describe, expect, it, vi } from 'vitest';
+import { has, needs } from '../servers.ts';
 import { call, errorOf, revisions } from './messages.ts';
+import { serveInTest } from './serveTools.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
 
 /** Serves tools that wait for the test. */
@@ -62,8 +63,7 @@ async function start() {
     mcp: mcp(),
     onResponse: (record) => records.push(record),
   });
-  const server = await serve(gateway);
-  onTestFinished(async () => void (await server.close({ deadlineMs: 0, graceMs: 0 })));
+  const { server } = await serveInTest({ gateway });
   return { records, release, running: running.promise, seen, server };
 }
 
@@ -95,7 +95,7 @@ describe.each(revisions)('in %s', (revision) => {
         const calling = call(server, name, {}, { revision, meta });
         await running;
         // `gateway.fetch` has nothing to stop.
-        const closing = server.close({ deadlineMs: 30_000, graceMs: 0 });
+        const closing = server.close({ timeoutMs: 30_000, graceMs: 0 });
         if (has('a port')) await refused(server.port);
         release.resolve();
         expect((await calling).message).toMatchObject({ id: 1, result: { structuredContent: { step: 3 } } });
@@ -108,7 +108,7 @@ describe.each(revisions)('in %s', (revision) => {
       const { records, running, seen, server } = await start();
       const calling = call(server, name, {}, { revision, meta });
       await running;
-      expect(await server.close({ deadlineMs: 200, graceMs: 0 })).toBe(1);
+      expect(await server.close({ timeoutMs: 200, graceMs: 0 })).toBe(1);
       const reply = await calling;
       expect(errorOf(reply)).toEqual(stopped);
       expect(reply.message).toMatchObject({ id: 1 });
@@ -125,7 +125,7 @@ it.runIf(has('a port'))('a stop without time ends each call that streams with a 
   const calling = Promise.all(Array.from({ length: 20 }, (_, id) => call(server, 'endless', {}, { id })));
   // A stream is pulled once its response is sent.
   await expect.poll(() => seen.started).toBe(20);
-  expect(await server.close({ deadlineMs: 0, graceMs: 0 })).toBe(20);
+  expect(await server.close({ timeoutMs: 0, graceMs: 0 })).toBe(20);
   for (const [id, reply] of (await calling).entries()) {
     expect([reply.message?.id, errorOf(reply)]).toEqual([id, stopped]);
   }

@@ -2,23 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC, tracked, TRPCError } from '@trpc/server';
 import { bearer, createGateway, type Gateway, type GatewayOptions, type RequestRecord } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
-import { declareErrors, type GatewayMeta } from 'trpc-gateway/meta';
+import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
 import { z } from 'zod';
 
 /** What the procedures of the router have seen. */
 interface Seen {
   /** The reason of each abort. */
   readonly aborted: unknown[];
+  /** Calls of `slow`, `steps` and `drip` that run. */
+  running: number;
   /** Calls of `orders.place` that have run. */
   placed: number;
   /** Values that `flood` has yielded. */
   flooded: number;
 }
 
-const t = initTRPC
-  .meta<GatewayMeta>()
-  .context<{ readonly user?: string | undefined }>()
-  .create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().context<{ readonly user?: string | undefined }>().create();
 
 const shopErrors = declareErrors({
   OUT_OF_STOCK: { status: 409, message: 'Too few are left.', data: z.object({ left: z.int() }) },
@@ -44,7 +43,8 @@ const png = Uint8Array.from(
 function createToolRouter(seen: Seen) {
   const wait = async (ms: number, signal: AbortSignal | undefined) => {
     signal?.addEventListener('abort', () => seen.aborted.push(signal.reason), { once: true });
-    await sleep(ms, undefined, { signal });
+    seen.running += 1;
+    await sleep(ms, undefined, { signal }).finally(() => (seen.running -= 1));
   };
   const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
   return t.router({
@@ -98,7 +98,7 @@ function createToolRouter(seen: Seen) {
       place: t.procedure
         .meta({
           openapi: { method: 'POST', path: '/orders' },
-          idempotent: true,
+          idempotencyKey: 'optional',
           mcp: { description: 'A tool of the tests.' },
         })
         .input(z.object({ item: z.string() }))
@@ -117,7 +117,7 @@ function createToolRouter(seen: Seen) {
       return { waited: input.ms };
     }),
     hurried: t.procedure
-      .meta({ deadlineMs: 30, mcp: { description: 'A tool of the tests.' } })
+      .meta({ callTimeoutMs: 30, mcp: { description: 'A tool of the tests.' } })
       .query(async ({ signal }) => wait(5000, signal)),
     tree: tool
       .input(Category)
@@ -136,9 +136,14 @@ function createToolRouter(seen: Seen) {
       )
       .subscription(async function* steps({ input, signal }) {
         signal?.addEventListener('abort', () => seen.aborted.push(signal.reason), { once: true });
-        for (let step = 1; step <= input.count; step += 1) {
-          await sleep(input.ms, undefined, { signal });
-          yield tracked(String(step), { step });
+        seen.running += 1;
+        try {
+          for (let step = 1; step <= input.count; step += 1) {
+            await sleep(input.ms, undefined, { signal });
+            yield tracked(String(step), { step });
+          }
+        } finally {
+          seen.running -= 1;
         }
         if (input.fails) throw new TRPCError({ code: 'CONFLICT', message: 'The steps are blocked.' });
       }),
@@ -158,9 +163,14 @@ function createToolRouter(seen: Seen) {
       })
       .query(async function* drip({ signal }) {
         signal?.addEventListener('abort', () => seen.aborted.push(signal.reason));
-        for (;;) {
-          await sleep(10, undefined, { signal });
-          yield new Uint8Array(1);
+        seen.running += 1;
+        try {
+          for (;;) {
+            await sleep(10, undefined, { signal });
+            yield new Uint8Array(1);
+          }
+        } finally {
+          seen.running -= 1;
         }
       }),
 
@@ -211,7 +221,7 @@ export interface ToolGateway {
 
 /** Creates a gateway with the tools, which needs no credential. */
 export async function createToolGateway(options: Options = {}): Promise<ToolGateway> {
-  const seen: Seen = { aborted: [], placed: 0, flooded: 0 };
+  const seen: Seen = { aborted: [], running: 0, placed: 0, flooded: 0 };
   const records: RequestRecord[] = [];
   const router = createToolRouter(seen);
   // Of the procedures with scopes there are none without a credential.
@@ -241,7 +251,7 @@ export async function createProtectedToolGateway(
   options: Options = {},
   resource = 'http://127.0.0.1',
 ): Promise<ToolGateway> {
-  const seen: Seen = { aborted: [], placed: 0, flooded: 0 };
+  const seen: Seen = { aborted: [], running: 0, placed: 0, flooded: 0 };
   const records: RequestRecord[] = [];
   const gateway = await createGateway({
     router: createToolRouter(seen),

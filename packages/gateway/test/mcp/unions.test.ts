@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { createGateway } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { send } from './messages.ts';
@@ -57,15 +57,6 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
     },
   ],
   [
-    'a union',
-    [z.union([z.object({ id: z.string() }), z.object({ all: z.literal(true) })])],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: id; all = true.',
-      properties: { id: text, all: { type: 'boolean', const: true } },
-    },
-  ],
-  [
     'a union with an input that is absent',
     [z.union([z.object({ id: z.string() }), z.object({ all: z.literal(true) }), z.undefined()])],
     {
@@ -85,16 +76,6 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
     { type: 'object', properties: { a: expect.anything() as unknown, b: text }, required: ['a'] },
   ],
   [
-    'an object and a union',
-    [z.object({ name: z.string() }).and(z.union([z.object({ a: z.string() }), z.object({ b: z.string() })]))],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: name, a; name, b.',
-      properties: { name: text, a: text, b: text },
-      required: ['name'],
-    },
-  ],
-  [
     'a chain with a union',
     [z.object({ name: z.string() }), z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])],
     {
@@ -102,20 +83,6 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
       description: 'Its properties are those of one of: name, a; name, b.',
       properties: { name: text, a: text, b: text },
       required: ['name'],
-    },
-  ],
-  [
-    'a chain that requires a property once',
-    [z.object({ a: z.string() }), z.object({ a: z.string().optional() })],
-    { type: 'object', properties: { a: text }, required: ['a'] },
-  ],
-  [
-    'a union with an object of any properties',
-    [z.union([z.object({ a: z.string() }), z.looseObject({})])],
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: a; no named ones.',
-      properties: { a: text },
     },
   ],
   [

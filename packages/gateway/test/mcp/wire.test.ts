@@ -1,36 +1,15 @@
-import { inputs } from '@petstore/testing/forms';
-import * as fc from 'fast-check';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { inputs } from '@petstore/testing/forms';
+import * as fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { sendOnce } from '../client.ts';
 import type { Server } from '../listen.ts';
-import { needs, serve } from '../servers.ts';
+import { needs } from '../servers.ts';
 import { call, currentHeaders, currentMeta, errorOf, post, revisions, send } from './messages.ts';
-import { createToolGateway } from './toolRouter.ts';
+import { toolServers } from './serveTools.ts';
 
-let shared: Promise<Running> | undefined;
-
-type Running = Awaited<ReturnType<typeof run>>;
-
-async function run(options?: Parameters<typeof createToolGateway>[0]) {
-  const created = await createToolGateway(options);
-  return { ...created, server: await serve(created.gateway) };
-}
-
-/** Serves the tools; by one server for all tests without options. */
-async function start(options?: Parameters<typeof createToolGateway>[0]): Promise<Running> {
-  if (options !== undefined) {
-    const own = await run(options);
-    onTestFinished(async () => void (await own.server.close({ deadlineMs: 0, graceMs: 0 })));
-    return own;
-  }
-  const running = await (shared ??= run());
-  running.records.length = 0;
-  return running;
-}
-
-afterAll(async () => void (await (await shared)?.server.close({ deadlineMs: 0, graceMs: 0 })));
+const start = toolServers();
 
 const list = { jsonrpc: '2.0', id: 7, method: 'tools/list' };
 const currentList = { ...list, params: { _meta: currentMeta } };
@@ -85,6 +64,7 @@ describe('versions', () => {
       -32_022,
     ],
     ['the version in the body alone', currentList, {}, 400, -32_020],
+    ['the version in no header, but Mcp-Method', currentList, { 'mcp-method': 'tools/list' }, 400, -32_020],
     ['another version in the header', currentList, { 'mcp-protocol-version': '2025-11-25' }, 400, -32_020],
     ['the version in the header alone', list, currentHeaders('tools/list'), 400, -32_602],
     [
@@ -197,17 +177,12 @@ describe('headers that are sent twice', () => {
       method: 'tools/call',
       params: { name: 'books_count', _meta: currentMeta },
     });
-    const headers: Record<string, string | string[]> = {
-      'content-type': 'application/json',
-      ...currentHeaders('tools/call', 'books_count'),
-    };
+    const headers = Object.entries(currentHeaders('tools/call', 'books_count'));
     // A proxy may have checked the second one.
-    headers[name] = [String(headers[name]), 'other'];
-    const sending = request({ host: '127.0.0.1', port: server.port, path: '/mcp', method: 'POST', headers });
-    sending.end(body);
-    const [response] = (await once(sending, 'response')) as [IncomingMessage];
-    const reply = JSON.parse(await text(response)) as { readonly error: { readonly code: number } };
-    expect(response.statusCode).toBe(400);
+    const twice = [['content-type', 'application/json'] as const, ...headers, [name, 'other'] as const];
+    const response = await sendOnce(server, 'POST', '/mcp', twice, Buffer.from(body));
+    const reply = JSON.parse(response.body.toString()) as { readonly error: { readonly code: number } };
+    expect(response.status).toBe(400);
     expect([-32_020, -32_022]).toContain(reply.error.code);
   });
 });
@@ -446,18 +421,13 @@ describe('hostile messages', () => {
     expect((await post(server, body, { 'mcp-protocol-version': '2026-07-28' })).status).toBe(202);
   });
 
-  it('a body of exactly maxBodyBytes is read', async () => {
-    const { server } = await start({ maxBodyBytes: 1000 });
+  it('a body of exactly maxBodySize is read, and a larger one is 413', async () => {
+    const { server, records } = await start({ maxBodySize: 1000 });
     const body = JSON.stringify(list);
     expect((await post(server, body.padEnd(1000))).status).toBe(200);
-    expect((await post(server, body.padEnd(1001))).status).toBe(413);
-  });
-
-  it('a body that is too large is 413', async () => {
-    const { server, records } = await start({ maxBodyBytes: 1000 });
-    const reply = await post(server, ' '.repeat(2000));
+    const reply = await post(server, body.padEnd(1001));
     expect([reply.status, reply.message?.error?.code]).toEqual([413, -32_600]);
-    await expect.poll(() => records[0]?.limit).toBe('body-bytes');
+    await expect.poll(() => records[1]?.limit).toBe('body-bytes');
   });
 
   it.each([
@@ -473,12 +443,13 @@ describe('hostile messages', () => {
   it('a Content-Encoding that is sent twice is 415', async () => {
     needs('a port');
     const { server } = await start();
-    const sent = request(`${server.origin}/mcp`, { method: 'POST' });
-    sent.setHeader('content-type', 'application/json').setHeader('content-encoding', ['identity', 'gzip']);
-    sent.end(JSON.stringify(list));
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    response.resume();
-    expect(response.statusCode).toBe(415);
+    const headers = [
+      ['content-type', 'application/json'],
+      ['content-encoding', 'identity'],
+      ['content-encoding', 'gzip'],
+    ] as const;
+    const { status } = await sendOnce(server, 'POST', '/mcp', headers, Buffer.from(JSON.stringify(list)));
+    expect(status).toBe(415);
   });
 
   it('a charset is allowed', async () => {
@@ -551,18 +522,13 @@ describe('the endpoint', () => {
     const { port } = server;
     for (const protocol of ['2026-07-28', '2025-11-25']) {
       const isCurrent = protocol === '2026-07-28';
-      const sending = request({
-        host: '127.0.0.1',
-        port,
-        path: '/mcp',
-        method: 'POST',
-        headers: {
-          host: host(port),
-          origin: origin(port),
-          'content-type': 'application/json',
-          ...(isCurrent && currentHeaders('tools/list')),
-        },
-      });
+      const headers = {
+        host: host(port),
+        origin: origin(port),
+        'content-type': 'application/json',
+        ...(isCurrent && currentHeaders('tools/list')),
+      };
+      const sending = request({ host: '127.0.0.1', port, path: '/mcp', method: 'POST', headers });
       sending.end(JSON.stringify(isCurrent ? currentList : list));
       const [response] = (await once(sending, 'response')) as [IncomingMessage];
       response.resume();

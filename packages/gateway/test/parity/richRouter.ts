@@ -1,4 +1,4 @@
-import type { GatewayMeta, ResponseControls, RestMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta, ResponseControls, RestMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
@@ -69,7 +69,7 @@ export const richMeta = {
   remove: { method: 'DELETE', path: '/things/{id}' },
 } as const satisfies Record<RichProcedure, RestMeta>;
 
-const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create();
 
 /** The input of the resolver. The output schema strips `secret`. */
 const ReceivedInput = z.object({ seen: z.unknown() });

@@ -37,7 +37,7 @@ class Topics {
   }
 }
 
-const t = initTRPC.create({ isDev: false });
+const t = initTRPC.create();
 
 const createRouter = (topics: Topics) => {
   // As a middleware that looks something up does: the subscriptions of a message start at once otherwise.
@@ -66,7 +66,7 @@ type Router = ReturnType<typeof createRouter>;
 async function startRestartable() {
   const topics = new Topics();
   const router = createRouter(topics);
-  const start = async (port: number, limits: { readonly maxBodyBytes?: number } = {}) => {
+  const start = async (port: number, limits: { readonly maxBodySize?: number } = {}) => {
     const gateway = await createGateway({
       ...limits,
       router,
@@ -87,15 +87,15 @@ async function startRestartable() {
     onOpen: () => (connections += 1),
   });
   onTestFinished(async () => {
-    await Promise.all([client.close(), server.close({ deadlineMs: 0 })]);
+    await Promise.all([client.close(), server.close({ timeoutMs: 0 })]);
   });
   const trpc: TRPCClient<Router> = createTRPCClient({ links: [wsLink({ client })] });
   return {
     topics,
     trpc,
     connections: () => connections,
-    stop: () => server.close({ deadlineMs: 100, graceMs: 10 }),
-    restart: async (limits?: { readonly maxBodyBytes: number }) => {
+    stop: () => server.close({ timeoutMs: 100, graceMs: 10 }),
+    restart: async (limits?: { readonly maxBodySize: number }) => {
       server = await start(port, limits);
     },
   };
@@ -181,7 +181,7 @@ describe('wsLink after a restart of the server', () => {
     expect([errors, connections()]).toEqual([[], 2]);
   });
 
-  it('a subscription beyond maxBodyBytes of inputs ends with TOO_MANY_REQUESTS, and those before it survive a restart', async () => {
+  it('a subscription beyond maxBodySize of inputs ends with TOO_MANY_REQUESTS, and those before it survive a restart', async () => {
     const { connections, restart, stop, topics, trpc } = await startRestartable();
     const names = namesOf(11);
     const { received, errors } = await subscribe(trpc, names.slice(0, 8), 'x'.repeat(100_000));
@@ -196,14 +196,14 @@ describe('wsLink after a restart of the server', () => {
     expect([errors, connections()]).toEqual([[], 2]);
   });
 
-  it('subscriptions whose message is larger than maxBodyBytes end with PAYLOAD_TOO_LARGE, and the client does not reconnect again', async () => {
+  it('subscriptions whose message is larger than maxBodySize end with PAYLOAD_TOO_LARGE, and the client does not reconnect again', async () => {
     const { connections, restart, stop, topics, trpc } = await startRestartable();
     const names = namesOf(8);
     const { received, errors } = await subscribe(trpc, names, 'x'.repeat(100_000));
     topics.publish(names, 'first');
     await until(() => expect([...received.values()].flat()).toHaveLength(8));
     await stop();
-    await restart({ maxBodyBytes: 524_288 });
+    await restart({ maxBodySize: 524_288 });
     await until(() => expect(errors).toEqual(names.map(() => 'PAYLOAD_TOO_LARGE')));
     expect(await trpc.double.query(2)).toBe(4);
     expect(connections()).toBe(2);

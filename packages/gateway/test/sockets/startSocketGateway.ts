@@ -7,10 +7,10 @@ import {
   type GatewayOptions,
   type HttpRequest,
 } from 'trpc-gateway';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { WebSocket, type ClientOptions } from 'ws';
 import { z } from 'zod';
 import type { Fetch } from '../fetch.ts';
@@ -21,7 +21,7 @@ interface Context {
   readonly caller: string | undefined;
 }
 
-const t = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<Context>().meta<GatewayMeta>().create();
 
 /** What the procedures of a router have done. */
 interface RouterActivity {
@@ -84,9 +84,9 @@ function createRouter(activity: RouterActivity) {
       await sleep(input);
       activity.finished.push('writeWithoutSignal');
     }),
-    /** Returns its observable after 4 s, even if its signal is aborted. */
+    /** Returns its observable when the calls of `waits` end, even if its signal is aborted. */
     startsLate: t.procedure.subscription(async () => {
-      await sleep(4000, undefined, { ref: false });
+      await activity.release.promise;
       return observable<number>((observer) => observer.complete());
     }),
     /** Yields 16 KiB at a time, without end. */
@@ -141,7 +141,7 @@ interface Client {
 /** Gateway options and hooks that a test may set. */
 export interface GatewayHooks extends Pick<
   GatewayOptions<ReturnType<typeof createRouter>, string>,
-  'failedAttempts' | 'maxBodyBytes' | 'rateLimit' | 'trustProxy'
+  'failedAttempts' | 'maxBodySize' | 'rateLimit' | 'trustProxy'
 > {
   /** Called before each verification of a key. If it throws or rejects, the verification fails with that error. */
   readonly checkKey?: (request: HttpRequest) => unknown;
@@ -157,7 +157,7 @@ export async function startSocketGateway({
   onContext,
   onError,
   serveOptions,
-  ...edge
+  ...gatewayOptions
 }: GatewayHooks = {}): Promise<SocketGateway> {
   const activity: RouterActivity = { pulled: 0, aborted: [], finished: [], release: Promise.withResolvers() };
   const keys = new Map([
@@ -179,12 +179,12 @@ export async function startSocketGateway({
     },
     ...(onError && { trpc: { onError } }),
     document: { title: 'Sockets', version: '0.0.0' },
-    ...edge,
+    ...gatewayOptions,
     onResponse: (record) => records.push(record),
   });
   const server = await serve(gateway, serveOptions);
   onTestFinished(async () => {
-    await server.close({ deadlineMs: 0 });
+    await server.close({ timeoutMs: 0 });
   });
   return {
     get server() {
@@ -244,3 +244,14 @@ export const call = (
   method,
   params: { path, ...(input !== undefined && { input }) },
 });
+
+/** Waits until a check passes. */
+export const until = (check: () => void): Promise<void> =>
+  vi.waitFor(check, { timeout: 30_000, interval: 5 });
+
+/** Calls a procedure, and returns its result: the caller, by the key of the WebSocket. */
+export async function callerOf(client: Client): Promise<unknown> {
+  client.send(call(1, 'query', 'caller'));
+  await until(() => expect(client.messages).toMatchObject([{ id: 1, result: {} }]));
+  return (client.messages[0] as { readonly result: { readonly data: unknown } }).result.data;
+}

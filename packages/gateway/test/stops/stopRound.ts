@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { initTRPC } from '@trpc/server';
 import { createGateway } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { z } from 'zod';
 import { listen } from '../listen.ts';
 import { currentHeaders, currentMeta } from '../mcp/messages.ts';
@@ -22,7 +22,7 @@ export interface StopRound {
 
 const clientsPerProtocol = 2;
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 
 /** Creates a gateway whose calls add their names to `ran`. */
 function createCalls(ran: Set<string>) {
@@ -238,7 +238,7 @@ export async function stopRound(round: number): Promise<StopRound> {
   ];
   while (ready < running.length) await sleep(2);
   await sleep((round * 7) % 100);
-  await server.close({ graceMs: 200, deadlineMs: 1000 });
+  await server.close({ graceMs: 200, timeoutMs: 1000 });
   await Promise.all(running);
   return { answered, dropped, refused, cut };
 }

@@ -1,5 +1,5 @@
 import { bearer, createGateway } from 'trpc-gateway';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
@@ -9,7 +9,7 @@ import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { listen } from '../listen.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const Pet = z.object({ id: z.int(), name: z.string() });
 
 const router = t.router({
@@ -98,5 +98,5 @@ export async function sendRequest(name: RequestName): Promise<void> {
 export async function stop(): Promise<void> {
   socket.terminate();
   agent.destroy();
-  await server.close({ deadlineMs: 0 });
+  await server.close({ timeoutMs: 0 });
 }

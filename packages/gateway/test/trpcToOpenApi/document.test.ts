@@ -54,8 +54,8 @@ async function documents(): Promise<readonly [before: Json, after: Json]> {
   const info = { title: 'Shapes', version: '1.0.0' };
   const router = createRouter() as AnyTRPCRouter;
   const before: unknown = generateOpenApiDocument(createRouter() as never, { ...info, baseUrl: '/api' });
-  const options = { router, createContext: () => ({}), restBasePath: '/api', document: info } as const;
-  const gateway = await createGateway({ ...trpcToOpenApi(), ...options });
+  const options = { router, createContext: () => ({}), restBasePath: '/api' } as const;
+  const gateway = await createGateway({ ...trpcToOpenApi(info), ...options });
   return [JSON.parse(JSON.stringify(before)) as Json, await gateway.document()];
 }
 

@@ -96,7 +96,7 @@ export const presetRows: Rows = {
     covers: ({ sent: { twist }, theirs }) =>
       isHtml(theirs) && theirs.status === 400 && (twist === 'malformedJson' || twist === 'jsonText'),
   },
-  'Bodies may have 1 MiB (`maxBodyBytes`), not 100 kB.': {
+  'Bodies may have 1 MiB (`maxBodySize`), not 100 kB.': {
     why: 'The limit was that of the app’s parser',
     covers: ({ sent, theirs }) => theirs.status === 413 && sent.twist === 'largeBody',
   },

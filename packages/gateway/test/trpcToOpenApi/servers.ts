@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { loadExpress } from '@petstore/testing/express';
 import { initTRPC, TRPCError, type AnyTRPCRouter } from '@trpc/server';
 import { createGateway, type GatewayOptions } from 'trpc-gateway';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { nodeHandler } from 'trpc-gateway/node';
 import { createOpenApiExpressMiddleware } from 'trpc-to-openapi';
 import { z } from 'zod';
@@ -98,6 +98,7 @@ export function startGateway(
     const gateway = await createGateway({
       router: createRouter() as AnyTRPCRouter,
       createContext: ({ request }) => createContext((name) => request.header(name)),
+      maskUnexpectedErrors: false,
       document: { title: 'Shapes', version: '1.0.0' },
       restBasePath: '/api',
       onResponse() {},

@@ -1,5 +1,5 @@
 import { TRPCError } from '@trpc/server';
-import type { RestMeta } from 'trpc-gateway/meta';
+import type { RestMeta } from 'trpc-gateway/procedures';
 import { z } from 'zod';
 
 /** A procedure as public routers have it. */
@@ -33,7 +33,6 @@ const shape = (
 /** A shape that strict conversion cannot serve, which stays as it is without the preset too. */
 const lenient = (each: Shape): Shape => ({ ...each, openapi: { ...each.openapi, strictness: 'lenient' } });
 
-const id = () => z.string().min(1);
 const date = new Date('2026-01-02T03:04:05.678Z');
 
 /** As in msgbyte/tianji: procedures of a workspace, whose id is in a first input, and webhooks with loose bodies. */
@@ -51,7 +50,6 @@ function monitoring(): Readonly<Record<string, Shape>> {
   const filter = () => z.object({ url: z.string(), country: z.string(), os: z.string() }).partial();
   const at = '/workspace/{workspaceId}';
   return {
-    all: shape('GET', `${at}/monitor/all`, workspace(), z.array(Monitor), [one]),
     get: shape('GET', `${at}/monitor/{monitorId}`, [workspace(), monitor()], Monitor.nullable(), null),
     upsert: shape(
       'POST',
@@ -71,50 +69,6 @@ function monitoring(): Readonly<Record<string, Shape>> {
       Monitor,
       one,
     ),
-    data: shape(
-      'GET',
-      `${at}/monitor/{monitorId}/data`,
-      [workspace(), monitor().extend(range().shape)],
-      z.array(z.object({ value: z.number(), createdAt: z.date() })),
-      [{ value: 1, createdAt: date }],
-    ),
-    changeActive: shape('PATCH', `${at}/monitor/{monitorId}/changeActive`, [
-      workspace(),
-      z.object({ monitorId: z.string(), active: z.boolean() }),
-    ]),
-    recentData: shape('GET', `${at}/monitor/{monitorId}/recentData`, [
-      workspace(),
-      monitor().extend({ take: z.number() }),
-    ]),
-    events: shape('GET', `${at}/events`, [
-      workspace(),
-      z.object({ monitorId: z.cuid2().optional(), limit: z.number().default(20) }),
-    ]),
-    updateChannel: shape('POST', `${at}/feed/{channelId}/update`, [
-      workspace(),
-      z.object({
-        channelId: z.string(),
-        notificationIds: z.array(z.string()).default([]),
-        name: z.string(),
-        webhookSignature: z.string().optional(),
-        notifyFrequency: z.enum(['none', 'event', 'day', 'week', 'month']),
-      }),
-    ]),
-    eventsByCursor: shape(
-      'GET',
-      `${at}/feed/{channelId}/fetchEventsByCursor`,
-      [
-        workspace(),
-        z.object({
-          channelId: z.string(),
-          limit: z.number().min(1).max(100).default(50),
-          cursor: z.string().optional(),
-          archived: z.boolean().default(false),
-        }),
-      ],
-      z.object({ items: z.array(z.any()), nextCursor: z.string().optional() }),
-      { items: [1], nextCursor: undefined },
-    ),
     publicChannel: shape(
       'GET',
       '/feed/public/{shareId}/info',
@@ -124,38 +78,12 @@ function monitoring(): Readonly<Record<string, Shape>> {
         throw new TRPCError({ code: 'NOT_FOUND', message: 'Channel not found' });
       },
     ),
-    deleteChannel: shape('DELETE', `${at}/feed/{channelId}/del`, [
-      workspace(),
-      z.object({ channelId: z.string() }),
-    ]),
-    sendEvent: shape(
-      'POST',
-      '/feed/{channelId}/send',
-      z.object({
-        channelId: z.string(),
-        eventName: z.string(),
-        tags: z.array(z.string()).default([]),
-        important: z.boolean(),
-        payload: z.record(z.string(), z.any()).nullish(),
-      }),
-      z.unknown(),
-      () => {
-        throw new Error('Workspace is paused.');
-      },
-    ),
     archiveEvent: shape(
       'PATCH',
       `${at}/feed/{channelId}/{eventId}/archive`,
       [workspace(), z.object({ channelId: z.string(), eventId: z.string() })],
       z.void(),
       undefined,
-    ),
-    clearArchived: shape(
-      'PATCH',
-      `${at}/feed/{channelId}/clearAllArchivedEvents`,
-      [workspace(), z.object({ channelId: z.string() })],
-      z.number(),
-      3,
     ),
     github: shape(
       'POST',
@@ -164,71 +92,10 @@ function monitoring(): Readonly<Record<string, Shape>> {
       z.string(),
       'ok',
     ),
-    playground: shape(
-      'POST',
-      '/playground/{workspaceId}',
-      workspace().catchall(z.any()),
-      z.string(),
-      'success',
-    ),
-    surveyCount: shape('GET', `${at}/survey/counts`, workspace(), z.record(z.string(), z.number()), { a: 1 }),
-    submitSurvey: shape(
-      'POST',
-      `${at}/survey/{surveyId}/submit`,
-      z.object({ workspaceId: z.string(), surveyId: z.string(), payload: z.record(z.string(), z.any()) }),
-      z.any(),
-      undefined,
-    ),
-    createSurvey: shape('POST', `${at}/survey/create`, [
-      workspace(),
-      z.object({
-        name: z.string(),
-        payload: z.object({
-          items: z.array(
-            z.object({
-              label: z.string(),
-              type: z.enum(['text', 'select', 'email']),
-              options: z.array(z.string()).optional(),
-              required: z.boolean().optional(),
-            }),
-          ),
-        }),
-      }),
-    ]),
     stats: shape('GET', `${at}/website/{websiteId}/stats`, [
       workspace(),
       z.object({ websiteId: z.string() }).extend(range().shape).extend(filter().shape),
     ]),
-    metrics: shape('GET', `${at}/website/{websiteId}/metrics`, [
-      workspace(),
-      z.object({
-        websiteId: z.string(),
-        type: z.enum(['url', 'language', 'os']),
-        startAt: z.number(),
-        endAt: z.number(),
-        event: z.string().optional(),
-      }),
-    ]),
-    addWebsite: shape('POST', `${at}/website/add`, [
-      workspace(),
-      z.object({
-        name: z.string().max(100),
-        domain: z.union([
-          z
-            .string()
-            .max(500)
-            .regex(/^[a-z.]+$/),
-          z.ipv4(),
-        ]),
-      }),
-    ]),
-    updateWebsite: shape('PUT', `${at}/website/{websiteId}/update`, [
-      workspace(),
-      z.object({ websiteId: z.string(), name: z.string().max(100), monitorId: z.cuid2().nullish() }),
-    ]),
-    config: shape('GET', '/global/config', z.void(), z.object({ allowRegister: z.boolean() }), {
-      allowRegister: true,
-    }),
     login: shape(
       'POST',
       '/login',
@@ -237,188 +104,6 @@ function monitoring(): Readonly<Record<string, Shape>> {
       () => {
         throw new TRPCError({ code: 'UNAUTHORIZED', message: 'Password error', cause: new Error('bcrypt') });
       },
-    ),
-  };
-}
-
-/** As in Dokploy/dokploy: metadata that a script generates, with the name of the procedure as its path. */
-function deployments(): Readonly<Record<string, Shape>> {
-  const application = () => z.object({ applicationId: id() });
-  const Backup = z.object({
-    schedule: z.string().min(1),
-    enabled: z.boolean().optional(),
-    prefix: z.string().min(1),
-    keepLatestCount: z.number().nullish(),
-    databaseType: z.enum(['postgres', 'mysql', 'web-server']),
-    postgresId: z.string().optional(),
-    metadata: z.any().optional(),
-  });
-  const ntfy = () =>
-    z
-      .object({
-        appDeploy: z.boolean(),
-        name: z.string(),
-        serverUrl: z.string().min(1),
-        priority: z.number().min(1),
-        tags: z.array(z.string()),
-      })
-      .required();
-  return {
-    'application.one': shape('GET', '/application.one', application()),
-    'application.create': shape(
-      'POST',
-      '/application.create',
-      z.object({
-        name: id(),
-        appName: z
-          .string()
-          .min(1)
-          .max(63)
-          .regex(/^[a-z0-9-]+$/)
-          .optional(),
-        description: z.string().nullable().optional(),
-        serverId: z.string().optional(),
-      }),
-      z.object({ applicationId: z.string() }),
-      { applicationId: 'a' },
-    ),
-    'application.update': shape(
-      'POST',
-      '/application.update',
-      application().extend({
-        replicas: z.number().optional(),
-        memoryLimit: z.string().nullish(),
-        buildType: z.enum(['dockerfile', 'nixpacks']).optional(),
-        isPreviewActive: z.boolean().nullish(),
-        labels: z.record(z.string(), z.string()).nullish(),
-        restartPolicy: z
-          .object({ condition: z.string().optional(), delay: z.number().optional() })
-          .strict()
-          .nullish(),
-      }),
-      z.boolean(),
-      true,
-    ),
-    'application.deploy': shape(
-      'POST',
-      '/application.deploy',
-      application().extend({ title: z.string().optional() }),
-    ),
-    'application.stop': shape('POST', '/application.stop', application(), z.any(), undefined),
-    'backup.create': shape('POST', '/backup.create', Backup, z.void(), undefined),
-    'backup.update': shape('POST', '/backup.update', Backup.partial().extend({ backupId: id() })),
-    'backup.listBackupFiles': shape(
-      'GET',
-      '/backup.listBackupFiles',
-      z.object({ destinationId: z.string(), search: z.string(), serverId: z.string().optional() }),
-      z.array(z.object({ Path: z.string(), IsDir: z.boolean() })),
-      [{ Path: '/', IsDir: true }],
-    ),
-    'notification.createNtfy': shape('POST', '/notification.createNtfy', ntfy(), z.unknown(), () => {
-      throw new TRPCError({
-        code: 'BAD_REQUEST',
-        message: 'Error creating the notification',
-        cause: new Error('x'),
-      });
-    }),
-    'notification.updateNtfy': shape(
-      'POST',
-      '/notification.updateNtfy',
-      ntfy().partial().extend({ ntfyId: id() }),
-    ),
-    'notification.receive': shape(
-      'POST',
-      '/notification.receive',
-      z.object({
-        ServerType: z.enum(['Dokploy', 'Remote']).default('Dokploy'),
-        Value: z.number(),
-        Token: z.string(),
-      }),
-    ),
-    'domain.create': shape(
-      'POST',
-      '/domain.create',
-      z
-        .object({
-          host: z.string().min(1),
-          https: z.boolean(),
-          port: z.number().min(1).max(65_535).optional(),
-          certificateType: z.enum(['letsencrypt', 'none', 'custom']).optional(),
-        })
-        .superRefine((input, context) => {
-          if (input.https && !input.certificateType) {
-            context.addIssue({ code: 'custom', path: ['certificateType'], message: 'Required' });
-          }
-        }),
-    ),
-    'mount.create': shape(
-      'POST',
-      '/mount.create',
-      z.object({
-        type: z.enum(['bind', 'volume']),
-        filePath: z.string().transform((text) => text.trim()),
-        content: z.string().nullable().default(null),
-      }),
-    ),
-    'schedule.create': shape(
-      'POST',
-      '/schedule.create',
-      z.object({
-        cron: z.string(),
-        target: z.discriminatedUnion('type', [
-          z.object({ type: z.literal('server'), serverId: z.string(), minutes: z.number() }),
-          z.object({ type: z.literal('application'), applicationId: z.string(), enabled: z.boolean() }),
-        ]),
-      }),
-    ),
-    'docker.getContainers': shape(
-      'GET',
-      '/docker.getContainers',
-      z.object({ serverId: z.string().optional() }),
-    ),
-    'project.search': shape(
-      'GET',
-      '/project.search',
-      z.object({
-        q: z.string().optional(),
-        limit: z.number().min(1).max(100).default(20),
-        offset: z.number().min(0).default(0),
-      }),
-      z.object({ items: z.array(z.unknown()), total: z.number() }),
-      { items: [], total: 0 },
-    ),
-    'project.coerced': shape(
-      'GET',
-      '/project.coerced',
-      z.object({ limit: z.coerce.number().min(1).default(20), since: z.coerce.date().optional() }),
-    ),
-    'server.count': shape('GET', '/server.count', z.void(), z.number(), 3),
-    'server.remove': shape(
-      'DELETE',
-      '/server.remove',
-      z.object({ serverId: z.string(), force: z.boolean().optional() }),
-    ),
-    'tag.find': shape(
-      'GET',
-      '/tag.find',
-      z.object({
-        tagIds: z.array(z.string()).default([]),
-        colors: z.array(z.string()).nullable().optional(),
-      }),
-    ),
-    'tag.bulkAssign': shape(
-      'POST',
-      '/tag.bulkAssign',
-      z.object({ projectId: id(), tagIds: z.array(id()).max(50) }),
-    ),
-    'port.create': shape(
-      'POST',
-      '/port.create',
-      z.object({
-        publishedPort: z.number(),
-        protocol: z.enum(['tcp', 'udp']).default('tcp'),
-        mode: z.literal('host'),
-      }),
     ),
   };
 }
@@ -496,17 +181,6 @@ function bookmarks(): Readonly<Record<string, Shape>> {
       Bookmark,
       saved,
     ),
-    search: shape(
-      'POST',
-      '/bookmarks/search',
-      z.object({
-        text: z.string(),
-        limit: z.number().int().min(1).max(100).optional(),
-        cursor: z.discriminatedUnion('ver', [z.object({ ver: z.literal(1), offset: z.number() })]).nullish(),
-        sortOrder: z.enum(['asc', 'desc', 'relevance']).optional().default('relevance'),
-        includeContent: z.boolean().optional().default(false),
-      }),
-    ),
     attachTags: shape(
       'PUT',
       '/bookmarks/{bookmarkId}/tags',
@@ -529,11 +203,6 @@ function bookmarks(): Readonly<Record<string, Shape>> {
       }),
     ),
     listTags: shape('POST', '/tags/list', sort.optional().default({ sortBy: 'usage' })),
-    mergeTags: shape(
-      'POST',
-      '/tags/merge',
-      z.object({ intoTagId: z.string(), fromTagIds: z.array(z.string()).min(1) }),
-    ),
     createList: shape(
       'POST',
       '/lists',
@@ -559,51 +228,12 @@ function bookmarks(): Readonly<Record<string, Shape>> {
         ),
       }),
     ),
-    listUsers: shape(
-      'GET',
-      '/users',
-      z.object({}),
-      z.object({ users: z.array(z.object({ id: z.string(), emailVerified: z.date().nullable() })) }),
-      { users: [{ id: 'a', emailVerified: null }] },
-    ),
-    updateUser: shape(
-      'PATCH',
-      '/users/{userId}',
-      z.object({
-        userId: z.string(),
-        role: z.enum(['user', 'admin']).optional(),
-        bookmarkQuota: z.number().int().min(0).nullable().optional(),
-        browserCrawlingEnabled: z.boolean().nullable().optional(),
-      }),
-      z.void(),
-      undefined,
-    ),
-    createHighlight: shape(
-      'POST',
-      '/highlights',
-      z.object({
-        bookmarkId: z.string(),
-        startOffset: z.number(),
-        endOffset: z.number(),
-        color: z.enum(['yellow', 'red']).default('yellow'),
-        text: z.string().nullable(),
-      }),
-    ),
     createRule: shape(
       'POST',
       '/rules',
       z.object({ name: z.string(), enabled: z.boolean(), condition: rule }),
     ),
     createFeed: shape('POST', '/feeds', z.object({ url: z.url().max(500), enabled: z.boolean().optional() })),
-    createWebhook: shape(
-      'POST',
-      '/webhooks',
-      z.object({
-        url: z.url(),
-        events: z.array(z.enum(['created', 'edited'])).min(1),
-        token: z.string().nullish(),
-      }),
-    ),
     stats: shape('GET', '/admin/stats', z.object({ days: z.number().int().default(30) }).optional()),
   };
 }
@@ -623,17 +253,6 @@ function notes(): Readonly<Record<string, Shape>> {
         searchText: z.string().default('').optional(),
         startDate: z.union([z.date(), z.null(), z.string()]).default(null).optional(),
       }),
-    ),
-    publicList: shape(
-      'POST',
-      '/v1/note/public-list',
-      z.object({ page: z.number().optional().default(1), searchText: z.string().optional().default('') }),
-    ),
-    listByIds: shape('POST', '/v1/note/list-by-ids', z.object({ ids: z.array(z.number()) })),
-    share: shape(
-      'POST',
-      '/v1/note/share',
-      z.object({ id: z.number(), isCancel: z.boolean().default(false), expireAt: z.date().optional() }),
     ),
     upsert: shape(
       'POST',
@@ -731,6 +350,19 @@ function conversions(): Readonly<Record<string, Shape>> {
         z.object({ list: z.array(z.string()), text: z.string().default('') }),
       ),
     ),
+    coerced: shape(
+      'GET',
+      '/project.coerced',
+      z.object({ limit: z.coerce.number().min(1).default(20), since: z.coerce.date().optional() }),
+    ),
+    lists: shape(
+      'GET',
+      '/tag.find',
+      z.object({
+        tagIds: z.array(z.string()).default([]),
+        colors: z.array(z.string()).nullable().optional(),
+      }),
+    ),
     strict: shape('GET', '/strict', z.strictObject({ n: z.number() })),
     find: shape('GET', '/pets/{id}', z.object({ id: z.string() }), z.string(), 'one'),
     mine: shape('GET', '/pets/mine', z.object({}), z.string(), 'mine'),
@@ -776,7 +408,6 @@ function failures(): Readonly<Record<string, Shape>> {
 /** Creates the routers' shapes, by the names of the router and of the procedure. */
 export const createShapes = () => ({
   monitoring: monitoring(),
-  deployments: deployments(),
   bookmarks: bookmarks(),
   notes: notes(),
   conversions: conversions(),

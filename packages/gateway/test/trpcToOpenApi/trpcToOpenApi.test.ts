@@ -89,7 +89,12 @@ describe('a gateway beside trpc-to-openapi', { timeout: 300_000 }, () => {
   });
 
   it.each([
-    ['with the preset', { ...trpcToOpenApi(), ignoreEmptyQuery: true }, {}, rowsOnExpress],
+    [
+      'with the preset',
+      { ...trpcToOpenApi({ title: 'Shapes', version: '1.0.0' }), ignoreEmptyQuery: true },
+      {},
+      rowsOnExpress,
+    ],
     ['without the preset', {}, presetRows, strictRows],
   ])(
     '%s, status, headers, body and input are the same but for the rows of the page',
@@ -124,10 +129,9 @@ it.each(['q=', 'q', 'q=&n=', 'q=a&n=', 'q=&list=', 'q=&list=&list=', 'q=&q=', ''
     const before = await fetch(`http://127.0.0.1:${port}/search?${query}`);
     const document = { title: 'Search', version: '1' };
     const gateway = await createGateway({
-      ...trpcToOpenApi(),
+      ...trpcToOpenApi(document),
       router,
       createContext,
-      document,
       restBasePath: '/',
     });
     const after = await gateway.fetch(new Request(`http://127.0.0.1/search?${query}`));

@@ -1,7 +1,7 @@
 /** A process that serves large forms, for `startPinned(0, …)`. It answers each message with its port and its last error. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGateway } from 'trpc-gateway';
-import { fileStream, type GatewayMeta } from 'trpc-gateway/meta';
+import { fileStream, type GatewayMeta } from 'trpc-gateway/procedures';
 import { temporaryFiles } from 'trpc-gateway/node';
 import { listenWithFetch } from '@petstore/testing/fetchServer';
 import { initTRPC } from '@trpc/server';
@@ -18,8 +18,8 @@ export interface UploadTarget {
 
 const { SPOOL: directory } = process.env;
 const contentTypes = ['multipart/form-data'];
-const upload = { maxBytes: 2 ** 30 };
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const upload = { maxSize: 2 ** 30 };
+const t = initTRPC.meta<GatewayMeta>().create();
 let lastError = '';
 
 /** A procedure that reads the file of a form in chunks, with `wait` after each. */

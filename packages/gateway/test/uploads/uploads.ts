@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Adapter, adapters } from '../adapters.ts';
 import { type Pinned, startPinned } from '../load/pinned.ts';
-import { isCommand } from '../trpcClients/commandLine.ts';
+import { isCommand } from '../load/measured.ts';
 import type { UploadTarget } from './uploadTarget.ts';
 
 const mebibyte = 1024 * 1024;

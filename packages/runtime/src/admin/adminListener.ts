@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { HttpResponse } from 'trpc-gateway';
-import { ListenError } from 'trpc-gateway/listen';
+import { ListenError } from 'trpc-gateway/serve';
 
 /** A handler whose response body is not a stream. */
 type AdminPage = () => HttpResponse | Promise<HttpResponse>;

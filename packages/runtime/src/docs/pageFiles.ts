@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { HttpRequest, HttpResponse, Header } from 'trpc-gateway';
 import Negotiator from 'negotiator';
-import { scalarBundle } from './scalarBundle.ts';
 
 /** The suffixes of the precompressed files that the build writes. */
 const encodingSuffixes = { br: '.br', gzip: '.gz' } as const;
@@ -46,7 +45,10 @@ export function createPageFiles(folder: URL = new URL('./page/', import.meta.url
 
   async function load(file: string): Promise<Representation> {
     const isInFolder = (await listing).includes(file);
-    const bytes = await readFile(isInFolder ? new URL(file, folder) : scalarBundle());
+    // Only from the sources is the script not in the folder. The published package does not have the file below.
+    const bytes = await readFile(
+      isInFolder ? new URL(file, folder) : await (await import('./fetchScalar.ts')).fetchScalar(),
+    );
     return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
   }
 

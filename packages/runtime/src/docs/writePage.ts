@@ -1,7 +1,6 @@
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { scalarBundle } from './scalarBundle.ts';
 
 // Level 11 would save another 100 kB of Scalar's 4.3 MB, and take eight seconds instead of half a second.
 const brotli = (bytes: Buffer) =>
@@ -16,7 +15,7 @@ export async function writePage(folder: URL): Promise<void> {
   await cp(page, folder, { recursive: true });
   // The published package already contains Scalar's file and the compressed forms.
   const files = new Set(await readdir(page));
-  if (!files.has('scalar.js')) await cp(scalarBundle(), new URL('scalar.js', folder));
+  if (!files.has('scalar.js')) await cp(await scalarFile(), new URL('scalar.js', folder));
   for (const file of files.add('scalar.js')) {
     if (/\.(?:br|gz)$/.test(file) || files.has(`${file}.br`)) continue;
     const bytes = await readFile(new URL(file, folder));
@@ -24,3 +23,6 @@ export async function writePage(folder: URL): Promise<void> {
     await writeFile(new URL(`${file}.gz`, folder), await promisify(gzip)(bytes));
   }
 }
+
+/** Loaded on demand, since the published package does not have it. */
+const scalarFile = async () => (await import('./fetchScalar.ts')).fetchScalar();

@@ -41,5 +41,5 @@ export function aggregateMetrics(): AggregatedMetrics {
 
 async function sumOf(totals: Promise<MetricsSnapshot>, counted: MetricsSnapshot): Promise<MetricsSnapshot> {
   const sum = AggregatorRegistry.aggregate([[...(await totals)], [...counted]]);
-  return (await sum.getMetricsAsJSON()) as unknown as MetricFamily[]; // Its types lack a histogram's names.
+  return (await sum.getMetricsAsJSON()) as unknown as MetricFamily[]; // The types of prom-client lack a histogram's names.
 }

@@ -1,5 +1,5 @@
 // Hot path: `onResponse` runs for every request. It only increments numbers; labels are built on each scrape. prom-client 15
-// would join the labels to a string for each increment. `npm run bench:metrics -w @petstore/server` measures it.
+// would join the labels to a string for each increment.
 import type { RequestRecord } from 'trpc-gateway';
 import { counter, type MetricFamily, type MetricSample } from './family.ts';
 import { Latency, latencyFamily } from './latency.ts';

@@ -36,7 +36,7 @@ import {
 } from '@opentelemetry/semantic-conventions/incubating';
 import { createGateway, type RequestRecord, type GatewayOptions } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { serve } from 'trpc-gateway/node';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -51,7 +51,7 @@ const traceparent = `00-${traceId}-${parentId}-01`;
 /** Called within the call of `slow`. */
 let onSlow = () => {};
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({
   pet: t.procedure
     .meta({ openapi: { method: 'GET', path: '/pets/{id}' } })
@@ -129,7 +129,7 @@ async function start(options: Partial<GatewayOptions<typeof router, never>> = {}
     ...options,
   });
   const listening = await serve(gateway, { port: 0 });
-  onTestFinished(async () => void (await listening.close({ deadlineMs: 0 })));
+  onTestFinished(async () => void (await listening.close({ timeoutMs: 0 })));
   return {
     requestRecords: records,
     named: meters.named,

@@ -1,4 +1,13 @@
-import type { Attributes, Context, Span, TextMapGetter } from '@opentelemetry/api';
+import type * as Api from '@opentelemetry/api';
+import type {
+  Attributes,
+  Context,
+  Histogram,
+  Span,
+  TextMapGetter,
+  Tracer,
+  UpDownCounter,
+} from '@opentelemetry/api';
 import type {
   CallTelemetry,
   RequestRecord,
@@ -36,149 +45,180 @@ const explicitBucketBoundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.
 export async function openTelemetry(): Promise<OpenTelemetry | undefined> {
   const registered = (globalThis as { [registry]?: { trace?: unknown; metrics?: unknown } })[registry];
   if (registered?.trace === undefined && registered?.metrics === undefined) return undefined;
-  const { context, isSpanContextValid, metrics, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } =
-    await import('@opentelemetry/api').catch((cause: unknown) => {
-      throw new Error(
-        'An OpenTelemetry SDK is registered, but @opentelemetry/api cannot be imported: install it beside trpc-gateway-runtime.',
-        { cause },
-      );
-    });
-  const tracer = trace.getTracer('trpc-gateway');
-  const meter = metrics.getMeter('trpc-gateway');
-  const durationOptions = { unit: 's', advice: { explicitBucketBoundaries } };
-  const requestDuration = meter.createHistogram('http.server.request.duration', {
-    description: 'Duration of HTTP server requests.',
-    ...durationOptions,
+  const api = await import('@opentelemetry/api').catch((cause: unknown) => {
+    throw new Error(
+      'An OpenTelemetry SDK is registered, but @opentelemetry/api cannot be imported: install it beside trpc-gateway-runtime.',
+      { cause },
+    );
   });
-  const activeRequests = meter.createUpDownCounter('http.server.active_requests', {
-    description: 'Number of active HTTP server requests.',
-    unit: '{request}',
-  });
-  const callDuration = meter.createHistogram('rpc.server.call.duration', {
-    description: 'Measures the duration of an incoming Remote Procedure Call (RPC).',
-    ...durationOptions,
-  });
-
-  function idsOf(span: Span | undefined): TraceIds | undefined {
-    const ids = span?.spanContext();
-    return ids && isSpanContextValid(ids) ? { traceId: ids.traceId, spanId: ids.spanId } : undefined;
-  }
-
-  /** A span of kind SERVER and its context. */
-  class ServerSpan {
-    readonly context: Context;
-    /** `undefined` if only metrics are registered. */
-    readonly trace: TraceIds | undefined;
-    readonly #span: Span;
-    readonly #startedAt = performance.now();
-
-    constructor(name: string, parent: Context, attributes: Attributes) {
-      this.#span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent);
-      this.context = trace.setSpan(parent, this.#span);
-      this.trace = idsOf(this.#span);
-    }
-
-    /** @returns the span's duration in seconds */
-    end(attributes: Attributes, isError: boolean): number {
-      this.#span.setAttributes(attributes);
-      // Client errors leave the status of a server span unset (HTTP spans, "Status").
-      if (isError) this.#span.setStatus({ code: SpanStatusCode.ERROR });
-      this.#span.end();
-      return (performance.now() - this.#startedAt) / 1000;
-    }
-  }
-
-  class CallSpan implements CallTelemetry {
-    readonly #span: ServerSpan;
-    readonly #labels: Attributes;
-
-    constructor(labels: Attributes, path: string, parent: Context, connection: Attributes) {
-      this.#labels = labels;
-      this.#span = new ServerSpan(path, parent, { ...labels, ...connection });
-    }
-
-    get trace(): TraceIds | undefined {
-      return this.#span.trace;
-    }
-
-    run<Result>(run: () => Result): Result {
-      return context.with(this.#span.context, run);
-    }
-
-    end(error: Parameters<CallTelemetry['end']>[0]): void {
-      const code = error?.code ?? 'OK';
-      const outcome = { 'rpc.response.status_code': code, ...(error && { 'error.type': code }) };
-      const seconds = this.#span.end(outcome, error !== undefined && serverErrors.has(code));
-      callDuration.record(seconds, { ...this.#labels, ...outcome }, this.#span.context);
-    }
-  }
-
-  class RequestSpan implements RequestTelemetry {
-    readonly #span: ServerSpan;
-    readonly #parent: Context;
-    readonly #connection: Attributes;
-    /** The metric labels that are known when the request starts. */
-    readonly #labels: Attributes;
-    readonly #observed: ObservedRequest;
-    #hasEnded = false;
-
-    constructor(observed: ObservedRequest) {
-      const { request, route, scheme } = observed;
-      this.#observed = observed;
-      this.#parent = propagation.extract(ROOT_CONTEXT, request, headerGetter);
-      this.#connection = connectionAttributes(observed);
-      this.#labels = { 'http.request.method': methodOf(request.method), 'url.scheme': scheme };
-      const method = methodOf(request.method).replace('_OTHER', 'HTTP');
-      this.#span = new ServerSpan(route === undefined ? method : `${method} ${route}`, this.#parent, {
-        ...requestAttributes(observed),
-        ...this.#connection,
-      });
-      activeRequests.add(1, this.#labels, this.#span.context);
-    }
-
-    get trace(): TraceIds | undefined {
-      return this.#span.trace;
-    }
-
-    run<Result>(run: () => Result): Result {
-      return context.with(this.#span.context, run);
-    }
-
-    call(path: string): CallTelemetry | undefined {
-      // A REST request is one call and needs no second span. A tool has one, since all share a path.
-      const { protocol } = this.#observed;
-      if (protocol !== 'trpc' && protocol !== 'mcp') return undefined;
-      const labels = rpcAttributes(protocol, path);
-      // Calls on a WebSocket follow the response that opened it. Their parent is the client's span.
-      return new CallSpan(labels, path, this.#hasEnded ? this.#parent : this.#span.context, this.#connection);
-    }
-
-    end({ error, isStream, status }: RequestRecord): void {
-      this.#hasEnded = true;
-      const { protocol, request, route } = this.#observed;
-      // A stream may fail after its status was sent. For tRPC the call reports that error.
-      const isError = status >= 500 || (isStream && error !== undefined && protocol !== 'trpc');
-      const outcome: Attributes = {
-        'http.response.status_code': status,
-        ...(route !== undefined && { 'http.route': route }),
-        ...(isError && { 'error.type': status >= 500 ? String(status) : errorName(error) }),
-      };
-      const seconds = this.#span.end(outcome, isError);
-      activeRequests.add(-1, this.#labels, this.#span.context);
-      const version = request.httpVersion;
-      const labels = { ...this.#labels, ...outcome };
-      if (version !== undefined) labels['network.protocol.version'] = version;
-      requestDuration.record(seconds, labels, this.#span.context);
-    }
-  }
-
+  const instruments = new Instruments(api);
   return {
-    begin: (observed) => new RequestSpan(observed),
+    begin: (observed) => new RequestSpan(instruments, observed),
     logFields() {
-      const active = idsOf(trace.getActiveSpan());
+      const active = instruments.idsOf(api.trace.getActiveSpan());
       return active ? { trace_id: active.traceId, span_id: active.spanId } : {};
     },
   };
+}
+
+/** The tracer and the metrics of a gateway, with the API that has been loaded. */
+class Instruments {
+  readonly api: typeof Api;
+  readonly tracer: Tracer;
+  readonly requestDuration: Histogram;
+  readonly activeRequests: UpDownCounter;
+  readonly callDuration: Histogram;
+
+  constructor(api: typeof Api) {
+    this.api = api;
+    this.tracer = api.trace.getTracer('trpc-gateway');
+    const meter = api.metrics.getMeter('trpc-gateway');
+    const durationOptions = { unit: 's', advice: { explicitBucketBoundaries } };
+    this.requestDuration = meter.createHistogram('http.server.request.duration', {
+      description: 'Duration of HTTP server requests.',
+      ...durationOptions,
+    });
+    this.activeRequests = meter.createUpDownCounter('http.server.active_requests', {
+      description: 'Number of active HTTP server requests.',
+      unit: '{request}',
+    });
+    this.callDuration = meter.createHistogram('rpc.server.call.duration', {
+      description: 'Measures the duration of an incoming Remote Procedure Call (RPC).',
+      ...durationOptions,
+    });
+  }
+
+  /** Returns the ids of a span; `undefined` if they are invalid, as they are if only metrics are registered. */
+  idsOf(span: Span | undefined): TraceIds | undefined {
+    const ids = span?.spanContext();
+    return ids && this.api.isSpanContextValid(ids) ? { traceId: ids.traceId, spanId: ids.spanId } : undefined;
+  }
+}
+
+/** A span of kind SERVER and its context. */
+class ServerSpan {
+  readonly context: Context;
+  /** `undefined` if only metrics are registered. */
+  readonly trace: TraceIds | undefined;
+  readonly #api: Instruments['api'];
+  readonly #span: Span;
+  readonly #startedAt = performance.now();
+
+  constructor(instruments: Instruments, name: string, parent: Context, attributes: Attributes) {
+    const { api, tracer } = instruments;
+    this.#api = api;
+    this.#span = tracer.startSpan(name, { kind: api.SpanKind.SERVER, attributes }, parent);
+    this.context = api.trace.setSpan(parent, this.#span);
+    this.trace = instruments.idsOf(this.#span);
+  }
+
+  run<Result>(run: () => Result): Result {
+    return this.#api.context.with(this.context, run);
+  }
+
+  /** @returns the span's duration in seconds */
+  end(attributes: Attributes, isError: boolean): number {
+    this.#span.setAttributes(attributes);
+    // Client errors leave the status of a server span unset (HTTP spans, "Status").
+    if (isError) this.#span.setStatus({ code: this.#api.SpanStatusCode.ERROR });
+    this.#span.end();
+    return (performance.now() - this.#startedAt) / 1000;
+  }
+}
+
+/** Telemetry of a procedure call: a span and its duration. */
+class CallSpan implements CallTelemetry {
+  readonly #span: ServerSpan;
+  readonly #labels: Attributes;
+  readonly #duration: Histogram;
+
+  constructor(span: ServerSpan, labels: Attributes, duration: Histogram) {
+    this.#span = span;
+    this.#labels = labels;
+    this.#duration = duration;
+  }
+
+  get trace(): TraceIds | undefined {
+    return this.#span.trace;
+  }
+
+  run<Result>(run: () => Result): Result {
+    return this.#span.run(run);
+  }
+
+  end(error: Parameters<CallTelemetry['end']>[0]): void {
+    const code = error?.code ?? 'OK';
+    const outcome = { 'rpc.response.status_code': code, ...(error && { 'error.type': code }) };
+    const seconds = this.#span.end(outcome, error !== undefined && serverErrors.has(code));
+    this.#duration.record(seconds, { ...this.#labels, ...outcome }, this.#span.context);
+  }
+}
+
+/** Telemetry of a request: a span and metrics. */
+class RequestSpan implements RequestTelemetry {
+  readonly #instruments: Instruments;
+  readonly #span: ServerSpan;
+  readonly #parent: Context;
+  readonly #connection: Attributes;
+  /** The metric labels that are known when the request starts. */
+  readonly #labels: Attributes;
+  readonly #observed: ObservedRequest;
+  #hasEnded = false;
+
+  constructor(instruments: Instruments, observed: ObservedRequest) {
+    const { request, route, scheme } = observed;
+    this.#instruments = instruments;
+    this.#observed = observed;
+    const { propagation, ROOT_CONTEXT } = instruments.api;
+    this.#parent = propagation.extract(ROOT_CONTEXT, request, headerGetter);
+    this.#connection = connectionAttributes(observed);
+    this.#labels = { 'http.request.method': methodOf(request.method), 'url.scheme': scheme };
+    const method = methodOf(request.method).replace('_OTHER', 'HTTP');
+    const name = route === undefined ? method : `${method} ${route}`;
+    this.#span = new ServerSpan(instruments, name, this.#parent, {
+      ...requestAttributes(observed),
+      ...this.#connection,
+    });
+    instruments.activeRequests.add(1, this.#labels, this.#span.context);
+  }
+
+  get trace(): TraceIds | undefined {
+    return this.#span.trace;
+  }
+
+  run<Result>(run: () => Result): Result {
+    return this.#span.run(run);
+  }
+
+  call(path: string): CallTelemetry | undefined {
+    // A REST request is one call and needs no second span. A tool has one, since all share a path.
+    const { protocol } = this.#observed;
+    if (protocol !== 'trpc' && protocol !== 'mcp') return undefined;
+    const labels = rpcAttributes(protocol, path);
+    // Calls on a WebSocket follow the response that opened it. Their parent is the client's span.
+    const parent = this.#hasEnded ? this.#parent : this.#span.context;
+    const attributes = { ...labels, ...this.#connection };
+    const span = new ServerSpan(this.#instruments, path, parent, attributes);
+    return new CallSpan(span, labels, this.#instruments.callDuration);
+  }
+
+  end({ error, isStream, status }: RequestRecord): void {
+    this.#hasEnded = true;
+    const { protocol, request, route } = this.#observed;
+    // A stream may fail after its status was sent. For tRPC the call reports that error.
+    const isError = status >= 500 || (isStream && error !== undefined && protocol !== 'trpc');
+    const outcome: Attributes = {
+      'http.response.status_code': status,
+      ...(route !== undefined && { 'http.route': route }),
+      ...(isError && { 'error.type': status >= 500 ? String(status) : errorName(error) }),
+    };
+    const seconds = this.#span.end(outcome, isError);
+    this.#instruments.activeRequests.add(-1, this.#labels, this.#span.context);
+    const version = request.httpVersion;
+    const labels = { ...this.#labels, ...outcome };
+    if (version !== undefined) labels['network.protocol.version'] = version;
+    this.#instruments.requestDuration.record(seconds, labels, this.#span.context);
+  }
 }
 
 /** The conventions define names for gRPC, Connect, Dubbo and JSON-RPC only, so `trpc` is a custom value. */

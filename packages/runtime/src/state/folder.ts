@@ -90,7 +90,24 @@ function openValues(path: string) {
     rows: root.openDB('values', { encoding: 'json', keyEncoding: 'binary' }),
     expiries: root.openDB('expiries', { encoding: 'binary', keyEncoding: 'binary' }),
   }));
-  const commits = new GroupCommit(file);
+  const timeoutMs = 5000;
+  const commits = new GroupCommit(
+    {
+      // Another user of the file in this process may have made it unusable.
+      check: () => file.check(),
+      transact: (runJobs) => file.tables.root.childTransaction(runJobs),
+    },
+    {
+      timeoutMs,
+      // Requests stop waiting earlier, and the gateway repeats later.
+      limits: 'job',
+      notStarted: () =>
+        new Error(
+          `The state in ${path} has not completed a write for ${timeoutMs / 1000} s: its disk hangs, or a process that shares it is suspended.`,
+        ),
+    },
+  );
+  const write = <T>(job: (tables: ValueTables) => T): Promise<T> => commits.write(() => job(file.tables));
 
   /** Stores a value and removes expired ones. Must run inside a write transaction. */
   function put({ expiries, rows }: ValueTables, digest: Uint8Array, value: string, ttlMs: number): void {
@@ -112,7 +129,7 @@ function openValues(path: string) {
       // Processes that start later would not see the keys of this file, and would run their calls again.
       file.rejectReplaced();
       const digest = hashStateKey(key);
-      return commits.write((tables) => {
+      return write((tables) => {
         const row = tables.rows.get(digest);
         if (row && row.expiresAt > Date.now()) return row.value;
         put(tables, digest, value, ttlMs);
@@ -121,11 +138,11 @@ function openValues(path: string) {
     },
     set(key, value, ttlMs) {
       const digest = hashStateKey(key);
-      return commits.write((tables) => put(tables, digest, value, ttlMs));
+      return write((tables) => put(tables, digest, value, ttlMs));
     },
     delete(key, value) {
       const digest = hashStateKey(key);
-      return commits.write(({ rows }) => {
+      return write(({ rows }) => {
         if (rows.get(digest)?.value === value) rows.removeSync(digest);
       });
     },

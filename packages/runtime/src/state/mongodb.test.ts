@@ -82,7 +82,7 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     'four processes accept 1,000 calls of a limit of 1,000, within 5%',
     async () => {
       const { uri, database } = await newDatabase();
-      const bucket = { limit: 1000, windowSeconds: 3600 };
+      const bucket = { limit: 1000, windowMs: 3_600_000 };
       const accepted = await acceptedTogether(4, { state: { uri, database }, ...bucket, calls: 600 });
       expect(sum(accepted)).toBeGreaterThanOrEqual(950);
       expect(sum(accepted)).toBeLessThanOrEqual(1050);
@@ -121,12 +121,12 @@ describe.skipIf(mongodbUri === undefined)('MongoDB', () => {
     const printed: string[] = [];
     // oxlint-disable-next-line no-console -- the gateway reports an unavailable state here
     vi.mocked(console.error).mockImplementation((line) => void printed.push(String(line)));
-    const t = initTRPC.create({ isDev: false });
+    const t = initTRPC.create();
     const { fetch } = await createGateway({
       router: t.router({ ping: t.procedure.query(() => 'pong') }),
       createContext: () => ({}),
       document: { title: 'Ping', version: '0.0.0' },
-      rateLimit: { calls: 3, windowSeconds: 3600 },
+      rateLimit: { calls: 3, windowMs: 3_600_000 },
       state,
     });
     proxy.set({ kind: 'reject' });

@@ -10,7 +10,7 @@ it('four processes that share a folder accept 1,000 calls with a limit of 1,000,
   const folder = await mkdtemp(join(tmpdir(), 'limit-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   // One hour: a token is refilled every 3.6 s, so even a slow machine gains less than 1%.
-  const bucket = { limit: 1000, windowSeconds: 3600 };
+  const bucket = { limit: 1000, windowMs: 3_600_000 };
   const accepted = await acceptedTogether(4, { state: { folder }, ...bucket, calls: 600 });
   expect(accepted).toHaveLength(4);
   expect(sum(accepted)).toBeGreaterThanOrEqual(990);

@@ -1,10 +1,10 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 
-const t = initTRPC.context<{ readonly notes: string }>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<{ readonly notes: string }>().meta<GatewayMeta>().create();
 const Note = z.object({ name: z.string() });
 const Tick = z.object({ n: z.int(), padding: z.string() });
 

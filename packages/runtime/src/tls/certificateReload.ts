@@ -1,5 +1,5 @@
 import { unwatchFile, watchFile } from 'node:fs';
-import type { Listening, TlsFiles } from 'trpc-gateway/listen';
+import type { Listening, TlsFiles } from 'trpc-gateway/serve';
 import type { ServiceLog } from '../parts.ts';
 
 const restartNeeded =

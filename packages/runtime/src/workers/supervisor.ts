@@ -1,4 +1,4 @@
-import { reservePort } from 'trpc-gateway/listen';
+import { reservePort } from 'trpc-gateway/serve';
 import { checkRunOptions } from '../checkRunOptions.ts';
 import { healthRoutes } from '../health/healthRoutes.ts';
 import { openAdmin } from '../openAdmin.ts';
@@ -7,7 +7,7 @@ import { consoleLog } from '../consoleLog.ts';
 import { StartError } from '../signals/startError.ts';
 import { type Stoppable, stopDeadlineMs } from '../signals/stopOnSignals.ts';
 import { warnIfRoot } from '../warnIfRoot.ts';
-import { createWorkers } from './workers.ts';
+import { Workers } from './workers.ts';
 
 /**
  * How long after the shutdown deadline workers are killed. A worker that cannot close its store ends itself at the deadline
@@ -29,7 +29,7 @@ export async function superviseWorkers(options: RunOptions, count: number): Prom
   const openedLog = (options.log ?? consoleLog).open({ isShared: true });
   const { log } = openedLog;
   const aggregated = admin?.metrics?.aggregate();
-  const workers = createWorkers({
+  const workers = new Workers({
     count,
     port: reserved.port,
     log,

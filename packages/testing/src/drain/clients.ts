@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpConnection } from './httpConnection.ts';
 import type { Tally } from './tally.ts';
 
-/** What the clients of one round share. */
+/** The state that the clients of one round share. */
 export interface Round {
   readonly origin: string;
   readonly apiKey: string;
@@ -42,7 +42,7 @@ export async function busyClient(round: Round, id: string): Promise<void> {
     if (response.closes) return connection.end();
     await sleep(Math.random() * 20);
   }
-  // It sends often enough to receive `Connection: close`.
+  // The client sends often enough to receive `Connection: close`.
   tally.closedIdle += 1;
 }
 

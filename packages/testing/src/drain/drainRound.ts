@@ -22,10 +22,10 @@ export interface DrainRound {
   readonly exitMs: number;
 }
 
-/** What must be 0 of each round. */
+/** The counts that must be 0 in each round. */
 const mustBeZero = ['lost', 'resets', 'brokenStreams', 'abruptSockets', 'missing', 'unanswered'] as const;
 
-/** What of a round should not have been, by name; nothing where all went well. */
+/** The counts of a round that should be 0 and are not, by name. */
 export function problemsOf(
   { code, exitMs, tally }: DrainRound,
   stopDeadlineMs = 10_000,

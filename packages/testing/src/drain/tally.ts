@@ -1,4 +1,4 @@
-/** What clients observed of a stop, on connections that were open before the signal unless a field says otherwise. */
+/** The observations of clients of a stop, on connections that were open before the signal unless a field says otherwise. */
 export interface Tally {
   /** Complete responses. */
   responses: number;

@@ -1,4 +1,4 @@
-import { declareErrors, type GatewayMeta } from 'trpc-gateway/meta';
+import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
 

@@ -1,6 +1,6 @@
 import { initTRPC, lazy, tracked } from '@trpc/server';
 import { octetInputParser } from '@trpc/server/http';
-import { declareErrors, type GatewayMeta } from 'trpc-gateway/meta';
+import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
 import { z } from 'zod';
 
 // A router with every kind of zod schema as an input and as an output, and every form of tRPC procedure. It is used for its

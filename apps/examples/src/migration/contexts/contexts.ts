@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { initTRPC } from '@trpc/server';
 import { createTRPCClient, httpLink } from '@trpc/client';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-const statuses = { NOT_FOUND: 404, FORBIDDEN: 403, CONFLICT: 409, TOO_MANY_REQUESTS: 429 } as const;
+const statuses = { NOT_FOUND: 404, FORBIDDEN: 403, CONFLICT: 409 } as const;
 
 /** An error that the help desk shows to its users. Procedures throw it in place of a `TRPCError`. */
 export class AppError extends Error {

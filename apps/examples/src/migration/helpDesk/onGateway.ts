@@ -2,7 +2,7 @@ import { TRPCError } from '@trpc/server';
 import express from 'express';
 import { type ContextOptions, createGateway } from 'trpc-gateway';
 import { nodeHandler } from 'trpc-gateway/node';
-import { trpcToOpenApi } from 'trpc-gateway/trpc-to-openapi';
+import { trpcToOpenApi, trpcToOpenApiDocument } from 'trpc-gateway/trpc-to-openapi';
 import { AppError } from './appError.ts';
 import { appRouter } from './router.ts';
 import { findSession } from './sessions.ts';
@@ -17,13 +17,13 @@ async function createContext({ request }: ContextOptions<unknown>): Promise<Cont
 }
 
 const gateway = await createGateway({
-  ...trpcToOpenApi(),
+  ...trpcToOpenApi(trpcToOpenApiDocument(appRouter, { title: 'Help desk', version: '2.0', baseUrl: '/v1' })),
   ignoreEmptyQuery: true,
   router: appRouter,
   createContext,
+  maskUnexpectedErrors: false, // a client of trpc-to-openapi may show these messages
   mapError: ({ cause }) =>
     cause instanceof AppError ? new TRPCError({ code: cause.code, cause }) : undefined,
-  document: { title: 'Help desk', version: '2.0' },
 });
 
 const app = express();

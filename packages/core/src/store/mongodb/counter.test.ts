@@ -5,6 +5,7 @@ import type { Store } from '../store.ts';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { openMongodbTransfer } from './transfer.ts';
 import { type ProxiedDatabase, proxiedDatabase } from './testing/proxiedDatabase.ts';
+import { collections } from '../../collections.ts';
 
 const pet = { name: 'Rex', categoryId: 1 };
 
@@ -208,7 +209,7 @@ describe.skipIf(mongodbUri === undefined)(
       const proxied = await proxiedDatabase();
       const { restore } = await directAccess(proxied);
       await restore([1, 2, 500]);
-      const transfer = await openMongodbTransfer({ ...proxied, create: false });
+      const transfer = await openMongodbTransfer({ ...proxied, create: false, collections });
       onTestFinished(() => transfer.close());
       expect(await transfer.collections[0]?.lastId()).toBe(500);
     });

@@ -4,10 +4,11 @@ import { openMongodbStore } from './index.ts';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 import { explainList } from './testing/explainList.ts';
 import { animals } from '../../procedures/animals.ts';
+import { collections } from '../../collections.ts';
 
 async function filledDatabase() {
   const database = testDatabase();
-  const store = await openMongodbStore(database);
+  const store = await openMongodbStore({ ...database, collections });
   onTestFinished(async () => {
     await store.close();
     await database.drop();

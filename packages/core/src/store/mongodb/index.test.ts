@@ -1,5 +1,5 @@
 import { describe } from 'vitest';
-import { contractCollections, contractReservations, storeContract } from '../contract.ts';
+import { contractCollections, contractReservations, storeContract } from '../testing/contract.ts';
 import type { Store } from '../store.ts';
 import { openMongodbStore } from './index.ts';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';

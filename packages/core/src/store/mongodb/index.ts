@@ -1,22 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { collections as petStoreCollections } from '../../collections.ts';
 import {
   type CollectionDefinition,
   indexedCondition,
   unknownCollection,
   type StoredRecord,
 } from '../collection.ts';
-import { expectedVersion } from '../record.ts';
-import type { StoreCloseOptions, Collection, Store } from '../store.ts';
-import { openCollection } from './collection.ts';
+import { expectedVersion, MAX_RESERVATIONS } from '../record.ts';
+import type { StoreCloseOptions, Collection, KeyStore, Store } from '../store.ts';
+import { Records } from './collection.ts';
 import { openCounter } from './counter.ts';
 import { type DatabaseLabel, storeError } from './errors.ts';
 import { openKeys } from './keys.ts';
 import { type Collections, counterSource } from './database.ts';
-import { openDatabase } from './open.ts';
-import type { StoreOperation, OperationRunner, OperationOptions } from './operation.ts';
+import { type Database, openDatabase } from './open.ts';
+import type { OperationOptions, OperationRunner, StoreOperation } from './operation.ts';
 import type { MongodbStoreOptions } from './options.ts';
-import { openReservations } from './reservations.ts';
+import { ReservationCounts } from './reservationCounts.ts';
+import { Reservations } from './reservations.ts';
 
 export type { MongodbStoreOptions } from './options.ts';
 export { openMongodbTransfer } from './transfer.ts';
@@ -29,125 +29,36 @@ export { openMongodbTransfer } from './transfer.ts';
  * @throws {StoreError} if the URI is invalid
  */
 export async function openMongodbStore(options: MongodbStoreOptions): Promise<Store> {
-  const { collections: definitions = petStoreCollections, maxReservations, afterReservation } = options;
-  const { label, operations, getTables, ensureIndexes, close } = openDatabase(options, (...opened) =>
-    openTables(...opened, maxReservations),
+  const database = openDatabase(options, (collections, label, operations) =>
+    openTables(collections, label, operations, options),
+  );
+  const created = new Map<unknown, unknown>(
+    options.collections.map((definition) => [definition, createCollection(database, definition)]),
   );
   let closing: Promise<void> | undefined;
   let checking: Promise<void> | undefined;
-
-  const run = <T>(
-    work: (tables: Tables, operation: StoreOperation) => Promise<T>,
-    callOptions?: OperationOptions,
-  ) => operations.run(async (operation) => work(await getTables(), operation), callOptions);
-
-  /**
-   * Checks that the database responds. Any other response counts too, because under load the check would wait for a
-   * connection behind other calls.
-   */
-  const check = () =>
-    Promise.race([
-      run(
-        async ({ collections }, operation) => {
-          await collections.meta.findOne({ _id: operation.trackSend('store') }, operation.commandOptions);
-        },
-        { ignoresLimit: true },
-      ),
-      operations.nextResponse(),
-    ]).finally(() => {
-      checking = undefined;
-    });
-
-  async function closeWithin(deadlineMs: number): Promise<void> {
-    const isInTime = await Promise.race([close().then(() => true), delay(deadlineMs, false, { ref: false })]);
-    if (isInTime) return;
-    const why = `the store was closed, and it did not respond within ${Math.round(deadlineMs)} ms`;
-    throw storeError('outcome-unknown', label, why);
-  }
-
-  function createCollection<Stored extends StoredRecord, Indexed extends string>(
-    definition: CollectionDefinition<Stored, Indexed>,
-  ): Collection<Stored, Indexed> {
-    const { name } = definition;
-    const counter = openCounter(
-      async () => counterSource((await getTables()).collections, name),
-      operations,
-      label,
-    );
-    const opened = new WeakMap<Collections, ReturnType<typeof openCollection<Stored, Indexed>>>();
-
-    /** Returns the records of the current client's collections. */
-    function recordsIn(collections: Collections) {
-      let records = opened.get(collections);
-      if (records === undefined) {
-        records = openCollection(collections.records(name), definition, counter, operations, label);
-        opened.set(collections, records);
-      }
-      return records;
-    }
-    type Records = ReturnType<typeof recordsIn>;
-    const call = <T>(
-      work: (records: Records, operation: StoreOperation) => Promise<T>,
-      callOptions?: OperationOptions,
-    ) => run(({ collections }, operation) => work(recordsIn(collections), operation), callOptions);
-
-    return {
-      create: (values, callOptions) =>
-        call((records, operation) => records.create(operation, values), callOptions),
-      createOnce: (values, reservation, callOptions) =>
-        run(
-          ({ collections, reservations }, operation) =>
-            reservations.createOnce(operation, recordsIn(collections), values, reservation, afterReservation),
-          callOptions,
-        ),
-      get: (id, callOptions) => call((records, operation) => records.get(operation, id), callOptions),
-      async list(query, callOptions) {
-        const condition = indexedCondition(definition, query.where);
-        return call((records, operation) => records.list(operation, query, condition), callOptions);
-      },
-      async update(id, change, callOptions) {
-        const ifVersion = expectedVersion(definition, callOptions);
-        return call((records, operation) => records.update(operation, id, change, ifVersion), callOptions);
-      },
-      async delete(id, callOptions) {
-        const ifVersion = expectedVersion(definition, callOptions);
-        return call((records, operation) => records.remove(operation, id, ifVersion), callOptions);
-      },
-    };
-  }
-
-  const createdCollections = new Map<unknown, unknown>(
-    definitions.map((definition) => [definition, createCollection(definition)]),
-  );
 
   return {
     collection<Stored extends StoredRecord, Indexed extends string>(
       definition: CollectionDefinition<Stored, Indexed>,
     ) {
-      const collection = createdCollections.get(definition);
+      const collection = created.get(definition);
       if (collection === undefined) throw unknownCollection(definition);
       // The collection was created from this definition.
       return collection as Collection<Stored, Indexed>;
     },
-    keys: {
-      // Half of the timeout, because the authenticated call follows with another timeout.
-      find: (hash, callOptions) =>
-        run(({ keys }, operation) => keys.find(operation, hash), { ...callOptions, timeoutShare: 0.5 }),
-      add: (record) => run(({ keys }, operation) => keys.add(operation, record)),
-      addFirst: (record) => run(({ keys }, operation) => keys.addFirst(operation, record)),
-      list: () => run(({ keys }, operation) => keys.list(operation)),
-      revoke: (name, revokedAt) => run(({ keys }, operation) => keys.revoke(operation, name, revokedAt)),
-      touch: (hash, usedAt) => run(({ keys }, operation) => keys.touch(operation, hash, usedAt)),
-    },
+    keys: createKeyStore(database),
     async ready() {
       // Concurrent callers share a check: readiness probes need no credential.
-      checking ??= check();
+      checking ??= checkResponse(database).finally(() => {
+        checking = undefined;
+      });
       await checking;
-      const indexError = ensureIndexes();
+      const indexError = database.ensureIndexes();
       if (indexError !== undefined) throw indexError;
     },
-    close({ deadlineMs }: StoreCloseOptions = {}) {
-      closing ??= deadlineMs === undefined ? close() : closeWithin(deadlineMs);
+    close({ timeoutMs }: StoreCloseOptions = {}) {
+      closing ??= timeoutMs === undefined ? database.close() : closeWithin(database, timeoutMs);
       return closing;
     },
   };
@@ -159,11 +70,115 @@ function openTables(
   collections: Collections,
   label: DatabaseLabel,
   operations: OperationRunner,
-  maxReservations?: number,
+  { maxReservations = MAX_RESERVATIONS, afterReservation }: MongodbStoreOptions,
 ) {
+  const rows = collections.reservations;
+  const counts = new ReservationCounts(rows, operations, maxReservations);
   return {
     collections,
     keys: openKeys(collections.keys, label),
-    reservations: openReservations(collections.reservations, label, operations, maxReservations),
+    reservations: new Reservations({ rows, counts, label, afterReservation }),
   };
+}
+
+/** Runs an operation with the tables of the current client. */
+function run<T>(
+  { operations, getTables }: Database<Tables>,
+  work: (tables: Tables, operation: StoreOperation) => Promise<T>,
+  callOptions?: OperationOptions,
+): Promise<T> {
+  return operations.run(async (operation) => work(await getTables(), operation), callOptions);
+}
+
+function createCollection<Stored extends StoredRecord, Indexed extends string>(
+  database: Database<Tables>,
+  definition: CollectionDefinition<Stored, Indexed>,
+): Collection<Stored, Indexed> {
+  const { label, operations, getTables } = database;
+  const { name } = definition;
+  const ids = openCounter(
+    async () => counterSource((await getTables()).collections, name),
+    operations,
+    label,
+  );
+  const opened = new WeakMap<Collections, Records<Stored, Indexed>>();
+
+  /** Returns the records of the current client's collections. */
+  function recordsIn(collections: Collections): Records<Stored, Indexed> {
+    let records = opened.get(collections);
+    if (records === undefined) {
+      records = new Records({ rows: collections.records(name), definition, ids, operations, label });
+      opened.set(collections, records);
+    }
+    return records;
+  }
+
+  const call = <T>(
+    work: (records: Records<Stored, Indexed>, operation: StoreOperation) => Promise<T>,
+    callOptions?: OperationOptions,
+  ) => run(database, ({ collections }, operation) => work(recordsIn(collections), operation), callOptions);
+
+  return {
+    create: (values, callOptions) =>
+      call((records, operation) => records.create(operation, values), callOptions),
+    createOnce: (values, reservation, callOptions) =>
+      run(
+        database,
+        ({ collections, reservations }, operation) =>
+          reservations.createOnce(operation, recordsIn(collections), values, reservation),
+        callOptions,
+      ),
+    get: (id, callOptions) => call((records, operation) => records.get(operation, id), callOptions),
+    async list(query, callOptions) {
+      const condition = indexedCondition(definition, query.where);
+      return call((records, operation) => records.list(operation, query, condition), callOptions);
+    },
+    async update(id, change, callOptions) {
+      const ifVersion = expectedVersion(definition, callOptions);
+      return call((records, operation) => records.update(operation, id, change, ifVersion), callOptions);
+    },
+    async delete(id, callOptions) {
+      const ifVersion = expectedVersion(definition, callOptions);
+      return call((records, operation) => records.remove(operation, id, ifVersion), callOptions);
+    },
+  };
+}
+
+function createKeyStore(database: Database<Tables>): KeyStore {
+  return {
+    // Half of the timeout, because the authenticated call follows with another timeout.
+    find: (hash, callOptions) =>
+      run(database, ({ keys }, operation) => keys.find(operation, hash), {
+        ...callOptions,
+        timeoutShare: 0.5,
+      }),
+    add: (record) => run(database, ({ keys }, operation) => keys.add(operation, record)),
+    addFirst: (record) => run(database, ({ keys }, operation) => keys.addFirst(operation, record)),
+    list: () => run(database, ({ keys }, operation) => keys.list(operation)),
+    revoke: (name, revokedAt) =>
+      run(database, ({ keys }, operation) => keys.revoke(operation, name, revokedAt)),
+    touch: (hash, usedAt) => run(database, ({ keys }, operation) => keys.touch(operation, hash, usedAt)),
+  };
+}
+
+/**
+ * Resolves when the database responds. Any response counts, because under load the check would wait for a connection
+ * behind other calls.
+ */
+function checkResponse(database: Database<Tables>): Promise<void> {
+  const checked = run(
+    database,
+    async ({ collections }, operation) => {
+      await collections.meta.findOne({ _id: operation.trackSend('store') }, operation.commandOptions);
+    },
+    { ignoresLimit: true },
+  );
+  return Promise.race([checked, database.operations.nextResponse()]);
+}
+
+async function closeWithin({ close, label }: Database<Tables>, timeoutMs: number): Promise<void> {
+  const isInTime = await Promise.race([close().then(() => true), delay(timeoutMs, false, { ref: false })]);
+  if (isInTime) return;
+  const why = `the store was closed, and it did not respond within ${Math.round(timeoutMs)} ms`;
+  throw storeError('outcome-unknown', label, why);
 }

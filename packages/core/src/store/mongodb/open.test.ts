@@ -7,11 +7,12 @@ import { openMongodbStore } from './index.ts';
 import { mongodbUri } from '@petstore/testing/mongodb';
 import { proxiedDatabase } from './testing/proxiedDatabase.ts';
 import { animals } from '../../procedures/animals.ts';
+import { collections } from '../../collections.ts';
 
 const closedPort = 'mongodb://127.0.0.1:1/';
 
 async function openClosedPort(uri = closedPort): Promise<Store> {
-  const store = await openMongodbStore({ uri, operationTimeoutMs: 1000 });
+  const store = await openMongodbStore({ uri, operationTimeoutMs: 1000, collections });
   onTestFinished(() => store.close());
   return store;
 }
@@ -50,7 +51,7 @@ describe('a URI', () => {
   ])(
     'openMongodbStore rejects the URI %j with a message without credentials',
     async ([uri = '', why = '']) => {
-      const text = await inspectError(() => openMongodbStore({ uri }));
+      const text = await inspectError(() => openMongodbStore({ uri, collections }));
       expect(text).toMatch(/StoreError: The URI of the database is invalid: .*\./);
       expect(text).toMatch(new RegExp(why, 'i'));
       expect(text).not.toMatch(/alice|s3|cret/);
@@ -227,12 +228,12 @@ describe.skipIf(mongodbUri === undefined)('a store on a server', () => {
 
   test('close() rejects at its deadline if the database does not confirm a write', async () => {
     const { uri, database, proxy } = await proxiedDatabase(1000);
-    const store = await openMongodbStore({ uri, database, operationTimeoutMs: 20_000 });
+    const store = await openMongodbStore({ uri, database, operationTimeoutMs: 20_000, collections });
     await store.collection(animals).create(pet);
     proxy.set({ kind: 'freeze' });
     const create = store.collection(animals).create(pet);
     const start = performance.now();
-    await expect(store.close({ deadlineMs: 200 })).rejects.toMatchObject({ code: 'outcome-unknown' });
+    await expect(store.close({ timeoutMs: 200 })).rejects.toMatchObject({ code: 'outcome-unknown' });
     expect(performance.now() - start).toBeLessThan(5000);
     proxy.set({ kind: 'none' });
     await create;

@@ -1,26 +1,33 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { type Db, MongoClient, MongoServerError, MongoServerSelectionError } from 'mongodb';
-import { collections as petStoreCollections } from '../../collections.ts';
+import { type MongoClient, MongoServerSelectionError } from 'mongodb';
 import type { CollectionDefinition } from '../collection.ts';
+import type { MaybePromise } from '../store.ts';
 import { StoreError } from '../storeError.ts';
+import { createClient, databaseLabel } from './client.ts';
+import { Connection } from './connection.ts';
 import { raiseCounter } from './counter.ts';
 import { type Collections, counterSource } from './database.ts';
 import { type DatabaseLabel, storeError, toStoreError } from './errors.ts';
-import { bringUpToDate, isNew, isUpToDate, readMeta, writeMeta } from './migrations.ts';
+import { createIndexes, IndexCheck } from './indexes.ts';
+import { missingCollections, readMeta, writeMeta } from './meta.ts';
+import {
+  type CommandOptions,
+  createOperationRunner,
+  type OperationRunner,
+  type StoreOperation,
+} from './operation.ts';
 import type { MongodbStoreOptions } from './options.ts';
-import { type CommandOptions, createOperationRunner, type OperationRunner } from './operation.ts';
 import type { CounterRow, KeyRow, MetaRow, RecordRow, ReservationRow } from './rows.ts';
 
-/** A connection to the database that is kept open and replaced if it fails. */
+/** An open database, and what every operation on it needs. */
 export interface Database<Tables> {
   readonly label: DatabaseLabel;
   readonly operations: OperationRunner;
   /**
-   * Returns the tables when the database is migrated and indexed. Before the first connection it waits for the first
+   * Returns the tables when the database has all collections and indexes. Before the first connection it waits for the first
    * attempt to connect. After a failed attempt it fails immediately until one succeeds.
    * @throws {StoreError} with the reason why the database cannot be reached
    */
-  readonly getTables: () => Tables | Promise<Tables>;
+  readonly getTables: () => MaybePromise<Tables>;
   /**
    * Starts to recreate dropped indexes, at most every 5 s, and does not wait for the result.
    * @returns why the last attempt could not create an index, or `undefined`
@@ -29,31 +36,22 @@ export interface Database<Tables> {
   readonly close: () => Promise<void>;
 }
 
-/** Time between two attempts to connect, in milliseconds. */
-const RETRY_MS = 500;
-
-/** Time between two checks of the indexes, in milliseconds. If all exist, a check takes three commands of about 1 ms. */
-const INDEX_CHECK_MS = 5000;
-
 /**
  * Connects to the database, and retries until it succeeds.
  * @throws {StoreError} if the URI is invalid
  */
 export function openDatabase<Tables>(
-  {
+  options: MongodbStoreOptions,
+  openTables: (collections: Collections, label: DatabaseLabel, operations: OperationRunner) => Tables,
+): Database<Tables> {
+  const {
     uri,
     database = 'petstore',
-    create = true,
-    collections: definitions = petStoreCollections,
-    migrate = true,
-    onMigrated,
     operationTimeoutMs = 5000,
     maxPoolSize = 32,
     maxWaiting = 1024,
-  }: MongodbStoreOptions,
-  openTables: (collections: Collections, label: DatabaseLabel, operations: OperationRunner) => Tables,
-): Database<Tables> {
-  const createsIndexes = create || migrate;
+  } = options;
+  const { create = true, migrate = true, collections: definitions, onMigrated } = options;
   const newClient = () => createClient(uri, operationTimeoutMs, maxPoolSize);
   const firstClient = newClient();
   const label = databaseLabel(firstClient, database);
@@ -61,7 +59,7 @@ export function openDatabase<Tables>(
     timeoutMs: operationTimeoutMs,
     maxConcurrent: maxPoolSize + maxWaiting,
     toStoreError(error, { writeOutcome }) {
-      if (error instanceof MongoServerSelectionError) replaceClient();
+      if (error instanceof MongoServerSelectionError) connection.replaceClient();
       return toStoreError(error, label, writeOutcome);
     },
     closed: () => storeError('closed', label),
@@ -73,205 +71,96 @@ export function openDatabase<Tables>(
         `it did not respond within ${timeoutMs} ms`,
       ),
   });
-
-  const stopped = new AbortController();
-  const clients = new Set<MongoClient>();
-  let current:
-    | { readonly client: MongoClient; readonly collections: Collections; readonly tables: Tables }
-    | undefined;
-  let connectError: StoreError | undefined;
-  let connecting: Promise<void> | undefined;
-  let indexesCheckedAt = 0;
-  let indexCheck: Promise<void> | undefined;
-  let indexError: StoreError | undefined;
-
-  function connectOnce(client?: MongoClient): Promise<void> {
-    connecting ??= connect(client ?? newClient()).finally(() => {
-      connecting = undefined;
-    });
-    return connecting;
-  }
-
-  async function connect(client: MongoClient): Promise<void> {
-    clients.add(client);
-    try {
-      // Bounded by `serverSelectionTimeoutMS`.
-      await client.connect();
+  const prepared = { definitions, label, operations, create, migrate, onMigrated };
+  const indexCheck = new IndexCheck((collections) =>
+    operations.runInternal(({ commandOptions }) => createIndexes(collections, definitions, commandOptions)),
+  );
+  const connection = new Connection({
+    firstClient,
+    newClient,
+    timeoutMs: operationTimeoutMs,
+    toStoreError: (error) => toStoreError(error, label, 'not-stored'),
+    closed: () => storeError('closed', label),
+    async open(client) {
       const collections = await operations.runInternal(({ commandOptions }) =>
         openCollections(client, database, commandOptions),
       );
-      await prepare(collections, client.db(database));
-      if (current !== undefined) void retire(current.client);
-      current = { client, collections, tables: openTables(collections, label, operations) };
-      indexesCheckedAt = performance.now();
-    } catch (error) {
-      connectError = toStoreError(error, label, 'not-stored');
-      await closeClient(client);
-    }
-  }
-
-  /** Creates the store if needed, migrates it and creates its indexes. */
-  async function prepare(collections: Collections, db: Db): Promise<void> {
-    if (!create)
-      await operations.runInternal(({ commandOptions }) => rejectMissing(db, label, commandOptions));
-    if (
-      create &&
-      (await operations.runInternal(({ commandOptions }) => isNew(collections, commandOptions)))
-    ) {
-      await operations.runInternal(({ commandOptions }) =>
-        writeMeta(collections, definitions, commandOptions),
-      );
-    }
-    const meta = await operations.runInternal(({ commandOptions }) =>
-      readMeta(collections, definitions, label, commandOptions),
-    );
-    if (!isUpToDate(meta, definitions)) {
-      if (!migrate) {
-        throw new StoreError(
-          'migration-needed',
-          `The data in the database ${label.name} was created by an earlier version. Start the service, which migrates it.`,
-        );
-      }
-      const done = await bringUpToDate(collections, meta, definitions, label, (work) =>
-        operations.runInternal(work),
-      );
-      for (const what of done) onMigrated?.(what);
-    }
-    if (!createsIndexes) return;
-    await operations.runInternal(async ({ commandOptions }) => {
-      await createIndexes(collections, definitions, commandOptions);
-      for (const { name } of definitions)
-        await raiseCounter(commandOptions, counterSource(collections, name));
-    });
-  }
-
-  async function recreateIndexes({ collections }: NonNullable<typeof current>): Promise<void> {
-    try {
-      await operations.runInternal(({ commandOptions }) =>
-        createIndexes(collections, definitions, commandOptions),
-      );
-      indexError = undefined;
-    } catch (error) {
-      // Ignored if the database is unavailable or an index build exceeds the timeout: the next check continues.
-      if (error instanceof StoreError && error.cause instanceof MongoServerError) indexError = error;
-    }
-  }
-
-  /**
-   * Connects with another client if this one finds no server. The client should recover by itself, but the driver (7.8.0)
-   * has a bug: a server check that begins after its socket was destroyed, and before the socket reports it, waits forever
-   * for `drain`, and no other check follows. Observed in one of fifteen disconnections, with a polled server.
-   */
-  function replaceClient(): void {
-    if (current !== undefined && !stopped.signal.aborted) void connectOnce();
-  }
-
-  /** Closes a client when its operations have ended. */
-  async function retire(client: MongoClient): Promise<void> {
-    await delay(operationTimeoutMs, undefined, { signal: stopped.signal, ref: false }).catch(() => {});
-    if (!stopped.signal.aborted) await closeClient(client);
-  }
-
-  async function closeClient(client: MongoClient): Promise<void> {
-    clients.delete(client);
-    // `close` ends sessions on the server and may wait for one that does not respond.
-    await Promise.race([client.close(), delay(operationTimeoutMs, undefined, { ref: false })]);
-  }
-
-  const first = connectOnce(firstClient);
-  const connectLoop = connectUntilStopped();
-  async function connectUntilStopped() {
-    await first;
-    for (;;) {
-      if (current !== undefined || stopped.signal.aborted) return;
-      await delay(RETRY_MS, undefined, { signal: stopped.signal }).catch(() => {});
-      if (!stopped.signal.aborted) await connectOnce();
-    }
-  }
+      await prepare(collections, prepared);
+      indexCheck.markChecked();
+      return { collections, tables: openTables(collections, label, operations) };
+    },
+  });
 
   return {
     label,
     operations,
     getTables() {
-      if (current !== undefined) return current.tables;
-      return first.then(() => {
-        if (current !== undefined) return current.tables;
-        throw connectError ?? storeError('closed', label);
-      });
+      const opened = connection.opened();
+      return opened instanceof Promise ? opened.then(({ tables }) => tables) : opened.tables;
     },
-    ensureIndexes() {
-      const now = performance.now();
-      const pauseMs = indexError === undefined ? INDEX_CHECK_MS : RETRY_MS;
-      if (
-        createsIndexes &&
-        current !== undefined &&
-        indexCheck === undefined &&
-        now - indexesCheckedAt >= pauseMs
-      ) {
-        indexesCheckedAt = now;
-        indexCheck = recreateIndexes(current).finally(() => {
-          indexCheck = undefined;
-        });
-      }
-      return indexError;
-    },
+    ensureIndexes: () => (create || migrate ? indexCheck.start(connection.current?.collections) : undefined),
     async close() {
-      stopped.abort();
+      connection.stop();
       await operations.close();
-      await connectLoop;
-      await connecting;
-      await Promise.all(Array.from(clients, closeClient));
+      await connection.close();
     },
   };
 }
 
-function createClient(uri: string, operationTimeoutMs: number, maxPoolSize: number): MongoClient {
-  // Server selection leaves time for the operation itself. It takes less than the lookup of an API key may take, so that the
-  // lookup fails with the selection error and not with its own timeout.
-  const waitMs = Math.ceil(operationTimeoutMs * 0.4);
-  try {
-    return new MongoClient(uri, {
-      appName: 'petstore',
-      maxPoolSize,
-      // Acknowledged writes are on the disks of a majority. Reads return such data only, and see all acknowledged writes.
-      writeConcern: { w: 'majority', journal: true, wtimeoutMS: operationTimeoutMs },
-      // Separately, because `journal` in the URI would override the write concern's.
-      journal: true,
-      readPreference: 'primary',
-      // Rows are read with 64-bit integers as numbers.
-      promoteLongs: true,
-      promoteValues: true,
-      useBigInt64: false,
-      raw: false,
-      serverSelectionTimeoutMS: waitMs,
-      // Also the timeout of server checks: a shorter one would end calls before their deadline.
-      connectTimeoutMS: operationTimeoutMs,
-      // 10 s by default: it would take that long to notice that the database is available again.
-      heartbeatFrequencyMS: 2000,
-      // 500 ms by default: after each lost connection all calls would wait that long.
-      minHeartbeatFrequencyMS: 100,
-      // Not set: `waitQueueTimeoutMS`, because an operation's deadline ends its wait for a connection; `retryReads` and
-      // `retryWrites`, which are on by default and which the URI may disable for servers other than MongoDB.
-    });
-  } catch (error) {
-    // The driver's message may contain the whole URI, so it is shown only for a URI without secrets.
-    const why =
-      error instanceof Error && !/@|password|properties/i.test(uri)
-        ? error.message.replace(/\.$/, '')
-        : 'it must have the form mongodb://user:password@host:port/?options, with each of : / ? # [ ] @ % in the user and the password percent-encoded, and only options that the driver knows';
-    throw new StoreError('unavailable', `The URI of the database is invalid: ${why}.`);
-  }
+interface Preparation extends Pick<MongodbStoreOptions, 'onMigrated'> {
+  readonly definitions: MongodbStoreOptions['collections'];
+  readonly label: DatabaseLabel;
+  readonly operations: OperationRunner;
+  readonly create: boolean;
+  readonly migrate: boolean;
 }
 
-function databaseLabel(client: MongoClient, database: string): DatabaseLabel {
-  const { hosts, srvHost, credentials, proxyUsername, proxyPassword, passphrase } = client.options;
-  const name = `${database} at ${srvHost ?? hosts.map(String).join(', ')}`;
-  const { username, password } = credentials ?? {};
-  const secrets = [username, password, proxyUsername, proxyPassword, passphrase].flatMap((secret) =>
-    secret === undefined || secret === '' ? [] : [secret, encodeURIComponent(secret)],
-  );
-  // A user name that is also the name of the database or a host is not a secret.
-  return { name, secrets: secrets.filter((secret) => !name.includes(secret)) };
+/** Creates the store if the database has none, adds missing collections, and creates missing indexes. */
+async function prepare(
+  collections: Collections,
+  { definitions, label, operations, create, migrate, onMigrated }: Preparation,
+): Promise<void> {
+  const run: OperationRunner['runInternal'] = (work) => operations.runInternal(work);
+  const meta = await run(({ commandOptions }) => readMeta(collections, definitions, label, commandOptions));
+  if (meta === undefined && !create) {
+    if (!(await run((operation) => hasRecords(collections, definitions, operation)))) {
+      // A mistyped name would look like an empty store.
+      throw new StoreError('unavailable', `There is no store in the database ${label.name}.`);
+    }
+    if (!migrate) {
+      throw new StoreError(
+        'migration-needed',
+        `The database ${label.name} has records but no collection "meta": it was restored in part. Restore the whole backup. To continue with what was restored, start the service.`,
+      );
+    }
+  }
+  const missing = meta === undefined ? [] : missingCollections(meta, definitions);
+  if (!migrate && missing.length > 0) {
+    throw new StoreError(
+      'migration-needed',
+      `The data in the database ${label.name} was created by an earlier version. Start the service, which migrates it.`,
+    );
+  }
+  if (meta === undefined || missing.length > 0) {
+    await run(({ commandOptions }) => writeMeta(collections, definitions, commandOptions));
+  }
+  for (const name of missing) onMigrated?.(`Added the collection ${name} to the database ${label.name}.`);
+  if (!create && !migrate) return;
+  await run(async ({ commandOptions }) => {
+    await createIndexes(collections, definitions, commandOptions);
+    for (const { name } of definitions) await raiseCounter(commandOptions, counterSource(collections, name));
+  });
+}
+
+async function hasRecords(
+  { records }: Collections,
+  definitions: readonly CollectionDefinition[],
+  { commandOptions }: StoreOperation,
+): Promise<boolean> {
+  for (const { name } of definitions) {
+    if ((await records(name).findOne({}, commandOptions)) !== null) return true;
+  }
+  return false;
 }
 
 async function openCollections(
@@ -291,42 +180,4 @@ async function openCollections(
     counters: db.collection<CounterRow>('counters', options),
     meta: db.collection<MetaRow>('meta', options),
   };
-}
-
-/** Rejects a database without a store: a mistyped name would look like an empty store. */
-async function rejectMissing(db: Db, { name }: DatabaseLabel, commandOptions: CommandOptions): Promise<void> {
-  // `nameOnly` needs no additional privilege. Format 1 had no `meta`.
-  const filter = { name: { $in: ['meta', 'animals'] } };
-  const isThere = await db.listCollections(filter, { ...commandOptions, nameOnly: true }).hasNext();
-  if (!isThere) throw new StoreError('unavailable', `There is no store in the database ${name}.`);
-}
-
-/** Creates missing indexes. Several processes may do so concurrently. */
-async function createIndexes(
-  { keys, records, reservations }: Collections,
-  definitions: readonly CollectionDefinition[],
-  commandOptions: CommandOptions,
-): Promise<void> {
-  // Unique names and the first key depend on these indexes. The collection is small, so it is never sharded.
-  await keys.createIndexes(
-    [
-      { key: { name: 1 }, unique: true },
-      { key: { number: 1 }, unique: true },
-    ],
-    commandOptions,
-  );
-  await reservations.createIndexes(
-    [{ key: { expiresAt: 1 }, expireAfterSeconds: 0 }, { key: { caller: 1, expiresAt: 1 } }],
-    commandOptions,
-  );
-  // Last, because these may exceed the timeout.
-  for (const { name, indexes } of definitions) {
-    const wanted = Object.entries(indexes).map(([field, kind]) =>
-      // Sparse: records without the field are not in a unique index.
-      kind === 'unique'
-        ? { key: { [field]: 1 }, unique: true, sparse: true }
-        : { key: { [field]: 1, _id: 1 } },
-    );
-    if (wanted.length > 0) await records(name).createIndexes(wanted, commandOptions);
-  }
 }

@@ -78,6 +78,12 @@ export class StoreOperation {
 /** The commands of a call. It must not start a command after its operation was aborted. */
 type Work<T> = (operation: StoreOperation) => Promise<T>;
 
+/** Settles the promise of a call. */
+interface Settle<T> {
+  readonly resolve: (result: T) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
 export interface OperationOptions {
   /** The caller's signal. It rejects the call. */
   readonly signal?: AbortSignal | undefined;
@@ -125,8 +131,7 @@ export function createOperationRunner(limits: OperationLimits): OperationRunner 
     work: Work<T>,
     limitMs: number,
     caller: AbortSignal | undefined,
-    resolve: (result: T) => void,
-    reject: (reason: unknown) => void,
+    { resolve, reject }: Settle<T>,
   ): void {
     const operation = new StoreOperation();
     active++;
@@ -168,10 +173,10 @@ export function createOperationRunner(limits: OperationLimits): OperationRunner 
         signal?.throwIfAborted();
         if (isClosed) throw limits.closed();
         if (active >= maxConcurrent && !ignoresLimit) throw limits.overloaded();
-        startOperation(work, timeoutMs * timeoutShare, signal, resolve, reject);
+        startOperation(work, timeoutMs * timeoutShare, signal, { resolve, reject });
       }),
     runInternal: (work) =>
-      new Promise((resolve, reject) => startOperation(work, timeoutMs, undefined, resolve, reject)),
+      new Promise((resolve, reject) => startOperation(work, timeoutMs, undefined, { resolve, reject })),
     nextResponse() {
       responseWaiter = Promise.withResolvers();
       return responseWaiter.promise;

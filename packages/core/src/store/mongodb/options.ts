@@ -12,14 +12,14 @@ export interface MongodbStoreOptions {
    * Default: true.
    */
   readonly create?: boolean | undefined;
-  /** Collections of the store. Default: those of the pet store. A database with any other collection is rejected. */
-  readonly collections?: readonly CollectionDefinition[] | undefined;
+  /** Collections of the store. A database with any other collection is rejected. */
+  readonly collections: readonly CollectionDefinition[];
   /**
-   * Whether to migrate a database of an earlier version. Stop all processes of that version first. If false, all calls on
-   * such a database fail with `migration-needed`. Default: true.
+   * Whether to add collections and indexes that an earlier version did not have. If false, all calls on a database without
+   * one of the collections fail with `migration-needed`. Default: true.
    */
   readonly migrate?: boolean | undefined;
-  /** Called with a sentence for each change of a migration. */
+  /** Called with a sentence for each collection that was added to an existing store. */
   readonly onMigrated?: ((what: string) => void) | undefined;
   /** Timeout of every operation, in milliseconds. Default: 5000. */
   readonly operationTimeoutMs?: number | undefined;

@@ -3,12 +3,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openMongodbStore } from './index.ts';
 import { findResponse, type ReceivedResponse, startFakePrimary } from './testing/fakePrimary.ts';
 import { animals } from '../../procedures/animals.ts';
+import { collections } from '../../collections.ts';
 
 /** Opens a store on a fake replica set, since the tests' server is not one. These tests run without a server. */
 async function openOnSet(responseTo: (command: Document) => ReceivedResponse, uriOptions = '') {
   const primary = await startFakePrimary(responseTo);
   const uri = primary.uri + uriOptions;
-  const store = await openMongodbStore({ uri, operationTimeoutMs: 1000 });
+  const store = await openMongodbStore({ uri, operationTimeoutMs: 1000, collections });
   onTestFinished(async () => {
     await store.close();
     primary.close();

@@ -41,7 +41,7 @@ export interface ReservationRow {
   readonly collection: string;
   readonly recordId: Int64;
   readonly expiresAt: Date;
-  /** Digest of the caller. Unset in rows of an earlier version or a copy. */
+  /** Digest of the caller. Unset in rows of a copy. */
   readonly caller?: string;
   /** Whether the record is known to exist. Set by a copy. */
   readonly isComplete?: boolean;

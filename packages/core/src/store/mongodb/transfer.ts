@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { MongoBulkWriteError } from 'mongodb';
-import { collections as petStoreCollections } from '../../collections.ts';
 import type { CollectionDefinition, StoredRecord } from '../collection.ts';
+import type { KeyRecord } from '../store.ts';
 import {
   type CollectionTransfer,
   batchLimit,
@@ -12,103 +12,37 @@ import {
 } from '../transfer.ts';
 import { checkedRecord } from './collection.ts';
 import { greatestId } from './counter.ts';
-import { storeError } from './errors.ts';
+import { type DatabaseLabel, storeError } from './errors.ts';
 import type { MongodbStoreOptions } from './options.ts';
 import { openKeys } from './keys.ts';
 import type { Collections } from './database.ts';
 import { openDatabase } from './open.ts';
-import type { StoreOperation } from './operation.ts';
+import type { CommandOptions, StoreOperation } from './operation.ts';
 import { decodeRecord, encodeRecord, int64, type ReservationRow } from './rows.ts';
 
 /** Default timeout of a batch, in milliseconds. Batches are larger than the operations of a client. */
 const BATCH_TIMEOUT_MS = 60_000;
+
+/** Runs a batch within the store's timeout. */
+type Run = <T>(work: (collections: Collections, operation: StoreOperation) => Promise<T>) => Promise<T>;
 
 /**
  * Opens a database for a copy. `operationTimeoutMs` applies to a batch, and its default is 60 s.
  * @throws {StoreError} if the database cannot be reached
  */
 export async function openMongodbTransfer(options: MongodbStoreOptions): Promise<StoreTransfer> {
-  const operationTimeoutMs = options.operationTimeoutMs ?? BATCH_TIMEOUT_MS;
+  const { collections: definitions, operationTimeoutMs = BATCH_TIMEOUT_MS } = options;
   const { label, operations, getTables, close } = openDatabase(
     { ...options, operationTimeoutMs },
     (collections) => collections,
   );
-
-  const run = <T>(work: (collections: Collections, operation: StoreOperation) => Promise<T>): Promise<T> =>
-    operations.run(async (operation) => work(await getTables(), operation));
-
+  const run: Run = (work) => operations.run(async (operation) => work(await getTables(), operation));
   await run(async () => {}).catch(async (error: unknown) => {
     await close();
     throw error;
   });
-
-  function openTransfer(definition: CollectionDefinition): CollectionTransfer {
-    const { name, recordName } = definition;
-    return {
-      definition,
-      count: () =>
-        run(({ records }, { commandOptions }) =>
-          records(name).countDocuments({ _deletedAt: { $exists: false } }, commandOptions),
-        ),
-
-      records: (after, limit, maxBytes) =>
-        run(async ({ records }, { commandOptions }) => {
-          const rows = records(name).find(
-            { _id: { $gt: int64(after) }, _deletedAt: { $exists: false } },
-            // The server limits a batch to 16 MB, the maximum size of a document.
-            { ...commandOptions, sort: { _id: 1 }, limit, batchSize: limit },
-          );
-          const page: StoredRecord[] = [];
-          const isLast = batchLimit(maxBytes);
-          for await (const row of rows) {
-            const record = checkedRecord(row, definition, label);
-            page.push(record);
-            if (isLast(record)) break;
-          }
-          return page;
-        }),
-
-      put: (incoming) =>
-        run(async ({ records }, { commandOptions }) => {
-          try {
-            await records(name).insertMany(incoming.map(encodeRecord), { ...commandOptions, ordered: false });
-          } catch (error) {
-            if (!(error instanceof MongoBulkWriteError) || error.code !== 11000) throw error;
-            // An interrupted copy stored some of them.
-            const ids = incoming.map(({ id }) => int64(id));
-            const existing = await records(name)
-              .find({ _id: { $in: ids } }, commandOptions)
-              .toArray();
-            const stored = new Map(existing.map((row) => [row._id, decodeRecord(row, definition)]));
-            const conflicting = incoming.find((record) => !isDeepStrictEqual(stored.get(record.id), record));
-            if (conflicting !== undefined)
-              throw storeError('conflict', label, `another ${recordName} ${conflicting.id}`);
-          }
-        }),
-
-      lastId: () =>
-        run(async (collections, { commandOptions }) => {
-          const counter = await collections.counters.findOne({ _id: name }, commandOptions);
-          return Math.max(
-            Number(counter?.last ?? 0),
-            await greatestId(commandOptions, collections.records(name)),
-          );
-        }),
-
-      raiseLastId: (id) =>
-        run(async ({ counters }, { commandOptions }) => {
-          await counters.updateOne(
-            { _id: name },
-            { $max: { last: int64(id) } },
-            { ...commandOptions, upsert: true },
-          );
-        }),
-    };
-  }
-
-  const definitions = options.collections ?? petStoreCollections;
   return {
-    collections: definitions.map(openTransfer),
+    collections: definitions.map((definition) => createCollectionTransfer(run, definition, label)),
 
     isEmpty: () =>
       run(async ({ records, keys, counters }, { commandOptions }) => {
@@ -118,80 +52,164 @@ export async function openMongodbTransfer(options: MongodbStoreOptions): Promise
       }),
 
     keys: () => run(({ keys }, operation) => openKeys(keys, label).list(operation)),
-
-    putKeys: (incoming) =>
-      run(async ({ keys }, operation) => {
-        const rows = openKeys(keys, label);
-        for (const record of incoming) {
-          const { hash, name, lastUsedAt, revokedAt } = record;
-          if (!isSameKey(record, await rows.find(operation, hash))) {
-            await rows.add(operation, record);
-            continue;
-          }
-          if (lastUsedAt !== undefined) await rows.touch(operation, hash, lastUsedAt);
-          if (revokedAt !== undefined) await rows.revoke(operation, name, revokedAt);
-        }
-      }),
+    putKeys: (incoming) => run(({ keys }, operation) => putKeys(openKeys(keys, label), operation, incoming)),
 
     reservations: (after, limit) =>
-      run(async ({ records, reservations }, { commandOptions }) => {
-        const complete: ReservationRow[] = [];
-        for (let last = after; ;) {
-          const page = await reservations
-            .find(
-              { _id: { $gt: last }, expiresAt: { $gt: new Date() } },
-              { ...commandOptions, sort: { _id: 1 }, limit: limit - complete.length },
-            )
-            .toArray();
-          // A failed create may leave a reservation without a record. It is not copied: a retry starts again in the target.
-          const stored = new Set<string>();
-          for (const name of new Set(page.map(({ collection }) => collection))) {
-            const ids = page.flatMap(({ collection, recordId }) => (collection === name ? [recordId] : []));
-            const rows = records(name).find(
-              { _id: { $in: ids } },
-              { ...commandOptions, projection: { _id: 1 } },
-            );
-            for await (const { _id } of rows) stored.add(`${name} ${String(_id)}`);
-          }
-          complete.push(
-            ...page.filter(
-              ({ collection, recordId, isComplete }) =>
-                isComplete === true || stored.has(`${collection} ${String(recordId)}`),
-            ),
-          );
-          const end = page.at(-1);
-          if (end === undefined || complete.length === limit) break;
-          last = end._id;
-        }
-        return complete.map(decodeReservation);
-      }),
-
+      run((collections, { commandOptions }) => readReservations(collections, after, limit, commandOptions)),
     putReservations: (incoming) =>
-      run(async ({ reservations }, { commandOptions }) => {
-        const existing = await reservations
-          .find({ _id: { $in: incoming.map(({ digest }) => digest) } }, commandOptions)
-          .toArray();
-        const stored = new Map(existing.map((row) => [row._id, decodeReservation(row)]));
-        const now = Date.now();
-        const missing = incoming.filter((each) => shouldPutReservation(stored.get(each.digest), each, now));
-        const writes = missing.map(({ digest, fingerprint, collection, recordId, expiresAt }) => ({
-          replaceOne: {
-            filter: { _id: digest },
-            replacement: {
-              fingerprint,
-              collection,
-              recordId: int64(recordId),
-              expiresAt: new Date(expiresAt),
-              isComplete: true,
-            },
-            upsert: true,
-          },
-        }));
-        if (writes.length > 0) await reservations.bulkWrite(writes, { ...commandOptions, ordered: false });
-      }),
+      run((collections, { commandOptions }) => putReservations(collections, incoming, commandOptions)),
 
     close,
   };
+}
+
+function createCollectionTransfer(
+  run: Run,
+  definition: CollectionDefinition,
+  label: DatabaseLabel,
+): CollectionTransfer {
+  const { name, recordName } = definition;
+  return {
+    definition,
+    count: () =>
+      run(({ records }, { commandOptions }) =>
+        records(name).countDocuments({ _deletedAt: { $exists: false } }, commandOptions),
+      ),
+
+    records: (after, limit, maxBytes) =>
+      run(async ({ records }, { commandOptions }) => {
+        const rows = records(name).find(
+          { _id: { $gt: int64(after) }, _deletedAt: { $exists: false } },
+          // The server limits a batch to 16 MB, the maximum size of a document.
+          { ...commandOptions, sort: { _id: 1 }, limit, batchSize: limit },
+        );
+        const page: StoredRecord[] = [];
+        const isLast = batchLimit(maxBytes);
+        for await (const row of rows) {
+          const record = checkedRecord(row, definition, label);
+          page.push(record);
+          if (isLast(record)) break;
+        }
+        return page;
+      }),
+
+    put: (incoming) =>
+      run(async ({ records }, { commandOptions }) => {
+        try {
+          await records(name).insertMany(incoming.map(encodeRecord), { ...commandOptions, ordered: false });
+        } catch (error) {
+          if (!(error instanceof MongoBulkWriteError) || error.code !== 11000) throw error;
+          // An interrupted copy stored some of them.
+          const ids = incoming.map(({ id }) => int64(id));
+          const existing = await records(name)
+            .find({ _id: { $in: ids } }, commandOptions)
+            .toArray();
+          const stored = new Map(existing.map((row) => [row._id, decodeRecord(row, definition)]));
+          const conflicting = incoming.find((record) => !isDeepStrictEqual(stored.get(record.id), record));
+          if (conflicting !== undefined)
+            throw storeError('conflict', label, `another ${recordName} ${conflicting.id}`);
+        }
+      }),
+
+    lastId: () =>
+      run(async ({ counters, records }, { commandOptions }) => {
+        const counter = await counters.findOne({ _id: name }, commandOptions);
+        return Math.max(Number(counter?.last ?? 0), await greatestId(commandOptions, records(name)));
+      }),
+
+    raiseLastId: (id) =>
+      run(async ({ counters }, { commandOptions }) => {
+        await counters.updateOne(
+          { _id: name },
+          { $max: { last: int64(id) } },
+          { ...commandOptions, upsert: true },
+        );
+      }),
+  };
+}
+
+async function putKeys(
+  rows: ReturnType<typeof openKeys>,
+  operation: StoreOperation,
+  incoming: readonly KeyRecord[],
+): Promise<void> {
+  for (const record of incoming) {
+    const { hash, name, lastUsedAt, revokedAt } = record;
+    if (!isSameKey(record, await rows.find(operation, hash))) {
+      await rows.add(operation, record);
+      continue;
+    }
+    if (lastUsedAt !== undefined) await rows.touch(operation, hash, lastUsedAt);
+    if (revokedAt !== undefined) await rows.revoke(operation, name, revokedAt);
+  }
+}
+
+async function readReservations(
+  collections: Collections,
+  after: string,
+  limit: number,
+  commandOptions: CommandOptions,
+): Promise<StoredReservation[]> {
+  const complete: ReservationRow[] = [];
+  for (let last = after; ;) {
+    const page = await collections.reservations
+      .find(
+        { _id: { $gt: last }, expiresAt: { $gt: new Date() } },
+        { ...commandOptions, sort: { _id: 1 }, limit: limit - complete.length },
+      )
+      .toArray();
+    // A failed create may leave a reservation without a record. It is not copied: a retry starts again in the target.
+    const stored = await storedRecords(collections, page, commandOptions);
+    complete.push(...page.filter((row) => row.isComplete === true || stored.has(recordOf(row))));
+    const end = page.at(-1);
+    if (end === undefined || complete.length === limit) break;
+    last = end._id;
+  }
+  return complete.map(decodeReservation);
+}
+
+const recordOf = ({ collection, recordId }: ReservationRow) => `${collection} ${String(recordId)}`;
+
+/** Returns which records of reservations exist, as `recordOf` names them. */
+async function storedRecords(
+  { records }: Collections,
+  reservations: readonly ReservationRow[],
+  commandOptions: CommandOptions,
+): Promise<ReadonlySet<string>> {
+  const stored = new Set<string>();
+  for (const name of new Set(reservations.map(({ collection }) => collection))) {
+    const ids = reservations.flatMap(({ collection, recordId }) => (collection === name ? [recordId] : []));
+    const rows = records(name).find({ _id: { $in: ids } }, { ...commandOptions, projection: { _id: 1 } });
+    for await (const { _id } of rows) stored.add(`${name} ${String(_id)}`);
+  }
+  return stored;
+}
+
+async function putReservations(
+  { reservations }: Collections,
+  incoming: readonly StoredReservation[],
+  commandOptions: CommandOptions,
+): Promise<void> {
+  const existing = await reservations
+    .find({ _id: { $in: incoming.map(({ digest }) => digest) } }, commandOptions)
+    .toArray();
+  const stored = new Map(existing.map((row) => [row._id, decodeReservation(row)]));
+  const now = Date.now();
+  const missing = incoming.filter((each) => shouldPutReservation(stored.get(each.digest), each, now));
+  const writes = missing.map(({ digest, fingerprint, collection, recordId, expiresAt }) => ({
+    replaceOne: {
+      filter: { _id: digest },
+      replacement: {
+        fingerprint,
+        collection,
+        recordId: int64(recordId),
+        expiresAt: new Date(expiresAt),
+        isComplete: true,
+      },
+      upsert: true,
+    },
+  }));
+  if (writes.length > 0) await reservations.bulkWrite(writes, { ...commandOptions, ordered: false });
 }
 
 const decodeReservation = ({

@@ -1,8 +1,8 @@
 // Hot path: one object per request.
 import type { Bytes } from '../../http/request.ts';
-import { ChunkCounter, noBytes } from '../server/bodyBuffer.ts';
-import { FetchRequest } from '../server/fetchRequest.ts';
-import type { RequestLimits } from '../server/request.ts';
+import { ChunkCounter, noBytes } from '../serve/bodyBuffer.ts';
+import { FetchRequest } from '../serve/fetchRequest.ts';
+import type { RequestLimits } from '../serve/request.ts';
 import type { NativeServer } from './native.ts';
 
 /** Maximum size of a body that is received before the request is handled. */
@@ -25,7 +25,7 @@ export class BunRequest extends FetchRequest {
   #listeners: ((reason: unknown) => void)[] | undefined;
 
   constructor(native: Request, server: NativeServer, limits: RequestLimits) {
-    super(native, limits.maxBodyBytes, '', limits.maxStreamBytes);
+    super(native, limits.maxBodySize, '', limits.maxStreamSize);
     this.#server = server;
   }
 

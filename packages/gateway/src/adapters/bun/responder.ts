@@ -3,8 +3,8 @@ import { type BodyStream, type HttpResponse, isBodyStream, reportedStream } from
 import type { HttpRejection, Service } from '../../http/service.ts';
 import { turn } from '../../http/turn.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
-import { createResponse } from '../server/fetchResponse.ts';
-import type { OpenSockets } from '../server/openSockets.ts';
+import { createResponse } from '../serve/fetchResponse.ts';
+import type { OpenSockets } from '../serve/openSockets.ts';
 import {
   badRequest,
   busyResponse,
@@ -12,9 +12,10 @@ import {
   internalErrorResponse,
   stoppingResponse,
   targetTooLong,
-} from '../server/rejections.ts';
-import { headRejections, isValidHost, type RequestLimits } from '../server/request.ts';
-import { expireStreams } from '../server/responder.ts';
+} from '../serve/rejections.ts';
+import type { RequestLimits } from '../serve/request.ts';
+import { headRejections, isValidHost } from '../serve/requestHead.ts';
+import { expireStreams } from '../serve/responder.ts';
 import type { NativeServer } from './native.ts';
 import { BunRequest } from './request.ts';
 
@@ -28,13 +29,13 @@ const unreadMs = 12_000;
 /** Maximum time until the disconnect of a client that waits for its response is noticed, in milliseconds. */
 const keepAfterMs = 2;
 
-/** What Bun keeps with each WebSocket. */
+/** The data that Bun keeps with each WebSocket. */
 export interface SocketData {
   readonly request: BunRequest;
   readonly accept: SocketAcceptor;
 }
 
-/** What Bun's fetch handler returns: nothing for a request that became a WebSocket. */
+/** The result of Bun's fetch handler: nothing for a request that became a WebSocket. */
 type Outcome = Response | undefined | Promise<Response | undefined>;
 
 /** Passes requests to a service and returns its responses to Bun. */
@@ -106,11 +107,11 @@ export class BunResponder {
     if (server.pendingRequests + size + closingSockets > this.#maxConnections) {
       return this.#respond(request, busyResponse, true);
     }
-    const { maxHeaderBytes } = this.#limits;
+    const { maxHeaderSize } = this.#limits;
     if (!isValidHost(request.header('host') ?? '')) return this.#reject(request, headRejections.host);
     const { path, query } = request;
-    if (path.length + (query === '' ? 0 : query.length + 1) > maxHeaderBytes) {
-      return this.#reject(request, targetTooLong(maxHeaderBytes));
+    if (path.length + (query === '' ? 0 : query.length + 1) > maxHeaderSize) {
+      return this.#reject(request, targetTooLong(maxHeaderSize));
     }
     // Bun checks the rest of the handshake (RFC 6455 §4.2.1).
     if (request.method === 'GET' && request.header('upgrade')?.toLowerCase() === 'websocket') {
@@ -126,7 +127,7 @@ export class BunResponder {
         request.onSmallBody(body);
         return this.#handle(request);
       },
-      // The client has disconnected: nobody reads the response.
+      // The client has disconnected and reads no response.
       () => this.#respond(request, internalErrorResponse),
     );
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { dial, get, listenOn, ok, until } from '../server/testing/dial.ts';
+import { dial, get, listenOn, ok, until } from '../serve/testing/dial.ts';
 import { serve } from './serve.ts';
 
 // vitest.bun.config.ts runs these on Bun, with the tests of all servers.
@@ -40,8 +40,8 @@ describe.runIf(onBun)('on Bun', () => {
     await until(() => expect(first.text()).toMatch(/^HTTP\/1\.1 200 /));
   });
 
-  it('a head of more than twice maxHeaderBytes gets 431, and a longer target 414', async () => {
-    const listening = await listen(() => ok('x'), { maxHeaderBytes: 16_384 });
+  it('a head of more than twice maxHeaderSize gets 431, and a longer target 414', async () => {
+    const listening = await listen(() => ok('x'), { maxHeaderSize: 16_384 });
     const statusOf = async (bytes: string) => {
       const { socket, text } = await dial(listening);
       socket.write(bytes);

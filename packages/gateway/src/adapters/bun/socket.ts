@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer';
-import { closedWithinMs, OpenSocket, type OpenSockets } from '../server/openSockets.ts';
+import { closedWithinMs, OpenSocket, type OpenSockets } from '../serve/openSockets.ts';
 import type { NativeSocket } from './native.ts';
 import type { BunResponder, SocketData } from './responder.ts';
 
@@ -42,12 +42,8 @@ class BunSocket extends OpenSocket {
 }
 
 /** Creates the handlers of all WebSockets of a server. */
-export const webSocketHandlers = (
-  maxMessageBytes: number,
-  sockets: OpenSockets,
-  responder: BunResponder,
-) => ({
-  maxPayloadLength: Math.max(maxMessageBytes, minPayloadBytes),
+export const webSocketHandlers = (maxMessageSize: number, sockets: OpenSockets, responder: BunResponder) => ({
+  maxPayloadLength: Math.max(maxMessageSize, minPayloadBytes),
   // No limit: over one, Bun drops messages. The handler limits each socket, and `OpenSockets` all of them together.
   backpressureLimit: 0,
   // Bun pings idle clients, so this only closes sockets whose client has disappeared.
@@ -60,9 +56,9 @@ export const webSocketHandlers = (
   message({ data: { socket } }: Native, message: string | Buffer) {
     const isBinary = typeof message !== 'string';
     const bytes = isBinary ? message : Buffer.from(message);
-    if (bytes.byteLength <= maxMessageBytes) return socket?.handler?.message(bytes, isBinary);
+    if (bytes.byteLength <= maxMessageSize) return socket?.handler?.message(bytes, isBinary);
     socket?.handler?.limited('message-bytes');
-    socket?.close(1009, `The message is larger than ${maxMessageBytes} bytes.`);
+    socket?.close(1009, `The message is larger than ${maxMessageSize} bytes.`);
   },
   ping({ data: { socket } }: Native) {
     if (socket?.countPing()) socket.handler?.pinged();

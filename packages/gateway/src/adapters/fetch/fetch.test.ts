@@ -1,5 +1,4 @@
-import { initTRPC, tracked, TRPCError } from '@trpc/server';
-import { fetchRequestHandler } from '@trpc/server/adapters/fetch';
+import { initTRPC, TRPCError } from '@trpc/server';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
@@ -15,8 +14,8 @@ const origin = 'http://pets.example';
 /** Creates a fetch from a handler. */
 const serving = (
   handle: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
-  maxBodyBytes?: number,
-) => createFetch({ handle, ...(maxBodyBytes !== undefined && { maxBodyBytes }) });
+  maxBodySize?: number,
+) => createFetch({ handle, ...(maxBodySize !== undefined && { maxBodySize }) });
 
 /** Returns the request that the service receives. */
 async function received(input: Request | URL | string, init?: FetchInit): Promise<HttpRequest> {
@@ -80,27 +79,6 @@ describe('FetchRequest', () => {
     expect((await received(origin)).remoteAddress()).toBe('');
   });
 
-  it('fetch creates the request from a URL and an init, as the global fetch does', async () => {
-    const request = await received(new URL('/a', origin), {
-      method: 'PUT',
-      headers: [['x', '1']],
-      body: 'x=1',
-    });
-    expect([request.method, request.path, request.header('x')]).toEqual(['PUT', '/a', '1']);
-    expect(request.header('content-type')).toBe('text/plain;charset=UTF-8');
-  });
-
-  it('an init changes a Request, as with the global fetch', async () => {
-    const request = await received(new Request(`${origin}/a`, { headers: { x: '1' } }), { method: 'DELETE' });
-    expect([request.method, request.path, request.header('x')]).toEqual(['DELETE', '/a', '1']);
-  });
-
-  it('a Request is used unchanged if a server passes its own second argument', async () => {
-    const info = { remoteAddr: { hostname: '192.0.2.1' }, completed: Promise.resolve() };
-    const request = await received(new Request(origin), info as FetchInit);
-    expect(request.remoteAddress()).toBe('');
-  });
-
   it.each([['not a URL'], ['/relative']])('fetch rejects with a TypeError for %s', async (url) => {
     const fetch = serving(() => ({ status: 204, headers: [] }));
     await expect(fetch(url)).rejects.toThrow(TypeError);
@@ -108,21 +86,14 @@ describe('FetchRequest', () => {
 });
 
 describe('the body of a request', () => {
-  const echo = (max: number, maxBodyBytes?: number) =>
+  const echo = (max: number, maxBodySize?: number) =>
     serving(async (request) => {
       try {
         return { status: 200, headers: [], body: await request.body(max) };
       } catch (cause) {
         return { status: cause instanceof BodyTooLargeError ? 413 : 400, headers: [], body: String(cause) };
       }
-    }, maxBodyBytes);
-
-  it('request.body reads the whole body, and is empty without a body', async () => {
-    const fetch = echo(10);
-    expect(await (await fetch(origin, { method: 'POST', body: 'äb' })).text()).toBe('äb');
-    expect(await (await fetch(origin, { method: 'POST' })).text()).toBe('');
-    expect(await (await fetch(origin)).text()).toBe('');
-  });
+    }, maxBodySize);
 
   it.each([63, 64, 65, 128, 1000])('request.body joins %i chunks of one byte in order', async (count) => {
     const text = Array.from({ length: count }, (_, at) => String.fromCodePoint(97 + (at % 26))).join('');
@@ -131,27 +102,10 @@ describe('the body of a request', () => {
     expect(await response.text()).toBe(text);
   });
 
-  it('request.body joins the chunks in a buffer that contains nothing else', async () => {
-    let body: Uint8Array | undefined;
-    const fetch = serving(async (request) => {
-      body = await request.body(100);
-      return { status: 204, headers: [] };
-    });
-    const chunk = (text: string) => Buffer.from(text);
-    await fetch(origin, {
-      method: 'POST',
-      body: ReadableStream.from([chunk('ab'), chunk('c')]),
-      duplex: 'half',
-    });
-    expect([body, body?.buffer.byteLength]).toEqual([bytes('abc'), 3]);
-    await fetch(origin, { method: 'POST', body: ReadableStream.from([chunk('abcd')]), duplex: 'half' });
-    expect([body, body?.buffer.byteLength]).toEqual([bytes('abcd'), 4]);
-  });
-
   it.each([
     ['its reader', 3, 100],
     ['the service', 100, 3],
-  ])('a body over the limit of %s gets 413 and is cancelled', async (_source, max, maxBodyBytes) => {
+  ])('a body over the limit of %s gets 413 and is cancelled', async (_source, max, maxBodySize) => {
     let pulled = 0;
     let isCancelled = false;
     const body = new ReadableStream<Uint8Array>(
@@ -166,28 +120,12 @@ describe('the body of a request', () => {
       },
       { highWaterMark: 0 },
     );
-    const response = await echo(max, maxBodyBytes)(origin, { method: 'POST', body, duplex: 'half' });
+    const response = await echo(max, maxBodySize)(origin, { method: 'POST', body, duplex: 'half' });
     expect([response.status, await response.text()]).toEqual([
       413,
       'BodyTooLargeError: The body is larger than 3 bytes.',
     ]);
     expect([pulled, isCancelled]).toEqual([2, true]);
-  });
-
-  it.each([
-    ['its reader', 3, 100],
-    ['the service', 100, 3],
-  ])('a body of exactly the limit of %s is accepted', async (_source, max, maxBodyBytes) => {
-    const fetch = echo(max, maxBodyBytes);
-    const headers = { 'content-length': '3' };
-    const withLength = await fetch(origin, { method: 'POST', headers, body: 'abc' });
-    const withoutLength = await fetch(origin, {
-      method: 'POST',
-      body: ReadableStream.from([bytes('ab'), bytes('c')]),
-      duplex: 'half',
-    });
-    for (const response of [withLength, withoutLength])
-      expect([response.status, await response.text()]).toEqual([200, 'abc']);
   });
 
   it('a body over the limit is rejected by its Content-Length before it is read', async () => {
@@ -274,8 +212,8 @@ describe('the body of a request', () => {
 });
 
 describe('the response of gateway.fetch', () => {
-  const responseTo = async (response: HttpResponse, method = 'GET') => {
-    const converted = await serving(() => response)(new Request(origin, { method }));
+  const responseTo = async (response: HttpResponse) => {
+    const converted = await serving(() => response)(origin);
     return {
       status: converted.status,
       headers: [...converted.headers],
@@ -299,95 +237,15 @@ describe('the response of gateway.fetch', () => {
     expect((await responseTo({ status: 404, headers: [] })).body).toBeNull();
   });
 
-  it('the Response has no Content-Type if the service sets none', async () => {
-    expect(await responseTo({ status: 200, headers: [], body: 'ä' })).toEqual({
-      status: 200,
-      headers: [],
-      body: 'ä',
-    });
-  });
-
-  it('the Response keeps several Set-Cookie headers separate', async () => {
-    const headers = [
-      ['set-cookie', 'a=1'],
-      ['set-cookie', 'b=2'],
-    ] as const;
-    const response = await serving(() => ({ status: 200, headers }))(origin);
-    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
-  });
-
-  it.each([[204], [205], [304]])(
+  it.each([204, 205, 304])(
     'a Response with the status %d has no body, and the stream is returned',
     async (status) => {
       const returned = vi.fn(async () => ({ done: true as const, value: undefined }));
       const body: BodyStream = { [Symbol.asyncIterator]: () => ({ next: vi.fn(), return: returned }) };
       expect(await responseTo({ status, headers: [], body })).toEqual({ status, headers: [], body: null });
-      expect(await responseTo({ status, headers: [], body: 'x' })).toEqual({
-        status,
-        headers: [],
-        body: null,
-      });
-      expect(await responseTo({ status, headers: [], body: 'x' }, 'HEAD')).toEqual({
-        status,
-        headers: [],
-        body: null,
-      });
       expect(returned).toHaveBeenCalledOnce();
     },
   );
-
-  it('the Response to HEAD has the Content-Length in bytes and no body', async () => {
-    const headers = [['content-length', '3']];
-    expect(await responseTo({ status: 200, headers: [], body: 'aä' }, 'HEAD')).toEqual({
-      status: 200,
-      headers,
-      body: null,
-    });
-    expect((await responseTo({ status: 200, headers: [], body: bytes('abc') }, 'HEAD')).headers).toEqual(
-      headers,
-    );
-    expect((await responseTo({ status: 200, headers: [] }, 'HEAD')).headers).toEqual([
-      ['content-length', '0'],
-    ]);
-    const body = ReadableStream.from([bytes('a')]);
-    expect(await responseTo({ status: 200, headers: [], body }, 'HEAD')).toEqual({
-      status: 200,
-      headers: [],
-      body: null,
-    });
-  });
-
-  it('non-ASCII header values are encoded as UTF-8, as on the other adapters', async () => {
-    const { headers } = await responseTo({ status: 200, headers: [['x', 'é€']] });
-    expect(headers).toEqual([['x', Buffer.from('é€').toString('latin1')]]);
-  });
-
-  it.each<[string, unknown]>([
-    ['the status 101', { status: 101, headers: [] }],
-    ['the status 600', { status: 600, headers: [] }],
-    ['a status that is not a number', { status: '200', headers: [] }],
-    ['a header with a line break', { status: 200, headers: [['x', 'a\r\nb: c']] }],
-    ['a header name that is not a token', { status: 200, headers: [['a b', 'c']] }],
-    ['a header that frames the message', { status: 200, headers: [['Content-Length', '5']] }],
-    ['a body that is a number', { status: 200, headers: [], body: 5 }],
-    ['the value undefined', undefined],
-  ])('a response with %s is replaced by 500', async (_what, response) => {
-    expect(await responseTo(response as HttpResponse)).toEqual({
-      status: 500,
-      headers: [['content-type', 'application/json']],
-      body: '{"code":"INTERNAL_SERVER_ERROR","message":"Internal server error","status":500}',
-    });
-  });
-
-  it('a service that throws or rejects gets 500', async () => {
-    const throwing = serving(() => {
-      throw new Error('not for clients');
-    });
-    const rejecting = serving(async () => {
-      throw new Error('not for clients');
-    });
-    expect([(await throwing(origin)).status, (await rejecting(origin)).status]).toEqual([500, 500]);
-  });
 });
 
 describe('a streamed response', () => {
@@ -452,15 +310,6 @@ describe('a streamed response', () => {
     expect([response.status, returned.mock.calls.length]).toEqual([500, 1]);
   });
 
-  it('a streamed response fails with the error of its iterator', async () => {
-    async function* body() {
-      yield bytes('a');
-      throw new Error('broken');
-    }
-    const response = await serving(() => ({ status: 200, headers: [], body: body() }))(origin);
-    await expect(response.text()).rejects.toThrow(new Error('broken'));
-  });
-
   it.each(['after', 'before'])(
     'a streamed response fails with the reason of a signal that aborts %s its first read',
     async (when) => {
@@ -515,94 +364,24 @@ describe('the signal of a request', () => {
 
 describe('gateway.fetch', () => {
   const t = initTRPC.context<{ user: string | undefined }>().meta<GatewayMeta>().create({ isDev: false });
-  const until = Promise.withResolvers<AbortSignal | undefined>();
   const router = t.router({
     greet: t.procedure
       .meta({ openapi: { method: 'GET', path: '/greet/{name}', protect: false } })
       .input(z.object({ name: z.string() }))
       .output(z.string())
       .query(({ input }) => `Hello ${input.name}`),
-    add: t.procedure
-      .input(z.object({ a: z.number(), b: z.number() }))
-      .mutation(({ input }) => input.a + input.b),
     throwConflict: t.procedure.query(() => {
       throw new TRPCError({ code: 'CONFLICT', message: 'Taken.' });
     }),
-    count: t.procedure.subscription(async function* () {
-      yield tracked('1', { n: 1 });
-      yield tracked('2', { n: 2 });
-    }),
-    later: t.procedure.query(() => ({ soon: Promise.resolve(5) })),
-    slow: t.procedure.query(({ signal }) => {
-      until.resolve(signal);
-      return new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()));
-    }),
-    form: t.procedure.input(z.instanceof(FormData)).mutation(({ input }) => input.get('a')),
-    octets: t.procedure
-      .input(z.instanceof(ReadableStream<Uint8Array>))
-      .mutation(async ({ input }) => new Response(input).text()),
   });
   const options = {
     router,
     createContext: () => ({ user: undefined }),
     document: { title: 'Greetings', version: '1.0.0' },
+    // As the adapter of tRPC.
+    maskUnexpectedErrors: false,
   };
   const gateway = createGateway(options);
-
-  const post = (
-    path: string,
-    body: FormData | Uint8Array<ArrayBuffer> | string,
-    headers?: Record<string, string>,
-  ) => new Request(`${origin}${path}`, { method: 'POST', body, ...(headers && { headers }) });
-  const json = { 'content-type': 'application/json' };
-  const input = (value: unknown) => encodeURIComponent(JSON.stringify(value));
-  const form = new FormData();
-  form.set('a', 'b');
-
-  it.each<[string, () => Request]>([
-    ['a query', () => new Request(`${origin}/trpc/greet?input=${input({ name: 'Ada' })}`)],
-    ['an invalid input', () => new Request(`${origin}/trpc/greet?input=5`)],
-    ['a mutation', () => post('/trpc/add', '{"a":1,"b":2}', json)],
-    ['a malformed body', () => post('/trpc/add', '{', json)],
-    ['a body without a media type', () => post('/trpc/add', bytes('{}'))],
-    ['an error', () => new Request(`${origin}/trpc/throwConflict`)],
-    ['an unknown procedure', () => new Request(`${origin}/trpc/nothing`)],
-    [
-      'a batch',
-      () => new Request(`${origin}/trpc/greet,throwConflict?batch=1&input=${input({ 0: { name: 'A' } })}`),
-    ],
-    ['a batch of mutations', () => post('/trpc/add,add?batch=1', '{"0":{"a":1,"b":2},"1":{}}', json)],
-    ['HEAD', () => new Request(`${origin}/trpc/greet`, { method: 'HEAD' })],
-    ['a subscription', () => new Request(`${origin}/trpc/count`)],
-    ['a form', () => post('/trpc/form', form)],
-    ['octets', () => post('/trpc/octets', bytes('abc'), { 'content-type': 'application/octet-stream' })],
-    [
-      'JSON lines',
-      () => new Request(`${origin}/trpc/later?batch=1`, { headers: { 'trpc-accept': 'application/jsonl' } }),
-    ],
-  ])('gateway.fetch responds to %s as the fetch adapter of tRPC does', async (_what, request) => {
-    const ours = await (await gateway).fetch(request());
-    const theirs = await fetchRequestHandler({
-      req: request(),
-      router,
-      endpoint: '/trpc',
-      createContext: options.createContext,
-    });
-    // The server frames the message, so a Response has no `connection` and `transfer-encoding`.
-    const ignoredHeaders = new Set(['x-request-id', 'connection', 'transfer-encoding']);
-    const read = async (response: Response) => ({
-      status: response.status,
-      headers: [...response.headers].filter(([name]) => !ignoredHeaders.has(name)),
-      body: (await response.text()).split('\n').toSorted(),
-    });
-    expect(await read(ours)).toEqual(await read(theirs));
-  });
-
-  it('gateway.fetch can be called without `this`', async () => {
-    const { fetch } = await gateway;
-    expect(await (await fetch(`${origin}/v1/greet/Ada`)).json()).toBe('Hello Ada');
-    expect(await (await fetch(`${origin}/openapi.json`)).json()).toMatchObject({ openapi: '3.1.0' });
-  });
 
   it('gateway.fetch handles a WebSocket upgrade as a normal request', async () => {
     const { fetch } = await gateway;
@@ -620,19 +399,10 @@ describe('gateway.fetch', () => {
     ]);
   });
 
-  it('gateway.fetch aborts the signal of a call when the signal of its Request aborts', async () => {
-    const { fetch } = await gateway;
-    const client = new AbortController();
-    const response = fetch(new Request(`${origin}/trpc/slow`, { signal: client.signal }));
-    const signal = await until.promise;
-    client.abort();
-    expect([signal?.aborted, (await response).status]).toEqual([true, 499]);
-  });
-
   it('gateway.fetch counts clients without remoteAddress as one for rateLimit, and others separately', async () => {
     const { fetch } = await createGateway({
       ...options,
-      rateLimit: { calls: 1, windowSeconds: 60 },
+      rateLimit: { calls: 1, windowMs: 60_000 },
       trustProxy: ['0.0.0.0/0', '::/0'],
     });
     const send = async (forwarded: string, init?: FetchInit) => {
@@ -651,7 +421,7 @@ describe('gateway.fetch', () => {
     const { fetch } = await createGateway({
       ...options,
       authentication: bearer({ verify: (token) => token === 'good' }),
-      failedAttempts: { attempts: 2, windowSeconds: 60 },
+      failedAttempts: { attempts: 2, windowMs: 60_000 },
     });
     const call = async (token: string) => {
       const headers = { authorization: `Bearer ${token}` };

@@ -1,9 +1,9 @@
 // Hot path: called for every request.
 import type { HttpResponse } from '../../http/response.ts';
 import { defaultBodyBytes, type Service } from '../../http/service.ts';
-import { FetchRequest } from '../server/fetchRequest.ts';
-import { createResponse } from '../server/fetchResponse.ts';
-import { internalErrorResponse } from '../server/rejections.ts';
+import { FetchRequest } from '../serve/fetchRequest.ts';
+import { createResponse } from '../serve/fetchResponse.ts';
+import { internalErrorResponse } from '../serve/rejections.ts';
 
 /** Options of `gateway.fetch`. */
 export interface FetchInit {
@@ -31,8 +31,8 @@ export type Fetch = (input: Request | URL | string, init?: FetchInit) => Promise
 /** Creates the `fetch` of a service. */
 export function createFetch({
   handle,
-  maxBodyBytes = defaultBodyBytes,
-  maxStreamBytes = maxBodyBytes,
+  maxBodySize = defaultBodyBytes,
+  maxStreamSize = maxBodySize,
 }: Service): Fetch {
   async function respond(request: Request, remoteAddress: unknown = ''): Promise<Response> {
     if (typeof remoteAddress !== 'string') {
@@ -47,7 +47,7 @@ export function createFetch({
     if (!url.startsWith('http:') && !url.startsWith('https:')) {
       throw new TypeError(`gateway.fetch needs an http: or https: URL, not "${url.slice(0, 100)}".`);
     }
-    const received = new FetchRequest(request, maxBodyBytes, remoteAddress, maxStreamBytes);
+    const received = new FetchRequest(request, maxBodySize, remoteAddress, maxStreamSize);
     let response: HttpResponse;
     try {
       response = await handle(received);

@@ -1,8 +1,8 @@
 // Hot path: one request object per request.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
-import { busyResponse } from '../server/rejections.ts';
-import type { RequestLimits } from '../server/request.ts';
+import { busyResponse } from '../serve/rejections.ts';
+import type { RequestLimits } from '../serve/request.ts';
 import { writeLast } from './rejectInput.ts';
 import { NodeRequest } from './request.ts';
 

@@ -1,8 +1,8 @@
 import type { Server } from 'node:net';
 import type { Service } from '../../http/service.ts';
-import { createListening } from '../server/createListening.ts';
-import { OpenSockets } from '../server/openSockets.ts';
-import { requestLimits, requireService, type Listening } from '../server/serveOptions.ts';
+import { createListening } from '../serve/createListening.ts';
+import { OpenSockets } from '../serve/openSockets.ts';
+import { requestLimits, requireService, type Listening } from '../serve/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { NodeResponder } from './responder.ts';
 import { attachWebSockets } from './webSockets.ts';
@@ -14,10 +14,10 @@ export interface Upgrades extends Pick<Listening, 'inFlight'> {
   /**
    * Stops accepting WebSockets, and closes each open one after its calls have completed. Call it before `close` of the
    * server, which waits for them.
-   * @param options `deadlineMs`: maximum time for calls in flight, in milliseconds. Default: 10000
+   * @param options `timeoutMs`: maximum time for calls in flight, in milliseconds. Default: 10000
    * @returns the number of calls that were cut off at the deadline
    */
-  close(options?: { readonly deadlineMs?: number }): Promise<number>;
+  close(options?: { readonly timeoutMs?: number }): Promise<number>;
 }
 
 /**

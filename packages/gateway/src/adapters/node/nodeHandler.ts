@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { discardStream, isBodyStream, type HttpResponse } from '../../http/response.ts';
 import type { Service } from '../../http/service.ts';
-import { internalErrorResponse } from '../server/rejections.ts';
-import { requestLimits, requireService } from '../server/serveOptions.ts';
+import { internalErrorResponse } from '../serve/rejections.ts';
+import { requestLimits, requireService } from '../serve/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import type { NodeRequest } from './request.ts';
 import { NodeResponder } from './responder.ts';

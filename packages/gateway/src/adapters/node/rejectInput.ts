@@ -9,9 +9,9 @@ import {
   headersTooLarge,
   httpRejection,
   versionRejection,
-} from '../server/rejections.ts';
+} from '../serve/rejections.ts';
 import { targetRejection } from './request.ts';
-import { bufferedBody, byteLength, headText } from '../server/responder.ts';
+import { bufferedBody, byteLength, headText } from '../serve/responder.ts';
 
 /** Rejections by Node's parser, by error code. */
 const parserRejections: Readonly<Record<string, HttpRejection>> = {

@@ -2,9 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Bytes } from '../../http/request.ts';
-import { noBytes, type BodyBuffer } from '../server/bodyBuffer.ts';
-import { badRequest, versionRejection } from '../server/rejections.ts';
-import { RequestHead, ServerRequest, type RequestLimits } from '../server/request.ts';
+import { noBytes, type BodyBuffer } from '../serve/bodyBuffer.ts';
+import { badRequest, versionRejection } from '../serve/rejections.ts';
+import { ServerRequest, type RequestLimits } from '../serve/request.ts';
+import { RequestHead } from '../serve/requestHead.ts';
 
 /** The scheme and the authority of a target in absolute form (RFC 9112 §3.2.2). */
 const absoluteForm = /^https?:\/\/([^/?#]*)/i;
@@ -101,7 +102,7 @@ export abstract class NodeRequest extends ServerRequest {
 
   controlBody(action: 'pause' | 'resume' | 'close'): void {
     if (action !== 'close') return void this.message[action]();
-    // Its buffered chunks would still be passed on.
+    // Otherwise the stream would still pass on its buffered chunks.
     this.message.destroy();
     this.message.socket.destroy();
   }

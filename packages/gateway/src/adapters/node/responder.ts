@@ -10,8 +10,8 @@ import {
   isWritableHeader,
 } from '../../http/response.ts';
 import { turn } from '../../http/turn.ts';
-import { controlCharacter, nonPrintable } from '../server/request.ts';
-import { bufferedBody, type BodySink, byteLength, Responder, unlessAborted } from '../server/responder.ts';
+import { controlCharacter, nonPrintable } from '../serve/requestHead.ts';
+import { bufferedBody, type BodySink, byteLength, Responder, unlessAborted } from '../serve/responder.ts';
 import type { NodeRequest } from './request.ts';
 import { WaitingRequests } from './waitingRequests.ts';
 
@@ -32,7 +32,7 @@ const maxLate = 2000;
 
 /**
  * Number of bytes that wait to be read, in all, from which on a connection that has some of them may not pipeline. It is
- * far below the default of `maxUnsentBytes`: 200 clients that pipelined 20 requests for 900 kB each and read nothing took
+ * far below the default of `maxUnsentSize`: 200 clients that pipelined 20 requests for 900 kB each and read nothing took
  * 640 MB. A connection that pipelines then closes, too, when a response does not fit into its socket at once.
  */
 const maxPipelinedUnsentBytes = 16 * 1024 * 1024;
@@ -72,7 +72,7 @@ export class NodeResponder extends Responder<NodeRequest, Fields> {
 
   protected override unsentLimit({ connection }: NodeRequest): number {
     const isFollowed = this.#waiting.of(connection) > 0;
-    return isFollowed ? Math.min(this.maxUnsentBytes, maxPipelinedUnsentBytes) : this.maxUnsentBytes;
+    return isFollowed ? Math.min(this.maxUnsentSize, maxPipelinedUnsentBytes) : this.maxUnsentSize;
   }
 
   protected writeSmall(

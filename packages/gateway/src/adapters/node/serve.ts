@@ -2,11 +2,11 @@ import type * as Http from 'node:http';
 import { once } from 'node:events';
 import { Server as NetServer, type AddressInfo, type ListenOptions } from 'node:net';
 import type { Service } from '../../http/service.ts';
-import { createListening } from '../server/createListening.ts';
-import { ListenError } from '../server/listenError.ts';
-import { OpenSockets } from '../server/openSockets.ts';
-import { serveSettings, type Listening, type ServeOptions } from '../server/serveOptions.ts';
-import { withCertificate } from '../server/tlsFiles.ts';
+import { createListening } from '../serve/createListening.ts';
+import { ListenError } from '../serve/listenError.ts';
+import { OpenSockets } from '../serve/openSockets.ts';
+import { serveSettings, type Listening, type ServeOptions } from '../serve/serveOptions.ts';
+import { withCertificate } from '../serve/tlsFiles.ts';
 import { http, https } from './builtins.ts';
 import { Connection, connectionCheckMs, Connections, ServedRequest } from './connection.ts';
 import { rejectInput } from './rejectInput.ts';
@@ -47,7 +47,7 @@ const tlsOptions = {
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Required<Listening>> {
   const settings = serveSettings(service, options);
-  const { host, port, reusePort, tls, maxConnections, maxUnsentBytes, limits } = settings;
+  const { host, port, reusePort, tls, maxConnections, maxUnsentSize, limits } = settings;
   const serverOptions: Http.ServerOptions = {
     // Timeouts for clients that send slowly. A connection without any activity is closed after 11 to 12 s (`Connection`).
     // Maximum time until the whole head has arrived.
@@ -59,7 +59,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     keepAliveTimeout: 0,
     IncomingMessage: Message,
     // `RequestHead` checks the exact limits. This one only limits how much the parser buffers before that.
-    maxHeaderSize: 2 * limits.maxHeaderBytes + 16_384,
+    maxHeaderSize: 2 * limits.maxHeaderSize + 16_384,
     // `RequestHead` checks it, without Node's object of all headers.
     requireHostHeader: false,
     insecureHTTPParser: false,
@@ -71,8 +71,8 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   // By default, Node drops headers after the first 1,000.
   server.maxHeadersCount = 0;
 
-  const responder = new NodeResponder(service, maxUnsentBytes);
-  const sockets = new OpenSockets(service, maxUnsentBytes, maxConnections);
+  const responder = new NodeResponder(service, maxUnsentSize);
+  const sockets = new OpenSockets(service, maxUnsentSize, maxConnections);
   const connections = new Connections(server, tls !== undefined, maxConnections);
   const receive = (message: Http.IncomingMessage, res: Http.ServerResponse) => {
     const { socket } = message;

@@ -1,7 +1,7 @@
 // Hot path: called for every WebSocket message.
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
-import { OpenSocket, type OpenSockets } from '../server/openSockets.ts';
+import { OpenSocket, type OpenSockets } from '../serve/openSockets.ts';
 
 /**
  * Memory overhead of a frame that waits in Node's stream. Without it, unread responses of 6 bytes would take a hundred
@@ -36,6 +36,13 @@ export class NativeSocket extends WebSocket {
   }
 }
 
+interface NodeSocketOptions {
+  readonly connection: Socket;
+  readonly maxMessageSize: number;
+  /** Called once when the socket is closed, with a promise of the end of its calls. */
+  readonly onClosed: (calls: Promise<void>) => void;
+}
+
 /**
  * A WebSocket of ws on a connection of node:http. Its handler is notified as soon as either end closes the socket; ws
  * itself reports a close only when the connection has ended.
@@ -43,7 +50,7 @@ export class NativeSocket extends WebSocket {
 export class NodeSocket extends OpenSocket {
   readonly #ws: NativeSocket;
   readonly #connection: Socket;
-  readonly #maxMessageBytes: number;
+  readonly #maxMessageSize: number;
   readonly #onClosed: (calls: Promise<void>) => void;
   readonly #pingTimer: NodeJS.Timeout;
   /** Number of frames that were passed to ws and are not written yet. */
@@ -55,18 +62,15 @@ export class NodeSocket extends OpenSocket {
   /** Releases the place that `OpenSockets.reserveClosing` reserved. */
   #onEnd: (() => void) | undefined;
 
-  /** @param onClosed called once when the socket is closed, with a promise of the end of its calls */
   constructor(
     ws: NativeSocket,
-    connection: Socket,
     openSockets: OpenSockets,
-    maxMessageBytes: number,
-    onClosed: (calls: Promise<void>) => void,
+    { connection, maxMessageSize, onClosed }: NodeSocketOptions,
   ) {
     super(openSockets);
     this.#ws = ws;
     this.#connection = connection;
-    this.#maxMessageBytes = maxMessageBytes;
+    this.#maxMessageSize = maxMessageSize;
     this.#onClosed = onClosed;
     this.#pingTimer = setInterval(() => this.#checkIdle(), pingMs).unref();
     ws.owner = this;
@@ -115,7 +119,7 @@ export class NodeSocket extends OpenSocket {
     if (code !== undefined && reason === undefined) {
       if (code !== 1009 || this.isClosed) return this.close(code);
       this.handler?.limited('message-bytes');
-      return this.close(code, `The message is larger than ${this.#maxMessageBytes} bytes.`);
+      return this.close(code, `The message is larger than ${this.#maxMessageSize} bytes.`);
     }
     this.updateUnsentBytes();
     // Limits the unsent bytes, no matter which end closes.
@@ -123,8 +127,8 @@ export class NodeSocket extends OpenSocket {
     if (this.unsentBytes > 0 && !this.#onEnd) return this.terminate();
     this.#end(true);
     this.#ws.closeInOrder(code, reason);
-    // Both ends have closed, so the server ends the connection (RFC 6455 §7.1.1). ws would wait for the client to do
-    // it.
+    // The client and the server have closed, so the server ends the connection (RFC 6455 §7.1.1). ws would wait for the
+    // client to do it.
     this.#connection.destroySoon();
   }
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import type { TLSSocket } from 'node:tls';
 import { expect, it } from 'vitest';
-import { get, listenOn, ok, until } from '../server/testing/dial.ts';
-import { certificateFiles, dialTls, writeCertificate } from '../server/testing/tls.ts';
+import { get, listenOn, ok } from '../serve/testing/dial.ts';
+import { certificateFiles, dialTls, writeCertificate } from '../serve/testing/tls.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
@@ -54,18 +54,6 @@ it('repeated reloadCertificate loses no connection', async () => {
   state.hasEnded = true;
   await clients;
   expect(responses).toBeGreaterThan(3);
-});
-
-it('close closes the connections of all certificates', async () => {
-  const tls = await certificateFiles('one');
-  const listening = await serve({ handle: () => ok('x') }, { tls });
-  const first = await dialTls(listening);
-  await listening.reloadCertificate();
-  const second = await dialTls(listening);
-  let ended = 0;
-  for (const { socket } of [first, second]) socket.resume().on('close', () => (ended += 1));
-  expect(await listening.close({ deadlineMs: 50 })).toBe(0);
-  await until(() => expect(ended).toBe(2));
 });
 
 it('reloadCertificate rejects a certificate that cannot be used, and the previous one stays in use', async () => {

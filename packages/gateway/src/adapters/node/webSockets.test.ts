@@ -1,10 +1,15 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { closeCodeOf, frame, headOfFrame } from '../server/testing/frames.ts';
-import { dial, get, listenOn, ok, until, type TestConnection } from '../server/testing/dial.ts';
-import { handshake, recordingHandler, type RecordingHandler } from '../server/testing/sockets.ts';
-import { certificateFiles, dialTls } from '../server/testing/tls.ts';
+import { closeCodeOf, frame, headOfFrame } from '../serve/testing/frames.ts';
+import { dial, get, listenOn, ok, until, type TestConnection } from '../serve/testing/dial.ts';
+import {
+  handshake,
+  recordingAcceptor,
+  recordingHandler,
+  type RecordingHandler,
+} from '../serve/testing/sockets.ts';
+import { certificateFiles, dialTls } from '../serve/testing/tls.ts';
 import type { Service } from '../../http/service.ts';
 import type { Listening } from './index.ts';
 import { serve } from './serve.ts';
@@ -28,11 +33,7 @@ interface OpenSocket extends TestConnection {
 
 /** Opens a WebSocket without a WebSocket client, so that the test can write frames. */
 async function openRaw(service: Partial<Service> = {}, options: DialOptions = {}): Promise<OpenSocket> {
-  const handlers: RecordingHandler[] = [];
-  const accept = (socket: RecordingHandler['socket']) => {
-    handlers.push(recordingHandler(socket));
-    return handlers.at(-1) as RecordingHandler;
-  };
+  const { accept, handlers } = recordingAcceptor();
   const listening = await listen({ handle: () => ok(), upgrade: () => accept, ...service });
   const connection = await dial(listening, options);
   connection.socket.write(`${handshake}\r\n`);
@@ -66,16 +67,6 @@ describe('upgrade requests to other protocols', () => {
 });
 
 describe('WebSocket upgrades', () => {
-  it('an upgrade that the service declines is handled as a request, and its connection closes', async () => {
-    const { socket, text, closed } = await dial(
-      await listen({ handle: () => ok('x'), upgrade: () => undefined }),
-    );
-    // Node's parser drops the rest of the packet after an upgrade request.
-    socket.write(`${handshake}\r\n${get('/lost')}`);
-    await closed;
-    expect(text()).toMatch(/^HTTP\/1\.1 200 .*\r\nconnection: close\r\n.*\r\n\r\nx$/is);
-  });
-
   it('an upgrade without a valid key gets 400 in the format of the service', async () => {
     const listening = await listen({ handle: () => ok(), upgrade: () => recordingHandler });
     const { socket, text } = await dial(listening);
@@ -108,14 +99,8 @@ describe('WebSocket upgrades', () => {
   });
 
   it('frames that arrive with the upgrade request are received', async () => {
-    const handlers: RecordingHandler[] = [];
-    const listening = await listen({
-      handle: () => ok(),
-      upgrade: async () => (socket) => {
-        handlers.push(recordingHandler(socket));
-        return handlers[0] as RecordingHandler;
-      },
-    });
+    const { accept, handlers } = recordingAcceptor();
+    const listening = await listen({ handle: () => ok(), upgrade: async () => accept });
     const { socket } = await dial(listening);
     socket.write(Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('first'), frame('second')]));
     await until(() => expect(handlers[0]?.events).toEqual(['text first', 'text second']));
@@ -143,8 +128,8 @@ describe('WebSockets', () => {
     expect(server.events).not.toContain('text late');
   });
 
-  it('a WebSocket receives a message in fragments with pings between them, up to maxMessageBytes', async () => {
-    const { server, socket, text } = await openRaw({ maxMessageBytes: 10 });
+  it('a WebSocket receives a message in fragments with pings between them, up to maxMessageSize', async () => {
+    const { server, socket, text } = await openRaw({ maxMessageSize: 10 });
     socket.write(frame('12345', { isFinal: false }));
     socket.write(frame('ping', { opcode: 9 }));
     socket.write(frame('67890', { opcode: 0 }));
@@ -156,7 +141,7 @@ describe('WebSockets', () => {
   });
 
   it('a WebSocket is closed with 1008 for a message in too many fragments', async () => {
-    const { bytes, server, socket } = await openRaw({ maxMessageBytes: 1024 });
+    const { bytes, server, socket } = await openRaw({ maxMessageSize: 1024 });
     socket.write(frame('', { isFinal: false }));
     const empty = frame('', { opcode: 0, isFinal: false });
     socket.write(Buffer.concat(Array.from({ length: 100 }, () => empty)));
@@ -199,7 +184,7 @@ describe('WebSockets', () => {
   });
 
   it('a WebSocket is closed with 1008 for a frame in too many packets', async () => {
-    const { bytes, server, socket } = await openRaw({ maxMessageBytes: 1024 });
+    const { bytes, server, socket } = await openRaw({ maxMessageSize: 1024 });
     socket.setNoDelay();
     socket.write(frame('x'.repeat(1024)).subarray(0, 8));
     const send = setInterval(() => socket.write('x'), 2);
@@ -272,11 +257,7 @@ describe('WebSockets', () => {
 describe('WebSockets over TLS', () => {
   it('an upgrade over TLS opens a WebSocket', async () => {
     const tls = await certificateFiles('localhost');
-    const handlers: RecordingHandler[] = [];
-    const accept = (socket: RecordingHandler['socket']) => {
-      handlers.push(recordingHandler(socket));
-      return handlers.at(-1) as RecordingHandler;
-    };
+    const { accept, handlers } = recordingAcceptor();
     const listening = await listen({ handle: () => ok(), upgrade: () => accept }, { tls });
     const { socket: connection } = await dialTls(listening);
     connection.resume();

@@ -4,8 +4,8 @@ import { WebSocketServer } from 'ws';
 import type { HttpResponse } from '../../http/response.ts';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
-import { closedWithinMs, type OpenSockets } from '../server/openSockets.ts';
-import { badRequest, defaultRejection } from '../server/rejections.ts';
+import { closedWithinMs, type OpenSockets } from '../serve/openSockets.ts';
+import { badRequest, defaultRejection } from '../serve/rejections.ts';
 import { http } from './builtins.ts';
 import type { NodeRequest } from './request.ts';
 import type { NodeResponder } from './responder.ts';
@@ -36,14 +36,14 @@ const unsentBytesGraceMs = 1000;
  */
 export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptions): () => void {
   const { service, sockets, responder, serves = () => true } = options;
-  const { maxMessageBytes = defaultMessageBytes, rejectHttp = defaultRejection } = service;
+  const { maxMessageSize = defaultMessageBytes, rejectHttp = defaultRejection } = service;
   const { shouldUpgradeCallback } = server;
   if (!shouldUpgradeCallback) {
     throw new Error(
       `WebSockets need Node 22.21, 24.9 or newer, and this is ${process.version}. Update Node.`,
     );
   }
-  const opener = createOpener(maxMessageBytes);
+  const opener = createOpener(maxMessageSize);
   /** Open connections of WebSockets. */
   const connections = new Set<Socket>();
 
@@ -111,7 +111,7 @@ export function attachWebSockets(server: UpgradeServer, options: WebSocketsOptio
         request.onDisconnect();
         responder.count(calls);
       };
-      new NodeSocket(ws, connection, sockets, maxMessageBytes, onClosed).accept(accept);
+      new NodeSocket(ws, sockets, { connection, maxMessageSize, onClosed }).accept(accept);
     });
     opener.off('wsClientError', reject);
   }

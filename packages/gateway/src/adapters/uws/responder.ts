@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import type { HttpResponse as NativeResponse } from '@uwsjs/core';
 import { hasNoContent, isBodyStream, type HttpResponse } from '../../http/response.ts';
-import { busyResponse } from '../server/rejections.ts';
+import { busyResponse } from '../serve/rejections.ts';
 import {
   bufferedBody,
   type BodySink,
@@ -10,7 +10,7 @@ import {
   headText,
   largeBodyLength,
   Responder,
-} from '../server/responder.ts';
+} from '../serve/responder.ts';
 import type { UwsRequest } from './request.ts';
 
 /**

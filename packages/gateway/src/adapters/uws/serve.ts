@@ -1,20 +1,20 @@
 import type { HttpResponse as NativeResponse, us_listen_socket } from '@uwsjs/core';
 import type { Service } from '../../http/service.ts';
-import { createListening } from '../server/createListening.ts';
-import { ListenError } from '../server/listenError.ts';
-import { OpenSockets } from '../server/openSockets.ts';
-import { reservePort } from '../server/reservePort.ts';
-import { serveSettings, type Listening, type ServeOptions } from '../server/serveOptions.ts';
-import { withCertificate } from '../server/tlsFiles.ts';
+import { createListening } from '../serve/createListening.ts';
+import { ListenError } from '../serve/listenError.ts';
+import { OpenSockets } from '../serve/openSockets.ts';
+import { reservePort } from '../serve/reservePort.ts';
+import { serveSettings, type Listening, type ServeOptions } from '../serve/serveOptions.ts';
+import { withCertificate } from '../serve/tlsFiles.ts';
 import { loadedPackage, uws } from './addon.ts';
 import { UwsRequest } from './request.ts';
 import { UwsResponder } from './responder.ts';
 import { attachWebSockets } from './webSockets.ts';
 
-export { ListenError } from '../server/listenError.ts';
-export { reservePort, type ReservedPort } from '../server/reservePort.ts';
-export type { CloseOptions, Listening, ServeOptions } from '../server/serveOptions.ts';
-export { CertificateError, type TlsFiles } from '../server/tlsFiles.ts';
+export { ListenError } from '../serve/listenError.ts';
+export { reservePort, type ReservedPort } from '../serve/reservePort.ts';
+export type { CloseOptions, Listening, ServeOptions } from '../serve/serveOptions.ts';
+export { CertificateError, type TlsFiles } from '../serve/tlsFiles.ts';
 
 /** Name and version of the package of uWebSockets.js that is loaded, such as `@uwsjs/core 20.69.0`. */
 export const uwsVersion: string = loadedPackage;
@@ -29,13 +29,13 @@ export const uwsVersion: string = loadedPackage;
  */
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Listening> {
   const settings = serveSettings(service, options);
-  const { host, port, reusePort, tls, maxConnections, maxUnsentBytes, limits } = settings;
+  const { host, port, reusePort, tls, maxConnections, maxUnsentSize, limits } = settings;
   service.allowInexactHeaders?.();
 
   /** Number of open connections that are not WebSockets. */
   let connections = 0;
-  const responder = new UwsResponder(service, maxUnsentBytes);
-  const sockets = new OpenSockets(service, maxUnsentBytes, maxConnections);
+  const responder = new UwsResponder(service, maxUnsentSize);
+  const sockets = new OpenSockets(service, maxUnsentSize, maxConnections);
 
   function onConnection(res: NativeResponse, change: number): void {
     connections += change;

@@ -1,6 +1,6 @@
 import type { WebSocket } from '@uwsjs/core';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
-import { closedWithinMs, OpenSocket, type OpenSockets } from '../server/openSockets.ts';
+import { closedWithinMs, OpenSocket, type OpenSockets } from '../serve/openSockets.ts';
 import type { UwsRequest } from './request.ts';
 
 /** User data that uWS stores with each WebSocket. */

@@ -6,8 +6,8 @@ import type {
 } from '@uwsjs/core';
 import { defaultMessageBytes, type Service } from '../../http/service.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
-import type { OpenSockets } from '../server/openSockets.ts';
-import type { RequestLimits } from '../server/request.ts';
+import type { OpenSockets } from '../serve/openSockets.ts';
+import type { RequestLimits } from '../serve/request.ts';
 import { UwsRequest } from './request.ts';
 import type { UwsResponder } from './responder.ts';
 import { UwsSocket, type SocketData } from './socket.ts';
@@ -30,12 +30,12 @@ interface WebSocketsOptions {
 /** Serves the WebSockets of a service, for all paths. */
 export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions): void {
   const { service, sockets, responder } = options;
-  const { maxMessageBytes = defaultMessageBytes } = service;
+  const { maxMessageSize = defaultMessageBytes } = service;
 
   app.ws<SocketData>('/*', {
     // Maximum number of bytes of a message, complete or not, that uWS buffers. A frame that announces more ends the
     // connection; uWebSockets.js 20 then sends no close frame.
-    maxPayloadLength: Math.max(maxMessageBytes, minPayloadBytes),
+    maxPayloadLength: Math.max(maxMessageSize, minPayloadBytes),
     // 0 means no limit. With a limit, uWebSockets.js 20 drops messages over it and reports this only by a return value.
     // The handler limits each socket by `bufferedBytes`, and `OpenSockets` limits all sockets together.
     maxBackpressure: 0,
@@ -53,9 +53,9 @@ export function attachWebSockets(app: TemplatedApp, options: WebSocketsOptions):
     },
     message: (ws, message, isBinary) => {
       const { socket } = ws.getUserData();
-      if (message.byteLength > maxMessageBytes) {
+      if (message.byteLength > maxMessageSize) {
         socket?.handler?.limited('message-bytes');
-        socket?.close(1009, `The message is larger than ${maxMessageBytes} bytes.`);
+        socket?.close(1009, `The message is larger than ${maxMessageSize} bytes.`);
       } else {
         // Copied, since uWS detaches the memory when this handler returns. Node's pool saves a sixth of the time of a
         // call.

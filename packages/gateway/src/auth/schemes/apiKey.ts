@@ -1,5 +1,5 @@
 import { tokenPattern } from '../../http/response.ts';
-import { isText, optional } from '../../http/optionRules.ts';
+import { isText, optional } from '../../checks/optionRules.ts';
 import type { Scheme } from '../../calls/scheme.ts';
 import { challengeOf, commonMembers, credentialChallenge, type SchemeOptions } from './options.ts';
 

@@ -1,11 +1,11 @@
 import { isObject } from '../../http/isObject.ts';
-import { isText, isTextList, optional, type OptionRules, required, text } from '../../http/optionRules.ts';
+import { isText, isTextList, optional, type OptionRules, required, text } from '../../checks/optionRules.ts';
 import { metadataPath, type HeaderSource, type ProtectedResource, type Scheme } from '../../calls/scheme.ts';
 import { challengeOf, commonMembers, type SchemeOptions } from './options.ts';
 
 /** Options of `bearer()`. */
 export interface BearerOptions<Identity> extends SchemeOptions<Identity> {
-  /** What error messages call the token, such as `API key`. Default: `token`. */
+  /** The noun for the token in error messages, such as `API key`. Default: `token`. */
   readonly noun?: string;
   /** Serves the metadata by which clients discover the authorization server (RFC 9728). */
   readonly protectedResource?: ProtectedResourceOptions;

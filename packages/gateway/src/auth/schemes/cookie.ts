@@ -1,5 +1,5 @@
 import { tokenPattern } from '../../http/response.ts';
-import { flag, isText, required } from '../../http/optionRules.ts';
+import { flag, isText, required } from '../../checks/optionRules.ts';
 import type { Scheme } from '../../calls/scheme.ts';
 import { challengeOf, commonMembers, credentialChallenge, type SchemeOptions } from './options.ts';
 

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../../http/request.ts';
 import { requireSync } from '../../http/hooks.ts';
 import { isObject } from '../../http/isObject.ts';
-import { isFunction, isText, required } from '../../http/optionRules.ts';
+import { isFunction, isText, required } from '../../checks/optionRules.ts';
 import type { HeaderSource, Scheme, SecurityScheme } from '../../calls/scheme.ts';
 import { commonMembers, credentialChallenge, requireChallenge, type SchemeOptions } from './options.ts';
 

@@ -10,7 +10,7 @@ import {
   type JWTVerifyOptions,
 } from 'jose';
 import type { HttpRequest } from '../../http/request.ts';
-import { callback, isText, isTextList, optional, required, text } from '../../http/optionRules.ts';
+import { callback, isText, isTextList, optional, required, text } from '../../checks/optionRules.ts';
 import { RecentMap } from '../../state/recentMap.ts';
 import type { HeaderSource, Rejected, Scheme } from '../../calls/scheme.ts';
 import {

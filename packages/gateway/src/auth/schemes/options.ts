@@ -5,8 +5,8 @@ import {
   required,
   requireOptions,
   text,
-} from '../../http/optionRules.ts';
-import { GatewayError } from '../../http/gatewayError.ts';
+} from '../../checks/optionRules.ts';
+import { GatewayError } from '../../checks/gatewayError.ts';
 import type { Scheme, Verify } from '../../calls/scheme.ts';
 
 /** Options of every authentication scheme. */

@@ -1,14 +1,14 @@
 import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
-import { createGateway } from '../../gateway.ts';
 import { headersOf } from '../../http/response.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { bearer } from './bearer.ts';
 import { jwt } from './jwt.ts';
 import type { ProtectedResourceOptions } from './bearer.ts';
+import { testGateway } from '../../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({
   write: t.procedure.meta({ scopes: ['notes:read', 'notes:write'] }).mutation(() => 1),
   read: t.procedure.meta({ scopes: ['notes:read'] }).query(() => 1),
@@ -17,16 +17,13 @@ const router = t.router({
 const authorizationServers = ['https://login.example'];
 
 const gatewayOf = (options: Partial<ProtectedResourceOptions>, routes = {}) =>
-  createGateway({
-    router,
+  testGateway(router, {
     authentication: bearer({
       verify: () => undefined,
       scopes: () => [],
       protectedResource: { resource: 'https://api.example', authorizationServers, ...options },
     }),
-    createContext: () => ({}),
     routes,
-    document: { title: 'Notes', version: '0.0.0' },
   });
 
 it.each([
@@ -83,6 +80,6 @@ it.each(['/notes', 'api.example', 'ftp://api.example', 'https://api.example?a=1'
 it('createGateway rejects a route at the path of the metadata', async () => {
   const page = () => ({ status: 200, headers: [] });
   await expect(gatewayOf({}, { '/.well-known/oauth-protected-resource': page })).rejects.toThrow(
-    'is served twice: by routes, documentPath, mcp or the metadata of a protected resource',
+    'is served twice: by routes, document.path, mcp or the metadata of a protected resource',
   );
 });

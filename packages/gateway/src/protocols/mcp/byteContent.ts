@@ -56,7 +56,7 @@ export interface ByteOptions {
   readonly name: string;
   /** The path of the procedure. */
   readonly path: string;
-  /** That of the call. */
+  /** The abort signal of the call. */
   readonly signal: AbortSignal | undefined;
 }
 
@@ -79,7 +79,7 @@ function contentOf(bytes: Uint8Array, type: string, uri: string): object {
 
 const decoder = new TextDecoder();
 
-/** That of Node, Bun and Deno, which is 60 times as fast as `btoa`. */
+/** `Buffer` of Node, Bun and Deno, which encodes 60 times as fast as `btoa`. */
 const { Buffer } = globalThis as unknown as {
   readonly Buffer?: { from(bytes: ArrayBufferLike): { toString(encoding: 'base64'): string } };
 };

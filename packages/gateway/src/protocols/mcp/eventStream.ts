@@ -18,7 +18,7 @@ export const stoppedError = new TRPCError({
 /**
  * Creates the format of the stream of a subscription: each value is progress, if the client asks for it, and the last one
  * is the result.
- * @param results returns the result after the last value, and those of errors
+ * @param results returns the result after the last value, and the results of errors
  */
 export function progressFormat(
   { id, maxBytes, meta, tool }: ToolCall,
@@ -65,7 +65,8 @@ export function progressFormat(
  */
 export function listen({ id, params }: Message): OutgoingResponse {
   if (!isObject(params['notifications'])) {
-    return errorResponse(200, errorCodes.invalidParams, 'params.notifications must be an object.', id);
+    const error = { code: errorCodes.invalidParams, message: 'params.notifications must be an object.' };
+    return errorResponse(200, error, id);
   }
   const _meta = { 'io.modelcontextprotocol/subscriptionId': id };
   const method = 'notifications/subscriptions/acknowledged';

@@ -15,8 +15,8 @@ import { createTools } from './tools.ts';
 const allow: Header = ['allow', 'POST, OPTIONS'];
 
 /** Creates the Model Context Protocol of a router: procedures with `mcp` in their metadata are its tools. */
-export function createMcpProtocol(settings: McpSettings): Protocol<unknown, Target> {
-  const tools = createTools(settings.procedures, settings.limits.maxResponseBytes);
+export function createMcpProtocol(settings: McpSettings): Protocol {
+  const tools = createTools([...settings.procedures.values()], settings.limits.maxResponseSize);
   const [first] = tools.values();
   const unnamed: Target = { procedures: [], callCount: 1, isPublic: first?.target.isPublic ?? false };
 
@@ -26,7 +26,7 @@ export function createMcpProtocol(settings: McpSettings): Protocol<unknown, Targ
     const status = getHTTPStatusCodeFromError(error);
     recordError(error, status, context);
     const code = status >= 500 ? errorCodes.internalError : errorCodes.invalidRequest;
-    const response = errorResponse(status, code, clientMessage(error), id);
+    const response = errorResponse(status, { code, message: clientMessage(error) }, id);
     addRetryAfter(response, error, status);
     return response;
   }
@@ -34,7 +34,7 @@ export function createMcpProtocol(settings: McpSettings): Protocol<unknown, Targ
   const options = { ...settings, tools, reject };
   return {
     target({ request }) {
-      // The body is compared with these headers. Those of an older revision are not, so they say nothing.
+      // The body is compared with these headers. The headers of an older revision are not, so they say nothing.
       const isNamed =
         request.header('mcp-protocol-version') === currentVersion &&
         request.header('mcp-method') === 'tools/call';

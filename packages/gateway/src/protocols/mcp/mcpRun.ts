@@ -12,12 +12,12 @@ import { idempotencyKey } from '../../calls/idempotencyKey.ts';
 import type { Target } from '../../calls/policy.ts';
 import { receiveError } from '../../calls/receiveError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
+import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
 import type { McpSettings } from '../mcpEndpoint.ts';
 import { recordError, report } from '../requestErrors.ts';
 import { RequestRun } from '../requestRun.ts';
-import { answer, callProblem, type Catalog } from './answers.ts';
+import { callProblem, catalogResponse, type Catalog } from './catalog.ts';
 import { readMessage, type Message } from './message.ts';
 import { progressFormat, stoppedError } from './eventStream.ts';
 import { errorCodes, errorResponse, eventStreamType, resultResponse, withId } from './responses.ts';
@@ -36,9 +36,13 @@ const defaultPingMs = 15_000;
 const representationHeader = /^(?:content-.+|cache-control|etag|expires|last-modified|vary)$/;
 
 /** Runs one request, from its body to its response. The methods run in their order here. */
-export class McpRun extends RequestRun<RunOptions> implements RawInputs {
+export class McpRun extends RequestRun<RunOptions> implements CallSource {
   /** Set before the context is created. */
   #call!: ToolCall;
+
+  get ctx(): unknown {
+    return this.context.ctx;
+  }
 
   protected receive(): void {
     const { context, settings } = this;
@@ -47,10 +51,10 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     context.calls = 0;
     const error = typeError(request);
     if (error) return this.finish(settings.reject(error, context));
-    const { maxBodyBytes } = settings.limits;
-    const bytes = request.bodyNow?.(maxBodyBytes);
+    const { maxBodySize } = settings.limits;
+    const bytes = request.bodyNow?.(maxBodySize);
     if (bytes) return this.#read(bytes);
-    request.body(maxBodyBytes).then(
+    request.body(maxBodySize).then(
       (received) => this.#read(received),
       (cause: unknown) => this.finish(settings.reject(receiveError(cause), context)),
     );
@@ -63,10 +67,13 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
       return this.#admit(undefined, undefined, () => this.finish(message));
     }
     if (message.method === 'tools/call') return this.#begin(message);
-    this.#admit(message, undefined, () => this.#answer(message, () => answer(message, context, settings)));
+    this.#admit(message, undefined, () =>
+      this.#respondWith(message, () => catalogResponse(message, context, settings)),
+    );
   }
 
-  #answer({ id }: Message, respond: () => OutgoingResponse): void {
+  /** Responds to a message that runs no call. */
+  #respondWith({ id }: Message, respond: () => OutgoingResponse): void {
     let response: OutgoingResponse;
     try {
       response = respond();
@@ -83,12 +90,14 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     const { name, arguments: args } = params;
     const tool = typeof name === 'string' ? settings.tools.get(name) : undefined;
     if (tool === undefined || !(args === undefined || isObject(args))) {
-      const problem = () =>
-        errorResponse(200, errorCodes.invalidParams, callProblem(params, context, settings.tools), id);
-      return this.#admit(message, tool?.target, () => this.#answer(message, problem));
+      const problem = () => {
+        const text = callProblem(params, context, settings.tools);
+        return errorResponse(200, { code: errorCodes.invalidParams, message: text }, id);
+      };
+      return this.#admit(message, tool?.target, () => this.#respondWith(message, problem));
     }
     const { path, scopes, takesKey } = tool.procedure;
-    this.#call = { ...message, tool, args, maxBytes: settings.limits.maxResponseBytes };
+    this.#call = { ...message, tool, args, maxBytes: settings.limits.maxResponseSize };
     context.calls = 1;
     context.operation = path;
     this.#admit(message, tool.target, () => {
@@ -111,7 +120,7 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
   }
 
   protected readKey(): string | undefined {
-    return idempotencyKey(this.context.request, this.#call.tool.procedure.idempotent);
+    return idempotencyKey(this.context.request, this.#call.tool.procedure.idempotencyKey);
   }
 
   protected start(ctx: unknown): void {
@@ -125,8 +134,8 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
     // Before the arguments are compared with those of another request with the same key.
     const error = jsonError(args, settings.limits);
     if (error) return this.settle(0, new Failure(error));
-    const start = () => settings.calls.start(tool.executed, ctx, this, 0, context, this);
-    if (key === undefined || !procedure.idempotent) return start();
+    const start = () => settings.calls.start(tool.executed, this, 0, context);
+    if (key === undefined || !procedure.isReplayed) return start();
     // Not the body, since a repeat has another id. The revision, since results differ.
     this.reserve({ procedure, key, head: [args, isCurrent], body: undefined }, start);
   }
@@ -174,7 +183,7 @@ export class McpRun extends RequestRun<RunOptions> implements RawInputs {
       expired: () => this.#failure(stoppedError),
     });
     const body = new ServerSentEvents(iterator, format, {
-      pingMs: settings.pingMs ?? defaultPingMs,
+      pingMs: settings.eventTimes.pingMs ?? defaultPingMs,
       // Clients do not continue a call, so it would never have a result.
       maxDurationMs: undefined,
       watch: (onRevoked) => settings.watch(context, onRevoked),

@@ -30,7 +30,10 @@ export function readMessage(request: HttpRequest, bytes: Uint8Array): Message | 
   try {
     body = JSON.parse(strictUtf8.decode(bytes));
   } catch {
-    return errorResponse(400, errorCodes.parseError, 'The body is not valid JSON in UTF-8.');
+    return errorResponse(400, {
+      code: errorCodes.parseError,
+      message: 'The body is not valid JSON in UTF-8.',
+    });
   }
   const { id, jsonrpc, method, params = {} } = isObject(body) ? body : {};
   // Another number would be sent back as a different one, or its response would match no request.
@@ -39,7 +42,7 @@ export function readMessage(request: HttpRequest, bytes: Uint8Array): Message | 
   if (jsonrpc !== '2.0' || typeof method !== 'string' || !isObject(params) || (!hasId && id !== undefined)) {
     const message =
       'The body must be one message, not a batch: an object with "jsonrpc": "2.0", a method, params that are an object, and an id that is an integer or a string of at most 256 characters.';
-    return errorResponse(400, errorCodes.invalidRequest, message, ownId);
+    return errorResponse(400, { code: errorCodes.invalidRequest, message }, ownId);
   }
   const meta = isObject(params['_meta']) ? params['_meta'] : {};
   const header = request.header('mcp-protocol-version');
@@ -68,7 +71,7 @@ function currentError(
   header: string | undefined,
 ): OutgoingResponse | undefined {
   const reject = (code: number, message: string, data?: object) =>
-    errorResponse(400, code, message, id, data);
+    errorResponse(400, { code, message, data }, id);
   const claimed = meta[versionKey] ?? header;
   const isKnown = claimed === currentVersion;
   if (claimed !== header && (isKnown || header !== undefined)) {

@@ -21,14 +21,17 @@ export const errorCodes = {
   unsupportedVersion: -32_022,
 } as const;
 
-/** Writes an error of the protocol. Those of calls are results. @param id `undefined` if the message has none */
-export function errorResponse(
-  status: number,
-  code: number,
-  message: string,
-  id?: MessageId,
-  data?: object,
-): OutgoingResponse {
+/** An error of JSON-RPC 2.0 (§5.1). */
+interface JsonRpcError {
+  /** One of `errorCodes`. */
+  readonly code: number;
+  readonly message: string;
+  readonly data?: object | undefined;
+}
+
+/** Writes an error of the protocol. Errors of calls are results. @param id `undefined` if the message has none */
+export function errorResponse(status: number, error: JsonRpcError, id?: MessageId): OutgoingResponse {
+  const { code, message, data } = error;
   const body = JSON.stringify({ jsonrpc: '2.0', error: { code, message, data }, id });
   return new OutgoingResponse(status, [], body, jsonType);
 }

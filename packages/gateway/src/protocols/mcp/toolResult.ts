@@ -9,7 +9,7 @@ import { LimitError } from '../../procedures/limitError.ts';
 import { ByteContent } from './byteContent.ts';
 import type { ToolCall } from './tools.ts';
 
-/** What the results of revisions before 2026-07-28 do not have. */
+/** The member that results have since revision 2026-07-28. */
 const complete = ',"resultType":"complete"';
 
 /**
@@ -44,7 +44,7 @@ export function shownError(error: TRPCError, declared: ErrorDefinitions | undefi
 /**
  * Writes the result of a failed call. Clients of revisions before 2026-07-28 compare the structured content even of an
  * error with the output schema (@modelcontextprotocol/sdk 1.32), so for them it is text only.
- * Of data that JSON does not have, the error is recorded, and clients receive a 500.
+ * If the data is not JSON, that error is recorded, and clients receive a 500.
  */
 export function errorResult(shown: object, call: ToolCall, record: { error: unknown }): string {
   const { isCurrent, maxBytes } = call;

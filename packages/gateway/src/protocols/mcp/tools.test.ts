@@ -2,29 +2,33 @@ import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createGateway } from '../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import type { RequestRecord } from '../../calls/requestRecord.ts';
 import { declareErrors } from '../../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import type { ResponseControls } from '../../http/response.ts';
-import { mcp } from './mcp.ts';
+import { testGateway } from '../../testing/testGateway.ts';
+import { mcp } from './index.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
-const tool = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } });
+const t = initTRPC.meta<GatewayMeta>().create();
+const described = { mcp: { description: 'A tool of the tests.' } };
+const tool = t.procedure.meta(described);
 
 const serve = (procedures: Parameters<typeof t.router>[0], options: object = {}) =>
-  createGateway({
-    router: t.router(procedures),
-    createContext: () => ({}),
-    document: { title: 'Tools', version: '1.0.0' },
-    mcp: mcp(),
-    ...options,
-  });
+  testGateway(t.router(procedures), { mcp: mcp(), ...options });
 
 interface Listed {
   readonly name: string;
   readonly [member: string]: unknown;
 }
+
+/** Sends a request of an older revision. */
+const post = ({ fetch }: Pick<Gateway, 'fetch'>, method: string, params: object) =>
+  fetch('http://localhost/mcp', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
 
 async function request(
   procedures: Parameters<typeof t.router>[0],
@@ -32,13 +36,7 @@ async function request(
   params: object = {},
   options: object = {},
 ) {
-  const { fetch } = await serve(procedures, options);
-  const response = await fetch('http://localhost/mcp', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  });
-  const text = await response.text();
+  const text = await (await post(await serve(procedures, options), method, params)).text();
   const data = /^data: (.*)$/m.exec(text)?.[1] ?? text;
   return (
     JSON.parse(data) as {
@@ -117,8 +115,8 @@ it.each<[problem: string, procedures: Parameters<typeof t.router>[0], message: s
   ],
   [
     'a key that calls must have',
-    { add: t.procedure.meta({ idempotent: 'required', mcp: true }).mutation(() => 1) },
-    'Procedure "add" cannot be a tool: each call must have an Idempotency-Key, which clients of tools do not send; use idempotent: true.',
+    { add: t.procedure.meta({ idempotencyKey: 'required', mcp: true }).mutation(() => 1) },
+    'Procedure "add" cannot be a tool: each call must have an Idempotency-Key, which clients of tools do not send; use idempotencyKey: \'optional\'.',
   ],
   [
     'a misspelt hint',
@@ -155,7 +153,10 @@ it.each([
     'The tools are served at "/trpc", where another protocol, the document or a route is too.',
   ],
   [{ mcp: mcp({ path: '/v1' }) }, 'The tools are served at "/v1", where another'],
-  [{ documentPath: '/mcp' }, 'The tools are served at "/mcp", where another'],
+  [
+    { document: { title: 'Pets', version: '1.0.0', path: '/mcp' } },
+    'The tools are served at "/mcp", where another',
+  ],
   ...['/mcp', 'POST /mcp'].map((key): [object, string] => [
     { routes: { [key]: () => ({ status: 200, headers: [] }) } },
     'The tools are served at "/mcp", where another',
@@ -195,20 +196,20 @@ it('tools are served at another path, also below that of REST', async () => {
 });
 
 it.each<[meta: GatewayMeta, type: 'query' | 'mutation' | 'subscription', annotations: object]>([
-  [{ mcp: { description: 'A tool of the tests.' } }, 'subscription', { readOnlyHint: true }],
-  [{ mcp: { description: 'A tool of the tests.' } }, 'query', { readOnlyHint: true }],
+  [described, 'subscription', { readOnlyHint: true }],
+  [described, 'query', { readOnlyHint: true }],
   [
     { mcp: { description: 'A tool of the tests.' } },
     'mutation',
     { readOnlyHint: false, destructiveHint: true, idempotentHint: false },
   ],
   [
-    { mcp: { description: 'A tool of the tests.' }, openapi: { method: 'POST' } },
+    { ...described, openapi: { method: 'POST' } },
     'mutation',
     { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   ],
   [
-    { mcp: { description: 'A tool of the tests.' }, openapi: { method: 'PUT' } },
+    { ...described, openapi: { method: 'PUT' } },
     'mutation',
     { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
   ],
@@ -330,14 +331,9 @@ it('metadata of trpc-to-mcp means what it meant, with and without the option mcp
   expect((await fetch('http://localhost/mcp', { method: 'POST' })).status).toBe(404);
 });
 
-it('chained inputs and unions are one object, and a schema with an id is not behind a reference', async () => {
+it('a schema with an id is not behind a reference', async () => {
   const Point = z.object({ x: z.int() }).meta({ id: 'Point', description: 'A point.' });
   const tools = await list({
-    chained: tool
-      .input(z.object({ a: z.string() }))
-      .input(z.object({ b: z.string().optional() }))
-      .query(() => 1),
-    union: tool.input(z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])).query(() => 1),
     named: tool.input(Point).query(() => 1),
     nested: tool.input(z.object({ from: Point, to: Point })).query(() => 1),
     optional: tool.input(z.object({ a: z.string() }).optional()).query(() => 1),
@@ -351,12 +347,6 @@ it('chained inputs and unions are one object, and a schema with an id is not beh
     description: 'A point.',
   };
   expect(tools.map(({ inputSchema }) => inputSchema)).toEqual([
-    { type: 'object', properties: { a: { type: 'string' }, b: { type: 'string' } }, required: ['a'] },
-    {
-      type: 'object',
-      description: 'Its properties are those of one of: a; b.',
-      properties: { a: { type: 'string' }, b: { type: 'string' } },
-    },
     point,
     {
       type: 'object',
@@ -397,35 +387,26 @@ it('only an output that is an object has a schema, and not one that may be absen
 it('a subscription has no output schema, since it may end without a value', async () => {
   const event = z.object({ step: z.int() });
   const none = t.procedure
-    .meta({ openapi: { method: 'GET', path: '/none', event }, mcp: { description: 'A tool of the tests.' } })
+    .meta({ openapi: { method: 'GET', path: '/none', event }, ...described })
     .subscription(async function* none() {});
   expect((await list({ none }))[0]).not.toHaveProperty('outputSchema');
 });
 
 it('sse.maxDurationMs does not end a subscription, which clients of tools do not continue', async () => {
-  const brief = initTRPC.meta<GatewayMeta>().create({ isDev: false, sse: { maxDurationMs: 50 } });
+  const brief = initTRPC.meta<GatewayMeta>().create({ sse: { maxDurationMs: 50 } });
   const slow = brief.procedure
     .meta({ mcp: { description: 'A tool of the tests.' } })
     .subscription(async function* slow() {
       await new Promise((resolve) => setTimeout(resolve, 200));
       yield 'done';
     });
-  const gateway = await createGateway({
-    router: brief.router({ slow }),
-    createContext: () => ({}),
-    document: { title: 'Brief', version: '1' },
-    mcp: mcp(),
-  });
-  const response = await gateway.fetch('http://localhost/mcp', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow"}}',
-  });
+  const gateway = await testGateway(brief.router({ slow }), { mcp: mcp() });
+  const response = await post(gateway, 'tools/call', { name: 'slow' });
   expect(await response.text()).toContain('"text":"done"');
 });
 
 it('headers that describe the body of a REST response are not those of a tool', async () => {
-  const dressed = t.procedure.meta({ mcp: { description: 'A tool of the tests.' } }).query(({ ctx }) => {
+  const dressed = tool.query(({ ctx }) => {
     const { response } = ctx as { readonly response: ResponseControls };
     for (const name of [
       'Content-Type',
@@ -441,15 +422,11 @@ it('headers that describe the body of a REST response are not those of a tool', 
     }
     return 1;
   });
-  const { fetch } = await serve(
+  const gateway = await serve(
     { dressed },
     { createContext: ({ response }: object & { response: unknown }) => ({ response }) },
   );
-  const response = await fetch('http://localhost/mcp', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"dressed"}}',
-  });
+  const response = await post(gateway, 'tools/call', { name: 'dressed' });
   const names = [...response.headers.keys()].filter((name) => !name.startsWith('x-request'));
   expect(response.headers.get('content-type')).toBe('application/json');
   expect(response.headers.get('x-own')).toBe('gzip');
@@ -468,25 +445,19 @@ const brokenData = {
   },
 };
 
-it.each<[what: string, broken: ReturnType<typeof tool.query>]>([
-  [
-    'a query',
-    tool.errors(unsendable).query(() => {
-      throw unsendable.BROKEN({ data: brokenData });
-    }) as never,
-  ],
-  [
-    'a mutation',
-    tool.errors(unsendable).mutation(() => {
-      throw unsendable.BROKEN({ data: brokenData });
-    }) as never,
-  ],
+const failing = tool.errors(unsendable);
+const fail = () => {
+  throw unsendable.BROKEN({ data: brokenData });
+};
+it.each([
+  ['a query', failing.query(fail)],
+  ['a mutation', failing.mutation(fail)],
   [
     'a subscription',
     // oxlint-disable-next-line require-yield -- it fails before its first value
-    tool.errors(unsendable).subscription(async function* broken() {
-      throw unsendable.BROKEN({ data: brokenData });
-    }) as never,
+    failing.subscription(async function* broken() {
+      fail();
+    }),
   ],
 ])(
   'the error of %s whose data cannot be sent is a 500, with its cause in the record',
@@ -511,7 +482,7 @@ it('an error that is too large is a 413, which is no unexpected error', async ()
   const large = tool.query(() => {
     throw new TRPCError({ code: 'CONFLICT', message: 'a'.repeat(2000) });
   });
-  const options = { onResponse, maxResponseBytes: 1000 };
+  const options = { onResponse, maxResponseSize: 1000 };
   const { content } = await request({ large }, 'tools/call', { name: 'large' }, options);
   expect(content).toMatchObject([{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }]);
   expect(records).toMatchObject([{ error: undefined }]);
@@ -532,10 +503,7 @@ it('an observable is a subscription too', async () => {
 
 it('an output that is neither JSON nor bytes is an unexpected error', async () => {
   const wrong = t.procedure
-    .meta({
-      openapi: { method: 'GET', path: '/wrong', produces: 'image/png' },
-      mcp: { description: 'A tool of the tests.' },
-    })
+    .meta({ openapi: { method: 'GET', path: '/wrong', produces: 'image/png' }, ...described })
     .query(() => 5);
   const errors: unknown[] = [];
   const onResponse = ({ error }: RequestRecord) => errors.push(error);
@@ -550,38 +518,40 @@ it('an output that is neither JSON nor bytes is an unexpected error', async () =
 });
 
 const bytesOf = (produces: string, next: () => AsyncIterable<Uint8Array> | Blob) =>
-  t.procedure
-    .meta({
-      openapi: { method: 'GET', path: '/bytes', produces },
-      mcp: { description: 'A tool of the tests.' },
-    })
-    .query(next);
+  t.procedure.meta({ openapi: { method: 'GET', path: '/bytes', produces }, ...described }).query(next);
 
 it('bytes have the deadline of their call, and count as running until they are read', async () => {
   let closed = 0;
+  const released = Promise.withResolvers<void>();
   const stuck = bytesOf('image/png', async function* stuck() {
     try {
       yield new Uint8Array(1);
       // Ignores its signal.
-      await new Promise((resolve) => setTimeout(resolve, 2000));
+      await released.promise;
     } finally {
       closed += 1;
     }
   });
-  const { callsInFlight, fetch } = await serve({ stuck }, { maxInFlight: 2, callTimeoutMs: 500 });
-  const body = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"stuck"}}';
-  const headers = { 'content-type': 'application/json' };
-  const started = performance.now();
-  const responses = Array.from({ length: 5 }, () =>
-    fetch('http://localhost/mcp', { method: 'POST', headers, body }),
-  );
-  await expect.poll(callsInFlight, { interval: 5 }).toBe(2);
+  const gateway = await serve({ stuck }, { maxInFlight: 2, callTimeoutMs: 500 });
+  const responses = Array.from({ length: 5 }, () => post(gateway, 'tools/call', { name: 'stuck' }));
+  await expect.poll(gateway.callsInFlight, { interval: 5 }).toBe(2);
   const all = await Promise.all(responses);
-  expect(performance.now() - started).toBeLessThan(1900);
+  // The calls have ended, and their streams have not.
+  expect([gateway.callsInFlight(), closed]).toEqual([0, 0]);
   const texts = await Promise.all(all.map((response) => response.text()));
   expect(texts.filter((text) => text.includes('GATEWAY_TIMEOUT'))).toHaveLength(2);
   expect(texts.filter((text) => text.includes('limit of 2 concurrent calls'))).toHaveLength(3);
-  await expect.poll(() => closed, { timeout: 5000 }).toBe(2);
+  released.resolve();
+  await expect.poll(() => closed).toBe(2);
+});
+
+it('a stream of bytes whose next chunk never comes is closed at the deadline of its call', async () => {
+  const onReturn = vi.fn(async () => ({ done: true as const, value: undefined }));
+  const iterator = { next: () => new Promise<never>(() => {}), return: onReturn };
+  const silent = bytesOf('image/png', () => ({ [Symbol.asyncIterator]: () => iterator }));
+  const { content } = await request({ silent }, 'tools/call', { name: 'silent' }, { callTimeoutMs: 50 });
+  expect(content).toMatchObject([{ text: expect.stringContaining('GATEWAY_TIMEOUT') as string }]);
+  await vi.waitFor(() => expect(onReturn).toHaveBeenCalledOnce());
 });
 
 it('mapError maps the error of a stream of bytes', async () => {
@@ -597,7 +567,7 @@ it('mapError maps the error of a stream of bytes', async () => {
   expect(content).toMatchObject([{ text: expect.stringContaining('"Try later."') as string }]);
 });
 
-it('no more of a large Blob is read than maxResponseBytes', async () => {
+it('no more of a large Blob is read than maxResponseSize', async () => {
   let read = 0;
   const count = new TransformStream<Uint8Array<ArrayBuffer>>({
     transform(chunk, controller) {
@@ -608,12 +578,7 @@ it('no more of a large Blob is read than maxResponseBytes', async () => {
   const blob = new Blob(Array.from({ length: 100 }, () => new Uint8Array(100_000)));
   const stream = blob.stream().pipeThrough(count);
   const large = bytesOf('image/png', () => Object.assign(blob, { stream: () => stream }));
-  const { content } = await request(
-    { large },
-    'tools/call',
-    { name: 'large' },
-    { maxResponseBytes: 100_000 },
-  );
+  const { content } = await request({ large }, 'tools/call', { name: 'large' }, { maxResponseSize: 100_000 });
   expect(content).toMatchObject([{ text: expect.stringContaining('PAYLOAD_TOO_LARGE') as string }]);
   expect(read).toBeGreaterThan(100_000);
   expect(read).toBeLessThan(1_000_000);
@@ -622,13 +587,9 @@ it('no more of a large Blob is read than maxResponseBytes', async () => {
 it('an image of 11 MB keeps the process for less time than its Base64 by spread arguments', async () => {
   const bytes = new Uint8Array(11_000_000);
   const image = bytesOf('image/png', () => new Blob([bytes]));
-  const { fetch } = await serve({ image }, { maxResponseBytes: 20_000_000 });
+  const gateway = await serve({ image }, { maxResponseSize: 20_000_000 });
   let before = process.cpuUsage();
-  const response = await fetch('http://localhost/mcp', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"image"}}',
-  });
+  const response = await post(gateway, 'tools/call', { name: 'image' });
   // Not the time, which other processes make longer.
   const used = process.cpuUsage(before).user;
   before = process.cpuUsage();
@@ -650,6 +611,15 @@ it.each<[what: string, output: () => unknown]>([
   expect(content).toEqual([{ type: 'resource', resource }]);
 });
 
+it.each(['application/json', 'application/ld+json', 'application/xml', 'application/atom+xml', 'text/css'])(
+  'a Blob of the type %s is a resource of text',
+  async (type) => {
+    const file = tool.query(() => new Blob(['{}'], { type }));
+    const { content } = await request({ file }, 'tools/call', { name: 'file' });
+    expect(content).toMatchObject([{ type: 'resource', resource: { mimeType: type, text: '{}' } }]);
+  },
+);
+
 it('a stream of texts is no bytes', async () => {
   const errors: unknown[] = [];
   const onResponse = ({ error }: RequestRecord) => errors.push(error);
@@ -664,10 +634,7 @@ it('a stream of texts is no bytes', async () => {
 it('bytes of 1 MB are the same in Base64', async () => {
   const bytes = Uint8Array.from({ length: 1_000_003 }, (_, at) => at % 256);
   const file = t.procedure
-    .meta({
-      openapi: { method: 'GET', path: '/file', produces: 'application/pdf' },
-      mcp: { description: 'A tool of the tests.' },
-    })
+    .meta({ openapi: { method: 'GET', path: '/file', produces: 'application/pdf' }, ...described })
     .query(async function* stream() {
       yield bytes.subarray(0, 7);
       yield bytes.subarray(7);
@@ -680,7 +647,7 @@ it('bytes of 1 MB are the same in Base64', async () => {
   expect(Buffer.from(resource.blob, 'base64').equals(bytes)).toBe(true);
 });
 
-const maxResponseBytes = 20_000;
+const maxResponseSize = 20_000;
 /** The rest of a message: its envelope, names of members, an id and a token of 256 characters. */
 const envelopeBytes = 2000;
 
@@ -691,7 +658,7 @@ it.each<[what: string, value: (size: number) => unknown, sent: number]>([
   ['a list of quotes', (size) => ['"'.repeat(size)], 4],
   ['a text', (size) => 'a'.repeat(size), 1],
   ['a text of quotes', (size) => '"'.repeat(size), 2],
-])('maxResponseBytes limits %s as it is sent, in each revision', async (_what, value, sent) => {
+])('maxResponseSize limits %s as it is sent, in each revision', async (_what, value, sent) => {
   const { fetch } = await serve(
     {
       query: tool.input(z.object({ size: z.int() })).query(({ input }) => value(input.size)),
@@ -702,7 +669,7 @@ it.each<[what: string, value: (size: number) => unknown, sent: number]>([
         throw new TRPCError({ code: 'CONFLICT', message: JSON.stringify(value(input.size)) });
       }),
     },
-    { maxResponseBytes },
+    { maxResponseSize },
   );
   const send = async (name: string, size: number, isCurrent: boolean) => {
     const version = { 'io.modelcontextprotocol/protocolVersion': '2026-07-28' };
@@ -728,7 +695,7 @@ it.each<[what: string, value: (size: number) => unknown, sent: number]>([
     const text = await response.text();
     return { text, events: text.split('\n\n') };
   };
-  const most = Math.floor(maxResponseBytes / sent);
+  const most = Math.floor(maxResponseSize / sent);
   for (const isCurrent of [true, false]) {
     const [fits, exceeds] = await Promise.all(
       [most - 100, most + 1].map((size) => send('query', size, isCurrent)),
@@ -739,7 +706,7 @@ it.each<[what: string, value: (size: number) => unknown, sent: number]>([
       for (const name of ['query', 'stream', 'fail']) {
         const { events } = await send(name, Math.floor(size), isCurrent);
         for (const event of events) {
-          expect(Buffer.byteLength(event)).toBeLessThan(maxResponseBytes + envelopeBytes);
+          expect(Buffer.byteLength(event)).toBeLessThan(maxResponseSize + envelopeBytes);
         }
       }
     }
@@ -750,10 +717,10 @@ it.each([
   [998, false],
   [999, true],
 ])(
-  'with maxResponseBytes: 1000, a text of %i characters and two quotes is too large: %s',
+  'with maxResponseSize: 1000, a text of %i characters and two quotes is too large: %s',
   async (size, isTooLarge) => {
     const text = tool.query(() => 'a'.repeat(size));
-    const result = await request({ text }, 'tools/call', { name: 'text' }, { maxResponseBytes: 1000 });
+    const result = await request({ text }, 'tools/call', { name: 'text' }, { maxResponseSize: 1000 });
     expect('isError' in result).toBe(isTooLarge);
   },
 );
@@ -763,7 +730,7 @@ it('a value of a subscription that is too large ends it if it is progress, and i
     yield 'a'.repeat(2000);
     yield 'end';
   });
-  const options = { maxResponseBytes: 1000 };
+  const options = { maxResponseSize: 1000 };
   const withToken = { name: 'large', _meta: { progressToken: 1 } };
   const ended = await request({ large }, 'tools/call', withToken, options);
   expect(ended).toMatchObject({

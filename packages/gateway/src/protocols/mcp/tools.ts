@@ -1,4 +1,4 @@
-import { GatewayError, reject } from '../../http/gatewayError.ts';
+import { GatewayError, reject } from '../../checks/gatewayError.ts';
 import { listNames, warn } from '../../http/warnings.ts';
 import { hasDate, requireJson } from '../../operations/inspectJson.ts';
 import { readDates } from '../../operations/jsonDates.ts';
@@ -17,7 +17,7 @@ import {
 import type { Target } from '../../calls/policy.ts';
 import type { McpMeta } from '../../procedures/meta.ts';
 import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
-import type { Procedure } from '../../procedures/procedures.ts';
+import type { Procedure } from '../../procedures/procedure.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { argumentsSchema } from './argumentsSchema.ts';
 import { isBytes, readBytes, type ByteOptions } from './byteContent.ts';
@@ -28,9 +28,9 @@ import { writeJsonSchema, type JsonSchema } from './jsonSchema.ts';
 interface Tool {
   readonly name: string;
   readonly procedure: Procedure;
-  /** What runs for a call: the procedure, and then the reading of its bytes. */
+  /** The procedure that runs for a call: it also reads an output of bytes. */
   readonly executed: Procedure;
-  /** What a request that names the tool in its head addresses. */
+  /** The target of a request that names the tool in its head. */
   readonly target: Target;
   /** Returns the raw input of the procedure. @param args the arguments of the call, if it has any */
   readonly inputOf: (args: object | undefined) => unknown;
@@ -109,11 +109,11 @@ function toolName(path: string, { name = path.replaceAll(/[^\w-]/g, '_') }: McpM
 }
 
 function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): Tool {
-  const { idempotent, mcp = {}, output, path, rateLimitCost: cost, rest, type } = procedure;
+  const { idempotencyKey, mcp = {}, output, path, rateLimitCost: cost, rest, type } = procedure;
   const name = toolName(path, mcp);
-  if (idempotent === 'required') {
+  if (idempotencyKey === 'required') {
     reject(
-      'each call must have an Idempotency-Key, which clients of tools do not send; use idempotent: true',
+      "each call must have an Idempotency-Key, which clients of tools do not send; use idempotencyKey: 'optional'",
     );
   }
   // An output that cannot be described is left out, as in the OpenAPI document.
@@ -122,7 +122,7 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
   const contentType = typeof rest?.produces === 'string' ? rest.produces : undefined;
   const isStream = type === 'subscription';
   const event = isStream ? rest?.event : undefined;
-  // Not of a subscription, which may end without a value.
+  // The output of a subscription has no schema, since it may end without a value.
   const schema = contentType === undefined && !isStream ? read(output, 'output', 'output') : undefined;
   if (schema) requireOutput(schema);
   const written = schema && !acceptsUndefined(schema) ? writeJsonSchema(schema) : {};
@@ -212,7 +212,7 @@ function requireOutput(schema: Schema, depth = 0): void {
 const isBytesSchema = (schema: Schema): boolean =>
   schema[details]?.type === 'file' || ['File', 'bytes'].includes(binaryKind(schema) ?? '');
 
-/** What the type and the method of a procedure say of its effects. `mcp.annotations` takes precedence. */
+/** Derives the annotations of a tool from the type and the method of its procedure. `mcp.annotations` takes precedence. */
 function annotationsOf({ rest, type }: Procedure, { annotations }: McpMeta): object {
   const { method } = rest ?? {};
   if (type !== 'mutation') return { readOnlyHint: true, ...annotations };

@@ -1,20 +1,19 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { createGateway } from '../../gateway.ts';
 import { apiErrors, problemDetails, type ErrorFormat } from '../../operations/errorFormat.ts';
 import type { GatewayOptions } from '../../options.ts';
 import { declareErrors } from '../../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
-import { trpcToOpenApiErrors } from '../../trpcToOpenApi.ts';
+import { trpcToOpenApiErrors } from '../../migration/index.ts';
 import type { ResponseControls } from '../../http/response.ts';
+import { testGateway } from '../../testing/testGateway.ts';
 
 const errors = declareErrors({ LOCKED: { status: 423 }, BUSY: { status: 503 } });
 const t = initTRPC
   .meta<GatewayMeta>()
   .context<{ readonly response: ResponseControls }>()
   .create({
-    isDev: false,
     errorFormatter: ({ shape, error }) => ({
       ...shape,
       ...(error.cause?.message === 'teapot' && { data: { ...shape.data, httpStatus: 418 } }),
@@ -64,12 +63,9 @@ const router = t.router({
 type Options = Partial<GatewayOptions<typeof router, unknown>>;
 
 async function send(target: string, options: Options, init: RequestInit = {}) {
-  const gateway = await createGateway({
-    router,
-    createContext: ({ response }) => ({ response }),
-    document: { title: 'Statuses', version: '1.0.0' },
+  const gateway = await testGateway(router, {
     onResponse: () => {},
-    maxResponseBytes: 1000,
+    maxResponseSize: 1000,
     ...options,
   });
   const response = await gateway.fetch(new Request(`http://statuses.example/v1/${target}`, init));

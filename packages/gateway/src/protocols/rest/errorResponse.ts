@@ -19,13 +19,30 @@ import { addRetryAfter, errorOfCall, recordError, report } from '../requestError
 
 type Places = ReadonlyMap<PropertyKey, PropertyPlace>;
 
-export type ErrorResponse = ReturnType<typeof createErrorResponses>['errorResponse'];
+/** Details of the response to an error, besides its code and message. */
+interface ErrorDetails {
+  readonly headers?: readonly Header[] | undefined;
+  /** The declared errors of the procedure. */
+  readonly declared?: ErrorDefinitions | undefined;
+  /** The parts of the request that carry properties of the input, to name them in issues. */
+  readonly places?: Places | undefined;
+}
+
+/** Converts an error to a response in the format of REST errors, and reports it. */
+export type ErrorResponse = (
+  error: TRPCError,
+  context: RequestContext,
+  details?: ErrorDetails,
+) => OutgoingResponse;
+
+/** Converts the rejection of malformed HTTP by an adapter, or of a policy that states a status, to a response. */
+export type RejectionResponse = (context: RequestContext, rejection: HttpRejection) => OutgoingResponse;
 
 type ErrorOfCall = Omit<ReportedError<unknown>, 'request'>;
 
 export interface ErrorResponseOptions {
   readonly format: ErrorFormat;
-  readonly maxResponseBytes: number;
+  readonly maxResponseSize: number;
   /** Receives each error before its response. */
   readonly reportError: ReportError | undefined;
   /** Returns an error as tRPC clients receive it. */
@@ -36,28 +53,26 @@ export interface ErrorResponseOptions {
  * Creates the functions that convert errors to REST responses. The status is that of the declared error or of tRPC's
  * code, the body that of the format. Unexpected errors (5xx) and limits are recorded in the context.
  */
-export function createErrorResponses(options: ErrorResponseOptions) {
-  const { format, maxResponseBytes, reportError, shapeOf } = options;
+export function createErrorResponses(options: ErrorResponseOptions): {
+  readonly errorResponse: ErrorResponse;
+  readonly rejectionResponse: RejectionResponse;
+} {
+  const { format, maxResponseSize, reportError, shapeOf } = options;
   const shared: readonly Header[] = [['content-type', format.contentType]];
   const bodyOf = (error: RestError) => requireSync(format.body(error), 'errorFormat.body');
 
-  function respond(
-    error: TRPCError,
-    context: RequestContext,
-    headers: readonly Header[],
-    declared: ErrorDefinitions | undefined,
-    places: Places | undefined,
-  ): OutgoingResponse {
+  function respond(error: TRPCError, context: RequestContext, details: ErrorDetails): OutgoingResponse {
+    const { headers = [] } = details;
     let shown: RestError;
     let body: string;
     try {
-      shown = restError(error, shapeOf, context, declared, places);
+      shown = restError(error, shapeOf, context, details);
       const replacer = shown.issues.length > 0 ? bigintsAsText : undefined;
-      body = boundedJson(bodyOf(shown), maxErrorBytes(maxResponseBytes), replacer) as string;
+      body = boundedJson(bodyOf(shown), maxErrorBytes(maxResponseSize), replacer) as string;
     } catch (cause) {
       const isAboutSize = error instanceof LimitError && error.limit === 'response-bytes';
       if (cause instanceof LimitError && !isAboutSize) {
-        return respond(errorTooLarge(maxResponseBytes), context, headers, undefined, undefined);
+        return respond(errorTooLarge(maxResponseSize), context, { headers });
       }
       return brokenFormat(cause, context, headers);
     }
@@ -67,26 +82,12 @@ export function createErrorResponses(options: ErrorResponseOptions) {
     return response;
   }
 
-  /**
-   * @param declared the declared errors of the procedure
-   * @param places the parts of the request that carry properties of the input, to name them in issues
-   */
-  function errorResponse(
-    error: TRPCError,
-    context: RequestContext,
-    headers: readonly Header[] = [],
-    declared?: ErrorDefinitions,
-    places?: Places,
-  ): OutgoingResponse {
+  const errorResponse: ErrorResponse = (error, context, details = {}) => {
     report(reportError, error, context);
-    return respond(error, context, headers, declared, places);
-  }
+    return respond(error, context, details);
+  };
 
-  /** Converts the rejection of malformed HTTP by an adapter, or of a policy that states a status. */
-  function rejectionResponse(
-    context: RequestContext,
-    { status, code, message }: HttpRejection,
-  ): OutgoingResponse {
+  const rejectionResponse: RejectionResponse = (context, { status, code, message }) => {
     if (status === 414) context.limit = 'url-bytes';
     if (status === 431) context.limit = 'header-bytes';
     try {
@@ -96,7 +97,7 @@ export function createErrorResponses(options: ErrorResponseOptions) {
       // Adapters call this outside of any request, where an error would end the process.
       return brokenFormat(cause, context);
     }
-  }
+  };
 
   return { errorResponse, rejectionResponse };
 }
@@ -113,8 +114,14 @@ export class RestStatusError extends TRPCError {
   readonly restCode: string;
   readonly status: number;
 
-  constructor(restCode: string, status: number, message: string, code = trpcCodeOf(status), cause?: unknown) {
-    super({ code, message, cause });
+  /** @param options the code of tRPC, if it differs from that of the status, and the cause */
+  constructor(
+    restCode: string,
+    status: number,
+    message: string,
+    options: { readonly code?: TRPCError['code']; readonly cause?: unknown } = {},
+  ) {
+    super({ code: trpcCodeOf(status), message, ...options });
     this.restCode = restCode;
     this.status = status;
   }
@@ -125,8 +132,7 @@ function restError(
   error: TRPCError,
   shapeOf: ErrorResponseOptions['shapeOf'],
   context: RequestContext,
-  declared?: ErrorDefinitions,
-  places?: Places,
+  { declared, places }: ErrorDetails = {},
 ): RestError {
   const shown = formattedError(error, declared);
   const issues = shown ? [] : withPlaces(issuesOf(error), places);
@@ -185,5 +191,5 @@ export function methodNotAllowed(
     code: 'METHOD_NOT_SUPPORTED',
     message: `The method is not allowed at this path. Use one of ${allow}.`,
   });
-  return errorResponse(error, context, [['allow', allow]]);
+  return errorResponse(error, context, { headers: [['allow', allow]] });
 }

@@ -31,23 +31,14 @@ const literal = fc
 
 const withPower = (e: string) => fc.nat(400).map((power) => e + power);
 
-describe('isExact', () => {
-  it('isExact compares a literal with its double exactly', () => {
-    fc.assert(
-      fc.property(literal, (text) => {
-        const value = Number(text);
-        expect(isExactNumber(text, value)).toBe(isSame(text, String(value)));
-      }),
-      { numRuns: 2000 },
-    );
-  });
-
-  it('isExact takes time that is linear in the length of the literal', () => {
-    const start = performance.now();
-    isExactNumber(`1${'0'.repeat(1_000_000)}1`, 1);
-    isExactNumber(`0.${'01'.repeat(500_000)}`, 1);
-    expect(performance.now() - start).toBeLessThan(1000);
-  });
+it('isExact compares a literal with its double exactly', () => {
+  fc.assert(
+    fc.property(literal, (text) => {
+      const value = Number(text);
+      expect(isExactNumber(text, value)).toBe(isSame(text, String(value)));
+    }),
+    { numRuns: 2000 },
+  );
 });
 
 describe('parseExactJson', () => {
@@ -128,33 +119,6 @@ describe('parseExactJson', () => {
     duration(12_500, 8);
     // If it were quadratic, it would take eight times as long.
     expect(duration(100_000, 10)).toBeLessThan(4 * duration(12_500, 80));
-  });
-
-  it.each([
-    '9007199254740993',
-    '9007199254740991.4',
-    '5.0000000000000000001',
-    '1e400',
-    '-1e400',
-    '1e-400',
-    '0.10000000000000000001',
-  ])('parseExactJson rejects %s and names its field', (text) => {
-    expect(() => parseExactJson(`{"a":[{"price":${text}}]}`, everything)).toThrow('a: contains a number');
-  });
-
-  it.each([
-    '9007199254740991',
-    '9007199254740992',
-    '5.0',
-    '5.000000000000000000000',
-    '1e3',
-    '0.1',
-    '-0',
-    '1e-5',
-    '1.5E+10',
-    '0e99999',
-  ])('parseExactJson accepts %s', (text) => {
-    expect(parseExactJson(text, everything)).toBe(Number(text));
   });
 
   it('parseExactJson accepts any digits in strings', () => {

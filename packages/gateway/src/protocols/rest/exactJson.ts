@@ -58,7 +58,7 @@ export function parseExactJson(text: string, isRead?: (name: string) => boolean)
     value = JSON.parse(text);
   } catch (cause) {
     const message = text.trim() === '' ? 'The body is empty; send JSON.' : 'The body is not valid JSON.';
-    throw new RestStatusError('BAD_REQUEST', 400, message, 'PARSE_ERROR', cause);
+    throw new RestStatusError('BAD_REQUEST', 400, message, { code: 'PARSE_ERROR', cause });
   }
   if (isRead === undefined || !mayRound(text)) return value;
   const issues = [...membersWithInexactNumbers(text)]

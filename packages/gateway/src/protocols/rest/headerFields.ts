@@ -1,33 +1,7 @@
 import { parseCookie } from 'cookie';
 import type { HttpRequest } from '../../http/request.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
-import type { InputIssue } from '../../procedures/inputError.ts';
-import { convertText, percentDecode } from './textParameters.ts';
-
-/** Converts the headers and cookies that are part of the input, and sets them on it. */
-export function convertHeaders(
-  parameters: readonly TextParameter[],
-  request: HttpRequest,
-  input: Record<string, unknown>,
-  issues: InputIssue[],
-): void {
-  const texts = headerTexts(parameters, request);
-  for (const [index, { converter, field, style }] of parameters.entries()) {
-    const values = texts[index] ?? [];
-    if (values.length === 0) continue;
-    if (style === 'comma') {
-      // RFC 9110 §5.6.1.2: ignore empty elements.
-      const items = values.flatMap((value) => value?.split(',') ?? []).map((item) => item.trim());
-      input[field] = items
-        .filter((item) => item !== '')
-        .map((item) => convertText(converter, item, field, issues));
-    } else if (values.length > 1) {
-      issues.push({ ...converter.issue, path: [field], message: 'must not be sent more than once' });
-    } else {
-      input[field] = convertText(converter, values[0], field, issues);
-    }
-  }
-}
+import { percentDecode } from './textParameters.ts';
 
 /**
  * Returns the values of the headers and cookies that are part of the input, not converted. A cookie that is not valid

@@ -2,13 +2,13 @@ import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Telemetry } from '../../calls/telemetry.ts';
-import { createGateway } from '../../gateway.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import type { ContextOptions } from '../../procedures/contextOptions.ts';
 import type { GatewayOptions } from '../../options.ts';
 import type { GatewayMeta, RestMeta } from '../../procedures/meta.ts';
+import { testGateway } from '../../testing/testGateway.ts';
 
-const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<{ response: ResponseControls }>().meta<GatewayMeta>().create();
 
 const echo = (meta: RestMeta, input: z.ZodType) =>
   t.procedure
@@ -32,10 +32,8 @@ const router = t.router({
 type Options = Partial<GatewayOptions<AnyTRPCRouter, unknown>>;
 
 async function start(options: Options, served: AnyTRPCRouter = router) {
-  const { fetch } = await createGateway({
-    router: served,
+  const { fetch } = await testGateway(served, {
     createContext: ({ response }: ContextOptions<unknown>) => ({ response }),
-    document: { title: 'Pets', version: '1.0.0' },
     ...options,
   });
   return (target: string, method = 'GET') => fetch(`http://pets.example${target}`, { method });
@@ -94,18 +92,6 @@ it('telemetry receives the written route of a path in another case', async () =>
   const get = await start({ ...both, telemetry });
   await get('/V1/PETS/Rex/');
   expect(routes).toEqual(['/v1/Pets/{name}']);
-});
-
-it('two operations whose paths differ only in case are rejected with ignorePathCase, and served without', async () => {
-  const pets = t.router({
-    lower: t.procedure.meta({ openapi: { method: 'GET', path: '/pets' } }).query(() => 'lower'),
-    upper: t.procedure.meta({ openapi: { method: 'GET', path: '/PETS' } }).query(() => 'upper'),
-  });
-  await expect(start({ ignorePathCase: true }, pets)).rejects.toThrow(
-    'Procedure "upper" cannot be served over REST: "lower" is served at GET /pets, which matches the same paths as /PETS; give one of them another path or method, or enabled: false.',
-  );
-  const get = await start({}, pets);
-  expect(await (await get('/v1/PETS')).json()).toBe('upper');
 });
 
 it('only letters of ASCII match in another case with ignorePathCase', async () => {

@@ -10,7 +10,7 @@ type PartEvent = PartHead | Bytes;
 interface MultipartLimits {
   /** `undefined` if files count as fields. */
   readonly maxFiles: number | undefined;
-  readonly maxFileBytes: number;
+  readonly maxFileSize: number;
   readonly maxFields: number;
   /** Total size of the text fields, which are held in memory. */
   readonly maxFieldBytes: number;
@@ -79,8 +79,8 @@ export class MultipartReader {
       if (!(event instanceof Uint8Array)) return controller.close();
       this.#next = undefined;
       size += event.byteLength;
-      if (size > this.#limits.maxFileBytes) {
-        const error = bodyTooLarge(`The file "${name}" is larger than ${this.#limits.maxFileBytes} bytes.`);
+      if (size > this.#limits.maxFileSize) {
+        const error = bodyTooLarge(`The file "${name}" is larger than ${this.#limits.maxFileSize} bytes.`);
         // Later reads throw it again: a procedure that ignores it cannot read further.
         this.#next = Promise.reject(error);
         this.#next.catch(() => {});

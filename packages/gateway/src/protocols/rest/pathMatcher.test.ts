@@ -12,8 +12,6 @@ import {
 const template = (path: string): PathTemplate => parsePathTemplate(path) ?? [];
 
 const exact: PathMatching = { ignoreTrailingSlash: false, ignorePathCase: false };
-const ignoreSlash: PathMatching = { ...exact, ignoreTrailingSlash: true };
-const ignoreCase: PathMatching = { ...exact, ignorePathCase: true };
 
 function matcherOf(paths: readonly string[], matching = exact) {
   const matcher = createPathMatcher<string>(matching);
@@ -21,32 +19,30 @@ function matcherOf(paths: readonly string[], matching = exact) {
   return matcher;
 }
 
-describe('parsePathTemplate', () => {
-  it.each<[path: string, parsed: PathTemplate | undefined]>([
-    ['/pets', ['pets']],
-    ['/pets/{petId}', ['pets', { parameter: 'petId' }]],
-    ['/{a}/b/{c}', [{ parameter: 'a' }, 'b', { parameter: 'c' }]],
-    ['/files/{+path}', ['files', { parameter: 'path', isRest: true }]],
-    ['/{+path}', [{ parameter: 'path', isRest: true }]],
-    ['/{+path}/x', undefined],
-    ['/x-{+path}', undefined],
-    ['/{+}', undefined],
-    ['/{++path}', undefined],
-    ['', undefined],
-    ['pets', undefined],
-    ['/pets/', undefined],
-    ['/pets//x', undefined],
-    ['/pets-{petId}', [{ parameter: 'petId', beside: { before: 'pets-', after: '' } }]],
-    ['/books/{id}.json', ['books', { parameter: 'id', beside: { before: '', after: '.json' } }]],
-    ['/items/{id}:archive', ['items', { parameter: 'id', beside: { before: '', after: ':archive' } }]],
-    ['/a%20b/c%2F{id}', ['a b', { parameter: 'id', beside: { before: 'c/', after: '' } }]],
-    ['/a%zz', undefined],
-    ['/:a{b}', undefined],
-    ['/{}', undefined],
-    ['/{a}{b}', undefined],
-  ])('parsePathTemplate reads %s as %j', (path, parsed) => {
-    expect(parsePathTemplate(path)).toEqual(parsed);
-  });
+it.each<[path: string, parsed: PathTemplate | undefined]>([
+  ['/pets', ['pets']],
+  ['/pets/{petId}', ['pets', { parameter: 'petId' }]],
+  ['/{a}/b/{c}', [{ parameter: 'a' }, 'b', { parameter: 'c' }]],
+  ['/files/{+path}', ['files', { parameter: 'path', isRest: true }]],
+  ['/{+path}', [{ parameter: 'path', isRest: true }]],
+  ['/{+path}/x', undefined],
+  ['/x-{+path}', undefined],
+  ['/{+}', undefined],
+  ['/{++path}', undefined],
+  ['', undefined],
+  ['pets', undefined],
+  ['/pets/', undefined],
+  ['/pets//x', undefined],
+  ['/pets-{petId}', [{ parameter: 'petId', beside: { before: 'pets-', after: '' } }]],
+  ['/books/{id}.json', ['books', { parameter: 'id', beside: { before: '', after: '.json' } }]],
+  ['/items/{id}:archive', ['items', { parameter: 'id', beside: { before: '', after: ':archive' } }]],
+  ['/a%20b/c%2F{id}', ['a b', { parameter: 'id', beside: { before: 'c/', after: '' } }]],
+  ['/a%zz', undefined],
+  ['/:a{b}', undefined],
+  ['/{}', undefined],
+  ['/{a}{b}', undefined],
+])('parsePathTemplate reads %s as %j', (path, parsed) => {
+  expect(parsePathTemplate(path)).toEqual(parsed);
 });
 
 const isRest = (part: PathTemplate[number] | undefined): boolean =>
@@ -110,63 +106,6 @@ function naiveMatch(paths: readonly string[], path: string, { ignoreTrailingSlas
 }
 
 describe('createPathMatcher', () => {
-  it.each<[paths: readonly string[], path: string, match: unknown]>([
-    [['/a/{x}/b', '/{y}/{z}/c'], '/a/1/c', { value: '/{y}/{z}/c', parameters: ['a', '1'] }],
-    [['/a/{x}/b', '/{y}/{z}/c'], '/a/1/b', { value: '/a/{x}/b', parameters: ['1'] }],
-    [['/pets/{id}', '/pets/latest'], '/pets/latest', { value: '/pets/latest', parameters: [] }],
-    [['/pets/{id}'], '/pets/', undefined],
-    [['/pets/{id}'], '/pets/a%2Fb', { value: '/pets/{id}', parameters: ['a/b'] }],
-    [['/pets/{id}'], '/pets/%ff', { value: '/pets/{id}', parameters: [undefined] }],
-    [['/pets/{id}'], '/Pets/1', undefined],
-    [['/pets'], '/pets/1', undefined],
-    [['/pets'], '/', undefined],
-    [['/files/{+path}'], '/files/a%2Fb/%20/', { value: '/files/{+path}', parameters: ['a%2Fb/%20/'] }],
-    [['/files/{+path}'], '/files/', undefined],
-    [['/files/{+path}'], '/files', undefined],
-    [['/files/{+path}', '/files/{id}'], '/files/1', { value: '/files/{id}', parameters: ['1'] }],
-    [['/files/{+path}', '/files/{id}'], '/files/1/2', { value: '/files/{+path}', parameters: ['1/2'] }],
-    [['/{+path}', '/files/{id}/x'], '/files/1/y', { value: '/{+path}', parameters: ['files/1/y'] }],
-    [['/{id}.json'], '/7.json', { value: '/{id}.json', parameters: ['7'] }],
-    [['/{id}.json'], '/7.JSON', undefined],
-    [['/{id}.json'], '/.json', undefined],
-    [['/{id}.json'], '/a%2Fb%2Ejson', { value: '/{id}.json', parameters: ['a/b'] }],
-    [['/{id}.json'], '/%ff.json', undefined],
-    [['/{id}', '/{id}.json', '/a.json'], '/a.json', { value: '/a.json', parameters: [] }],
-    [['/{id}', '/{id}.json', '/a.json'], '/b.json', { value: '/{id}.json', parameters: ['b'] }],
-    [['/{id}', '/{id}.json', '/a.json'], '/b.xml', { value: '/{id}', parameters: ['b.xml'] }],
-    [['/{id}.js', '/{id}.min.js'], '/a.min.js', { value: '/{id}.min.js', parameters: ['a'] }],
-    [['/{id}.min.js', '/{id}.js'], '/a.min.js', { value: '/{id}.min.js', parameters: ['a'] }],
-    [['/{id}:a/x', '/{id}/y'], '/1:a/y', { value: '/{id}/y', parameters: ['1:a'] }],
-    [['/{id}.js/x', '/{id}.min.js/y'], '/a.min.js/x', { value: '/{id}.js/x', parameters: ['a.min'] }],
-    [['/a%20b/{x}'], '/a%20b/1', { value: '/a%20b/{x}', parameters: ['1'] }],
-  ])('the path matcher of %j matches %s: %j', (paths, path, match) => {
-    expect(matcherOf(paths).match(path)).toEqual(match);
-  });
-
-  it.each<[matching: PathMatching, paths: readonly string[], path: string, match: unknown]>([
-    [ignoreSlash, ['/pets'], '/pets/', { value: '/pets', parameters: [] }],
-    [ignoreSlash, ['/pets/{id}'], '/pets/1/', { value: '/pets/{id}', parameters: ['1'] }],
-    [ignoreSlash, ['/pets/{id}', '/pets'], '/pets/', { value: '/pets', parameters: [] }],
-    [ignoreSlash, ['/pets/{id}'], '/pets/', undefined],
-    [ignoreSlash, ['/pets'], '/pets//', undefined],
-    [ignoreSlash, ['/{id}'], '/', undefined],
-    [ignoreSlash, ['/files/{+path}'], '/files/a/', { value: '/files/{+path}', parameters: ['a/'] }],
-    [
-      ignoreSlash,
-      ['/files/{+path}', '/files/{id}'],
-      '/files/1/',
-      { value: '/files/{id}', parameters: ['1'] },
-    ],
-    [ignoreCase, ['/Pets/{id}/a'], '/pEts/Rex/A', { value: '/Pets/{id}/a', parameters: ['Rex'] }],
-    [ignoreCase, ['/pets/{id}', '/pets/Latest'], '/PETS/LATEST', { value: '/pets/Latest', parameters: [] }],
-    [ignoreCase, ['/pets'], '/%50ets', { value: '/pets', parameters: [] }],
-    [ignoreCase, ['/pets'], '/pets/', undefined],
-    [ignoreCase, ['/V-{id}.Json'], '/v-A.JSON', { value: '/V-{id}.Json', parameters: ['A'] }],
-    [ignoreSlash, ['/{id}.json'], '/7.json/', { value: '/{id}.json', parameters: ['7'] }],
-  ])('with %j, the path matcher of %j matches %s: %j', (matching, paths, path, match) => {
-    expect(matcherOf(paths, matching).match(path)).toEqual(match);
-  });
-
   it('the path matcher shares one value among templates that match the same paths', () => {
     const matcher = createPathMatcher<object>(exact);
     const value = matcher.at(template('/pets/{id}'), () => ({}));

@@ -5,8 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { operationInput } from '../../operations/operationInput.ts';
 import { readZod } from '../../operations/readSchema.ts';
-import type { InputIssue } from '../../procedures/inputError.ts';
-import { readFields } from './textParameters.ts';
+import { InputDraft } from './inputDraft.ts';
 
 /** Reads the property `q` of an input from a query. Returns its value or its issues. */
 function read(schema: z.ZodType, query: string) {
@@ -17,9 +16,9 @@ function read(schema: z.ZodType, query: string) {
     ['x'],
     [],
   );
-  const input: Record<string, unknown> = {};
-  const issues: InputIssue[] = [];
-  readFields(query, known, input, issues, 100);
+  const draft = new InputDraft(100);
+  draft.readFields(query, known);
+  const { issues, values: input } = draft;
   return issues.length > 0 ? { issues } : { value: input['q'] };
 }
 
@@ -163,5 +162,17 @@ it.each([
 ])('%s that is sent several times is one issue', (_, schema, query, path) => {
   expect(read(schema, query).issues).toEqual([
     expect.objectContaining({ path, message: 'must not be sent more than once' }),
+  ]);
+});
+
+it('a member that an object in brackets does not name is ignored, or an issue if the object is strict', () => {
+  const shape = { a: z.string().optional() };
+  expect(read(z.object(shape), 'q[b]=1&q[a]=x')).toEqual({ value: { a: 'x' } });
+  expect(read(z.strictObject(shape), 'q[b]=1').issues).toEqual([
+    {
+      code: 'invalid_key',
+      path: ['q'],
+      message: 'is written as "q[b]"; write each of its members as q[name]',
+    },
   ]);
 });

@@ -1,20 +1,19 @@
 // Hot path: every REST call with an input runs through it.
 import { TRPCError } from '@trpc/server';
-import { isObject } from '../../http/isObject.ts';
 import { integerPattern } from '../../operations/convert.ts';
 import type { Operation } from '../../operations/operation.ts';
-import { multipartType, type OperationBody } from '../../operations/operationBody.ts';
+import { multipartType } from '../../operations/operationBody.ts';
 import type { TextParameter } from '../../operations/parameter.ts';
 import type { AllLimits } from '../../calls/limits.ts';
 import { rejectManyParameters, tooManyFields } from '../../calls/queryParameters.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
-import { inputError, issuesOf, toIssue, type InputIssue } from '../../procedures/inputError.ts';
+import { inputError, toIssue, type InputIssue } from '../../procedures/inputError.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
 import { isZod, type StandardSchema } from '../../procedures/standardSchema.ts';
 import { parseExactJson, parseLenientJson } from './exactJson.ts';
-import { convertHeaders } from './headerFields.ts';
-import type { FormField, RawBody } from './receiveBody.ts';
-import { convertRest, convertText, lenientFormDecode, readFields, setValue } from './textParameters.ts';
+import { InputDraft } from './inputDraft.ts';
+import type { RawBody } from './receiveBody.ts';
+import { lenientFormDecode } from './textParameters.ts';
 
 type InputLimits = Pick<AllLimits, 'maxJsonContainers' | 'maxJsonDepth' | 'maxQueryParameters'>;
 
@@ -33,22 +32,23 @@ export function readInput(
 ): unknown {
   const { body, headers, ignoresEmpty, isLenient, path, query } = description;
   if (body?.isWhole) return raw && convertWhole(description, readWholeBody(raw, limits));
-  const issues: InputIssue[] = [];
-  const input = body && raw ? readBody(body, raw, issues, limits, isLenient) : {};
+  const draft = new InputDraft(limits.maxJsonDepth);
+  if (raw) readBody(draft, description, raw, limits);
+  const { issues, values: input } = draft;
   if (query.size > 0) {
     rejectManyParameters(request.query, limits.maxQueryParameters);
     const decode = isLenient ? lenientFormDecode : undefined;
     const text = ignoresEmpty ? withoutEmpty(request.query) : request.query;
-    readFields(text, query, input, issues, limits.maxJsonDepth, decode);
+    draft.readFields(text, query, decode);
     // Not as an unknown property: a strict object rejects it.
     const hasEventId = output.kind === 'events' && query.has('lastEventId');
     const lastEventId = hasEventId ? request.header('last-event-id') : undefined;
     const parameter = lastEventId === undefined ? undefined : query.get('lastEventId');
     if (parameter?.style === (isLenient ? 'any' : 'single')) {
-      input[parameter.field] = convertText(parameter.converter, lastEventId, parameter.field, issues);
+      input[parameter.field] = draft.convert(parameter.converter, lastEventId, parameter.field);
     }
   }
-  if (headers.length > 0) convertHeaders(headers, request, input, issues);
+  if (headers.length > 0) draft.readHeaders(headers, request);
 
   let isIdTooLarge = false;
   /** Issues of ids that are too large: they are reported only beside others, since such an id is 404. */
@@ -57,11 +57,11 @@ export function readInput(
     const parameter = path[index] as TextParameter;
     const text = parameters[index];
     if (parameter.style === 'rest') {
-      input[parameter.field] = convertRest(parameter, text ?? '', issues);
+      input[parameter.field] = draft.convertRest(parameter, text ?? '');
       continue;
     }
     const otherCount = issues.length;
-    input[parameter.field] = convertText(parameter.converter, text, parameter.field, issues);
+    input[parameter.field] = draft.convert(parameter.converter, text, parameter.field);
     // Up to 15 digits are within ±(2^53−1).
     if (text === undefined || text.length < 16 || !isUnsafeInt64(parameter, text)) continue;
     isIdTooLarge = true;
@@ -95,102 +95,30 @@ function withoutEmpty(query: string): string {
     .join('&');
 }
 
-/** Number of issues that a request record has. */
-const maxRecordedIssues = 20;
-
-/**
- * Returns the issues for which strict conversion, or the procedure's schemas after it, would reject a request, or else
- * those of values that it would change; `undefined` if there are none. Issues have no values.
- * @param operation the operation with its strict input
- * @param lenient the input as the procedure's schemas receive it
- */
-export function strictIssues(
-  operation: Pick<Operation, 'input' | 'output'>,
-  context: RequestContext,
-  raw: RawBody | undefined,
-  limits: InputLimits,
-  lenient: unknown,
-): readonly InputIssue[] | undefined {
-  const { parsers } = operation.input;
-  let issues: readonly InputIssue[];
-  try {
-    const strict = readInput(operation, context, raw, limits);
-    // The schemas, whose checks may be slow, have one result for equal inputs.
-    if (changesOf(strict, lenient).length === 0) return undefined;
-    issues = parsers.flatMap((parser) => schemaIssues(parser, strict));
-    if (issues.length === 0)
-      issues = parsers.flatMap((parser) => changesOf(parsed(parser, strict), parsed(parser, lenient)));
-  } catch (error) {
-    if (!(error instanceof TRPCError)) return undefined;
-    issues = issuesOf(error);
-    if (issues.length === 0) issues = [{ path: [], message: error.message }];
-  }
-  if (issues.length === 0) return undefined;
-  return issues.slice(0, maxRecordedIssues).map(({ code, path, message }) => ({ code, path, message }));
-}
-
-/**
- * Returns an issue for each value that strict conversion changes. A name that only the lenient input has is that of an
- * unknown parameter.
- * @param changes receives the issues
- */
-function changesOf(
-  strict: unknown,
-  lenient: unknown,
-  path: readonly PropertyKey[] = [],
-  changes: InputIssue[] = [],
-): readonly InputIssue[] {
-  if (isContainer(strict) && isContainer(lenient) && !(strict instanceof Date)) {
-    for (const [name, value] of Object.entries(strict)) {
-      if (changes.length === maxRecordedIssues) break;
-      // Most are equal: 500,000 paths take 0.1 s.
-      if (Object.is(value, lenient[name])) continue;
-      changesOf(value, lenient[name], [...path, Array.isArray(strict) ? Number(name) : name], changes);
-    }
-    return changes;
-  }
-  const isSameDate = strict instanceof Date && lenient instanceof Date && Number(strict) === Number(lenient);
-  if (!isSameDate && !Object.is(strict, lenient)) changes.push({ path, message: 'would have another value' });
-  return changes;
-}
-
-const isContainer = (value: unknown): value is Record<string, unknown> =>
-  isObject(value) || Array.isArray(value);
-
-/** Returns the output of a schema, or the value itself if it is invalid or has an asynchronous check. */
-function parsed(parser: StandardSchema, value: unknown): unknown {
-  const result = validateSync(parser, value);
-  return result.issues ? value : result.value;
-}
-
-/**
- * Reads the properties of the input that are in the body.
- * @param issues receives the problems
- */
+/** Reads the properties of the input that are in the body. They are the first values of the draft. */
 function readBody(
-  { fields, isRead, otherFields, others, shape, upload }: OperationBody,
+  draft: InputDraft,
+  { body, isLenient }: Operation['input'],
   raw: RawBody,
-  issues: InputIssue[],
   limits: InputLimits,
-  isLenient: boolean,
-): Record<string, unknown> {
+): void {
+  if (body === undefined) return;
+  const { fields, isRead, otherFields, others, shape, upload } = body;
   const { isForm, text } = raw;
   if (text === undefined) {
-    const input = readForm(raw.fields, fields, issues);
-    if (upload?.field !== undefined) input[upload.field] = raw.content;
-    return input;
+    draft.readForm(raw.fields ?? [], fields);
+    if (upload?.field !== undefined) draft.values[upload.field] = raw.content;
+    return;
   }
   if (isForm) {
     rejectManyParameters(text, limits.maxQueryParameters, 'form');
-    const input = {};
-    readFields(text, fields, input, issues, limits.maxJsonDepth);
-    return input;
+    return draft.readFields(text, fields);
   }
   const value = isLenient ? parseLenientJson(text) : parseExactJson(text, isRead);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const message = 'the body must be a JSON object';
-    issues.push({ code: 'invalid_type', expected: 'object', path: [], message });
-    return {};
+    draft.issues.push({ code: 'invalid_type', expected: 'object', path: [], message });
+    return;
   }
   const input = value as Record<string, unknown>;
   for (const name of otherFields) delete input[name];
@@ -205,7 +133,7 @@ function readBody(
   // The list of members is the first level, in the place of the body itself, of which all names are read if it is loose.
   const error = others ? jsonError(input, limits) : members && jsonError(members, limits);
   if (error) throw error;
-  return input;
+  draft.values = input;
 }
 
 /** Reads a body that is the whole input and may be any JSON value. */
@@ -222,7 +150,10 @@ function readWholeBody(raw: RawBody, limits: InputLimits): unknown {
  * Properties that REST has in other places are fields of the form too. A procedure without a form over REST, or which
  * receives a `FormData` there too, receives the form as it is.
  */
-export function createReadForm(operations: readonly Operation[], { maxQueryParameters }: InputLimits) {
+export function createReadForm(
+  operations: readonly Operation[],
+  { maxJsonDepth, maxQueryParameters }: InputLimits,
+) {
   const readers = new Map<string, (form: FormData) => unknown>();
   for (const { input: description, procedure } of operations) {
     const { body, headers, path, query } = description;
@@ -235,9 +166,10 @@ export function createReadForm(operations: readonly Operation[], { maxQueryParam
     }
     const known = { get: (name: string) => elsewhere.get(name) ?? body.fields.get(name) };
     readers.set(procedure.path, (form) => {
-      const issues: InputIssue[] = [];
-      const input = readForm(form, known, issues);
-      const converted = convertWhole(description, input) as object;
+      const draft = new InputDraft(maxJsonDepth);
+      draft.readForm(form, known);
+      const { issues, values } = draft;
+      const converted = convertWhole(description, values) as object;
       if (issues.length === 0) return converted;
       throw inputError([...issues, ...otherIssues(description, converted, issues)]);
     });
@@ -248,32 +180,13 @@ export function createReadForm(operations: readonly Operation[], { maxQueryParam
   };
 }
 
-type KnownFields = Pick<OperationBody['fields'], 'get'>;
-
-/**
- * Reads the known fields of a form.
- * @param issues receives the problems
- */
-function readForm(form: Iterable<FormField> = [], known: KnownFields, issues: InputIssue[]) {
-  const input: Record<string, unknown> = {};
-  for (const [name, value] of form) {
-    const parameter = known.get(name);
-    if (parameter === undefined) continue;
-    const { converter, field } = parameter;
-    const isText = typeof value === 'string';
-    // The converter of a file, and of an unknown field, returns it as it is.
-    if (isText !== converter.isFile || parameter.style === 'any')
-      setValue(input, field, parameter, value as string, issues);
-    else if (isText) issues.push({ ...converter.issue, path: [field], message: 'must be a file' });
-    else issues.push({ ...converter.issue, path: [field], message: 'must be text, not a file' });
-  }
-  return input;
-}
-
 const convertWhole = ({ convert }: Operation['input'], input: unknown): unknown =>
   convert ? convert(input) : input;
 
-/** Whether a text is a well-formed int64 that a double cannot represent exactly. No resource has an id like that. */
+/**
+ * Whether a text is a value of the format int64 (OpenAPI 3.1 §4.4) that a double cannot represent exactly: valid for its
+ * client, but no number of JavaScript, so no resource that a procedure can find has it in its path.
+ */
 function isUnsafeInt64({ converter }: TextParameter, text: string): boolean {
   if (!converter.isInteger || !integerPattern.test(text)) return false;
   return !Number.isSafeInteger(Number(text)) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);

@@ -21,7 +21,7 @@ import { receiveError } from '../../calls/receiveError.ts';
 import { MultipartReader } from './multipartReader.ts';
 
 interface ReceiveOptions {
-  readonly limits: Pick<AllLimits, 'maxBodyBytes' | 'maxQueryParameters'>;
+  readonly limits: Pick<AllLimits, 'maxBodySize' | 'maxQueryParameters'>;
   /** Stores the files of operations with `upload.spool`. */
   readonly spool: Spool | undefined;
 }
@@ -62,10 +62,10 @@ export function receiveBody(
   if (body.upload || type === multipartType) {
     return type === undefined ? undefined : receiveUpload(request, body, body.upload, options);
   }
-  const { maxBodyBytes } = options.limits;
-  const bytes = request.bodyNow?.(maxBodyBytes);
+  const { maxBodySize } = options.limits;
+  const bytes = request.bodyNow?.(maxBodySize);
   if (bytes) return textBody(body, type, bytes);
-  return readAllBytes(request, maxBodyBytes).then((received) => textBody(body, type, received));
+  return readAllBytes(request, maxBodySize).then((received) => textBody(body, type, received));
 }
 
 const readAllBytes = (request: HttpRequest, maxBytes: number): Promise<Bytes> =>
@@ -100,7 +100,7 @@ function bodyMediaType(request: HttpRequest, body: OperationBody): string | unde
 }
 
 /** Parses a `Content-Type` into its type and subtype and its charset, in lower case (RFC 9110 §8.3.1). */
-export function parseContentType(header: string) {
+function parseContentType(header: string) {
   const [essence = '', ...parameters] = header.toLowerCase().split(';');
   const charset = parameters
     // Trimmed first, since white space around a lazy match took cubic time.
@@ -134,7 +134,7 @@ async function receiveUpload(
   upload: OperationUpload | undefined,
   { limits, spool = keepInMemory }: ReceiveOptions,
 ): Promise<RawBody | undefined> {
-  const { kind, maxBytes = limits.maxBodyBytes, maxFiles, maxFileBytes = Infinity } = upload ?? {};
+  const { kind, maxSize: maxBytes = limits.maxBodySize, maxFiles, maxFileSize = Infinity } = upload ?? {};
   if (Number(request.header('content-length')) > maxBytes) {
     throw receiveError(new BodyTooLargeError(maxBytes));
   }
@@ -149,9 +149,9 @@ async function receiveUpload(
   const chunks = bytes ? ReadableStream.from([bytes]) : request.bodyChunks(maxBytes);
   const reader = new MultipartReader(chunks, type, {
     maxFiles,
-    maxFileBytes,
+    maxFileSize,
     maxFields: limits.maxQueryParameters,
-    maxFieldBytes: limits.maxBodyBytes,
+    maxFieldBytes: limits.maxBodySize,
   });
   return receiveForm(reader, body, kind === 'spool' ? spool : keepInMemory);
 }

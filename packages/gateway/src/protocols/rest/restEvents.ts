@@ -27,7 +27,7 @@ const firstEventWaitMs = 250;
 /** A comment, which keeps an idle connection open. */
 const pingComment = ':\n\n';
 
-/** Same as tRPC's: they keep proxies from buffering events. */
+/** The headers of tRPC's event streams, which keep proxies from buffering events. */
 export const eventStreamHeaders: readonly Header[] = [
   ['content-type', 'text/event-stream'],
   ['cache-control', 'no-cache, no-transform'],

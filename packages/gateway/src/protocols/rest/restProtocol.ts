@@ -3,44 +3,40 @@ import { TRPCError } from '@trpc/server';
 import Negotiator from 'negotiator';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isBodyStream, reportedStream, type Header, OutgoingResponse } from '../../http/response.ts';
-import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { Spool } from '../../http/upload.ts';
 import type { LinkBase } from '../../operations/deprecation.ts';
 import type { Operation } from '../../operations/operation.ts';
-import type { PathMatching } from '../../operations/pathTemplate.ts';
-import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import { idempotencyKey } from '../../calls/idempotencyKey.ts';
-import type { AllLimits } from '../../calls/limits.ts';
 import type { Target } from '../../calls/policy.ts';
 import { clientClosedError } from '../../calls/receiveError.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
-import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
+import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
+import type { Paths } from '../paths.ts';
 import type { Protocol } from '../protocol.ts';
-import { RequestRun, type RunSettings } from '../requestRun.ts';
+import type { ProtocolSettings } from '../protocolSettings.ts';
+import { RequestRun } from '../requestRun.ts';
 import { allowOf, methodNotAllowed, RestStatusError, type ErrorResponse } from './errorResponse.ts';
 import { headerTexts } from './headerFields.ts';
 import { createPathMatcher } from './pathMatcher.ts';
-import { readInput, strictIssues } from './readInput.ts';
+import { readInput } from './readInput.ts';
 import { receiveBody, toFormData, type RawBody } from './receiveBody.ts';
 import { eventBody } from './restEvents.ts';
 import { writeSuccess } from './successResponse.ts';
 import { queryPairs } from './textParameters.ts';
 
-export interface RestProtocolOptions extends RunSettings, EventStreamTimes {
+/** Settings shared by all REST requests. */
+export interface RestSettings extends ProtocolSettings {
   readonly operations: readonly Operation[];
+  /** The base path, which `request.path` starts with, and how paths are compared. */
+  readonly paths: Paths;
   readonly links: LinkBase;
-  /** The length of the base path, which `request.path` starts with. */
-  readonly basePathLength: number;
-  readonly matching: PathMatching;
-  readonly limits: AllLimits;
   /** Stores uploaded files outside of memory. */
   readonly spool: Spool | undefined;
-  readonly watch: CredentialWatch;
   readonly errorResponse: ErrorResponse;
 }
 
-/** What a request addresses. Created at start, so that a request only looks it up. */
+/** The resource and operation that a request addresses. Created at start, so that a request only looks it up. */
 export interface RestTarget extends Target {
   /** The operations of the path, by method; `undefined` for an unknown path. */
   readonly resource: Resource | undefined;
@@ -61,10 +57,11 @@ const optionsHeaders = (resource: Resource): Header[] => [
  * path (404), method (405), media type (415), size (413), input (400).
  */
 export function createRestProtocol(
-  options: RestProtocolOptions,
-): Protocol<unknown, RestTarget> & { readonly routeOf: (path: string) => string | undefined } {
-  const { basePathLength, errorResponse, operations } = options;
-  const matcher = createPathMatcher<Resource>(options.matching);
+  settings: RestSettings,
+): Protocol<RestTarget> & { readonly routeOf: (path: string) => string | undefined } {
+  const { errorResponse, operations, paths } = settings;
+  const basePathLength = paths.restBasePath.length;
+  const matcher = createPathMatcher<Resource>(paths);
   for (const operation of operations) {
     const { procedure, rest, template } = operation;
     const resource = matcher.at(template, () => new Map<string, RestTarget>());
@@ -100,7 +97,7 @@ export function createRestProtocol(
       if (operation === undefined) return methodNotAllowed(resource, errorResponse, context);
       const { scopes } = operation.procedure;
       const rejection = scopes && scopeRejection(context, scopes);
-      if (rejection === undefined) return new RestRun(options, operation, context).respond();
+      if (rejection === undefined) return new RestRun(settings, operation, context).respond();
       context.operation = operation.procedure.path;
       return errorResponse(rejection, context);
     },
@@ -109,15 +106,19 @@ export function createRestProtocol(
 }
 
 /** Runs the call of one request, from its body to its response. The methods run in their order here. */
-class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
+class RestRun extends RequestRun<RestSettings> implements CallSource {
   readonly #operation: Operation;
   #body: RawBody | undefined = undefined;
   /** The negotiated media type, if the operation has several. */
   #mediaType: string | undefined = undefined;
 
-  constructor(options: RestProtocolOptions, operation: Operation, context: RequestContext) {
-    super(options, context);
+  constructor(settings: RestSettings, operation: Operation, context: RequestContext) {
+    super(settings, context);
     this.#operation = operation;
+  }
+
+  get ctx(): unknown {
+    return this.context.ctx;
   }
 
   protected receive(): void {
@@ -147,7 +148,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
   }
 
   protected readKey(): string | undefined {
-    return idempotencyKey(this.context.request, this.#operation.procedure.idempotent);
+    return idempotencyKey(this.context.request, this.#operation.procedure.idempotencyKey);
   }
 
   protected start(ctx: unknown): void {
@@ -158,8 +159,8 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
     // A stream outlives its call: its signal must abort when the client disconnects.
     if (output.kind !== 'json') context.follow();
     context.ctx = ctx;
-    if (key === undefined || !procedure.idempotent) {
-      return this.settings.calls.start(procedure, ctx, this, 0, context, this);
+    if (key === undefined || !procedure.isReplayed) {
+      return this.settings.calls.start(procedure, this, 0, context);
     }
     const { parameters, request } = context;
     const { fields, text } = this.#body ?? {};
@@ -167,7 +168,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
     const head = [parameters, query, headerTexts(input.headers, request), text];
     const body = fields && toFormData(fields);
     this.reserve({ procedure, key, head, body }, () =>
-      this.settings.calls.start(procedure, ctx, this, 0, context, this),
+      this.settings.calls.start(procedure, this, 0, context),
     );
   }
 
@@ -175,10 +176,7 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
   read(): unknown {
     const { context } = this;
     const { limits } = this.settings;
-    const { strict } = this.#operation;
-    const input = readInput(this.#operation, context, this.#body, limits);
-    if (strict) context.strictIssues = strictIssues(strict, context, this.#body, limits, input);
-    return (context.input = input);
+    return (context.input = readInput(this.#operation, context, this.#body, limits));
   }
 
   settle(_index: number, outcome: unknown): void {
@@ -191,19 +189,18 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
 
   /** Starts the stream of a subscription. An error before the first event can still become an error response. */
   async #streamEvents(output: unknown, parse: (event: unknown) => unknown): Promise<void> {
-    const { errorResponse, limits, maxDurationMs, pingMs, toError, watch } = this.settings;
+    const { errorResponse, eventTimes, limits, toError, watch } = this.settings;
     try {
       this.context.response.body = await eventBody(output, {
         parse,
         context: this.context,
-        maxEventBytes: limits.maxResponseBytes,
-        pingMs,
-        maxDurationMs,
+        maxEventBytes: limits.maxResponseSize,
+        ...eventTimes,
         watch: (onRevoked) => watch(this.context, onRevoked),
         toError,
         // The body of an error response is always a string of JSON.
         reportError: (cause) =>
-          errorResponse(cause, this.context, undefined, this.#operation.procedure.errors).body as string,
+          errorResponse(cause, this.context, { declared: this.#operation.procedure.errors }).body as string,
       });
     } catch (cause) {
       return this.#respondWithError(cause);
@@ -231,15 +228,16 @@ class RestRun extends RequestRun<RestProtocolOptions> implements RawInputs {
     // If the client disconnected, the call's error is a consequence of that, not an error of the service.
     const error = this.context.request.isAborted ? clientClosedError(cause) : failureOf(cause).error;
     const headers = error.code === 'NOT_FOUND' ? deprecation : [];
-    this.#respond(this.settings.errorResponse(error, this.context, headers, procedure.errors, input.places));
+    const details = { headers, declared: procedure.errors, places: input.places };
+    this.#respond(this.settings.errorResponse(error, this.context, details));
   }
 
   /** Responds with the error of a request that did not become a call. */
   #respondWithoutCall(cause: unknown): void {
     const { error } = failureOf(cause);
     const isType = error.code === 'UNSUPPORTED_MEDIA_TYPE';
-    const accepts = isType ? this.#operation.input.body?.accepts : undefined;
-    this.#respond(this.settings.errorResponse(error, this.context, accepts));
+    const headers = isType ? this.#operation.input.body?.accepts : undefined;
+    this.#respond(this.settings.errorResponse(error, this.context, { headers }));
   }
 
   #respond(response: OutgoingResponse): void {

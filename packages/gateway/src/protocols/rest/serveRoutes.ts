@@ -15,10 +15,7 @@ interface RouteTarget extends Target {
 }
 
 /** Creates the protocol of routes, including the document. Errors, including 404, have the format of REST errors. */
-export function createRouteProtocol<Identity>(
-  routes: RouteTable,
-  errorResponse: ErrorResponse,
-): Protocol<Identity, RouteTarget> {
+export function createRouteProtocol(routes: RouteTable, errorResponse: ErrorResponse): Protocol<RouteTarget> {
   const notFound = new TRPCError({ code: 'NOT_FOUND', message: 'There is no route at this path.' });
 
   async function runRoute(route: RouteHandler, context: RequestContext): Promise<OutgoingResponse> {

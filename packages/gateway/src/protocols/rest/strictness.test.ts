@@ -1,12 +1,11 @@
 import { initTRPC } from '@trpc/server';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { RequestRecord } from '../../calls/requestRecord.ts';
-import { createGateway } from '../../gateway.ts';
 import type { GatewayMeta, RestMeta } from '../../procedures/meta.ts';
-import { trpcToOpenApiErrors } from '../../trpcToOpenApi.ts';
+import { trpcToOpenApiErrors } from '../../migration/index.ts';
+import { testGateway } from '../../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 
 /** Returns a value as JSON, with the types that JSON lacks by name. */
 function describeValue(value: unknown): unknown {
@@ -35,26 +34,22 @@ const init = ([method, , body]: Sent): RequestInit => ({
   ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
 });
 
-/** Creates a gateway of one procedure, and returns its response and the record of it. */
+/** Creates a gateway of one procedure, and returns its response. */
 async function send(
-  options: { readonly strictness?: 'strict' | 'lenient' | 'report' },
+  options: { readonly strictness?: 'strict' | 'lenient' },
   openapi: RestMeta,
   inputs: readonly z.ZodType[],
   target: string,
   body?: unknown,
 ) {
-  const records: RequestRecord[] = [];
-  const { fetch: request } = await createGateway({
-    router: t.router({ a: procedureOf(openapi, ...inputs) }),
-    createContext: () => ({}),
-    document: { title: 'Strictness', version: '1.0.0' },
+  const { fetch: request } = await testGateway(t.router({ a: procedureOf(openapi, ...inputs) }), {
     errorFormat: trpcToOpenApiErrors,
-    onResponse: (record) => records.push(record),
+    onResponse: () => {},
     ...options,
   });
   const response = await request(`http://localhost/v1${target}`, init([openapi.method ?? 'GET', '', body]));
   const text = await response.text();
-  return { status: response.status, body: JSON.parse(text) as unknown, record: records[0] };
+  return { status: response.status, body: JSON.parse(text) as unknown };
 }
 
 const get: RestMeta = { method: 'GET', path: '/a' };
@@ -194,12 +189,10 @@ describe('strictness', () => {
 
   it('lenient converts the fields of a form', async () => {
     const form: RestMeta = { ...post, contentTypes: ['multipart/form-data'] };
-    const { fetch: request } = await createGateway({
-      router: t.router({ a: procedureOf(form, z.object({ n: z.number(), b: z.boolean() })) }),
-      createContext: () => ({}),
-      document: { title: 'Form', version: '1.0.0' },
-      strictness: 'lenient',
-    });
+    const { fetch: request } = await testGateway(
+      t.router({ a: procedureOf(form, z.object({ n: z.number(), b: z.boolean() })) }),
+      { strictness: 'lenient' },
+    );
     const body = new FormData();
     body.append('n', '1e1');
     body.append('b', 'x');
@@ -226,12 +219,7 @@ describe('strictness', () => {
         .subscription(async function* ({ input: value }) {
           yield value;
         });
-      const { fetch: request } = await createGateway({
-        router: t.router({ ticks }),
-        createContext: () => ({}),
-        document: { title: 'Ticks', version: '1.0.0' },
-        strictness,
-      });
+      const { fetch: request } = await testGateway(t.router({ ticks }), { strictness });
       const response = await request('http://localhost/v1/ticks?topic=a', {
         headers: { 'last-event-id': '5' },
       });
@@ -253,110 +241,5 @@ describe('strictness', () => {
     } as unknown as z.ZodType;
     expect((await send({ strictness: 'lenient' }, get, [other], '/a?n=5')).body).toEqual({ n: 5 });
     expect((await send({ strictness: 'lenient' }, get, [other], '/a?n=%205')).status).toBe(400);
-  });
-
-  const filter = z.object({ n: z.number(), b: z.boolean().optional(), at: z.date().optional() });
-  it.each<[target: string, body: unknown, issues: readonly object[] | undefined]>([
-    ['/a', { n: 5 }, undefined],
-    [
-      '/a',
-      { n: '5', b: 'secret' },
-      [
-        { code: 'invalid_type', path: ['n'], message: 'Invalid input: expected number, received string' },
-        { code: 'invalid_type', path: ['b'], message: 'Invalid input: expected boolean, received string' },
-      ],
-    ],
-    ['/a', { n: 5, at: '2026-01-02T03:04:05Z' }, undefined],
-    [
-      '/a',
-      '{"n":9007199254740993}',
-      [{ code: 'custom', path: ['n'], message: 'contains a number that JSON cannot represent exactly' }],
-    ],
-    ['/a', '', [{ code: undefined, path: [], message: 'The body is empty; send JSON.' }]],
-  ])(
-    'report responds to POST %s with %j as lenient does, and records issues %j',
-    async (target, body, issues) => {
-      const lenient = await send({ strictness: 'lenient' }, post, [filter], target, body);
-      const { record, ...response } = await send({ strictness: 'report' }, post, [filter], target, body);
-      expect(response).toEqual({ status: lenient.status, body: lenient.body });
-      expect(record?.strictIssues).toEqual(issues);
-      expect(lenient.record?.strictIssues).toBeUndefined();
-    },
-  );
-
-  it.each<[query: string, issues: readonly object[] | undefined]>([
-    ['n=5&b=true', undefined],
-    ['n=5&unknown=x', undefined],
-    ['n=5&b=false', [{ path: ['b'], message: 'would have another value' }]],
-    [
-      'n=%205&b=1&at=2026-01-02',
-      [
-        { code: 'invalid_type', path: ['n'], message: 'must be a number' },
-        { code: 'invalid_type', path: ['b'], message: 'must be true or false' },
-        { code: 'invalid_type', path: ['at'], message: 'must be a date-time (RFC 3339)' },
-      ],
-    ],
-    ['n=5&n=6', [{ code: 'invalid_type', path: ['n'], message: 'must not be sent more than once' }]],
-  ])('report records the issues of the query %s', async (query, issues) => {
-    const { record } = await send({ strictness: 'report' }, get, [filter], `/a?${query}`);
-    expect(record?.strictIssues).toEqual(issues);
-  });
-
-  const coerced = z.object({ n: z.coerce.number(), s: z.string().optional() });
-  const checked = z.object({ n: z.number(), c: z.string().refine(async () => true) });
-  const nested = z.object({
-    list: z.array(z.object({ b: z.union([z.boolean(), z.string()]), d: z.date() })),
-  });
-  const either = z.object({ d: z.union([z.date(), z.string()]).optional(), n: z.coerce.boolean() });
-  const another = (...path: readonly PropertyKey[]) => ({ path, message: 'would have another value' });
-  it.each<[what: string, openapi: RestMeta, input: z.ZodType, sent: unknown, issues: unknown]>([
-    ['a parameter that is empty', get, coerced, 'n=5&s=', undefined],
-    ['no input', get, coerced.partial().optional(), '', [another()]],
-    ['a value that the schema itself converts', post, coerced, { n: '5' }, undefined],
-    ['a value beside an asynchronous check', post, checked, { n: '5', c: 'x' }, [another('n')]],
-    ['the same values with an asynchronous check', post, checked, { n: 5, c: 'x' }, undefined],
-    ['equal dates in a list', post, nested, { list: [{ b: 'x', d: '2026-01-02T03:04:05Z' }] }, undefined],
-    ['a text in place of a date', post, either, { d: '2026-01-02T03:04:05Z', n: 1 }, [another('d')]],
-  ])(
-    'report names changed values of an input that strict accepts: %s',
-    async (_what, openapi, input, sent, issues) => {
-      const target = typeof sent === 'string' ? `/a?${sent}` : '/a';
-      const body = typeof sent === 'string' ? undefined : sent;
-      const { record, status } = await send({ strictness: 'report' }, openapi, [input], target, body);
-      expect([status, record?.strictIssues]).toEqual([200, issues]);
-    },
-  );
-
-  it('the records of all requests have the same members in the same order, which V8 reads fastest', async () => {
-    const [reported, lenient] = await Promise.all(
-      (['report', 'lenient'] as const).map((strictness) =>
-        send({ strictness }, post, [filter], '/a', { n: '5' }),
-      ),
-    );
-    expect(reported?.record?.strictIssues).toHaveLength(1);
-    expect(Object.keys(lenient?.record ?? {})).toEqual(Object.keys(reported?.record ?? {}));
-  });
-
-  it('report records at most 20 issues', async () => {
-    const list = { list: Array.from({ length: 100_000 }, () => '5') };
-    const input = z.object({ list: z.array(z.number()) });
-    const { record, status } = await send({ strictness: 'report' }, post, [input], '/a', list);
-    expect([status, record?.strictIssues?.length]).toEqual([200, 20]);
-  });
-
-  it('report warns at start of an input that strict conversion cannot read, and records no issues', async () => {
-    const union = z.object({ q: z.union([z.string(), z.number()]) });
-    // oxlint-disable-next-line no-console -- the gateway warns there
-    const printer = vi.mocked(console.error).mockReturnValue();
-    const { body, record } = await send({ strictness: 'report' }, get, [union], '/a?q=5');
-    expect([body, record?.strictIssues]).toEqual([{ q: '5' }, undefined]);
-    expect(printer.mock.calls).toEqual([
-      [
-        expect.stringMatching(
-          /procedure "a": with strictness: 'strict' it cannot be served .* is a union in/,
-        ),
-      ],
-    ]);
-    printer.mockClear();
   });
 });

@@ -8,12 +8,13 @@ import type { Limits } from '../../calls/limits.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { byteBody } from '../byteBody.ts';
+import type { Paths } from '../paths.ts';
 import { eventStreamHeaders } from './restEvents.ts';
 import { queryPairs } from './textParameters.ts';
 
 interface SuccessOptions {
   readonly links: LinkBase;
-  readonly basePathLength: number;
+  readonly paths: Paths;
   readonly limits: Limits;
 }
 
@@ -29,7 +30,7 @@ export function writeSuccess(
   { request, response }: RequestContext,
   value: unknown,
   mediaType: string | undefined,
-  { basePathLength, links, limits }: SuccessOptions,
+  { limits, links, paths }: SuccessOptions,
 ): void {
   const { computedHeaders, output, procedure, rest } = operation;
   if (output.kind === 'bytes') response.body = byteBody(procedure.path, value, output.contentType);
@@ -37,18 +38,14 @@ export function writeSuccess(
   const hasDefault = response.status === undefined && value !== undefined;
   const status = hasDefault ? (operation.statuses[0] ?? 200) : successStatus(operation, value, response);
   for (const [name, header] of computedHeaders) {
-    const text = requireSync(
-      header.value(value, { basePath: links.rest }),
-      'value of responseHeaders.',
-      name,
-    );
+    const text = requireSync(header.value(value, { basePath: links.rest }), 'value of headers.', name);
     // Also numbers: the metadata's types do not know the output, so they cannot require strings.
     if (text !== undefined) response.header(name, String(text));
   }
   const { headers } = response;
   const hasOwnType = headers.some(([name]) => name === 'content-type');
   if (response.nextCursor !== undefined && rest.pagination) {
-    const path = request.path.slice(basePathLength);
+    const path = request.path.slice(paths.restBasePath.length);
     const link = nextLink(path, request.query, rest.pagination.cursor, String(response.nextCursor));
     headers.push(['link', `<${links.rest}${link}>; rel="next"`]);
   }
@@ -58,7 +55,7 @@ export function writeSuccess(
   if (status > 201 && !statusHasBody(status)) return response.removeBody();
   if (output.kind === 'json') {
     if (!hasOwnType) response.sharedHeaders = operation.jsonHeaders;
-    response.body = boundedJson(value, limits.maxResponseBytes);
+    response.body = boundedJson(value, limits.maxResponseSize);
     return;
   }
   if (output.kind === 'events') {
@@ -73,7 +70,7 @@ export function writeSuccess(
     const writer = output.types.get(contentType) ?? true;
     const written: unknown =
       writer === true
-        ? boundedJson(value, limits.maxResponseBytes)
+        ? boundedJson(value, limits.maxResponseSize)
         : requireSync(writer(value), 'produces of ', contentType);
     response.body = typeof written === 'string' ? written : byteBody(procedure.path, written, contentType);
   }

@@ -3,10 +3,10 @@ import { initTRPC, tracked } from '@trpc/server';
 import { sseStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createGateway } from '../../gateway.ts';
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
 import { eventTimes, rpcEventFormat } from './eventsResponse.ts';
 import type { TrpcSettings } from './options.ts';
+import { testGateway } from '../../testing/testGateway.ts';
 
 type Step =
   | { readonly value: unknown; readonly id?: string | undefined }
@@ -48,10 +48,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Creates the settings that the format reads. */
-const settingsOf = (maxResponseBytes: number, serialize = (data: unknown) => data, client?: object) =>
+const settingsOf = (maxResponseSize: number, serialize = (data: unknown) => data, client?: object) =>
   ({
     config: { transformer: { output: { serialize } }, sse: { client } },
-    limits: { maxResponseBytes },
+    limits: { maxResponseSize },
   }) as never;
 
 describe('rpcEventFormat', () => {
@@ -120,11 +120,7 @@ it('the signal of a subscription over HTTP aborts with the reason of the disconn
       await new Promise(() => {});
     }),
   });
-  const { fetch } = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Test', version: '0.0.0' },
-  });
+  const { fetch } = await testGateway(router);
   const disconnect = new AbortController();
   const headers = { accept: 'text/event-stream' };
   const request = new Request('http://localhost/trpc/watch', { headers, signal: disconnect.signal });

@@ -117,7 +117,7 @@ async function* firstEvents(iterator: AsyncIterator<unknown>): AsyncGenerator {
  * @param reportError reports an error and returns its shape
  */
 export function rpcEventFormat(
-  { config, limits: { maxResponseBytes } }: Pick<TrpcSettings, 'config' | 'limits'>,
+  { config, limits: { maxResponseSize } }: Pick<TrpcSettings, 'config' | 'limits'>,
   lastEventId: string | null,
   reportError: (cause: unknown) => object,
 ): EventFormat {
@@ -129,7 +129,7 @@ export function rpcEventFormat(
     ping: 'event: ping\ndata: \n\n\n',
     event(value) {
       const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
-      const json = boundedJson(output.serialize(data), maxResponseBytes);
+      const json = boundedJson(output.serialize(data), maxResponseSize);
       if (id !== undefined) {
         restoredId = id;
         return `data: ${json}\nid: ${id}\n\n\n`;
@@ -139,7 +139,7 @@ export function rpcEventFormat(
     },
     error(cause) {
       if (isObject(cause) && cause['name'] === 'AbortError') return '';
-      const { text } = encodeError(reportError(cause), (shape) => output.serialize(shape), maxResponseBytes);
+      const { text } = encodeError(reportError(cause), (shape) => output.serialize(shape), maxResponseSize);
       return `event: serialized-error\ndata: ${text}\n\n\n`;
     },
   };

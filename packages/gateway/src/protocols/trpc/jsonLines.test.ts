@@ -65,28 +65,6 @@ const headOfTwo = '{"0":[[0],[null,0,0]],"1":[[0],[null,0,1]]}\n';
 const tooLarge = 'x'.repeat(100);
 
 describe('the body of JSON lines', () => {
-  it('the body is a string if all calls are settled synchronously', () => {
-    const { lines } = linesOf(1);
-    lines.settle(0, { a: 1 });
-    expect(lines.body()).toBe(`${head}${toData}[2,0,[[{"a":1}]]]\n`);
-  });
-
-  it('the body is a string if outcomes and nested values wait only for promises of the same turn', async () => {
-    const { lines, seen } = linesOf(2);
-    lines.settle(0, 'first');
-    const settled = (async () => {
-      for (let at = 0; at < 100; at += 1) await turn;
-      lines.settle(1, { later: Promise.resolve(1) });
-    })();
-    expect(await lines.body()).toBe(
-      `${headOfTwo}[0,0,[[{"result":0}],["result",0,2]]]\n[2,0,[[{"data":0}],["data",0,4]]]\n[4,0,[["first"]]]\n` +
-        '[1,0,[[{"result":0}],["result",0,3]]]\n[3,0,[[{"data":0}],["data",0,5]]]\n' +
-        '[5,0,[[{"later":0}],["later",0,6]]]\n[6,0,[[1]]]\n',
-    );
-    await settled;
-    expect(seen).toMatchObject({ aborted: 0, watched: 0 });
-  });
-
   it('the body is a stream that starts with its head if a call takes longer than a turn', async () => {
     const { lines, next, seen } = linesOf(2);
     lines.settle(1, new Failure(conflict('no')));
@@ -162,21 +140,6 @@ describe('JSON lines', () => {
     expect([isClosed, seen.aborted]).toEqual([true, 0]);
   });
 
-  it('an observable that throws on subscription is replaced by an error of its call', async () => {
-    const { lines, seen } = linesOf(2);
-    lines.settle(
-      0,
-      observable(() => {
-        throw conflict('not now');
-      }),
-    );
-    lines.settle(1, 'y');
-    expect(await textOf(await lines.body())).toMatch(
-      /\n\[0,1,\{"message":"not now","call":0\}\]\n[^]*\[5,0,\[\["y"\]\]\]\n$/,
-    );
-    expect(seen).toMatchObject({ aborted: 0, errors: [{ message: 'not now' }] });
-  });
-
   it('a head that cannot be encoded fails the stream', async () => {
     const serialize = () => {
       throw new Error('the transformer');
@@ -185,14 +148,6 @@ describe('JSON lines', () => {
     lines.settle(0, 1);
     expect(await lines.body()).toBe(lines);
     await expect(next()).rejects.toThrow('the transformer');
-  });
-
-  it('an error of a nested promise is reported with the index of its call', async () => {
-    const { lines, seen } = linesOf(2);
-    lines.settle(1, { broken: Promise.reject(conflict('on the way')) });
-    lines.settle(0, 1);
-    expect(await lines.body()).toMatch(/\[6,1,\{"message":"on the way","call":1\}\]\n$/);
-    expect(seen.errors).toMatchObject([{ message: 'on the way' }]);
   });
 
   it.each([

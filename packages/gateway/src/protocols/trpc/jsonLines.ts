@@ -19,7 +19,7 @@ export interface JsonLinesOptions extends TextStreamOptions {
   readonly maxLineBytes: number;
   /** Number of calls in the batch. */
   readonly calls: number;
-  /** Its signal ends observables. Read only for them, since that takes 3% of a batch of 10. */
+  /** The context of the request. Its signal ends observables, and is read only for them: that takes 3% of a batch of 10. */
   readonly context: Pick<RequestContext, 'callFailed' | 'signal'>;
   /** Converts what a call, a promise or an iterable throws to its error. */
   readonly toError: (cause: unknown) => TRPCError;
@@ -31,7 +31,7 @@ export interface JsonLinesOptions extends TextStreamOptions {
   readonly abort: () => void;
 }
 
-/** What a line belongs to: a call, or a promise or an async iterable in its output. */
+/** The owner of a line: a call, or a promise or an async iterable in its output. */
 interface Target {
   readonly id: number;
   readonly call: number;

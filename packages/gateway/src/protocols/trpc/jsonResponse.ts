@@ -95,7 +95,7 @@ export class JsonResponse extends RequestCalls {
       discardOutput(output);
       return notSupported;
     }
-    const maxBytes = Math.min(limits.maxResponseBytes, maxStringLength);
+    const maxBytes = Math.min(limits.maxResponseSize, maxStringLength);
     try {
       // Once the limit is exceeded, later outputs are not encoded.
       if (this.#bytes === Infinity) return batchTooLarge(maxBytes);

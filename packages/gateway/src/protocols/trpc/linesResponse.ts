@@ -27,7 +27,7 @@ export class LinesResponse extends RequestCalls {
     this.controlHeaders = context.response.headers.slice();
     const lines = new JsonLines({
       serialize: output === noTransformer ? undefined : (line) => output.serialize(line) as unknown,
-      maxLineBytes: settings.limits.maxResponseBytes,
+      maxLineBytes: settings.limits.maxResponseSize,
       calls: request.paths.length,
       pingMs: jsonl?.pingMs || undefined,
       context,

@@ -4,19 +4,16 @@ import { tryHook } from '../../http/hooks.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import type { HttpRequest } from '../../http/request.ts';
 import { defaultMessageBytes } from '../../http/service.ts';
-import type { EventStreamTimes } from '../../http/serverSentEvents.ts';
 import type { ClientAddress } from '../../calls/clientAddress.ts';
-import type { CredentialWatch } from '../../auth/credentialWatch.ts';
 import type { Recorder } from '../../calls/recorder.ts';
 import type { FailedAttempts } from '../../auth/failedAttempts.ts';
 import type { ReportError } from '../../calls/reportError.ts';
-import { type AllLimits, defaultBatchSize, type Limits } from '../../calls/limits.ts';
+import { defaultBatchSize, type Limits } from '../../calls/limits.ts';
 import type { Policy, PolicySteps } from '../../calls/policy.ts';
 import type { RateLimit } from '../../policies/rateLimit.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import type { OriginCheck } from '../../auth/origins.ts';
-import type { Procedure } from '../../procedures/procedures.ts';
-import type { RunSettings } from '../requestRun.ts';
+import type { ProtocolSettings } from '../protocolSettings.ts';
 import type { SubscriptionStarts } from './subscriptionStarts.ts';
 import type { TrpcErrors } from './trpcErrors.ts';
 
@@ -53,33 +50,29 @@ export function trpcOptions<Router extends AnyTRPCRouter>(
 }
 
 /** Settings shared by all tRPC requests over HTTP. */
-export interface TrpcSettings extends RunSettings {
+export interface TrpcSettings extends ProtocolSettings {
   readonly config: AnyTRPCRouter['_def']['_config'];
   /** The base path, without a trailing slash. */
   readonly basePath: string;
   readonly trpc: TrpcOptions<AnyTRPCRouter> & { readonly maxBatchSize: number };
-  readonly limits: AllLimits;
-  readonly watch: CredentialWatch;
-  readonly procedures: ReadonlyMap<string, Procedure>;
   /**
    * Returns the input of a procedure that is called with a form: the same object as over REST, or the form itself.
    * @throws {TRPCError} `BAD_REQUEST` that names each field
    */
   readonly readForm: (path: string, form: FormData) => unknown;
   readonly errors: TrpcErrors;
-  readonly eventTimes: EventStreamTimes;
 }
 
 /** `maxPayload` of the package ws, which tRPC's adapter uses. */
 const largestMessageBytes = 104_857_600;
 
 /**
- * Returns the largest WebSocket message that is received, in bytes. The calls of one that is larger than `maxBodyBytes`
+ * Returns the largest WebSocket message that is received, in bytes. The calls of one that is larger than `maxBodySize`
  * are rejected one by one: @trpc/client 11.25 would send the message again after each reconnect if its socket were
- * closed. Only twice `maxBodyBytes`, since adapters buffer an unfinished message of each socket.
+ * closed. Only twice `maxBodySize`, since adapters buffer an unfinished message of each socket.
  */
-export const maxMessageBytesOf = ({ maxBodyBytes }: Pick<Limits, 'maxBodyBytes'>): number =>
-  Math.ceil(Math.min(Math.max(2 * maxBodyBytes, defaultMessageBytes), largestMessageBytes));
+export const maxMessageSizeOf = ({ maxBodySize }: Pick<Limits, 'maxBodySize'>): number =>
+  Math.ceil(Math.min(Math.max(2 * maxBodySize, defaultMessageBytes), largestMessageBytes));
 
 /** Settings shared by all WebSockets. */
 export interface SocketSettings extends TrpcSettings {

@@ -7,9 +7,9 @@ import { CallContext, type RequestContext } from '../../calls/requestContext.ts'
 import type { KeyedCall } from '../../policies/idempotency.ts';
 import { idempotencyKey, keyRequired } from '../../calls/idempotencyKey.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
-import { Failure, failureOf } from '../../procedures/execute.ts';
+import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import type { Procedure } from '../../procedures/procedures.ts';
+import type { Procedure } from '../../procedures/procedure.ts';
 import { errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import { RequestRun } from '../requestRun.ts';
 import type { TrpcSettings } from './options.ts';
@@ -37,7 +37,9 @@ const emptyList: readonly never[] = [];
  * Runs the calls of a request and responds. Status and headers come from tRPC's rules (@trpc/server 11.25),
  * `responseMeta` and `ctx.response`. Each response format is a subclass, which receives the outcomes of the calls.
  */
-export abstract class RequestCalls extends RequestRun<TrpcSettings> {
+export abstract class RequestCalls extends RequestRun<TrpcSettings> implements CallSource {
+  /** The result of `createContext`; `undefined` until it was created, and if that has failed. */
+  ctx: unknown = undefined;
   protected readonly request: TrpcRequest;
   /** The headers of the response's format. */
   protected format = noFormat;
@@ -47,7 +49,6 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
    * A context per call, if one that misses its deadline must not end the others. Otherwise they share that of the request.
    */
   protected callContexts: CallContext[] | undefined;
-  #ctx: unknown = undefined;
   /** The value of `Allow`, if the method is not supported. */
   #allow: string | undefined = undefined;
 
@@ -67,6 +68,11 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     else this.createContext(takesKey, info);
   }
 
+  /** Reads the input of a call. Its first input parser calls it. */
+  read(index: number): unknown {
+    return this.request.read(index);
+  }
+
   /** Creates the response. An error that it throws is the error of the request. */
   protected abstract write(): OutgoingResponse;
 
@@ -82,17 +88,17 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     const { request, settings } = this;
     const { procedures } = request;
     const contextError = ctx instanceof Failure ? ctx.error : undefined;
-    if (contextError === undefined) this.#ctx = ctx;
+    if (contextError === undefined) this.ctx = ctx;
     for (let index = 0; index < procedures.length; index += 1) {
       const procedure = procedures[index];
       const error = this.#rejection(procedure, index) ?? contextError;
       if (error || !procedure) this.settle(index, new Failure(error as TRPCError));
-      else if (this.key !== undefined && procedure.idempotent) this.#reserve(procedure, this.key);
+      else if (this.key !== undefined && procedure.isReplayed) this.#reserve(procedure, this.key);
       else {
         let context: CallContext = this.context;
         if (this.callContexts)
           this.callContexts.push((context = new CallContext(request.http, this.context)));
-        settings.calls.start(procedure, this.#ctx, request, index, context, this);
+        settings.calls.start(procedure, this, index, context);
       }
     }
   }
@@ -134,7 +140,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     const { responseMeta } = this.settings.trpc;
     const hasSucceeded = items !== undefined && errors.length === 0;
     let status = tRpcStatus;
-    // Of another status that a procedure sets, the client would not get tRPC's envelope.
+    // A procedure may set another status, with which the client would not get tRPC's envelope.
     if (hasSucceeded && !this.request.isBatchCall && response.status >= 200 && response.status <= 299) {
       if (!hasNoBody(response.status)) ({ status } = response);
     }
@@ -178,13 +184,13 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
       const paths = [others, call.path].filter((path) => path).join(',');
       context.failedCalls = new Map(context.failedCalls).set(error, paths);
     }
-    const ctx = this.#ctx as never;
+    const ctx = this.ctx as never;
     settings.trpc.onError?.({ error, ctx, req: request.http, ...call });
   }
 
   /** Formats an error for clients with the router's `errorFormatter`. */
   protected shapeOf(error: TRPCError, call = this.#wholeRequest): object {
-    return this.settings.errors.shapeOf({ error, ctx: this.#ctx as never, ...call });
+    return this.settings.errors.shapeOf({ error, ctx: this.ctx as never, ...call });
   }
 
   /** Returns the properties of a call for `onError` and error formatters. */
@@ -220,9 +226,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     } catch (cause) {
       return this.settle(0, failureOf(cause));
     }
-    this.reserve({ procedure, key, head: [], body }, () =>
-      settings.calls.start(procedure, this.#ctx, request, 0, context, this),
-    );
+    this.reserve({ procedure, key, head: [], body }, () => settings.calls.start(procedure, this, 0, context));
   }
 
   /** Returns the error of a call that is rejected before it starts. */
@@ -244,7 +248,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
     }
     const rejection = procedure.scopes && scopeRejection(this.context, procedure.scopes);
     if (rejection) return rejection;
-    return procedure.idempotent === 'required' && this.key === undefined ? keyRequired() : undefined;
+    return procedure.idempotencyKey === 'required' && this.key === undefined ? keyRequired() : undefined;
   }
 
   /** Responds with an error of the whole request. */
@@ -275,7 +279,7 @@ export abstract class RequestCalls extends RequestRun<TrpcSettings> {
   ): number | undefined {
     const { info, paths, procedures } = this.request;
     const returned = this.settings.trpc.responseMeta?.({
-      ctx: this.#ctx as never,
+      ctx: this.ctx as never,
       info,
       paths: info && paths,
       type: (info && procedures.find((procedure) => procedure)?.type) ?? 'unknown',

@@ -7,7 +7,7 @@ import type { CallContext, RequestContext } from '../../calls/requestContext.ts'
 import { batchTooLarge, boundedJson } from '../../calls/responseBytes.ts';
 import { failureOf } from '../../procedures/execute.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import type { Procedure } from '../../procedures/procedures.ts';
+import type { Procedure } from '../../procedures/procedure.ts';
 import { codeOf, errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import type { SocketSettings } from './options.ts';
 import { encodeError, genericErrorShape } from './trpcErrors.ts';
@@ -52,7 +52,7 @@ interface OpenSubscription extends OpenCall {
 const pauseAboveBytes = 65_536;
 
 /** Maximum number of unsent bytes for a client that does not read. */
-export const maxUnsentBytes = 1_048_576;
+export const maxSocketUnsentBytes = 1_048_576;
 
 /**
  * Maximum number of concurrent calls, including those that wait for a later turn, and of subscriptions. An open one takes
@@ -101,7 +101,7 @@ export class Socket {
   readonly settings: SocketSettings;
   protected readonly peer: WebSocketPeer;
   /** Maximum number of unsent bytes now. */
-  protected unsentLimit = maxUnsentBytes;
+  protected unsentLimit = maxSocketUnsentBytes;
   /** Callbacks that resume paused subscriptions. */
   #resumeCallbacks: (() => void)[] = [];
 
@@ -123,16 +123,16 @@ export class Socket {
   sendData({ batch, id, jsonrpc }: CallInfo, output: unknown, eventId?: string): void {
     if (!this.isOpen) return;
     const { config, limits } = this.settings;
-    const left = limits.maxResponseBytes - (batch?.bytes ?? 0);
+    const left = limits.maxResponseSize - (batch?.bytes ?? 0);
     // Once the limit is exceeded, later outputs are not encoded.
-    if (left <= 0) throw batchTooLarge(limits.maxResponseBytes);
+    if (left <= 0) throw batchTooLarge(limits.maxResponseSize);
     const data: unknown = config.transformer.output.serialize(output);
     const result = eventId === undefined ? { type: 'data', data } : { type: 'data', data, id: eventId };
     try {
       // Encoded with its envelope, since `toJSON` receives the name of its member.
       this.#sendResult(boundedJson({ id, jsonrpc, result }, left) as string, batch);
     } catch (cause) {
-      throw batch && cause instanceof LimitError ? batchTooLarge(limits.maxResponseBytes) : cause;
+      throw batch && cause instanceof LimitError ? batchTooLarge(limits.maxResponseSize) : cause;
     }
   }
 
@@ -202,7 +202,7 @@ export class Socket {
       const error: unknown = config.transformer.output.serialize(each);
       return { id, jsonrpc, error };
     };
-    this.#sendResult(encodeError(shape, toMessage, limits.maxResponseBytes, batch?.bytes).text, batch);
+    this.#sendResult(encodeError(shape, toMessage, limits.maxResponseSize, batch?.bytes).text, batch);
   }
 
   /** @param batch the results of a batch count together, except for events, of which there may be any number */
@@ -235,15 +235,17 @@ export class Socket {
     const isUnexpected = error && status >= 500 && limit === undefined && error !== stoppingError;
     // Not the path that the client sent: it must not become a label of metrics.
     const operation = call?.procedure?.path;
-    const recorded = {
+    this.settings.recorder.call(this.context, {
       operation,
       callErrors:
         error && operation !== undefined ? [{ procedure: operation, code: codeOf(error) }] : undefined,
       startedAt: call?.startedAt,
       limit,
       error: isUnexpected ? originalOf(error) : undefined,
-    };
-    this.settings.recorder.call(this.context, recorded, status, isStream, call?.trace);
+      status,
+      isStream,
+      trace: call?.trace,
+    });
   }
 
   /** Emits a record of a limit that the client exceeded. */

@@ -12,16 +12,19 @@ import type { TraceIds } from '../../calls/requestRecord.ts';
 import type { CallTelemetry } from '../../calls/telemetry.ts';
 import { keyRequired } from '../../calls/idempotencyKey.ts';
 import { scopeRejection } from '../../auth/scopes.ts';
-import { Failure, failureOf, type RawInputs } from '../../procedures/execute.ts';
+import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts';
 import { errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
-import type { Procedure } from '../../procedures/procedures.ts';
+import type { Procedure } from '../../procedures/procedure.ts';
 import { type CallInfo, type OpenCall, type Socket } from './socket.ts';
 import { blobError } from './trpcErrors.ts';
 import { withLastEventId } from './trpcRequest.ts';
 
-/** One call on a WebSocket. Its messages are those of tRPC's connection handler (@trpc/server 11.25). */
-export class SocketCall extends CallContext implements OpenCall, RawInputs, OutcomeReceiver {
+/** A message, or a part of one, that starts a call. */
+export type CallMessage = TRPCRequestMessage & { readonly id: string | number };
+
+/** One call on a WebSocket. Its messages are the same as from tRPC's connection handler (@trpc/server 11.25). */
+export class SocketCall extends CallContext implements OpenCall, CallSource, OutcomeReceiver {
   readonly id: string | number;
   readonly jsonrpc: '2.0' | undefined;
   readonly path: string;
@@ -32,31 +35,30 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
   readonly batch: CallInfo['batch'];
   readonly startedAt = performance.now();
   runningIndex: number | undefined = undefined;
-  /** Of an open subscription, the bytes of its part of the message. */
+  /** The bytes of the part of the message that started the call, if it is an open subscription. */
   inputBytes = 0;
   readonly #socket: Socket;
   /** The index of the call in its message. */
   readonly #index: number;
-  readonly #rejection: MaybePromise<TRPCError | undefined>;
+  /** The error of a policy that rejects the call. It is set before the call starts. */
+  rejection: MaybePromise<TRPCError | undefined> = undefined;
   #callTelemetry: CallTelemetry | undefined = undefined;
   #ended: PromiseWithResolvers<void> | undefined = undefined;
   #hasEnded = false;
   /** Whether it is a subscription that is starting, which `SubscriptionStarts` counts. */
   #isStarting = false;
-  /** What the policies of the service see; `undefined` without any, and when they have completed the response. */
+  /** The call as the policies of the service see it; `undefined` without any, and when they have completed the response. */
   #policyContext: PolicyContext | undefined = undefined;
   #completing: readonly Policy[] = [];
 
   /**
-   * @param rejection the error of a policy that rejects the call
+   * @param index the index of the call in its message
    * @param batch the size of the results of its message, if that is a batch
    */
   constructor(
     socket: Socket,
-    id: string | number,
-    { jsonrpc, method, params }: TRPCRequestMessage,
+    { id, jsonrpc, method, params }: CallMessage,
     index: number,
-    rejection: MaybePromise<TRPCError | undefined>,
     batch: CallInfo['batch'],
   ) {
     super(socket.context.request);
@@ -73,7 +75,6 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
     this.procedure = procedure?.type === method ? procedure : undefined;
     this.#socket = socket;
     this.#index = index;
-    this.#rejection = rejection;
   }
 
   get trace(): TraceIds | undefined {
@@ -99,7 +100,7 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
 
   /** Whether it is known that the procedure will not run. */
   get #isRejected(): boolean {
-    const rejection = this.#rejection;
+    const rejection = this.rejection;
     const isSettled = rejection !== undefined && !(rejection instanceof Promise);
     return isSettled || this.procedure === undefined || this.#socket.contextError !== undefined;
   }
@@ -114,7 +115,7 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
   }
 
   #begin(): void {
-    const rejection = this.#rejection;
+    const rejection = this.rejection;
     if (rejection instanceof Promise) this.#wait(rejection, (settled) => this.#start(settled));
     else this.#start(rejection);
   }
@@ -142,7 +143,7 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
     }
     if (contextError) return this.settle(0, new Failure(contextError));
     if (this.type === 'subscription' && (this.signal.aborted || !isOpen)) {
-      // It never ran, so it is not recorded.
+      // A call that never ran is not recorded.
       this.#hasEnded = true;
       return this.#endStopped();
     }
@@ -152,7 +153,7 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
       (rejection ??
         (procedure.scopes && scopeRejection(this.#socket.context, procedure.scopes)) ??
         // A message has no headers.
-        (procedure.idempotent === 'required' ? keyRequired() : this.#socket.rejection(this)));
+        (procedure.idempotencyKey === 'required' ? keyRequired() : this.#socket.rejection(this)));
     if (error) return this.settle(0, new Failure(error));
     if (policies === undefined || this.#policyContext === undefined) return this.#run();
     const next = (rejected: TRPCError | undefined) => {
@@ -170,9 +171,12 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
       const message = `No "${this.type}"-procedure on path "${this.path}"`;
       return this.settle(0, new Failure(new TRPCError({ code: 'NOT_FOUND', message })));
     }
-    const { ctx, settings } = this.#socket;
-    settings.calls.start(procedure, ctx, this, this.#index, this, this);
+    this.#socket.settings.calls.start(procedure, this, this.#index, this);
     if (!this.#hasEnded && this.runningIndex === undefined) this.#socket.callStarted(this);
+  }
+
+  get ctx(): unknown {
+    return this.#socket.ctx;
   }
 
   /** @throws {LimitError} `json-depth`, `json-containers` */
@@ -243,7 +247,7 @@ export class SocketCall extends CallContext implements OpenCall, RawInputs, Outc
     this.#end(error);
     this.endStart();
     const { subscriptions } = this.#socket;
-    // One that was rejected may have the id of another.
+    // A rejected subscription may have the id of an open one.
     if (subscriptions.get(this.id) !== this) return;
     subscriptions.delete(this.id);
     this.#socket.subscriptionBytes -= this.inputBytes;

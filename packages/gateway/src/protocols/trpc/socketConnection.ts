@@ -11,18 +11,18 @@ import { CallContext, type RequestContext } from '../../calls/requestContext.ts'
 import { Failure, failureOf, readableCause } from '../../procedures/execute.ts';
 import { ResponseControls } from '../../http/response.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import { maxMessageBytesOf, type SocketSettings } from './options.ts';
+import { maxMessageSizeOf, type SocketSettings } from './options.ts';
 import { withParameters } from './trpcRequest.ts';
 import {
   maxCallsPerSocket,
-  maxUnsentBytes,
+  maxSocketUnsentBytes,
   noCall,
   Socket,
   tooManyCalls,
   tooManySubscriptionBytes,
   type CallInfo,
 } from './socket.ts';
-import { SocketCall } from './socketCall.ts';
+import { SocketCall, type CallMessage } from './socketCall.ts';
 
 /** Whether the first message of a socket is its connection parameters: its URL has `connectionParams=1`, as in tRPC. */
 export const expectsConnectionParams = ({ query }: HttpRequest): boolean =>
@@ -64,6 +64,13 @@ const credentialDeadlineMs = 5000;
 
 type ConnectionParams = TRPCRequestInfo['connectionParams'];
 
+/** Functions that learn of the state of a connection. */
+interface ConnectionListeners {
+  readonly onClosed: () => void;
+  /** Called when the credential is checked or the socket is closed, if the credential comes with the first message. */
+  readonly onChecked: (() => void) | undefined;
+}
+
 /** One WebSocket connection: checks its credential, creates its context, enforces its limits and closes it. */
 export class SocketConnection extends Socket implements SocketHandler {
   readonly #onClosed: () => void;
@@ -99,17 +106,12 @@ export class SocketConnection extends Socket implements SocketHandler {
   #drainTimer: Timer | undefined;
   #endWatch = () => {};
 
-  /**
-   * @param context the context of the request that opened the socket
-   * @param onChecked called when the credential is checked or the socket is closed, if the credential comes with the
-   *   first message
-   */
+  /** @param context the context of the request that opened the socket */
   constructor(
     peer: WebSocketPeer,
     settings: SocketSettings,
     context: RequestContext,
-    onClosed: () => void,
-    onChecked: (() => void) | undefined,
+    { onChecked, onClosed }: ConnectionListeners,
   ) {
     super(peer, settings, context);
     this.#onClosed = onClosed;
@@ -120,7 +122,7 @@ export class SocketConnection extends Socket implements SocketHandler {
       this.unsentLimit = maxUnauthenticatedBytes;
       this.#credentialTimer = unref(
         setTimeout(() => {
-          settings.failedAttempts?.countSilent(context.request);
+          settings.failedAttempts?.countSilentSocket(context.request);
           this.close(1008, 'No credential was received in time.');
         }, credentialDeadlineMs),
       );
@@ -150,7 +152,7 @@ export class SocketConnection extends Socket implements SocketHandler {
   #hold(message: Message): void {
     this.#waitingBytes += message.data.byteLength;
     const isFull = this.#messages.length - this.#nextMessage >= maxWaitingMessages;
-    if (isFull || this.#waitingBytes > maxMessageBytesOf(this.settings.limits)) {
+    if (isFull || this.#waitingBytes > maxMessageSizeOf(this.settings.limits)) {
       this.limited('messages');
       this.close(1008, 'Too many messages were sent at once.');
       return;
@@ -357,8 +359,8 @@ export class SocketConnection extends Socket implements SocketHandler {
     const charged = parts?.find((part) => part.id !== null && part.method !== 'subscription.stop');
     const exceeded = this.#charge(charged);
     let isAllCalls = parts !== undefined;
-    const { maxBodyBytes } = this.settings.limits;
-    const tooLarge = message.data.byteLength > maxBodyBytes ? messageTooLarge(maxBodyBytes) : undefined;
+    const { maxBodySize } = this.settings.limits;
+    const tooLarge = message.data.byteLength > maxBodySize ? messageTooLarge(maxBodySize) : undefined;
     if (!parts) this.record(tooLarge ?? new TRPCError({ code: 'BAD_REQUEST' }));
     const batch = parts && parts.length > 1 ? { bytes: 0 } : undefined;
     let index = -1;
@@ -378,8 +380,9 @@ export class SocketConnection extends Socket implements SocketHandler {
         const charge = part === charged ? exceeded : this.#charge(part);
         const bytes = isSubscription ? bytesOfPart(message, decoded, index) : 0;
         const full = this.#fullError(open, bytes);
-        // Not the charge first: with a shared state it is a promise.
-        const call = new SocketCall(this, id, part, index, tooLarge ?? full ?? charge, batch);
+        // The id was checked above. Of the errors, not the charge first: with a shared state it is a promise.
+        const call = new SocketCall(this, part as CallMessage, index, batch);
+        call.rejection = tooLarge ?? full ?? charge;
         isAllCalls &&= call.procedure !== undefined;
         if (isSubscription && this.subscriptions.has(id)) {
           this.#rejectPart(call, new TRPCError({ code: 'BAD_REQUEST', message: `Duplicate id ${id}` }));
@@ -411,7 +414,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     if (open >= maxCallsPerSocket) return tooManyCalls;
     if (bytes === 0) return undefined;
     const { limits } = this.settings;
-    const most = Math.min(limits.maxBodyBytes, maxMessageBytesOf(limits));
+    const most = Math.min(limits.maxBodySize, maxMessageSizeOf(limits));
     if (this.subscriptionBytes + bytes <= most) return undefined;
     // One object, since a message may have 20,000 subscriptions.
     return (this.#bytesError ??= tooManySubscriptionBytes(most));
@@ -471,7 +474,7 @@ export class SocketConnection extends Socket implements SocketHandler {
     clearTimeout(this.#credentialTimer);
     this.#onChecked?.();
     this.#onChecked = undefined;
-    this.unsentLimit = maxUnsentBytes;
+    this.unsentLimit = maxSocketUnsentBytes;
   }
 
   /**
@@ -506,10 +509,10 @@ interface ParsedMessage {
 const bytesOfPart = ({ data }: Message, decoded: readonly unknown[] | undefined, index: number): number =>
   decoded === undefined ? data.byteLength : JSON.stringify(decoded[index]).length;
 
-const messageTooLarge = (maxBodyBytes: number) =>
+const messageTooLarge = (maxBodySize: number) =>
   new LimitError('message-bytes', {
     code: 'PAYLOAD_TOO_LARGE',
-    message: `The message is larger than ${maxBodyBytes} bytes (maxBodyBytes). Its calls did not run: send fewer or smaller ones at once, or send them over HTTP.`,
+    message: `The message is larger than ${maxBodySize} bytes (maxBodySize). Its calls did not run: send fewer or smaller ones at once, or send them over HTTP.`,
   });
 
 /** Parses JSON. A binary message is an error, with tRPC's message. */

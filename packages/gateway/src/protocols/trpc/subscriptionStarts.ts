@@ -55,7 +55,7 @@ export class SubscriptionStarts {
   /** Called when a subscription no longer starts. */
   ended(): void {
     this.#starting -= 1;
-    // One that starts synchronously calls this again: without the check, thousands would overflow the stack.
+    // A subscription that starts synchronously calls this again: without the check, thousands would overflow the stack.
     if (!this.#isStartingNext) this.#startNext();
   }
 

@@ -12,7 +12,7 @@ import { TrpcRequest } from './trpcRequest.ts';
  * The tRPC protocol over HTTP. Responses are the same as those of tRPC's standalone adapter, with three differences:
  * the credential is checked first, `OPTIONS` is a CORS preflight, and limits apply.
  */
-export const createTrpcProtocol = (settings: TrpcSettings): Protocol<unknown, TrpcRequest> => ({
+export const createTrpcProtocol = (settings: TrpcSettings): Protocol<TrpcRequest> => ({
   target: ({ request }) => new TrpcRequest(request, settings),
   options: () => new OutgoingResponse(204, [allowHeader]),
   reject: (error, context) => settings.errors.response(error, context),

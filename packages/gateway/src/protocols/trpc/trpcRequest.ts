@@ -7,17 +7,17 @@ import { BodyTooLargeError, byteStream, type HttpRequest } from '../../http/requ
 import type { Target } from '../../calls/policy.ts';
 import { rejectManyParameters } from '../../calls/queryParameters.ts';
 import type { HeaderSource } from '../../calls/scheme.ts';
-import { readableCause, type RawInputs } from '../../procedures/execute.ts';
+import { readableCause } from '../../procedures/execute.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
 import { LimitError } from '../../procedures/limitError.ts';
-import type { Procedure } from '../../procedures/procedures.ts';
+import type { Procedure } from '../../procedures/procedure.ts';
 import type { TrpcSettings } from './options.ts';
 
 /** The format of a request's input. `json` is in the query of a GET, otherwise in the body. */
 type InputMedia = 'json' | 'form' | 'octets';
 
 /** A request, parsed into calls like in tRPC's adapters (@trpc/server 11.25). */
-export class TrpcRequest implements Target, RawInputs {
+export class TrpcRequest implements Target {
   readonly http: HttpRequest;
   /** The error of the whole request: none of its calls runs. */
   error: TRPCError | undefined = undefined;
@@ -130,14 +130,14 @@ export class TrpcRequest implements Target, RawInputs {
    */
   receive(): Promise<void> | undefined {
     if (this.#media === 'octets') return undefined;
-    this.#body = this.http.bodyNow?.(this.#settings.limits.maxBodyBytes);
+    this.#body = this.http.bodyNow?.(this.#settings.limits.maxBodySize);
     return this.#body && this.#media === 'json' ? undefined : this.#receive();
   }
 
   async #receive(): Promise<void> {
     const { http } = this;
     try {
-      this.#body ??= await http.body(this.#settings.limits.maxBodyBytes);
+      this.#body ??= await http.body(this.#settings.limits.maxBodySize);
       if (this.#media !== 'form') return;
       const headers = { 'content-type': http.header('content-type') as string };
       this.#form = await new Response(this.#body, { headers }).formData();
@@ -203,7 +203,7 @@ export class TrpcRequest implements Target, RawInputs {
       if (type === 'unknown') type = procedure.type;
       isMixed ||= procedure.type !== type;
       this.takesKey ||= procedure.takesKey;
-      this.hasOwnDeadlines ||= this.isBatchCall && procedure.deadlineMs !== undefined;
+      this.hasOwnDeadlines ||= this.isBatchCall && procedure.callTimeoutMs !== undefined;
     }
     this.procedures = called;
     if (isMixed) {
@@ -233,7 +233,7 @@ export class TrpcRequest implements Target, RawInputs {
     try {
       if (this.#media === 'json') this.inputs = this.#parse();
       else if (this.#form) this.inputs = [readForm(this.paths[0] ?? '', this.#form)];
-      else this.inputs = [byteStream(this.http, limits.maxBodyBytes, streamError)];
+      else this.inputs = [byteStream(this.http, limits.maxBodySize, streamError)];
     } catch (cause) {
       this.#inputError = unreadableInput(cause);
       throw this.#inputError;

@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { initTRPC } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
-import { createGateway } from '../../gateway.ts';
 import type { SocketAcceptor } from '../../http/webSocket.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
+import { testGateway } from '../../testing/testGateway.ts';
 
 const file = () => createReadStream(import.meta.filename);
 
@@ -16,7 +16,7 @@ async function start() {
     opened.push(stream);
     return stream;
   };
-  const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+  const t = initTRPC.meta<GatewayMeta>().create();
   const bytes = t.procedure.meta({ openapi: { method: 'GET', path: '/bytes', produces: 'image/png' } });
   const on = (path: `/${string}`) =>
     t.procedure.meta({ openapi: { method: 'GET', path, produces: 'image/png' } });
@@ -35,11 +35,7 @@ async function start() {
     ownBlob: t.procedure.query(() => new Blob(['bytes'])),
     ok: t.procedure.query(() => 1),
   });
-  const gateway = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Test', version: '0.0.0' },
-  });
+  const gateway = await testGateway(router);
   const get = (path: string, headers: Record<string, string> = {}) =>
     gateway.fetch(new Request(`http://localhost/trpc/${path}`, { headers }));
   async function onSocket(path: string): Promise<unknown> {
@@ -104,7 +100,7 @@ describe('a stream that tRPC cannot send is 415, and is closed', () => {
 it('an output is closed if its client disconnects before it is sent', async () => {
   const opened = Promise.withResolvers<Readable>();
   const disconnect = new AbortController();
-  const t = initTRPC.create({ isDev: false });
+  const t = initTRPC.create();
   const router = t.router({
     node: t.procedure.query(async () => {
       disconnect.abort();
@@ -113,11 +109,7 @@ it('an output is closed if its client disconnects before it is sent', async () =
       return stream;
     }),
   });
-  const { fetch } = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Test', version: '0.0.0' },
-  });
+  const { fetch } = await testGateway(router);
   const pending = fetch(new Request('http://localhost/trpc/node', { signal: disconnect.signal }));
   pending.catch(() => {});
   const stream = await opened.promise;

@@ -74,7 +74,7 @@ export class WebSockets {
       const onChecked =
         waitingAddress === undefined ? undefined : () => this.#countWaiting(waitingAddress, -1);
       const onClosed = () => this.#connections.delete(connection);
-      const connection = new SocketConnection(peer, this.#settings, context, onClosed, onChecked);
+      const connection = new SocketConnection(peer, this.#settings, context, { onChecked, onClosed });
       this.#connections.add(connection);
       return connection;
     };

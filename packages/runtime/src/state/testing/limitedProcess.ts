@@ -9,24 +9,19 @@ import { openTestState, type TestState } from './openTestState.ts';
 export interface LimitedOptions {
   readonly state: TestState;
   readonly limit: number;
-  readonly windowSeconds: number;
+  readonly windowMs: number;
   /** Number of calls that the process makes. */
   readonly calls: number;
 }
 
-const {
-  calls,
-  limit,
-  state: stateOptions,
-  windowSeconds,
-}: LimitedOptions = JSON.parse(process.argv[2] ?? '');
+const { calls, limit, state: stateOptions, windowMs }: LimitedOptions = JSON.parse(process.argv[2] ?? '');
 const { state, close } = await openTestState(stateOptions);
-const t = initTRPC.create({ isDev: false });
+const t = initTRPC.create();
 const { fetch } = await createGateway({
   router: t.router({ ping: t.procedure.query(() => 'pong') }),
   createContext: () => ({}),
   document: { title: 'Limited', version: '0.0.0' },
-  rateLimit: { calls: limit, windowSeconds },
+  rateLimit: { calls: limit, windowMs },
   state,
 });
 // Starts at the same time as the other processes.

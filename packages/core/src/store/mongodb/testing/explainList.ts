@@ -3,6 +3,7 @@ import { BSON, type Document, MongoClient } from 'mongodb';
 import type { ListQuery } from '../../store.ts';
 import { openMongodbStore } from '../index.ts';
 import { type Animal, animals } from '../../../procedures/animals.ts';
+import { collections } from '../../../collections.ts';
 
 export interface ListPlan {
   /** The command that the store sends, without the fields that the driver adds. */
@@ -28,7 +29,7 @@ export async function explainList(
     });
     if (command['find'] === 'animals') finds.push(command);
   });
-  const store = await openMongodbStore({ uri: proxy.uri, database });
+  const store = await openMongodbStore({ uri: proxy.uri, database, collections });
   // The start sends a find for the greatest id.
   await store.ready();
   finds.length = 0;

@@ -17,6 +17,7 @@ import type { Store } from '../../store.ts';
 import { StoreError } from '../../storeError.ts';
 import { openMongodbStore } from '../index.ts';
 import { animals } from '../../../procedures/animals.ts';
+import { collections } from '../../../collections.ts';
 
 export interface FaultReport {
   readonly rounds: number;
@@ -73,7 +74,12 @@ interface InjectedFault {
 export async function faultTest(options: FaultTestOptions): Promise<FaultReport> {
   const { uri, database, drop } = testDatabase();
   const proxy = await startFaultProxy(uri);
-  const store = await openMongodbStore({ uri: proxy.uri, database, operationTimeoutMs: LIMIT_MS });
+  const store = await openMongodbStore({
+    uri: proxy.uri,
+    database,
+    operationTimeoutMs: LIMIT_MS,
+    collections,
+  });
   const load = startLoad(store);
   const violations: string[] = [];
   const onUnhandled = (reason: unknown) => violations.push(`an unhandled rejection: ${String(reason)}`);

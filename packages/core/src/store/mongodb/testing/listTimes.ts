@@ -8,14 +8,15 @@ import { animals, type Animal } from '../../../procedures/animals.ts';
 import type { ListQuery } from '../../store.ts';
 import { openMongodbStore, openMongodbTransfer } from '../index.ts';
 import { explainList } from './explainList.ts';
+import { collections } from '../../../collections.ts';
 
 const CALLS = 200;
 const BATCH = 5000;
 
 const counts = process.argv.slice(2).map((count) => countArgument('count', count, 10_000));
 const database = testDatabase();
-const transfer = await openMongodbTransfer(database);
-const store = await openMongodbStore(database);
+const transfer = await openMongodbTransfer({ ...database, collections });
+const store = await openMongodbStore({ ...database, collections });
 
 /** Returns an animal. One in ten thousand is pending; every second one of the others has no status. */
 function animalOf(id: number): Animal {

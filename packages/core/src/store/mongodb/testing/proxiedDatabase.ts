@@ -2,6 +2,7 @@ import { type FaultProxy, startFaultProxy, testDatabase } from '@petstore/testin
 import { onTestFinished } from 'vitest';
 import type { Store } from '../../store.ts';
 import { type MongodbStoreOptions, openMongodbStore } from '../index.ts';
+import { collections } from '../../../collections.ts';
 
 /** A database for one test behind a proxy that injects faults. It is dropped when the test ends. */
 export interface ProxiedDatabase {
@@ -31,7 +32,7 @@ export async function proxiedDatabase(operationTimeoutMs = 20_000): Promise<Prox
     database,
     proxy,
     async open(options) {
-      const store = await openMongodbStore({ uri, database, operationTimeoutMs, ...options });
+      const store = await openMongodbStore({ uri, database, operationTimeoutMs, ...options, collections });
       stores.push(store);
       return store;
     },

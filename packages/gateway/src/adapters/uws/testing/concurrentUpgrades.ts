@@ -48,5 +48,5 @@ for (let round = 0; round < 20; round += 1) {
   releaser.destroy();
 }
 process.stdout.write(`${openedSockets} of 60 opened\n`);
-await listening.close({ deadlineMs: 0 });
+await listening.close({ timeoutMs: 0 });
 process.exit();

@@ -1,4 +1,4 @@
-import { listenOn } from '../../server/testing/dial.ts';
+import { listenOn } from '../../serve/testing/dial.ts';
 import { serve } from '../serve.ts';
 
 /** Serves on uWebSockets.js for the duration of the running test. */

@@ -7,7 +7,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGateway, type ResponseControls } from 'trpc-gateway';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { serve } from 'trpc-gateway/node';
 import { initTRPC } from '@trpc/server';
 import { open } from 'lmdb';
@@ -35,13 +35,13 @@ await new Promise((resolve) => process.once('message', resolve));
 
 const state = folderState({ path: join(folder, 'state') });
 const orders = open<Order, string>({ path: join(folder, 'orders.mdb'), overlappingSync: false });
-const t = initTRPC.context<Context>().meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.context<Context>().meta<GatewayMeta>().create();
 const Text = z.object({ text: z.string() });
 const Ran = z.object({ text: z.string(), run: z.string() });
 const router = t.router({
   /** Has an external effect, and the gateway stores the response. */
   policy: t.procedure
-    .meta({ idempotent: 'required', openapi: { method: 'POST', path: '/policy', successStatus: 201 } })
+    .meta({ idempotencyKey: 'required', openapi: { method: 'POST', path: '/policy', successStatus: 201 } })
     .input(Text)
     .output(Ran)
     .mutation(async ({ input: { text } }) => {
@@ -54,7 +54,8 @@ const router = t.router({
   /** Stores the key and the order in one transaction. */
   transactional: t.procedure
     .meta({
-      openapi: { method: 'POST', path: '/transactional', successStatus: 201, idempotencyKey: true },
+      idempotencyKey: 'handled',
+      openapi: { method: 'POST', path: '/transactional', successStatus: 201 },
     })
     .input(Text)
     .output(Ran)

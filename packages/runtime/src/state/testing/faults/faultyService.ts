@@ -2,7 +2,7 @@
  * The service of the fault test: `STATE=JSON node faultyService.ts`. It counts in memory how often each order ran.
  */
 import { createGateway } from 'trpc-gateway';
-import type { GatewayMeta } from 'trpc-gateway/meta';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { run } from 'trpc-gateway-runtime';
 import { log } from 'trpc-gateway-runtime/log';
 import { initTRPC } from '@trpc/server';
@@ -10,10 +10,10 @@ import { z } from 'zod';
 import { openTestState, type TestState } from '../openTestState.ts';
 
 const runs = new Map<string, number>();
-const t = initTRPC.meta<GatewayMeta>().create({ isDev: false });
+const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({
   order: t.procedure
-    .meta({ idempotent: 'required', openapi: { method: 'POST', path: '/orders', successStatus: 201 } })
+    .meta({ idempotencyKey: 'required', openapi: { method: 'POST', path: '/orders', successStatus: 201 } })
     .input(z.object({ text: z.string() }))
     .output(z.object({ run: z.int() }))
     .mutation(({ input: { text } }) => {

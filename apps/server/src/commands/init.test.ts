@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdir, readdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Configuration } from '../configuration/configuration.ts';
+import { describe, expect, test } from 'vitest';
+import { apiKey, newFolder } from '../testing/newFolder.ts';
+import { logLines } from '../testing/petStoreProcess.ts';
+import { startAndStop } from '../testing/startServerInProcess.ts';
+import { canRunUnprivileged, unprivilegedUser } from '../testing/unprivilegedUser.ts';
+import { runCheck } from './check.ts';
+import { runInit } from './init.ts';
+import { runKeys } from './keys.ts';
+
+const never = { CREATE_STORE: 'never' };
+const listKeys = (configuration: Configuration) => runKeys({ run: 'keys list' }, configuration);
+
+/** The error of a start, and of `--check`, without a store. */
+const missing = (dataDir: string) => ({
+  code: 1,
+  signal: null,
+  stdout: '',
+  stderr: `There is no store in the data folder ${dataDir}, and CREATE_STORE is "never". Mount or restore the folder, or create a new store with the command init.\n`,
+});
+
+describe('CREATE_STORE=never', () => {
+  test.each([
+    ['a start', startAndStop],
+    ['--check', (configuration: Configuration) => runCheck(configuration, {})],
+  ])('with CREATE_STORE=never %s without its data folder fails and creates nothing', async (_, run) => {
+    const { dataDir, inProcess } = await newFolder();
+    expect(await inProcess(run, never)).toEqual(missing(dataDir));
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test('with CREATE_STORE=never a start with WORKERS=2 without its data folder exits with code 1', async () => {
+    const { command, dataDir } = await newFolder();
+    expect(await command([], { env: { ...never, WORKERS: '2' } })).toEqual(missing(dataDir));
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  test('with CREATE_STORE=never a start on an empty folder, such as that of a missing mount, fails', async () => {
+    const { dataDir, inProcess } = await newFolder();
+    await mkdir(dataDir, { mode: 0o700 });
+    expect(await inProcess(startAndStop, never)).toEqual(missing(dataDir));
+    expect(await readdir(dataDir)).toEqual([]);
+  });
+
+  test('with CREATE_STORE=never keys add creates no store', async () => {
+    const { dataDir, inProcess } = await newFolder();
+    const add = (configuration: Configuration) =>
+      runKeys({ run: 'keys add', name: 'ci', expires: undefined }, configuration);
+    const { code, stderr } = await inProcess(add, never);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: `There is no store at ${dataDir}.\n` });
+    expect(existsSync(dataDir)).toBe(false);
+  });
+});
+
+describe('init', () => {
+  test('init prints the first key, and workers with CREATE_STORE=never serve its store', async () => {
+    const { command, serve } = await newFolder();
+    const { stdout, ...ended } = await command(['init'], { env: never });
+    expect(ended).toEqual({ code: 0, signal: null, stderr: '' });
+    expect(stdout).toMatch(/^psk_[\w-]{43}\n$/);
+    const server = await serve({ env: { ...never, WORKERS: process.platform === 'linux' ? '2' : '1' } });
+    const headers = { authorization: `Bearer ${stdout.trim()}` };
+    expect((await fetch(`${server.origin}/v1/pets`, { headers })).status).toBe(200);
+    expect(server.stderr()).toBe('');
+    expect(logLines(server).filter(({ created }) => created !== undefined)).not.toContainEqual(
+      expect.objectContaining({ created: true }),
+    );
+  });
+
+  test('init with API_KEY creates a store without a key', async () => {
+    const { inProcess, dataDir } = await newFolder();
+    const { code, stdout } = await inProcess(runInit, { API_KEY: apiKey });
+    expect([code, stdout]).toEqual([
+      0,
+      `Created a store without a key in the data folder ${dataDir}, because API_KEY is set.\n`,
+    ]);
+    expect((await inProcess(listKeys, never)).stdout).not.toContain('first');
+  });
+
+  test.each([{}, { API_KEY: apiKey }])(
+    'init with %o fails if there is a store, and adds no key',
+    async (env) => {
+      const { inProcess, dataDir } = await newFolder();
+      await inProcess(runInit);
+      const keys = await inProcess(listKeys);
+      expect(await inProcess(runInit, env)).toEqual({
+        code: 1,
+        signal: null,
+        stdout: '',
+        stderr: `There is already a store in the data folder ${dataDir}. Nothing was changed.\n`,
+      });
+      expect(await inProcess(listKeys)).toEqual(keys);
+    },
+  );
+
+  test.skipIf(!canRunUnprivileged)(
+    'init fails with the reason if the data folder cannot be read, and does not say that it has a store',
+    async () => {
+      const { command, dataDir } = await newFolder();
+      await chmod(dirname(dataDir), 0o755);
+      await mkdir(dataDir, { mode: 0o000 });
+      if (unprivilegedUser.uid !== undefined)
+        await chown(dataDir, unprivilegedUser.uid, unprivilegedUser.uid);
+      expect(await command(['init'], unprivilegedUser)).toEqual({
+        code: 1,
+        signal: null,
+        stdout: '',
+        stderr: `This user cannot read and write the data folder ${dataDir} (EACCES: petstore.mdb). Grant access, or choose another folder.\n`,
+      });
+    },
+  );
+});

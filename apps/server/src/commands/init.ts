@@ -1,0 +1,48 @@
+import { resolve } from 'node:path';
+import { StoreError } from '@petstore/core';
+import { CommandError } from './commandError.ts';
+import type { Configuration } from '../configuration/configuration.ts';
+import { openStore } from '../store/openStore.ts';
+import { makeFirstKey } from '../firstKey.ts';
+
+/**
+ * Creates the configured store, also with `CREATE_STORE=never`.
+ * @returns the first key, or with `API_KEY`, which replaces it, a sentence
+ * @throws {CommandError} if there is a store
+ */
+export async function runInit(configuration: Configuration): Promise<string> {
+  const { API_KEY, DATA_DIR, MONGODB_DB, MONGODB_URI } = configuration;
+  const place = MONGODB_URI === undefined ? `data folder ${resolve(DATA_DIR)}` : `database ${MONGODB_DB}`;
+  const exists = () => new CommandError(`There is already a store in the ${place}. Nothing was changed.`);
+  if (await hasStore(configuration)) throw exists();
+  const store = await openStore({ ...configuration, CREATE_STORE: 'auto' });
+  try {
+    await store.ready();
+    if (API_KEY !== undefined)
+      return `Created a store without a key in the ${place}, because API_KEY is set.`;
+    const key = await makeFirstKey(store);
+    if (key === undefined) throw exists();
+    return key;
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Whether the configured store can be opened.
+ * @returns false also if it is unavailable for another reason, such as a database that is away: creating it fails for that reason
+ * @throws {StoreError} if there is one that cannot be opened
+ */
+async function hasStore(configuration: Configuration): Promise<boolean> {
+  let store;
+  try {
+    store = await openStore(configuration, { create: false });
+    await store.ready();
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'unavailable') return false;
+    throw error;
+  } finally {
+    await store?.close();
+  }
+}

@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { describe, expect, test, vi } from 'vitest';
+import { readConfiguration } from '../configuration/configuration.ts';
+import { openStore } from '../store/openStore.ts';
+import { type Folder, newFolder, sharedServer } from '../testing/newFolder.ts';
+import { type KeysCommand, runKeys } from './keys.ts';
+
+const status = async (origin: string, key: string) =>
+  (await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+/** Waits until a check passes, also on a busy machine. Tests of the key verifier, with fake time, check the delay. */
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 50 });
+
+const add = (name: string, expires?: string): KeysCommand => ({ run: 'keys add', name, expires });
+
+/** Runs a command in this process. */
+const keys = ({ inProcess }: Pick<Folder, 'inProcess'>, command: KeysCommand) =>
+  inProcess((configuration) => runKeys(command, configuration));
+
+describe('keys while a server uses the same folder', () => {
+  const server = sharedServer();
+
+  test('keys add prints a key that the server accepts, and nothing else', async () => {
+    const { code, stdout, stderr } = await server.command(['keys', 'add', 'a laptop']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/^psk_[\w-]{43}\n$/);
+    await until(async () => expect(await status(server.origin, stdout.trim())).toBe(200));
+  });
+
+  test('keys revoke makes the server reject the key', async () => {
+    const key = (await keys(server, add('ci'))).stdout.trim();
+    await until(async () => expect(await status(server.origin, key)).toBe(200));
+    const { code, stdout } = await server.command(['keys', 'revoke', 'ci']);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'Revoked "ci". Every process rejects it within 5 seconds.\n',
+    });
+    await until(async () => expect(await status(server.origin, key)).toBe(401));
+  });
+
+  test('keys add --expires creates a key that the server accepts until then, and closes its WebSocket with 1008', async () => {
+    const expiresAt = Date.now() + 5_000;
+    const key = (await keys(server, add('a guest', new Date(expiresAt).toISOString()))).stdout.trim();
+    expect(await status(server.origin, key)).toBe(200);
+    const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc?connectionParams=1`);
+    socket.addEventListener('open', () =>
+      socket.send(JSON.stringify({ method: 'connectionParams', data: { authorization: `Bearer ${key}` } })),
+    );
+    const closed = await once(socket, 'close');
+    expect(closed).toMatchObject([{ code: 1008 }]);
+    expect(Date.now() - expiresAt).toBeGreaterThanOrEqual(0);
+    const expired = await fetch(`${server.origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+    expect(expired.status).toBe(401);
+    expect(expired.headers.get('www-authenticate')).toContain('error="invalid_token"');
+  });
+
+  test('keys list prints a key that the server has used with the time of its use', async () => {
+    const key = (await keys(server, add('used'))).stdout.trim();
+    expect(await status(server.origin, key)).toBe(200);
+    const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
+    // The server stores it asynchronously.
+    await until(async () => {
+      const { stdout } = await server.command(['keys', 'list']);
+      expect(stdout).toMatch(new RegExp(String.raw`^used +${time} +- +${time} +-$`, 'm'));
+    });
+  });
+
+  test('the verification of an invalid key takes no longer than that of a valid one', async () => {
+    const good = (await keys(server, add('good'))).stdout.trim();
+    const bad = `psk_${'x'.repeat(43)}`;
+    const times = { good: [] as number[], bad: [] as number[] };
+    const HEAD = async (key: string) => {
+      const start = performance.now();
+      // An unknown path: the responses differ only by the credential.
+      await fetch(`${server.origin}/v1/nothing`, {
+        method: 'HEAD',
+        headers: { authorization: `Bearer ${key}` },
+      });
+      return performance.now() - start;
+    };
+    for (let round = 0; round < 400; round += 1) {
+      times.good.push(await HEAD(good));
+      times.bad.push(await HEAD(bad));
+    }
+    const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length / 2] ?? 0;
+    // Factor 2: a shared machine is noisy, and a scan of all keys or a slow hash would cost far more.
+    expect(median(times.bad)).toBeLessThan(median(times.good) * 2);
+  });
+});
+
+test('keys list prints names and times in order of creation, and no key', async () => {
+  const folder = await newFolder();
+  await keys(folder, add('first'));
+  const key = (await keys(folder, add('a laptop', '2100-01-31'))).stdout.trim();
+  await keys(folder, { run: 'keys revoke', name: 'first' });
+  const time = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`;
+  const list = new RegExp(
+    String.raw`^NAME      CREATED                   EXPIRES                   LAST USED  REVOKED\n` +
+      String.raw`first     ${time}  -                         -          ${time}\n` +
+      String.raw`a laptop  ${time}  2100-01-31T00:00:00\.000Z  -          -\n$`,
+  );
+  const { code, stdout } = await keys(folder, { run: 'keys list' });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(list);
+  expect(stdout).not.toContain(key.slice(4));
+});
+
+describe('a keys command that fails', () => {
+  test('keys add rejects the name of an existing key, even if it was revoked', async () => {
+    const folder = await newFolder();
+    await keys(folder, add('ci'));
+    await keys(folder, { run: 'keys revoke', name: 'ci' });
+    expect(await folder.command(['keys', 'add', 'ci'])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr:
+        'A key named "ci" already exists. Names cannot be used again, not even those of revoked keys.\n',
+    });
+  });
+
+  test.for(['', ' ci', 'a\nb', '\u001B[2J', 'n'.repeat(65)])('keys add rejects the name %j', async (name) => {
+    expect(await keys(await newFolder(), add(name))).toMatchObject({
+      code: 1,
+      stderr: `${JSON.stringify(name)} is not a valid name of a key; it must be 1 to 64 printable characters.\n`,
+    });
+  });
+
+  test('keys add rejects an invalid --expires and creates no store', async () => {
+    const folder = await newFolder();
+    expect((await keys(folder, add('ci', 'soon'))).stderr).toBe(
+      '--expires is "soon"; it must be a time from now (90m, 12h, 30d), a date (2030-01-31) or an instant (2030-01-31T08:00:00Z).\n',
+    );
+    expect(existsSync(folder.dataDir)).toBe(false);
+  });
+
+  test.for<KeysCommand>([{ run: 'keys list' }, { run: 'keys revoke', name: 'ci' }])(
+    '%j fails without a store and creates none',
+    async (command) => {
+      const folder = await newFolder();
+      expect((await keys(folder, command)).stderr).toBe(`There is no store at ${folder.dataDir}.\n`);
+      expect(existsSync(folder.dataDir)).toBe(false);
+    },
+  );
+
+  test('keys revoke rejects an unknown name', async () => {
+    const folder = await newFolder();
+    await (await openStore(readConfiguration({ DATA_DIR: folder.dataDir }))).close();
+    expect((await keys(folder, { run: 'keys revoke', name: 'unknown' })).stderr).toBe(
+      'There is no key named "unknown".\n',
+    );
+  });
+});

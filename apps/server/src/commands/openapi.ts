@@ -1,0 +1,32 @@
+import type { Store } from '@petstore/core';
+import type { Gateway } from 'trpc-gateway';
+import type { Configuration } from '../configuration/configuration.ts';
+import { createPetStore } from '../petStore.ts';
+
+function neverCalled(): never {
+  throw new Error('This gateway must not be called.');
+}
+
+const noStore: Store = {
+  collection: neverCalled,
+  keys: {
+    find: neverCalled,
+    add: neverCalled,
+    addFirst: neverCalled,
+    list: neverCalled,
+    revoke: neverCalled,
+    touch: neverCalled,
+  },
+  ready: neverCalled,
+  close: neverCalled,
+};
+
+/** Creates a gateway like the service's for its document only. It is never called and needs no store. */
+export const describingGateway = (configuration: Configuration): Promise<Gateway> =>
+  createPetStore(configuration, { store: noStore, verify: neverCalled });
+
+/** Returns the OpenAPI document as JSON, as the service serves it at `/openapi.json`. */
+export async function runOpenApi(configuration: Configuration): Promise<string> {
+  const gateway = await describingGateway(configuration);
+  return JSON.stringify(await gateway.document(), null, 2);
+}

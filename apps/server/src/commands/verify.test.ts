@@ -1,0 +1,138 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openEmbeddedStore, openEmbeddedTransfer } from '@petstore/embedded-store';
+import { expect, test } from 'vitest';
+import { apiKey, type Folder, newFolder } from '../testing/newFolder.ts';
+import { someAnimals } from '../testing/someAnimals.ts';
+import { collections, animals } from '@petstore/core';
+
+const animalCount = 3000;
+
+async function newStock({ dataDir }: Folder): Promise<void> {
+  const transfer = await openEmbeddedTransfer({ dataDir, create: true, collections });
+  await transfer.collections[0]?.raiseLastId(animalCount);
+  await transfer.collections[0]?.put(someAnimals(animalCount));
+  await transfer.putKeys([{ hash: 'h'.repeat(43), name: 'ci', createdAt: 1 }]);
+  await transfer.close();
+  const store = await openEmbeddedStore({ dataDir, collections });
+  await store.collection(animals).createOnce({ name: 'Rex', categoryId: 1 }, { caller: 'c', key: 'k' });
+  await store.close();
+}
+
+/** Zeroes every page of the file that contains a text, also pages that LMDB has replaced. */
+async function zeroPagesWith({ dataDir }: Folder, text: string): Promise<void> {
+  const file = join(dataDir, 'petstore.mdb');
+  const bytes = await readFile(file);
+  const pageSize = bytes.readUInt32LE(48);
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
+    const page = at - (at % pageSize);
+    bytes.fill(0, page, page + pageSize);
+  }
+  await writeFile(file, bytes);
+}
+
+/** Flips a bit in every occurrence of a text. */
+async function damageText({ dataDir }: Folder, text: string): Promise<void> {
+  const file = join(dataDir, 'petstore.mdb');
+  const bytes = await readFile(file);
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+  }
+  await writeFile(file, bytes);
+}
+
+test('verify counts the records of a data folder while a server writes to it', async () => {
+  const folder = await newFolder();
+  await newStock(folder);
+  const { origin } = await folder.serve({ env: { API_KEY: apiKey } });
+  const stopController = new AbortController();
+  const write = async () => {
+    while (!stopController.signal.aborted) {
+      await fetch(`${origin}/v1/pets`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'Rex', categoryId: 1, status: 'sold' }),
+      });
+    }
+  };
+  const writes = Promise.all([write(), write(), write(), write()]);
+  const { code, stdout, stderr } = await folder.command(['verify']);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^The data in .* is intact: 3,\d{3} animals(?:, 0 \w+)*, 1 API key and 1 idempotency key, read in [\d.]+ s\.\n$/,
+    ),
+    stderr: '',
+  });
+  stopController.abort();
+  await writes;
+});
+
+test('verify names the table and position of a zeroed page, which aborts the reader, and continues', async () => {
+  const folder = await newFolder();
+  await newStock(folder);
+  await zeroPagesWith(folder, 'animal 1500 ');
+  await damageText(folder, '"createdAt":1');
+  const { code, stdout, stderr } = await folder.command(['verify']);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  const lines = stderr.split('\n');
+  expect(lines[0]).toBe(`The data in ${folder.dataDir} is damaged. Restore it from a backup.`);
+  expect(lines[1]).toMatch(
+    /^ {2}animals: reading it beyond animal 1400 crashes LMDB \(SIGABRT: .*Assertion 'IS_LEAF\(mp\)' failed.*\)\.$/,
+  );
+  expect(lines).toContain('  keys: the record of an API key is invalid.');
+});
+
+test('verify names the animal whose record has a flipped bit', async () => {
+  const folder = await newFolder();
+  await newStock(folder);
+  await damageText(folder, 'animal 1500 ');
+  expect(await folder.command(['verify'])).toEqual({
+    code: 1,
+    signal: null,
+    stdout: '',
+    stderr: `The data in ${folder.dataDir} is damaged. Restore it from a backup.\n  animals: the record of animal 1500 is invalid.\n`,
+  });
+});
+
+test('verify reports an id counter that is behind the animals', async () => {
+  const folder = await newFolder();
+  const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true, collections });
+  const sold = { id: 7, name: 'Rex', categoryId: 1, status: 'sold' };
+  await transfer.collections[0]?.put([sold]);
+  await transfer.close();
+  const { code, stderr } = await folder.command(['verify']);
+  // Nothing raised the counter: the next create would give id 1.
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `The data in ${folder.dataDir} is damaged. Restore it from a backup.\n  animals: the counter of ids (0) is behind animal 7.\n`,
+  });
+});
+
+test('verify does not call a record damaged that the schema of this version rejects', async () => {
+  const folder = await newFolder();
+  const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true, collections });
+  await transfer.collections[0]?.raiseLastId(7);
+  const withoutCategory = { id: 7, name: 'Rex' };
+  await transfer.collections[0]?.put([withoutCategory]);
+  await transfer.close();
+  const { code, stderr } = await folder.command(['verify']);
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: `The data in ${folder.dataDir} is intact, but this version cannot read all of it. Start the version that stored it.\n  animals: animal 7: the schema of animals in this version rejects it (categoryId: Invalid input: expected number, received undefined).\n`,
+  });
+});
+
+test('verify rejects a folder without a store, and a configuration with MONGODB_URI', async () => {
+  const folder = await newFolder();
+  expect(await folder.command(['verify'])).toMatchObject({
+    code: 1,
+    stderr: `There is no store at ${folder.dataDir}.\n`,
+  });
+  const env = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
+  expect(await folder.command(['verify'], { env })).toMatchObject({
+    code: 1,
+    stderr:
+      'verify reads a data folder, but MONGODB_URI is set. To verify the database, copy it to a new folder, which compares both: copy --from mongodb://… --to FOLDER. To verify a folder, name it: verify FOLDER.\n',
+  });
+});

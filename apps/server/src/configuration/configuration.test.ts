@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest';
+import { Configuration, ConfigurationError, readConfiguration } from './configuration.ts';
+import { configurationHelp, configurationList, configurationText } from './configurationText.ts';
+
+const publicUrl = 'an http or https URL without user, query and fragment, and without /v1 at its end';
+const configurationError = (environment: Record<string, string>): string => {
+  try {
+    readConfiguration(environment);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.message;
+    throw error;
+  }
+  return 'accepted';
+};
+
+describe('the defaults', () => {
+  const defaults = {
+    HOST: '127.0.0.1',
+    PORT: 3000,
+    DATA_DIR: './data',
+    CREATE_STORE: 'auto',
+    MONGODB_DB: 'petstore',
+    MONGODB_TIMEOUT_MS: 5000,
+    MONGODB_POOL_SIZE: 32,
+    MAX_BODY_BYTES: 1_048_576,
+    SERVER: 'auto',
+    WORKERS: 1,
+    MAX_IN_FLIGHT: 1000,
+    MAX_QUEUE_MS: 50,
+    MAX_BATCH_SIZE: 100,
+    CALL_TIMEOUT_MS: 30_000,
+    ADMIN_HOST: '127.0.0.1',
+    LOG_LEVEL: 'info',
+    LOG_REQUESTS: 'errors',
+  };
+
+  test('the defaults apply if nothing is set', () => {
+    expect(readConfiguration({})).toEqual(defaults);
+  });
+
+  test('the defaults apply to empty variables', () => {
+    const empty = Object.keys(Configuration.shape).map((name) => [name, ''] as const);
+    expect(readConfiguration(Object.fromEntries(empty))).toEqual(defaults);
+  });
+
+  test('the defaults apply whatever other variables are set', () => {
+    expect(readConfiguration({ PATH: '/usr/bin', port: '1' })).toEqual(defaults);
+  });
+});
+
+describe('valid values', () => {
+  test.each([
+    ['HOST', '0.0.0.0', '0.0.0.0'],
+    ['HOST', '::1', '::1'],
+    ['HOST', 'localhost', 'localhost'],
+    ['HOST', 'pets.example.org', 'pets.example.org'],
+    ['PORT', '0', 0],
+    ['PORT', '65535', 65_535],
+    ['PUBLIC_URL', 'https://pets.example.org', 'https://pets.example.org'],
+    ['PUBLIC_URL', 'http://example.org:8080/pets/', 'http://example.org:8080/pets'],
+    ['DATA_DIR', 'a folder', 'a folder'],
+    ['MONGODB_URI', 'mongodb://127.0.0.1', 'mongodb://127.0.0.1'],
+    ['MONGODB_URI', 'mongodb://u:p@a:1,b:2/?replicaSet=r', 'mongodb://u:p@a:1,b:2/?replicaSet=r'],
+    ['MONGODB_URI', 'mongodb+srv://u:p@example.org/', 'mongodb+srv://u:p@example.org/'],
+    ['MONGODB_DB', 'pets_2-test', 'pets_2-test'],
+    ['MONGODB_TIMEOUT_MS', '100', 100],
+    ['MONGODB_POOL_SIZE', '1000', 1000],
+    ['API_KEY', 'AZaz09-._~+/0123==', 'AZaz09-._~+/0123=='],
+    ['API_KEY', '0123456789abcdef', '0123456789abcdef'],
+    ['API_KEY', 'abcdeabcdeabcdea', 'abcdeabcdeabcdea'],
+    ['MAX_BODY_BYTES', '1', 1],
+    ['MAX_BODY_BYTES', '1073741824', 1_073_741_824],
+    ['SERVER', 'node', 'node'],
+    ['WORKERS', '256', 256],
+    ['TRUST_PROXY', '10.0.0.0/8, ::1,192.0.2.1', ['10.0.0.0/8', '::1', '192.0.2.1']],
+    ['TRUST_PROXY', '2001:db8::/32', ['2001:db8::/32']],
+    ['TRUST_PROXY', '10.0.0.1/32,::1/128,0.0.0.0/0', ['10.0.0.1/32', '::1/128', '0.0.0.0/0']],
+    ['CORS_ORIGINS', 'https://pets.example', ['https://pets.example']],
+    ['CORS_ORIGINS', ' https://pets.example , http://[::1]:1 ', ['https://pets.example', 'http://[::1]:1']],
+    [
+      'CORS_ORIGINS',
+      'https://a.example,http://localhost:5173',
+      ['https://a.example', 'http://localhost:5173'],
+    ],
+    ['MAX_CONNECTIONS', '10000', 10_000],
+    ['MAX_IN_FLIGHT', '1', 1],
+    ['MAX_QUEUE_MS', '60000', 60000],
+    ['MAX_BATCH_SIZE', '1', 1],
+    ['CALL_TIMEOUT_MS', '500', 500],
+    ['RATE_LIMIT', '100/60', { count: 100, windowMs: 60_000 }],
+    ['FAILED_ATTEMPTS', '20/3600', { count: 20, windowMs: 3_600_000 }],
+    ['ADMIN_HOST', '::', '::'],
+    ['ADMIN_PORT', '9090', 9090],
+    ['LOG_LEVEL', 'silent', 'silent'],
+    ['LOG_REQUESTS', 'none', 'none'],
+  ])('%s=%s is accepted', (name, value, read) => {
+    expect(readConfiguration({ [name]: value })).toHaveProperty(name, read);
+  });
+});
+
+describe('invalid values', () => {
+  test.each([
+    ['HOST', 'two words', 'an IP address or a host name of this machine'],
+    ['HOST', '127.0.0.1:3000', 'an IP address or a host name of this machine'],
+    ['HOST', '1.2.3.4.example..org', 'an IP address or a host name of this machine'],
+    ['PORT', '65536', 'a whole number from 0 to 65535'],
+    ['PORT', '-1', 'a whole number from 0 to 65535'],
+    ['PORT', '80.5', 'a whole number from 0 to 65535'],
+    ['PORT', '0x50', 'a whole number from 0 to 65535'],
+    ['PORT', ' 80', 'a whole number from 0 to 65535'],
+    ['PORT', 'http', 'a whole number from 0 to 65535'],
+    ['PUBLIC_URL', 'pets.example.org', publicUrl],
+    ['PUBLIC_URL', 'ftp://example.org', publicUrl],
+    ['PUBLIC_URL', 'https://example.org/?a', publicUrl],
+    ['PUBLIC_URL', 'https://example.org/#', publicUrl],
+    ['PUBLIC_URL', 'https://anna@example.org', publicUrl],
+    ['PUBLIC_URL', 'https://example.org/v1', publicUrl],
+    ['PUBLIC_URL', 'https://example.org/pets/v1/', publicUrl],
+    ['MONGODB_DB', 'pets.2', 'at most 63 letters, digits, _ and -'],
+    ['MONGODB_DB', 'n'.repeat(64), 'at most 63 letters, digits, _ and -'],
+    ['MONGODB_TIMEOUT_MS', '99', 'a whole number from 100 to 600000'],
+    ['MONGODB_POOL_SIZE', '0', 'a whole number from 1 to 1000'],
+    ['MAX_BODY_BYTES', '0', 'a whole number from 1 to 1073741824'],
+    ['MAX_BODY_BYTES', '1073741825', 'a whole number from 1 to 1073741824'],
+    ['MAX_BODY_BYTES', '1e3', 'a whole number from 1 to 1073741824'],
+    ['SERVER', 'http', 'auto, uws, node or bun'],
+    ['WORKERS', '0', 'a whole number from 1 to 256'],
+    ['WORKERS', 'auto', 'a whole number from 1 to 256'],
+    ...['10.0.0.0/33', '10', '0x7f.0.0.1', '10.0.0.0/8,', 'proxy.example', '10.0.0.0/8/8', '::/129'].map(
+      (value): [string, string, string] => [
+        'TRUST_PROXY',
+        value,
+        'IP addresses and CIDR ranges separated by commas, such as 10.0.0.0/8,::1',
+      ],
+    ),
+    ...[
+      '*',
+      'https://*.example',
+      'https://pets.example/',
+      'HTTPS://pets.example',
+      'pets.example',
+      'null',
+    ].map((value): [string, string, string] => [
+      'CORS_ORIGINS',
+      value,
+      'origins separated by commas, each only a scheme, a host and a port, such as https://pets.example',
+    ]),
+    ...['100', '0/60', '100/0', '100/1m', '-1/60', '1000000000/1'].map((value): [string, string, string] => [
+      'RATE_LIMIT',
+      value,
+      'two whole numbers from 1 to 999999999 separated by a slash, such as 100/60',
+    ]),
+    ['FAILED_ATTEMPTS', 'few', 'two whole numbers from 1 to 999999999 separated by a slash, such as 100/60'],
+    ['MAX_CONNECTIONS', '0', 'a whole number from 1 to 10000000'],
+    ['MAX_IN_FLIGHT', '0', 'a whole number from 1 to 1000000'],
+    ['MAX_QUEUE_MS', '0', 'a whole number from 1 to 60000'],
+    ['MAX_BATCH_SIZE', '0', 'a whole number from 1 to 10000'],
+    ['CALL_TIMEOUT_MS', '0', 'a whole number from 1 to 3600000'],
+    ['ADMIN_PORT', '65536', 'a whole number from 0 to 65535'],
+    ['LOG_LEVEL', 'INFO', 'fatal, error, warn, info, debug, trace or silent'],
+    ['LOG_REQUESTS', 'some', 'errors, all or none'],
+  ])('%s=%s is rejected with the variable, its value and the accepted values', (name, value, takes) => {
+    expect(configurationError({ [name]: value })).toBe(
+      `${name} is ${JSON.stringify(value)}; it must be ${takes}.`,
+    );
+  });
+
+  test.each([
+    'fifteen-letters',
+    'a key with blanks in it',
+    'sixteen=letters=x',
+    '=================',
+    'a'.repeat(16),
+    'abcd'.repeat(4),
+  ])('API_KEY=%s is rejected without its value', (value) => {
+    expect(configurationError({ API_KEY: value })).toBe(
+      'API_KEY is not valid (its value is not shown); it must be at least 16 letters, digits and -._~+/, at least 5 of them different, with = only at the end (RFC 6750).',
+    );
+  });
+});
+
+test.each([
+  'user:secret@example.org',
+  'postgres://user:secret@example.org',
+  'mongodb://',
+  'mongodb:///user:secret',
+])('MONGODB_URI=%s is rejected without its value', (value) => {
+  expect(configurationError({ MONGODB_URI: value })).toBe(
+    'MONGODB_URI is not valid (its value is not shown); it must be a connection string that starts with mongodb:// or mongodb+srv://.',
+  );
+});
+
+test('MAX_BODY_BYTES over 15 MiB is rejected only with MONGODB_URI', () => {
+  const MONGODB_URI = 'mongodb://127.0.0.1';
+  expect(configurationError({ MAX_BODY_BYTES: '15728641' })).toBe('accepted');
+  expect(configurationError({ MAX_BODY_BYTES: '15728640', MONGODB_URI })).toBe('accepted');
+  expect(configurationError({ MAX_BODY_BYTES: '15728641', MONGODB_URI })).toBe(
+    'MAX_BODY_BYTES is "15728641"; with MONGODB_URI it must be a whole number from 1 to 15728640, since a MongoDB document has at most 16 MiB.',
+  );
+});
+
+test.each([
+  [{ TLS_CERT: 'cert.pem' }, 'TLS_CERT is set, but TLS_KEY is not. Set both, or neither.'],
+  [{ TLS_KEY: 'key.pem' }, 'TLS_KEY is set, but TLS_CERT is not. Set both, or neither.'],
+])('%o is rejected, because TLS_CERT and TLS_KEY must be set together', (environment, sentence) => {
+  expect(configurationError(environment)).toBe(sentence);
+  expect(configurationError({ TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' })).toBe('accepted');
+});
+
+test('ADMIN_PORT is rejected if it equals PORT on the same address', () => {
+  const sentence = 'ADMIN_PORT is "3000", the same as PORT. Set it to another port.';
+  expect(configurationError({ ADMIN_PORT: '3000' })).toBe(sentence);
+  expect(configurationError({ ADMIN_PORT: '3000', HOST: '0.0.0.0' })).toBe(sentence);
+  expect(configurationError({ ADMIN_PORT: '3000', ADMIN_HOST: '::' })).toBe(sentence);
+  expect(configurationError({ ADMIN_PORT: '3000', HOST: '192.0.2.1' })).toBe('accepted');
+  expect(configurationError({ ADMIN_PORT: '0', PORT: '0' })).toBe('accepted');
+});
+
+test('all problems are reported together, one per line, in the order of the schema', () => {
+  const environment = { WORKERS: 'x', PORT: 'x', TLS_KEY: 'key.pem', API_KEY: 'short', HOST: '::1' };
+  expect(configurationError(environment).split('\n')).toEqual([
+    expect.stringMatching(/^PORT is "x"/),
+    expect.stringMatching(/^WORKERS is "x"/),
+    expect.stringMatching(/^API_KEY is not valid/),
+    expect.stringMatching(/^TLS_KEY is set/),
+  ]);
+});
+
+test('configurationText has set values and defaults, and no secrets', () => {
+  const text = configurationText({ API_KEY: 'secret-0123456789', RATE_LIMIT: '5/1', PATH: '/usr/bin' });
+  expect(text.split('\n')).toEqual(
+    expect.arrayContaining(['API_KEY=(set, not shown)', 'RATE_LIMIT=5/1', 'PORT=3000', 'MONGODB_URI=']),
+  );
+  expect(text).not.toMatch(/secret-|PATH/);
+});
+
+test.each([
+  ['the list', configurationList],
+  ['the help', configurationHelp],
+])('%s has every variable and its default', (_, print) => {
+  const text = print();
+  for (const [name, schema] of Object.entries(Configuration.shape)) {
+    expect(text).toContain(name);
+    expect(text).toContain(JSON.stringify(schema.parse(undefined) ?? 'unset').replaceAll('"', ''));
+  }
+});

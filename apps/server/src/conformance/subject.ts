@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { type Client, connect } from './client.ts';
+import type { Serve, ServeOptions } from './served.ts';
+
+/** The server under test. */
+export interface Subject {
+  /** A client of the server that all cases share: its store also holds the animals of other cases. */
+  readonly client: Client;
+  /** Starts a server for the running case alone; it is closed when the case ends. */
+  start(options?: ServeOptions): Promise<Client>;
+  /** Registers a server for the cases of the surrounding `describe`, after `prepare` has filled it. */
+  own(prepare?: (client: Client) => Promise<void>, options?: ServeOptions): { readonly client: Client };
+  /** Starts a server that the case closes itself. */
+  readonly serve: Serve;
+}
+
+/** Creates the subject of a conformance run, with one shared server for the surrounding `describe`. */
+export function subject(serve: Serve): Subject {
+  function own(prepare?: (client: Client) => Promise<void>, options?: ServeOptions) {
+    let client: Client | undefined;
+    let close: (() => Promise<void>) | undefined;
+    beforeAll(async () => {
+      const served = await serve(options);
+      close = () => served.close();
+      client = await connect(served);
+      await prepare?.(client);
+    });
+    afterAll(() => close?.());
+    return {
+      get client(): Client {
+        if (!client) throw new Error('The server runs only while cases do.');
+        return client;
+      },
+    };
+  }
+
+  const shared = own();
+  return {
+    get client() {
+      return shared.client;
+    },
+    async start(options) {
+      const served = await serve(options);
+      onTestFinished(() => served.close());
+      return connect(served);
+    },
+    own,
+    serve,
+  };
+}

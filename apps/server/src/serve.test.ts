@@ -1,0 +1,87 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { collections, type Store, StoreError } from '@petstore/core';
+import { openEmbeddedStore } from '@petstore/embedded-store';
+import { reservePort } from 'trpc-gateway/serve';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { startServer } from './serve.ts';
+import { startServerInProcess } from './testing/startServerInProcess.ts';
+import { readConfiguration } from './configuration/configuration.ts';
+
+/**
+ * Opens a store in a new folder that counts calls of `close`.
+ * @param change returns replacements for methods of the store
+ */
+async function countingStore(change: (store: Store) => Partial<Store> = () => ({})) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+  const opened = await openEmbeddedStore({ dataDir, collections });
+  onTestFinished(async () => {
+    await opened.close();
+    await rm(dataDir, { recursive: true });
+  });
+  const close = vi.fn<Store['close']>(() => opened.close());
+  return { close, openStore: async () => ({ ...opened, close, ...change(opened) }) };
+}
+
+test('startServer closes the store if the port is in use', async () => {
+  const taken = await reservePort('127.0.0.1', 0, false);
+  onTestFinished(() => taken.release());
+  const { close, openStore } = await countingStore();
+  const configuration = readConfiguration({ PORT: String(taken.port), LOG_LEVEL: 'silent' });
+  await expect(startServer(configuration, { openStore })).rejects.toThrow(`PORT is ${taken.port}`);
+  expect(close).toHaveBeenCalledOnce();
+});
+
+test('startServer fails with the error of the store and closes it if the first key cannot be created', async () => {
+  const full = new StoreError('full', 'The disk is full.');
+  const { close, openStore } = await countingStore(({ keys }) => ({
+    keys: { ...keys, addFirst: () => Promise.reject(full) },
+  }));
+  const configuration = readConfiguration({ PORT: '0', LOG_LEVEL: 'silent' });
+  await expect(startServer(configuration, { openStore })).rejects.toBe(full);
+  expect(close).toHaveBeenCalledOnce();
+});
+
+test('close waits for the creation of the first key before it closes the store', async () => {
+  let adding = () => {};
+  const isAdding = new Promise<void>((resolve) => (adding = resolve));
+  let added: (isFirst: boolean) => void = () => {};
+  const response = new Promise<boolean>((resolve) => (added = resolve));
+  const { close, openStore } = await countingStore(({ keys }) => ({
+    keys: {
+      ...keys,
+      addFirst() {
+        adding();
+        return response;
+      },
+    },
+  }));
+  // Only with a database the start does not wait for the key.
+  const configuration = readConfiguration({
+    PORT: '0',
+    MONGODB_URI: 'mongodb://127.0.0.1:1',
+    LOG_LEVEL: 'silent',
+  });
+  const server = await startServer(configuration, { openStore });
+  await isAdding;
+  const stopped = server.close();
+  await vi.waitFor(() => expect(fetch(`${server.origin}/healthz`)).rejects.toThrow('fetch failed'));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(close).not.toHaveBeenCalled();
+  added(false);
+  await stopped;
+  expect(close).toHaveBeenCalledOnce();
+});
+
+const addresses = Object.values(networkInterfaces()).flatMap((each = []) => each);
+test.skipIf(!addresses.some(({ address }) => address === '::1')).each([
+  ['0.0.0.0', 'http://127.0.0.1:'],
+  ['::', 'http://[::1]:'],
+  ['::1', 'http://[::1]:'],
+  ['localhost', 'http://localhost:'],
+])('startServer with HOST=%s has an origin that this machine can reach', async (HOST, prefix) => {
+  const { origin } = await startServerInProcess({ HOST });
+  expect(origin.startsWith(prefix)).toBe(true);
+  expect((await fetch(`${origin}/healthz`)).status).toBe(200);
+});

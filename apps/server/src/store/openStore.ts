@@ -1,0 +1,42 @@
+import { collections, type Store, type StoreError } from '@petstore/core';
+import type { Configuration } from '../configuration/configuration.ts';
+
+export interface OpenOptions {
+  /** Whether to create a store if the data folder or database has none and `CREATE_STORE` allows it. Default: true. */
+  readonly create?: boolean;
+  /** Whether to add collections and indexes that an earlier version did not have. Default: false, which rejects its store. */
+  readonly migrate?: boolean;
+  /** Called with a sentence for each addition to an existing store. */
+  readonly onMigrated?: (what: string) => void;
+  /** Called once if this process can no longer use its data folder. Not called for a database, which may come back. */
+  readonly onFatal?: (error: StoreError) => void;
+}
+
+/**
+ * Opens the configured store, and loads only its code. It also opens while the database is unavailable: `ready` of the store
+ * reports that.
+ * @throws {StoreError} if the data folder cannot be used or the connection string is invalid
+ */
+export async function openStore(
+  configuration: Configuration,
+  { create: mayCreate = true, migrate = false, onFatal, onMigrated }: OpenOptions = {},
+): Promise<Store> {
+  const { DATA_DIR, MONGODB_DB, MONGODB_POOL_SIZE, MONGODB_TIMEOUT_MS, MONGODB_URI } = configuration;
+  const create = mayCreate && configuration.CREATE_STORE === 'auto';
+  if (MONGODB_URI === undefined) {
+    const { openEmbeddedStore } = await import('@petstore/embedded-store');
+    return openEmbeddedStore({ dataDir: DATA_DIR, create, migrate, onFatal, onMigrated, collections });
+  }
+  const { openMongodbStore } = await import('@petstore/core/store/mongodb');
+  return openMongodbStore({
+    uri: MONGODB_URI,
+    database: MONGODB_DB,
+    create,
+    migrate,
+    onMigrated,
+    // A call may look up its key first, which takes at most half as long. Together they stay within the timeout.
+    operationTimeoutMs: Math.floor((MONGODB_TIMEOUT_MS * 2) / 3),
+    maxPoolSize: MONGODB_POOL_SIZE,
+    collections,
+  });
+}

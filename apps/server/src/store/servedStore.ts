@@ -1,0 +1,82 @@
+import { resolve } from 'node:path';
+import type { Store } from '@petstore/core';
+import type { State } from 'trpc-gateway';
+import type { StartContext } from 'trpc-gateway-runtime';
+import type { MetricFamily } from 'trpc-gateway-runtime/metrics';
+import { type Configuration, ConfigurationError } from '../configuration/configuration.ts';
+import { isStoreMissing, uncreatedStore } from './missingStore.ts';
+import type { openStore } from './openStore.ts';
+
+/** The store of a process that serves. */
+export interface ServedStore {
+  readonly store: Store;
+  /** Returns the metrics of the store and the number of remembered keys; `undefined` without an admin listener. */
+  readonly metrics: ((rememberedKeys: number) => Promise<MetricFamily[]>) | undefined;
+  /** The state in which the workers count calls and failed attempts together; `undefined` if each process counts on its own. */
+  readonly counters: State | undefined;
+  /** Where the data is, for the first log line. */
+  readonly startupLogFields: object;
+  /** Logs why a database cannot be used yet. A start does not wait for it, so no other line says so. */
+  readonly logUnavailability: () => void;
+}
+
+/**
+ * Opens the store for a process that serves. It is measured, and closed with the process. Missing collections and indexes
+ * are added.
+ * @throws {ConfigurationError} if there is no store and none may be created
+ * @throws {StoreError} if the data folder cannot be used or the connection string is invalid
+ */
+export async function openServedStore(
+  configuration: Configuration,
+  open: typeof openStore,
+  { isFirst, log, onClose, signal, stopWithError }: StartContext,
+): Promise<ServedStore> {
+  const { ADMIN_PORT, DATA_DIR, MONGODB_DB, MONGODB_URI } = configuration;
+  const uncreated = isFirst ? uncreatedStore(configuration) : undefined;
+  if (uncreated !== undefined) throw new ConfigurationError(uncreated);
+  const created = isFirst && isStoreMissing(configuration);
+  const metrics =
+    ADMIN_PORT === undefined ? undefined : (await import('./storeMetrics.ts')).createStoreMetrics();
+  const opened = await open(configuration, {
+    // Workers may create a store in a database: it may be unavailable until any process reaches it and creates the indexes.
+    create: isFirst || MONGODB_URI !== undefined,
+    migrate: true,
+    onFatal(error) {
+      log.fatal(error, 'the store can no longer be used: this process exits');
+      stopWithError(error);
+    },
+    onMigrated: (what) => log.info(what),
+  });
+  onClose((closing) => opened.close(closing));
+  const store = metrics?.wrapStore(opened) ?? opened;
+  const counters = await sharedCounters(configuration, { onClose });
+  return {
+    store,
+    metrics: metrics && ((rememberedKeys) => metrics.families(store, rememberedKeys)),
+    counters,
+    startupLogFields:
+      MONGODB_URI === undefined ? { dataDir: resolve(DATA_DIR), created } : { database: MONGODB_DB },
+    logUnavailability() {
+      if (MONGODB_URI === undefined || !isFirst) return;
+      void (async () => opened.ready())().catch((error: unknown) => {
+        if (!signal.aborted) log.error(error, 'the store is not ready');
+      });
+    },
+  };
+}
+
+/**
+ * Returns the state in which the workers count calls and failed attempts together, a folder beside the data. One process
+ * alone, and processes on a database, count on their own.
+ */
+async function sharedCounters(
+  { DATA_DIR, FAILED_ATTEMPTS, MONGODB_URI, RATE_LIMIT, WORKERS }: Configuration,
+  { onClose }: Pick<StartContext, 'onClose'>,
+): Promise<State | undefined> {
+  const isCounting = RATE_LIMIT !== undefined || FAILED_ATTEMPTS !== undefined;
+  if (WORKERS === 1 || MONGODB_URI !== undefined || !isCounting) return undefined;
+  const { folderState } = await import('trpc-gateway-runtime/state/folder');
+  const state = folderState({ path: resolve(DATA_DIR, 'limits') });
+  onClose(() => state.close());
+  return state;
+}

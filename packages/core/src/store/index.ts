@@ -1,0 +1,48 @@
+// For authors of stores: the port, and what every store does in the same way.
+export {
+  type CollectionDefinition,
+  defineCollection,
+  type IndexedCondition,
+  indexedCondition,
+  type IndexKind,
+  type NewRecord,
+  type RecordChange,
+  singular,
+  type StoredRecord,
+  unknownCollection,
+} from './collection.ts';
+export {
+  applyChange,
+  buildRecord,
+  checkVersion,
+  expectedVersion,
+  fingerprint,
+  MAX_RESERVATIONS,
+  mismatch,
+  RESERVATION_MS,
+  throwIncompatible,
+  tooManyReservations,
+} from './record.ts';
+export type {
+  CallOptions,
+  ChangeOptions,
+  Collection,
+  Created,
+  KeyRecord,
+  KeyStore,
+  ListQuery,
+  MaybePromise,
+  Page,
+  Reservation,
+  Store,
+  StoreCloseOptions,
+} from './store.ts';
+export { StoreError, type StoreErrorCode } from './storeError.ts';
+export {
+  batchLimit,
+  type CollectionTransfer,
+  isSameKey,
+  shouldPutReservation,
+  type StoredReservation,
+  type StoreTransfer,
+} from './transfer.ts';

@@ -1,0 +1,91 @@
+import type { Collection } from 'mongodb';
+import { tooManyReservations } from '../record.ts';
+import type { OperationRunner, StoreOperation } from './operation.ts';
+import type { ReservationRow } from './rows.ts';
+
+/**
+ * How often a caller's reservations are counted in the database, in milliseconds. Counting takes 50 ms at the limit. In
+ * between, a process adds its own reservations to the count, so a caller may exceed the limit by the reservations that other
+ * processes create in this time.
+ */
+const RECOUNT_MS = 60_000;
+
+/** As `RECOUNT_MS`, for a caller that has reached the limit. */
+const RECOUNT_AT_LIMIT_MS = 1_000;
+
+/** Number of a caller's unexpired reservations. */
+interface ReservationCount {
+  count: number;
+  countedAt: number;
+  /** Pending count, shared by all creates of the caller. */
+  counting: Promise<void> | undefined;
+}
+
+/** Limits the number of unexpired idempotency keys of each caller. */
+export class ReservationCounts {
+  readonly #rows: Collection<ReservationRow>;
+  readonly #operations: OperationRunner;
+  readonly #limit: number;
+  readonly #counts = new Map<string, ReservationCount>();
+
+  constructor(rows: Collection<ReservationRow>, operations: OperationRunner, limit: number) {
+    this.#rows = rows;
+    this.#operations = operations;
+    this.#limit = limit;
+  }
+
+  /**
+   * Checks that the caller may use another key, or that the key exists.
+   * @throws {StoreError} `too-many-reservations` if the caller has reached the limit
+   */
+  async check(operation: StoreOperation, _id: string, caller: string): Promise<void> {
+    const now = Date.now();
+    const callerCount = this.#counts.get(caller) ?? {
+      count: 0,
+      countedAt: -Infinity,
+      counting: undefined,
+    };
+    this.#counts.set(caller, callerCount);
+    const isFull = callerCount.count >= this.#limit;
+    if (Math.abs(now - callerCount.countedAt) >= (isFull ? RECOUNT_AT_LIMIT_MS : RECOUNT_MS)) {
+      callerCount.counting ??= this.#recount(caller, callerCount, now).finally(() => {
+        callerCount.counting = undefined;
+      });
+      await callerCount.counting;
+    }
+    if (callerCount.count < this.#limit) return;
+    const existing = await this.#rows.findOne({ _id: operation.trackSend(_id) }, operation.commandOptions);
+    if (existing !== null && existing.expiresAt.getTime() > now) return;
+    const oldest = await this.#rows.findOne(unexpiredFilter(operation, caller, now), {
+      ...operation.commandOptions,
+      sort: { expiresAt: 1 },
+    });
+    throw tooManyReservations(this.#limit, (oldest?.expiresAt.getTime() ?? now) - now);
+  }
+
+  /** Counts a reservation that this process has just written. */
+  add(caller: string): void {
+    const callerCount = this.#counts.get(caller);
+    if (callerCount !== undefined) callerCount.count += 1;
+  }
+
+  /** Counts a caller's reservations. Those that this process creates meanwhile may count twice until the next count. */
+  async #recount(caller: string, callerCount: ReservationCount, now: number): Promise<void> {
+    const before = callerCount.count;
+    // A separate operation, because other creates wait for it too, and the caller of this one may abort.
+    const counted = await this.#operations.runInternal((operation) =>
+      this.#rows.countDocuments(unexpiredFilter(operation, caller, now), {
+        ...operation.commandOptions,
+        limit: this.#limit,
+      }),
+    );
+    callerCount.count += counted - before;
+    callerCount.countedAt = now;
+  }
+}
+
+/** Matches the unexpired reservations of a caller. */
+const unexpiredFilter = (operation: StoreOperation, caller: string, now: number) => ({
+  caller: operation.trackSend(caller),
+  expiresAt: { $gt: new Date(now) },
+});

@@ -1,0 +1,271 @@
+import { describe, expect, test } from 'vitest';
+import { Animal, animals as definition } from '@petstore/core';
+import {
+  type CollectionTransfer,
+  defineCollection,
+  type KeyRecord,
+  type StoredReservation,
+  StoreError,
+  type StoreTransfer,
+} from '@petstore/core/store';
+import { type CopyProgress, copyStore } from './copyStore.ts';
+
+interface Data {
+  readonly animals: Animal[];
+  keys: KeyRecord[];
+  readonly reservations: StoredReservation[];
+  last: number;
+}
+
+/** The animals of a store in memory. `beforePut` is called before each batch is stored. */
+const animalsOf = (data: Data, beforePut: () => void = () => {}): CollectionTransfer => ({
+  definition,
+  count: () => data.animals.length,
+  records: (after, limit) => data.animals.filter(({ id }) => id > after).slice(0, limit),
+  put: async (animals) => {
+    await Promise.resolve();
+    beforePut();
+    data.animals.push(...(animals as Animal[]));
+    data.animals.sort((one, other) => one.id - other.id);
+  },
+  lastId: () => data.last,
+  raiseLastId: async (id) => {
+    data.last = Math.max(data.last, id);
+  },
+});
+
+/** A store in memory. @param animals replaces methods of its collection */
+function transferOf(
+  data: Data,
+  beforePut?: () => void,
+  animals: Partial<CollectionTransfer> = {},
+): StoreTransfer {
+  return {
+    collections: [{ ...animalsOf(data, beforePut), ...animals }],
+    isEmpty: () => data.last === 0 && data.keys.length === 0,
+    keys: () => [...data.keys],
+    putKeys: async (keys) => {
+      for (const key of keys) if (!data.keys.some(({ hash }) => hash === key.hash)) data.keys.push(key);
+    },
+    reservations: (after, limit) => data.reservations.filter(({ digest }) => digest > after).slice(0, limit),
+    putReservations: async (reservations) => {
+      for (const { recordId } of reservations)
+        expect(data.animals.some(({ id }) => id === recordId)).toBe(true);
+      data.reservations.push(...reservations);
+    },
+    close: async () => {},
+  };
+}
+
+const empty = (): Data => ({ animals: [], keys: [], reservations: [], last: 0 });
+
+const animal = (id: number): Animal =>
+  id % 3 === 0
+    ? { id, name: `animal ${id}`, categoryId: -id }
+    : { id, name: `${id} \u0000 🐕`, categoryId: id, status: id % 3 === 1 ? 'sold' : 'available' };
+
+/** Data with gaps between ids, as several processes create them. */
+const stocked = (count: number): Data => ({
+  animals: Array.from({ length: count }, (_, index) => animal(1 + index + 7 * Math.floor(index / 50))),
+  keys: [
+    { hash: 'b', name: 'first', createdAt: 1, revokedAt: 5 },
+    { hash: 'a', name: 'second', createdAt: 2, lastUsedAt: 3 },
+  ],
+  reservations: Array.from({ length: count / 2 }, (_, index) => ({
+    digest: String(index).padStart(64, '0'),
+    fingerprint: 'f',
+    collection: 'animals',
+    recordId: 1,
+    expiresAt: 9,
+  })),
+  last: count * 2,
+});
+
+const errorOf = (copying: Promise<unknown>) =>
+  copying.then(
+    () => 'nothing',
+    ({ code, message }: StoreError) => `${code}: ${message}`,
+  );
+
+describe('copyStore', () => {
+  test('copyStore copies animals, keys, the id counter and idempotency keys, and returns counts and a checksum', async () => {
+    const [from, to] = [stocked(5_000), empty()];
+    const copied = await copyStore(transferOf(from), transferOf(to));
+    expect(to).toEqual(from);
+    expect(copied).toEqual({
+      collections: [{ name: 'animals', recordName: 'animal', records: 5_000, put: 5_000 }],
+      keys: 2,
+      reservations: 2_500,
+      checksum: expect.stringMatching(/^[\da-f]{64}$/),
+    });
+  });
+
+  test('copyStore returns a checksum that depends only on the animals', async () => {
+    const [from, to] = [stocked(300), empty()];
+    const forward = await copyStore(transferOf(from), transferOf(to));
+    const back = await copyStore(transferOf(to), transferOf(empty()));
+    expect(back.checksum).toBe(forward.checksum);
+    const other = await copyStore(transferOf(stocked(299)), transferOf(empty()));
+    expect(other.checksum).not.toBe(forward.checksum);
+  });
+
+  test('copyStore of an empty store copies nothing', async () => {
+    const to = empty();
+    expect(await copyStore(transferOf(empty()), transferOf(to))).toMatchObject({
+      collections: [{ records: 0 }],
+      keys: 0,
+    });
+    expect(to).toEqual(empty());
+  });
+
+  test('copyStore raises the id counter before it stores the first animal, and never lowers it', async () => {
+    const seen: number[] = [];
+    const [from, to] = [stocked(10), { ...empty(), last: 7 }];
+    await copyStore(
+      transferOf(from),
+      transferOf(to, () => seen.push(to.last)),
+    );
+    expect(seen).toEqual([20]);
+    to.last = 99;
+    await copyStore(transferOf(from), transferOf(to));
+    expect(to.last).toBe(99);
+  });
+
+  test('copyStore reports increasing progress up to all animals copied and verified', async () => {
+    const reports: CopyProgress[] = [];
+    await copyStore(transferOf(stocked(2_500)), transferOf(empty()), {
+      onProgress: (each) => reports.push(each),
+    });
+    for (const phase of ['copying', 'verifying']) {
+      const done = reports.filter((each) => each.phase === phase).map((each) => each.done);
+      expect(done).toEqual(done.toSorted((one, other) => one - other));
+      expect(done.at(-1)).toBe(2_500);
+    }
+    expect(reports.every(({ total }) => total === 2_500)).toBe(true);
+  });
+
+  test.for([1, 2, 3, 5])(
+    'copyStore completes a copy that was interrupted at batch %d, and stores only missing animals',
+    async (batch) => {
+      const [from, to] = [stocked(5_000), empty()];
+      let batches = 0;
+      const faulty = transferOf(to, () => {
+        if (++batches === batch) throw new StoreError('unavailable', 'gone');
+      });
+      expect(await errorOf(copyStore(transferOf(from), faulty))).toBe('unavailable: gone');
+      const copiedCount = to.animals.length;
+      expect(copiedCount).toBeLessThan(5_000);
+      expect(to.reservations).toEqual([]);
+      expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({
+        collections: [{ put: 5_000 - copiedCount }],
+      });
+      expect(to).toEqual(from);
+    },
+  );
+
+  test('copyStore returns the number of idempotency keys in the target', async () => {
+    const [from, to] = [stocked(100), empty()];
+    const forgetful: StoreTransfer = {
+      ...transferOf(to),
+      putReservations: (reservations) => transferOf(to).putReservations(reservations.slice(1)),
+    };
+    expect(await copyStore(transferOf(from), forgetful)).toMatchObject({ reservations: 49 });
+  });
+
+  test('copyStore fills gaps at the start, in the middle and at the end', async () => {
+    const [from, to] = [stocked(3_000), { ...stocked(3_000), reservations: [] }];
+    to.animals.splice(2_900, 100);
+    to.animals.splice(1_000, 1_000);
+    to.animals.splice(0, 1);
+    expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({
+      collections: [{ put: 1_101 }],
+    });
+    expect(to).toEqual(from);
+  });
+
+  test.for<[what: string, change: (to: Data) => void, id: number]>([
+    ['a different animal with the same id', ({ animals }) => (animals[1] = { ...animal(2), name: 'Max' }), 2],
+    ['an additional animal in a gap', ({ animals }) => animals.splice(50, 0, animal(52)), 52],
+    ['an additional animal at the end', ({ animals }) => animals.push(animal(9_999)), 9_999],
+  ])('copyStore rejects a target that has %s', async ([, change, id]) => {
+    const [from, to] = [stocked(100), stocked(100)];
+    change(to);
+    expect(await errorOf(copyStore(transferOf(from), transferOf(to)))).toBe(
+      `conflict: The target has a different animal ${id} than the source. Choose an empty target.`,
+    );
+  });
+
+  test('copyStore rejects a target that has an additional key', async () => {
+    const to = { ...empty(), keys: [{ hash: 'c', name: 'theirs', createdAt: 1 }] };
+    expect(await errorOf(copyStore(transferOf(stocked(5)), transferOf(to)))).toBe(
+      'conflict: The target has API keys that the source does not have. Choose an empty target.',
+    );
+  });
+
+  test('copyStore keeps lastUsedAt and revokedAt of a key in the target', async () => {
+    const [from, to] = [stocked(6), { ...stocked(6), reservations: [] }];
+    const keys = to.keys.map((key) => ({ ...key, lastUsedAt: 99, revokedAt: 98 }));
+    to.keys = [...keys];
+    expect(await copyStore(transferOf(from), transferOf(to))).toMatchObject({ keys: 2 });
+    expect(to.keys).toEqual(keys);
+  });
+
+  test('copyStore fails if a key is revoked in the source but not in the target', async () => {
+    const [from, to] = [stocked(5), stocked(5)];
+    to.keys = to.keys.map(({ revokedAt: _revoked, ...key }) => key);
+    const forgetful: StoreTransfer = { ...transferOf(to), putKeys: async () => {} };
+    expect(await errorOf(copyStore(transferOf(from), forgetful))).toMatch(/^conflict: /);
+  });
+
+  test('copyStore fails if the target returns a different animal than was stored', async () => {
+    const [from, to] = [stocked(100), empty()];
+    const forgetful = transferOf(to, undefined, {
+      put: (records) => animalsOf(to).put(records.map((each) => ({ ...each, name: 'Rex' }))),
+    });
+    expect(await errorOf(copyStore(transferOf(from), forgetful))).toMatch(
+      /^damaged: The copy differs from the source: 100 of 100 animals, with checksum \w{64} instead of \w{64}\.$/,
+    );
+  });
+
+  test('copyStore fails if the target lacks an animal', async () => {
+    const [from, to] = [stocked(100), empty()];
+    const lossy = transferOf(to, undefined, { put: (records) => animalsOf(to).put(records.slice(0, -1)) });
+    expect(await errorOf(copyStore(transferOf(from), lossy))).toMatch(/^damaged: .*: 99 of 100 animals/);
+  });
+
+  test('copyStore fails if the source changes during the copy', async () => {
+    const [from, to] = [stocked(100), empty()];
+    const copying = copyStore(
+      transferOf(from),
+      transferOf(to, () => from.animals.unshift(animal(-1))),
+    );
+    expect(await errorOf(copying)).toBe(
+      'damaged: The source changed during the copy. Stop its servers first.',
+    );
+  });
+
+  test('copyStore copies all collections in order and counts each', async () => {
+    const kinds = defineCollection({ name: 'categories', schema: Animal, id: 'sequence' });
+    const [from, to] = [stocked(3), empty()];
+    const [fromKinds, toKinds] = [stocked(5), empty()];
+    const withKinds = (data: Data, more: Data): StoreTransfer => ({
+      ...transferOf(data),
+      collections: [animalsOf(data), { ...animalsOf(more), definition: kinds }],
+    });
+    const copied = await copyStore(withKinds(from, fromKinds), withKinds(to, toKinds));
+    expect(copied.collections).toEqual([
+      { name: 'animals', recordName: 'animal', records: 3, put: 3 },
+      { name: 'categories', recordName: 'category', records: 5, put: 5 },
+    ]);
+    expect([to.animals, toKinds.animals, toKinds.last]).toEqual([from.animals, fromKinds.animals, 10]);
+  });
+
+  test('copyStore rejects a target without a collection of the source, and copies nothing', async () => {
+    const to = empty();
+    const target: StoreTransfer = { ...transferOf(to), collections: [] };
+    expect(await errorOf(copyStore(transferOf(stocked(5)), target))).toBe(
+      'conflict: The target has no collection "animals": open both with the same collections.',
+    );
+    expect(to).toEqual(empty());
+  });
+});

@@ -1,0 +1,266 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type CollectionDefinition,
+  type CollectionTransfer,
+  isSameKey,
+  type KeyRecord,
+  singular,
+  type StoredRecord,
+  type StoredReservation,
+  StoreError,
+  type StoreTransfer,
+} from '@petstore/core/store';
+
+/** Number of batches written concurrently while the next are read. More do not help on one machine. */
+const PUTS_AT_ONCE = 4;
+
+/** A batch ends at either limit. Bytes are limited because a name may have megabytes. */
+const BATCH_ROWS = 1_000;
+const BATCH_BYTES = 4_194_304;
+
+export interface CopyProgress {
+  readonly phase: 'copying' | 'verifying';
+  /** Name of the collection. */
+  readonly collection: string;
+  /** Records copied or verified so far. */
+  readonly done: number;
+  /** Records of the collection. */
+  readonly total: number;
+}
+
+export interface CopyOptions {
+  /** Called after each batch. */
+  readonly onProgress?: (progress: CopyProgress) => void;
+}
+
+export interface CopiedCollection {
+  readonly name: string;
+  readonly recordName: string;
+  /** Number of records in each of the stores. */
+  readonly records: number;
+  /** Number of records that this call copied; the others existed before. */
+  readonly put: number;
+}
+
+export interface CopyResult {
+  readonly collections: readonly CopiedCollection[];
+  readonly keys: number;
+  /** Number of unexpired idempotency keys in the target. */
+  readonly reservations: number;
+  /** SHA-256 of all records as hex, equal for both stores. */
+  readonly checksum: string;
+}
+
+/**
+ * Copies all collections, API keys, id counters and idempotency keys, then reads the target to verify its records and API
+ * keys. Existing data is compared and kept, so an interrupted copy is completed by calling it again. Nothing else may write
+ * to either store during a copy.
+ * @throws {StoreError} `conflict` if the target has data that the source does not have; `damaged` if the target differs
+ *   after the copy, or the source changed during it; any error of the stores
+ */
+export async function copyStore(
+  from: StoreTransfer,
+  to: StoreTransfer,
+  { onProgress = () => {} }: CopyOptions = {},
+): Promise<CopyResult> {
+  const pairs = pairCollections(from, to);
+  // Counters and keys first: a server that is started on an incomplete copy must not reuse an id or create a first key.
+  for (const { source, target } of pairs) await target.raiseLastId(await source.lastId());
+  const keys = await from.keys();
+  await to.putKeys(keys);
+  if (!hasSameKeys(sortByName(keys), sortByName(await to.keys()))) {
+    throw new StoreError(
+      'conflict',
+      'The target has API keys that the source does not have. Choose an empty target.',
+    );
+  }
+
+  const checksum = createRecordChecksum();
+  const collections: CopiedCollection[] = [];
+  for (const { source, target } of pairs) {
+    const { name, recordName } = source.definition;
+    const { count, put } = await copyRecords(source, target, checksum, onProgress);
+    if ((await source.count()) !== count) {
+      throw new StoreError('damaged', 'The source changed during the copy. Stop its servers first.');
+    }
+    collections.push({ name, recordName, records: count, put });
+  }
+  const reservations = await copyReservations(from, to);
+  const digest = checksum.digest();
+  await verify(pairs, collections, digest, onProgress);
+  return { collections, keys: keys.length, reservations, checksum: digest };
+}
+
+interface Pair {
+  readonly source: CollectionTransfer;
+  readonly target: CollectionTransfer;
+}
+
+/** @throws {StoreError} `conflict` if the target lacks a collection of the source */
+const pairCollections = (from: StoreTransfer, to: StoreTransfer): Pair[] =>
+  from.collections.map((source) => {
+    const { name } = source.definition;
+    const target = to.collections.find(({ definition }) => definition.name === name);
+    if (target !== undefined) return { source, target };
+    throw new StoreError(
+      'conflict',
+      `The target has no collection "${name}": open both with the same collections.`,
+    );
+  });
+
+/** Reads the target and compares it with the source. @throws {StoreError} `damaged` if they differ */
+async function verify(
+  pairs: readonly Pair[],
+  copied: readonly CopiedCollection[],
+  checksum: string,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<void> {
+  const targetChecksum = createRecordChecksum();
+  const counts: string[] = [];
+  let isComplete = true;
+  for (const [index, { target }] of pairs.entries()) {
+    const { name, records: total } = copied[index] ?? { name: '', records: 0 };
+    let done = 0;
+    for await (const page of pages(target)) {
+      for (const record of page) targetChecksum.add(target.definition, record);
+      done += page.length;
+      onProgress({ phase: 'verifying', collection: name, done, total });
+    }
+    isComplete &&= done === total;
+    counts.push(`${done} of ${total} ${name}`);
+  }
+  const digest = targetChecksum.digest();
+  if (isComplete && digest === checksum) return;
+  throw new StoreError(
+    'damaged',
+    `The copy differs from the source: ${counts.join(', ')}, with checksum ${digest} instead of ${checksum}.`,
+  );
+}
+
+async function copyRecords(
+  from: CollectionTransfer,
+  to: CollectionTransfer,
+  checksum: ReturnType<typeof createRecordChecksum>,
+  onProgress: (progress: CopyProgress) => void,
+): Promise<{ readonly count: number; readonly put: number }> {
+  const { name } = from.definition;
+  const total = await from.count();
+  const existing = createRecordReader(to);
+  const puts = new Set<Promise<void>>();
+  let count = 0;
+  let put = 0;
+  for await (const page of pages(from)) {
+    const missing: StoredRecord[] = [];
+    for (const record of page) {
+      checksum.add(from.definition, record);
+      count += 1;
+      // Awaits only to read a page: this line runs for every record.
+      const existingRecord = existing.current() ?? (existing.ended() ? undefined : await existing.read());
+      if (existingRecord === undefined || existingRecord.id > record.id) missing.push(record);
+      else if (isDeepStrictEqual(existingRecord, record)) existing.next();
+      else throw recordConflict(name, Math.min(existingRecord.id, record.id));
+    }
+    if (missing.length > 0) {
+      put += missing.length;
+      // A rejected promise stays in the set, and its error is thrown below.
+      const putting = to.put(missing).then(() => void puts.delete(putting));
+      putting.catch(() => {});
+      puts.add(putting);
+    }
+    if (puts.size >= PUTS_AT_ONCE) await Promise.race(puts);
+    onProgress({ phase: 'copying', collection: name, done: count, total });
+  }
+  await Promise.all(puts);
+  const extra = existing.current() ?? (existing.ended() ? undefined : await existing.read());
+  if (extra !== undefined) throw recordConflict(name, extra.id);
+  return { count, put };
+}
+
+/**
+ * Creates a SHA-256 of records in the order in which they are added. Each record is hashed as a line of JSON: an array of
+ * its values in the order of the schema's fields, with `null` for an absent field.
+ */
+function createRecordChecksum() {
+  const hash = createHash('sha256');
+  return {
+    add({ fields }: CollectionDefinition, record: StoredRecord): void {
+      const values = fields.map((field): unknown => Reflect.get(record, field) ?? null);
+      hash.update(`${JSON.stringify(values)}\n`);
+    },
+    /** Returns the hash as hex. Call it once. */
+    digest: () => hash.digest('hex'),
+  };
+}
+
+/**
+ * Copies idempotency keys. Call it after the records, because a retry looks for the record of its key.
+ * @returns the number of keys in the target
+ */
+async function copyReservations(from: StoreTransfer, to: StoreTransfer): Promise<number> {
+  for await (const page of reservationPages(from)) await to.putReservations(page);
+  let count = 0;
+  for await (const page of reservationPages(to)) count += page.length;
+  return count;
+}
+
+async function* reservationPages(store: StoreTransfer): AsyncGenerator<StoredReservation[]> {
+  for (let after = ''; ;) {
+    const page = await store.reservations(after, BATCH_ROWS);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    after = last.digest;
+  }
+}
+
+const recordConflict = (collection: string, id: number) =>
+  new StoreError(
+    'conflict',
+    `The target has a different ${singular(collection)} ${id} than the source. Choose an empty target.`,
+  );
+
+const sortByName = (records: readonly KeyRecord[]): KeyRecord[] =>
+  records.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+
+/** Whether both have the same keys, and every key that is revoked in the source is revoked in the target. */
+const hasSameKeys = (source: readonly KeyRecord[], target: readonly KeyRecord[]): boolean =>
+  source.length === target.length &&
+  source.every((key, index) => {
+    const copied = target[index];
+    return isSameKey(key, copied) && (key.revokedAt === undefined || copied?.revokedAt !== undefined);
+  });
+
+/** Yields all records in ascending order by id. */
+async function* pages(collection: CollectionTransfer): AsyncGenerator<StoredRecord[]> {
+  for (let after = 0; ;) {
+    const page = await collection.records(after, BATCH_ROWS, BATCH_BYTES);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield page;
+    after = last.id;
+  }
+}
+
+/** Reads the records of a collection one by one, a page at a time. It reads nothing after the last page. */
+function createRecordReader(collection: CollectionTransfer) {
+  const reading = pages(collection);
+  let page: readonly StoredRecord[] = [];
+  let index = 0;
+  let ended = false;
+  return {
+    /** Returns `undefined` if a page must be read first, or no record is left. */
+    current: (): StoredRecord | undefined => page[index],
+    ended: () => ended,
+    next(): void {
+      index++;
+    },
+    async read(): Promise<StoredRecord | undefined> {
+      const { value, done } = await reading.next();
+      if (done === true) ended = true;
+      page = done === true ? [] : value;
+      index = 0;
+      return page[index];
+    },
+  };
+}

@@ -1,0 +1,8 @@
+export type { CollectionTransfer, StoreTransfer } from '@petstore/core/store';
+export {
+  type CopyResult,
+  type CopiedCollection,
+  type CopyOptions,
+  type CopyProgress,
+  copyStore,
+} from './copyStore.ts';

@@ -1,0 +1,128 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
+import { expect, onTestFinished, test } from 'vitest';
+import { z } from 'zod';
+import { type Animal, animals } from '@petstore/core';
+import { type Collection, defineCollection, type Store, type StoreTransfer } from '@petstore/core/store';
+import { openEmbeddedStore, openEmbeddedTransfer } from '../index.ts';
+import { openMongodbStore, openMongodbTransfer } from '@petstore/core/store/mongodb';
+import { copyStore } from './copyStore.ts';
+
+const categories = defineCollection({
+  name: 'categories',
+  schema: z.object({
+    id: z.int(),
+    version: z.int(),
+    name: z.string(),
+    tags: z.array(z.string()).exactOptional(),
+  }),
+  id: 'sequence',
+  indexes: [{ field: 'name', unique: true }],
+});
+const collections = [animals, categories];
+
+/** Data that is opened by a store or by a transfer, one at a time. */
+interface TestData {
+  use<T>(work: (store: Store) => Promise<T>): Promise<T>;
+  transfer(): Promise<StoreTransfer>;
+}
+
+async function dataFolder(): Promise<TestData> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  return {
+    use: async (work) => useAndClose(await openEmbeddedStore({ dataDir, collections }), work),
+    transfer: () => openEmbeddedTransfer({ dataDir, collections }),
+  };
+}
+
+async function database(): Promise<TestData> {
+  const { drop, ...options } = testDatabase();
+  onTestFinished(drop);
+  return {
+    use: async (work) => useAndClose(await openMongodbStore({ ...options, collections }), work),
+    transfer: () => openMongodbTransfer({ ...options, collections }),
+  };
+}
+
+async function useAndClose<T>(store: Store, work: (store: Store) => Promise<T>): Promise<T> {
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function copy(from: TestData, to: TestData) {
+  const [source, target] = [await from.transfer(), await to.transfer()];
+  const copied = await copyStore(source, target);
+  await source.close();
+  await target.close();
+  return copied;
+}
+
+const rex = { name: 'Rex', categoryId: 1 };
+const reservation = { caller: 'caller', key: 'key' };
+
+const allOf = async <Stored extends { readonly id: number }>(records: Collection<Stored>) =>
+  (await records.list({ limit: 100 })).records;
+
+test.for([
+  ['a data folder to a data folder', dataFolder, dataFolder],
+  ...(mongodbUri === undefined
+    ? []
+    : [
+        ['a data folder to a database', dataFolder, database] as const,
+        ['a database to a data folder', database, dataFolder] as const,
+      ]),
+] as const)(
+  'a copy from %s has all collections with their indexes, ids and idempotency keys',
+  async ([, from, to]) => {
+    const [source, target] = [await from(), await to()];
+    const stored = await source.use(async (store) => {
+      const [pets, kinds] = [store.collection(animals), store.collection(categories)];
+      const { record } = await pets.createOnce(rex, reservation);
+      await pets.update(record.id, { name: 'Max', status: 'sold' });
+      await pets.create(rex);
+      const gone = await pets.createOnce(rex, { ...reservation, key: 'gone' });
+      await pets.delete(gone.record.id);
+      const dogs = await kinds.create({ name: 'Dogs', tags: ['bark'] });
+      await kinds.update(dogs.id, { name: 'Hounds' }, { ifVersion: 1 });
+      return { record, gone: gone.record, pets: await allOf(pets), kinds: await allOf(kinds) };
+    });
+
+    expect(await copy(source, target)).toMatchObject({
+      collections: [
+        { name: 'animals', records: 2, put: 2 },
+        { name: 'categories', recordName: 'category', records: 1, put: 1 },
+      ],
+      reservations: 2,
+    });
+    await target.use(async (store) => {
+      const [pets, kinds] = [store.collection(animals), store.collection(categories)];
+      expect([await allOf(pets), await allOf(kinds)]).toEqual([stored.pets, stored.kinds]);
+      expect(await pets.list({ limit: 10, where: { status: 'sold' } })).toMatchObject({
+        records: [{ name: 'Max' }],
+      });
+      await expect(kinds.create({ name: 'Hounds' })).rejects.toMatchObject({ code: 'conflict' });
+      expect(await pets.createOnce(rex, reservation)).toEqual({ record: stored.record, isReplay: true });
+      const gone = await pets.createOnce(rex, { ...reservation, key: 'gone' });
+      expect(gone).toEqual({ record: stored.gone, isReplay: true });
+      expect(await allOf(pets)).toEqual(stored.pets);
+      const next: Animal = await pets.create(rex);
+      expect(next.id).toBeGreaterThan(stored.gone.id);
+    });
+  },
+);
+
+test('opening a store for a copy fails if it has an unknown collection, and names it', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  await (await openEmbeddedStore({ dataDir, collections })).close();
+  await expect(openEmbeddedTransfer({ dataDir, collections: [animals] })).rejects.toMatchObject({
+    code: 'damaged',
+    message: expect.stringContaining('has a collection "categories" that this version does not know'),
+  });
+});

@@ -1,0 +1,342 @@
+import { mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { open as openLmdb } from 'lmdb';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { idKey } from './indexKey.ts';
+import { openEmbeddedStore, type TableReport, verifiedTables, verifyFolder } from './index.ts';
+import { jsonRow } from './rows.ts';
+import { openTable, put } from './table.ts';
+import { readInProcess } from './testing/startStoreProcess.ts';
+import { collections, type Animal, animals } from '@petstore/core';
+
+let folder: string;
+let dataDir: string;
+let file: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  dataDir = join(folder, 'data');
+  file = join(dataDir, 'petstore.mdb');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Creates a folder with an API key and three animals, one of them with a name that fills several pages. */
+async function createData(): Promise<void> {
+  const store = await openEmbeddedStore({ dataDir, collections });
+  await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
+  await store.collection(animals).create({ name: 'Bello the available', categoryId: 2, status: 'available' });
+  await store.collection(animals).create({ name: 'long '.repeat(2000), categoryId: 3, status: 'sold' });
+  await store.keys.add({ name: 'deploy', hash: 'h'.repeat(43), createdAt: 1 });
+  await store.close();
+}
+
+/** Changes the first byte of all occurrences of a text. Pages that LMDB has replaced contain it too. */
+async function damageText(text: string): Promise<void> {
+  const bytes = await readFile(file);
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) {
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+  }
+  await writeFile(file, bytes);
+}
+
+describe('a damaged data file', () => {
+  const damaged = (what: string | RegExp) => ({
+    code: 'damaged',
+    message: expect.stringMatching(what),
+  });
+
+  test.for<[string, string, (size: number) => Promise<void>]>([
+    ['an empty file', 'petstore.mdb: it is empty', () => truncate(file, 0)],
+    [
+      'a file that is cut in half',
+      'it is truncated: \\d+ bytes are missing',
+      (size) => truncate(file, size / 2),
+    ],
+    [
+      'a file without its last byte',
+      'it is truncated: 1 bytes are missing',
+      (size) => truncate(file, size - 1),
+    ],
+    [
+      'a file that is cut within its meta pages',
+      'it is truncated within its meta pages',
+      () => truncate(file, 100),
+    ],
+    ['a text file', 'a meta page has no LMDB signature', (size) => writeFile(file, 'text '.repeat(size / 5))],
+    [
+      'a file with garbage in its first meta page',
+      'a meta page has no LMDB signature',
+      () => overwrite(0, 200),
+    ],
+    [
+      'a file with garbage in its second meta page',
+      'a meta page has no LMDB signature',
+      async () => overwrite(await pageSize(), 200),
+    ],
+    ['a file with an impossible transaction number', 'contradict each other', () => overwrite(152, 8)],
+    ['a file with a last page beyond its end', 'bytes are missing', () => overwriteBoth(144, 4)],
+    ['a file with a root page beyond its end', 'points outside the file', () => overwriteBoth(136, 4)],
+    ['a file of zeros', 'a meta page has no LMDB signature', (size) => writeFile(file, Buffer.alloc(size))],
+  ])('openEmbeddedStore rejects %s as damaged', async ([, what, damageFile]) => {
+    await createData();
+    await damageFile((await stat(file)).size);
+    expect(await readInProcess(dataDir)).toEqual(damaged(what));
+  });
+
+  /** LMDB uses the page size of the system: 4 kB, or 16 kB on a Mac. */
+  const pageSize = async () => (await readFile(file)).readUInt32LE(48);
+
+  async function overwrite(at: number, length: number): Promise<void> {
+    const handle = await open(file, 'r+');
+    await handle.write(Buffer.alloc(length, 0xa5), 0, length, at);
+    await handle.close();
+  }
+  async function overwriteBoth(at: number, length: number): Promise<void> {
+    await overwrite(at, length);
+    await overwrite((await pageSize()) + at, length);
+  }
+
+  test('a flipped bit in an animal makes that animal damaged, and other animals can be read', async () => {
+    await createData();
+    await damageText('Bello the available');
+    const store = await openEmbeddedStore({ dataDir, collections });
+    expect(store.collection(animals).get(1)).toEqual({ id: 1, name: 'Rex', categoryId: 1 });
+    expect(() => store.collection(animals).get(2)).toThrow('the record of animal 2 is invalid');
+    expect(() => store.collection(animals).list({ limit: 20, where: { status: 'available' } })).toThrow(
+      'the record of animal 2',
+    );
+    // More calls than LMDB has readers: a failed list must release its snapshot.
+    for (let count = 0; count < 1500; count++) {
+      expect(() => store.collection(animals).list({ limit: 20 })).toThrow('the record of animal 2');
+    }
+    expect(await store.collection(animals).list({ limit: 20, cursor: 2 })).toMatchObject({
+      records: [{ id: 3 }],
+    });
+    expect(await store.collection(animals).create({ name: 'Waldi', categoryId: 1 })).toMatchObject({ id: 4 });
+    await store.close();
+  });
+
+  test('a flipped bit in an API key makes find, list and revoke fail with damaged', async () => {
+    await createData();
+    await damageText('"createdAt":1');
+    const store = await openEmbeddedStore({ dataDir, collections });
+    expect(() => store.keys.find('h'.repeat(43))).toThrow('the record of an API key is invalid');
+    expect(() => store.keys.list()).toThrow('the record of an API key is invalid');
+    await expect(store.keys.revoke('deploy', 5)).rejects.toMatchObject({ code: 'damaged' });
+    await store.close();
+  });
+
+  test('openEmbeddedStore rejects another format', async () => {
+    await createData();
+    await setMeta('format', 2);
+    await expect(openEmbeddedStore({ dataDir, collections })).rejects.toMatchObject({
+      code: 'damaged',
+      message: `The data in ${dataDir} has format 2, but this version supports format 1. Start the version that created it, or choose another folder.`,
+    });
+  });
+
+  test('create with a counter that is too low fails and overwrites no animal', async () => {
+    await createData();
+    await setMeta('animals.lastRecordId', 1);
+    const store = await openEmbeddedStore({ dataDir, collections });
+    await expect(store.collection(animals).create({ name: 'Waldi', categoryId: 1 })).rejects.toMatchObject({
+      code: 'damaged',
+    });
+    expect(store.collection(animals).get(2)).toMatchObject({ name: 'Bello the available' });
+    await store.close();
+  });
+});
+
+describe('verifyFolder', () => {
+  const remove = (table: string, pick: (keys: Buffer[]) => Buffer | undefined = (keys) => keys[0]) =>
+    async function removeEntry(): Promise<void> {
+      const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
+      const entries = root.openDB<Buffer, Buffer>(table, { encoding: 'binary', keyEncoding: 'binary' });
+      const key = pick([...entries.getKeys()].map((each) => Buffer.from(each)));
+      if (key !== undefined) entries.removeSync(key);
+      await root.close();
+    };
+
+  /** Replaces the value of the first entry of a table. */
+  const replace = (table: string, change: (value: Buffer) => Buffer) =>
+    async function replaceEntry(): Promise<void> {
+      const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
+      const entries = root.openDB<Buffer, Buffer>(table, { encoding: 'binary', keyEncoding: 'binary' });
+      const [key] = [...entries.getKeys()].map((each) => Buffer.from(each));
+      if (key !== undefined) entries.putSync(key, change(Buffer.from(entries.get(key) ?? '')));
+      await root.close();
+    };
+  const flipped = (value: Buffer) => {
+    value[value.length - 1] = (value.at(-1) ?? 0) ^ 1;
+    return value;
+  };
+
+  test.for<[string, string, RegExp, () => Promise<void>]>([
+    [
+      'an animal with a flipped bit',
+      'animals',
+      /^the record of animal 1 is invalid$/,
+      replace('animals', flipped),
+    ],
+    [
+      'an animal with the record of another one',
+      'animals',
+      /^the record of animal 1 is invalid$/,
+      replace('animals', () => jsonRow().encode({ id: 2, name: 'Rex', categoryId: 1 })),
+    ],
+    [
+      'a counter of ids that is too low',
+      'animals',
+      /^the counter of ids \(3\) is behind animal 4$/,
+      () => setMeta('animals.lastRecordId', 3),
+    ],
+    [
+      'an animal without its index entry',
+      'animals',
+      /^animal 3 is not in the index of status$/,
+      remove('animals.status'),
+    ],
+    [
+      'an index entry of a record with another value',
+      'animals.status',
+      /^it names animal 2, which has another status$/,
+      replaceAnimal(2, { id: 2, name: 'Bello', categoryId: 2, status: 'pending' }),
+    ],
+    [
+      'an index entry without its record',
+      'animals.status',
+      /^it names animal 2, which has another status$/,
+      remove('animals', (keys) => keys[1]),
+    ],
+    [
+      'an API key with a flipped bit',
+      'keys',
+      /^the record of an API key is invalid$/,
+      replace('keys', flipped),
+    ],
+    [
+      'a name of an API key with a flipped bit',
+      'keys.hashes',
+      /^the index entry of the API key "deploy" is invalid$/,
+      replace('keys.hashes', flipped),
+    ],
+    ['a name without its API key', 'keys.hashes', /^the API key "deploy" has no record$/, remove('keys')],
+    [
+      'an idempotency key with a flipped bit',
+      'reservations',
+      /^the record of an idempotency key is invalid$/,
+      replace('reservations', flipped),
+    ],
+    [
+      'a count of idempotency keys with a flipped bit',
+      'reservations.callers',
+      /^the record of a caller's idempotency keys is invalid$/,
+      replace('reservations.callers', flipped),
+    ],
+    [
+      'an API key without its name',
+      'keys',
+      /^the API key "deploy" is not in the index of names$/,
+      remove('keys.hashes'),
+    ],
+    [
+      'a counter of API keys that is too low',
+      'keys',
+      /^the counter of API keys \(0\) is behind number 1$/,
+      () => setMeta('lastKeyNumber', 0),
+    ],
+    [
+      'an idempotency key without its record',
+      'reservations',
+      /^an idempotency key names animal 4, which was never created$/,
+      () => setMeta('animals.lastRecordId', 3),
+    ],
+    [
+      'an idempotency key without its expiry',
+      'reservations',
+      /^the idempotency key of animal 4 is not in the index of expiry times$/,
+      remove('reservations.expiries'),
+    ],
+    [
+      'an expiry without its idempotency key',
+      'reservations.expiries',
+      /^the entry that expires at .*Z has no idempotency key$/,
+      remove('reservations'),
+    ],
+  ])('verifyFolder reports %s', async ([, table, clause, damageTable]) => {
+    await createData();
+    const store = await openEmbeddedStore({ dataDir, collections });
+    await store.collection(animals).createOnce({ name: 'Waldi', categoryId: 1 }, { caller: 'c', key: 'k' });
+    await store.close();
+    expect(await verificationErrors()).toEqual([]);
+    await damageTable();
+    expect(await verificationErrors()).toContainEqual([table, [expect.stringMatching(clause)]]);
+  });
+
+  test('verifyFolder does not report an expired entry that was not removed yet', async () => {
+    await createData();
+    const store = await openEmbeddedStore({ dataDir, collections });
+    await store.collection(animals).createOnce({ name: 'Waldi', categoryId: 1 }, { caller: 'c', key: 'k' });
+    await store.close();
+    await remove('reservations')();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 86_400_001 });
+    expect(await verificationErrors().finally(() => vi.useRealTimers())).toEqual([]);
+  });
+
+  test.for([
+    [20, 20],
+    [21, 20],
+  ] as const)('verifyFolder counts %d errors and describes %d of them', async ([damagedCount, described]) => {
+    const store = await openEmbeddedStore({ dataDir, collections });
+    for (let each = 0; each < damagedCount; each++) {
+      await store.collection(animals).create({ name: 'Bello', categoryId: 1 });
+    }
+    await store.close();
+    await damageText('Bello');
+    const reports: TableReport[] = [];
+    await verifyFolder({
+      dataDir,
+      tables: ['animals'],
+      onProgress: () => {},
+      onTable: (report) => reports.push(report),
+      collections,
+    });
+    expect(reports).toMatchObject([{ table: 'animals', entries: damagedCount, errorCount: damagedCount }]);
+    expect(reports[0]?.errors).toHaveLength(described);
+    expect(reports[0]?.isDamaged).toBe(true);
+  });
+
+  function replaceAnimal(id: number, animal: Animal) {
+    return async () => {
+      const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
+      const rows = openTable<Animal | null, number>(root, 'animals', {
+        encoder: jsonRow<Animal>(),
+        keyEncoder: idKey,
+      });
+      root.transactionSync(() => put(rows, id, animal));
+      await root.close();
+    };
+  }
+
+  async function verificationErrors(): Promise<[string, readonly string[]][]> {
+    const errors: [string, readonly string[]][] = [];
+    await verifyFolder({
+      dataDir,
+      tables: verifiedTables(collections),
+      onProgress: () => {},
+      onTable: (report) => {
+        if (report.errorCount > 0) errors.push([report.table, report.errors]);
+      },
+      collections,
+    });
+    return errors;
+  }
+});
+
+async function setMeta(key: string, value: number): Promise<void> {
+  const root = openLmdb({ path: file, noSubdir: true, overlappingSync: false });
+  const meta = openTable<number | null, string>(root, 'meta', { encoder: jsonRow<number>() });
+  root.transactionSync(() => put(meta, key, value));
+  await root.close();
+}

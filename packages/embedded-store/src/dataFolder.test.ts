@@ -1,0 +1,228 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openEmbeddedStore } from './index.ts';
+import { readInProcess } from './testing/startStoreProcess.ts';
+import { animals, collections } from '@petstore/core';
+
+const isRoot = process.getuid?.() === 0;
+/** As root, processes run as another user, because root may read and write everything. */
+const user = isRoot ? { uid: 65_534, gid: 65_534 } : {};
+const readSources = ['-e', `require('node:fs').readFileSync(${JSON.stringify(import.meta.filename)})`];
+const canRun = !isRoot || spawnSync(process.execPath, readSources, user).status === 0;
+if (!canRun)
+  process.stderr.write('SKIPPED: a folder without permissions; only root can run Node with these sources.\n');
+
+let folder: string;
+let dataDir: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  dataDir = join(folder, 'data');
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+describe('a new folder', () => {
+  test('openEmbeddedStore creates the folder and its parents for this user only', async () => {
+    dataDir = join(folder, 'deep', 'deeper', 'data');
+    await (await openEmbeddedStore({ dataDir, collections })).close();
+    for (const path of [
+      dataDir,
+      dirname(dataDir),
+      join(dataDir, 'petstore.mdb'),
+      join(dataDir, 'petstore.mdb-lock'),
+    ]) {
+      expect((await stat(path)).mode & 0o077).toBe(0);
+    }
+  });
+
+  test('openEmbeddedStore with create: false rejects a missing folder and does not create it', async () => {
+    await expect(openEmbeddedStore({ dataDir, create: false, collections })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: `There is no store at ${dataDir}.`,
+    });
+    await expect(stat(dataDir)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  test('openEmbeddedStore keeps the mode of an existing empty folder', async () => {
+    await mkdir(dataDir, { mode: 0o750 });
+    await (await openEmbeddedStore({ dataDir, collections })).close();
+    expect((await stat(dataDir)).mode & 0o777).toBe(0o750);
+  });
+});
+
+// Applies to root too, whose folders are checked like those of other users.
+describe.skipIf(process.platform === 'win32')('a folder that other users may write to', () => {
+  test.for([0o777, 0o702, 0o770].map((mode) => [mode.toString(8), mode] as const))(
+    'openEmbeddedStore rejects a folder with mode %s and suggests chmod 700',
+    async ([, mode]) => {
+      await mkdir(dataDir);
+      await chmod(dataDir, mode);
+      await expect(openEmbeddedStore({ dataDir, collections })).rejects.toMatchObject({
+        name: 'StoreError',
+        code: 'forbidden',
+        message: `Other users can write to the data folder ${dataDir} (mode ${mode.toString(8)}): run chmod 700 ${dataDir}, or choose a folder that only this user can write to.`,
+      });
+      expect(await readdir(dataDir)).toEqual([]);
+    },
+  );
+
+  test.for([
+    ['a sticky folder such as /tmp', 0o1777, undefined],
+    ['a folder with other files', 0o777, 'mine.txt'],
+  ] as const)(
+    'openEmbeddedStore rejects %s that others may write to, and does not suggest chmod',
+    async ([, mode, file]) => {
+      await mkdir(dataDir);
+      if (file !== undefined) await writeFile(join(dataDir, file), '');
+      await chmod(dataDir, mode);
+      await expect(openEmbeddedStore({ dataDir, collections })).rejects.toMatchObject({
+        code: 'forbidden',
+        message: `Other users can write to the data folder ${dataDir} (mode ${mode.toString(8)}): choose a folder that only this user can write to.`,
+      });
+    },
+  );
+
+  test('openEmbeddedStore rejects a folder that contains only a store and suggests chmod 700', async () => {
+    await (await openEmbeddedStore({ dataDir, collections })).close();
+    await chmod(dataDir, 0o777);
+    await expect(openEmbeddedStore({ dataDir, collections })).rejects.toThrow(
+      `run chmod 700 ${dataDir}, or choose`,
+    );
+  });
+
+  test.runIf(isRoot)(
+    'openEmbeddedStore accepts a folder of another user that its group may write to',
+    async () => {
+      await mkdir(dataDir);
+      await chown(dataDir, 65_534, 0);
+      await chmod(dataDir, 0o2775);
+      const store = await openEmbeddedStore({ dataDir, collections });
+      expect(await store.collection(animals).create({ name: 'Rex', categoryId: 1 })).toMatchObject({ id: 1 });
+      await store.close();
+    },
+  );
+});
+
+describe('a symbolic link in a data folder', () => {
+  const target = () => join(folder, 'target');
+
+  test.for(['petstore.mdb', 'petstore.mdb-lock'])(
+    'openEmbeddedStore rejects a symbolic link %s and does not change its target',
+    async (name) => {
+      await (await openEmbeddedStore({ dataDir, collections })).close();
+      await rename(join(dataDir, name), target());
+      const before = await readFile(target());
+      await symlink(target(), join(dataDir, name));
+      await expect(openEmbeddedStore({ dataDir, collections })).rejects.toMatchObject({
+        name: 'StoreError',
+        code: 'forbidden',
+        message: `${name} in the data folder ${dataDir} is a symbolic link; it must be a regular file. Remove it, or choose the folder that holds the data.`,
+      });
+      expect(await readFile(target())).toEqual(before);
+    },
+  );
+
+  test.for(['petstore.mdb', 'petstore.mdb-lock'])(
+    'openEmbeddedStore rejects a dangling symbolic link %s and creates nothing',
+    async (name) => {
+      await mkdir(dataDir, { mode: 0o700 });
+      await symlink(target(), join(dataDir, name));
+      await expect(openEmbeddedStore({ dataDir, collections })).rejects.toMatchObject({ code: 'forbidden' });
+      await expect(stat(target())).rejects.toMatchObject({ code: 'ENOENT' });
+    },
+  );
+
+  test('openEmbeddedStore accepts a data folder that is a symbolic link', async () => {
+    await mkdir(target(), { mode: 0o700 });
+    await symlink(target(), dataDir);
+    await (await openEmbeddedStore({ dataDir, collections })).close();
+    expect(await readdir(target())).toContain('petstore.mdb');
+  });
+});
+
+describe('an invalid path', () => {
+  test('openEmbeddedStore rejects the path of a file with the fix', async () => {
+    await writeFile(dataDir, '');
+    await expect(openEmbeddedStore({ dataDir, collections })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: `The data folder ${dataDir} cannot be used: it, or one of its parents, is a file. Choose another folder.`,
+    });
+  });
+
+  test('openEmbeddedStore rejects a path below a file with the fix', async () => {
+    await writeFile(dataDir, '');
+    await expect(openEmbeddedStore({ dataDir: join(dataDir, 'below'), collections })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('is a file. Choose another folder.'),
+    });
+  });
+});
+
+// Linux allows no new entries in /proc and reports ENOENT.
+test.runIf(process.platform === 'linux')(
+  'openEmbeddedStore fails and does not hang if the folder cannot be created',
+  async () => {
+    await expect(openEmbeddedStore({ dataDir: '/proc/nope/data', collections })).rejects.toMatchObject({
+      code: 'unavailable',
+      message: 'The data folder /proc/nope/data cannot be used: ENOENT.',
+    });
+  },
+);
+
+describe.skipIf(!canRun)('a folder without permissions', () => {
+  const forbidden = {
+    code: 'forbidden',
+    message: expect.stringMatching(
+      /^This user cannot read and write the data folder .* \(E\w+(?:: petstore\.mdb)?\)\. Grant access,/,
+    ),
+  };
+
+  beforeEach(() => chmod(folder, 0o755));
+  afterEach(() => chmod(dataDir, 0o700).catch(() => undefined));
+
+  test('openEmbeddedStore fails with forbidden for a folder without any permission', async () => {
+    await mkdir(dataDir);
+    await chmod(dataDir, 0o000);
+    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
+  });
+
+  test('openEmbeddedStore fails with forbidden for a read-only folder', async () => {
+    await mkdir(dataDir);
+    await chmod(dataDir, 0o555);
+    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
+  });
+
+  test('openEmbeddedStore fails with forbidden for a new folder in a read-only folder', async () => {
+    dataDir = join(folder, 'locked', 'data');
+    await mkdir(dirname(dataDir), { mode: 0o555 });
+    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
+  });
+
+  test('openEmbeddedStore fails with forbidden for a read-only data file', async () => {
+    await (await openEmbeddedStore({ dataDir, collections })).close();
+    if (isRoot) await chown(dataDir, 65_534, 65_534);
+    await chmod(join(dataDir, 'petstore.mdb'), 0o444);
+    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
+  });
+
+  test('openEmbeddedStore succeeds for the same user with permissions', async () => {
+    await mkdir(dataDir, { mode: 0o700 });
+    if (isRoot) await chown(dataDir, 65_534, 65_534);
+    expect(await readInProcess(dataDir, user)).toBe('read');
+  });
+});

@@ -1,0 +1,69 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Store } from '@petstore/core/store';
+import { openEmbeddedStore } from './index.ts';
+import { animals, collections } from '@petstore/core';
+
+let dataDir: string;
+let store: Store;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+  store = await openEmbeddedStore({ dataDir, collections });
+});
+afterEach(async () => {
+  await store.close();
+  await rm(dataDir, { recursive: true });
+});
+
+/** Returns the number of transactions: LMDB numbers them and stores the last two numbers in its meta pages. */
+async function commits(): Promise<number> {
+  const bytes = await readFile(join(dataDir, 'petstore.mdb'));
+  const pageSize = bytes.readUInt32LE(48);
+  return Math.max(Number(bytes.readBigUInt64LE(152)), Number(bytes.readBigUInt64LE(pageSize + 152)));
+}
+
+test('concurrent creates share commits, and sequential creates do not', async () => {
+  const pet = { name: 'Rex', categoryId: 1 };
+  const start = await commits();
+  await Promise.all(Array.from({ length: 500 }, () => store.collection(animals).create(pet)));
+  const afterConcurrent = await commits();
+  expect(afterConcurrent - start).toBeLessThan(50);
+  for (let count = 0; count < 10; count++) await store.collection(animals).create(pet);
+  expect((await commits()) - afterConcurrent).toBe(10);
+});
+
+test('a rejected write does not affect other writes of its commit', async () => {
+  const key = (hash: string) => ({ name: 'deploy', hash: hash.repeat(43), createdAt: 1 });
+  await store.keys.add(key('a'));
+  const results = await Promise.allSettled([
+    store.collection(animals).create({ name: 'Rex', categoryId: 1 }),
+    store.keys.add(key('b')),
+    store.collection(animals).create({ name: 'Bello', categoryId: 1 }),
+  ]);
+  expect(results).toMatchObject([
+    { status: 'fulfilled', value: { id: 1 } },
+    { status: 'rejected', reason: { code: 'conflict' } },
+    { status: 'fulfilled', value: { id: 2 } },
+  ]);
+});
+
+test('a create that is aborted before its transaction stores nothing', async () => {
+  const controller = new AbortController();
+  const waiting = store
+    .collection(animals)
+    .create({ name: 'Rex', categoryId: 1 }, { signal: controller.signal });
+  controller.abort(new Error('gone'));
+  await expect(waiting).rejects.toThrow('gone');
+  expect(await store.collection(animals).create({ name: 'Bello', categoryId: 1 })).toMatchObject({ id: 1 });
+});
+
+test('close waits for all accepted writes across many commits', async () => {
+  const creates = Array.from({ length: 5000 }, () =>
+    store.collection(animals).create({ name: 'Rex', categoryId: 1 }),
+  );
+  await store.close();
+  expect((await Promise.all(creates)).map(({ id }) => id)).toContain(5000);
+});

@@ -1,0 +1,99 @@
+import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  batchLimit,
+  type CollectionDefinition,
+  type CollectionTransfer,
+  isSameKey,
+  type KeyRecord,
+  StoreError,
+  type StoreTransfer,
+} from '@petstore/core/store';
+import { Records } from '../collection.ts';
+import { toReadError, toStoreError } from '../errors.ts';
+import { createGroupCommit } from '../groupCommit.ts';
+import { openKeys } from '../keys.ts';
+import { openDataFolder } from '../open.ts';
+import type { EmbeddedStoreOptions } from '../options.ts';
+import { openReservations } from '../reservations.ts';
+
+/** Opens a data folder for a copy. @throws {StoreError} if it cannot be opened */
+export async function openEmbeddedTransfer(options: EmbeddedStoreOptions): Promise<StoreTransfer> {
+  const dataDir = resolve(options.dataDir);
+  const { create = true, collections: definitions, migrate = true, onMigrated } = options;
+  const folder = await openDataFolder(dataDir, {
+    create,
+    collections: definitions,
+    migrate,
+    onMigrated,
+  }).catch((error: unknown) => {
+    throw toStoreError(error, dataDir);
+  });
+  const { root } = folder;
+  const keys = openKeys(folder);
+  const reservations = openReservations(folder);
+  const { write, idle } = createGroupCommit(folder);
+
+  async function read<T>(action: () => T): Promise<T> {
+    try {
+      root.resetReadTxn();
+      return action();
+    } catch (error) {
+      throw toReadError(error, dataDir);
+    }
+  }
+
+  function openTransfer(definition: CollectionDefinition): CollectionTransfer {
+    const collection = new Records(folder, definition);
+    return {
+      definition,
+      count: () => read(() => collection.count()),
+      records: (after, limit, maxBytes) => read(() => collection.batch(after, limit, batchLimit(maxBytes))),
+      put: (incoming) =>
+        write(() => {
+          const missing = incoming.filter((record) => {
+            const stored = collection.get(record.id);
+            if (stored === undefined) return true;
+            if (isDeepStrictEqual(stored, record)) return false;
+            throw new StoreError(
+              'conflict',
+              `The data folder ${dataDir} has a different ${definition.recordName} ${record.id}.`,
+            );
+          });
+          for (const record of missing) collection.restore(record);
+        }),
+      lastId: () => read(() => collection.lastId()),
+      raiseLastId: (id) => write(() => collection.raiseLastId(id)),
+    };
+  }
+
+  function putKey(record: KeyRecord): void {
+    const { hash, name, lastUsedAt, revokedAt } = record;
+    if (!isSameKey(record, keys.find(hash))) {
+      keys.add(record);
+      return;
+    }
+    if (lastUsedAt !== undefined) keys.touch(hash, lastUsedAt);
+    if (revokedAt !== undefined) keys.revoke(name, revokedAt);
+  }
+
+  const collections = definitions.map(openTransfer);
+  return {
+    collections,
+    async isEmpty() {
+      for (const each of collections) if ((await each.lastId()) > 0 || (await each.count()) > 0) return false;
+      return read(() => keys.list().length === 0);
+    },
+    keys: () => read(() => keys.list()),
+    // One transaction per key: a job must throw before it writes, and a conflict may come after the first key.
+    putKeys: async (incoming) => {
+      for (const record of incoming) await write(() => putKey(record));
+    },
+    reservations: (after, limit) => read(() => reservations.list(after, limit, Date.now())),
+    putReservations: (incoming) => write(() => reservations.restore(incoming, Date.now())),
+    async close() {
+      await idle();
+      await folder.close();
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { commandMissing } from '@petstore/testing/commandMissing';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { collections, Animal, animals } from '@petstore/core';
+import { openEmbeddedStore } from './index.ts';
+import { readInProcess, startStoreProcess, storeProcessArguments } from './testing/startStoreProcess.ts';
+
+let dataDir: string;
+
+beforeEach(async () => {
+  dataDir = join(await mkdtemp(join(tmpdir(), 'petstore-')), 'data');
+});
+afterEach(() => rm(join(dataDir, '..'), { recursive: true }));
+
+test('processes that start concurrently on a new folder assign unique ids without gaps', async () => {
+  const children = Array.from({ length: 4 }, () => startStoreProcess(['create', dataDir, '250']));
+  const ended = await Promise.all(children.map((child) => child.rest()));
+  const created = ended.flatMap(({ results }) => z.array(z.array(Animal)).parse(results).flat());
+  expect(created.map(({ id }) => id).toSorted((one, other) => one - other)).toEqual(
+    Array.from({ length: 1000 }, (_, index) => index + 1),
+  );
+
+  const store = await openEmbeddedStore({ dataDir, collections });
+  for (const animal of created) expect(await store.collection(animals).get(animal.id)).toEqual(animal);
+  await store.close();
+});
+
+test('one of eight processes that add the first key concurrently succeeds', async () => {
+  const children = Array.from({ length: 8 }, (_, index) =>
+    startStoreProcess(['addFirst', dataDir, `key ${index}`]),
+  );
+  const ended = await Promise.all(children.map((child) => child.rest()));
+  const added = ended.flatMap(({ results }) => results);
+  expect(added).toHaveLength(8);
+  expect(added.filter((each) => each === true)).toHaveLength(1);
+
+  const store = await openEmbeddedStore({ dataDir, collections });
+  expect(await store.keys.list()).toHaveLength(1);
+  await store.close();
+});
+
+test('get returns an animal that another process acknowledged in the same turn of the event loop', async () => {
+  const store = await openEmbeddedStore({ dataDir, collections });
+  expect(await store.collection(animals).list({ limit: 1 })).toEqual({ records: [], hasNext: false });
+  const before = store.collection(animals).get(1);
+  const created: unknown = JSON.parse(
+    execFileSync(process.execPath, storeProcessArguments('create', dataDir, '1'), { encoding: 'utf8' }),
+  );
+  const after = store.collection(animals).get(1);
+  expect([before, after]).toEqual([undefined, ...z.array(Animal).parse(created)]);
+  await store.close();
+});
+
+test('while another process holds the write lock, reads succeed and writes fail after 10 s', async () => {
+  const store = await openEmbeddedStore({ dataDir, collections });
+  await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
+  const holder = startStoreProcess(['holdLock', dataDir]);
+  expect(await holder.next()).toBe('held');
+
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const rejection = store
+    .collection(animals)
+    .create({ name: 'Bello', categoryId: 1 })
+    .catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(await rejection).toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('has not completed a write for 10 s'),
+  });
+  expect(store.collection(animals).get(1)).toEqual({ id: 1, name: 'Rex', categoryId: 1 });
+  expect(() => store.ready()).toThrow('has not completed a write for 10 s');
+  await expect(store.collection(animals).create({ name: 'Hasso', categoryId: 1 })).rejects.toMatchObject({
+    code: 'unavailable',
+  });
+  vi.useRealTimers();
+
+  holder.child.kill('SIGKILL');
+  await holder.rest();
+  await vi.waitFor(() => store.ready());
+  expect(await store.collection(animals).create({ name: 'Waldi', categoryId: 1 })).toEqual({
+    id: 2,
+    name: 'Waldi',
+    categoryId: 1,
+  });
+  expect(await store.collection(animals).list({ limit: 20 })).toMatchObject({
+    records: [{ name: 'Rex' }, { name: 'Waldi' }],
+  });
+  await store.close();
+});
+
+test('close({ timeoutMs }) rejects at its deadline while another process holds the write lock', async () => {
+  const store = await openEmbeddedStore({ dataDir, collections });
+  const holder = startStoreProcess(['holdLock', dataDir]);
+  expect(await holder.next()).toBe('held');
+  const creates = ['Rex', 'Bello'].map((name) => store.collection(animals).create({ name, categoryId: 1 }));
+  const ended = Promise.allSettled(creates);
+
+  const since = performance.now();
+  await expect(store.close({ timeoutMs: 300 })).rejects.toMatchObject({
+    code: 'outcome-unknown',
+    message: `The data folder ${dataDir} was closed, but a write did not complete within 0.3 s: its disk hangs, or a process that shares it is suspended.`,
+  });
+  expect(performance.now() - since).toBeLessThan(5_000);
+  // Neither has started without the lock, so both are known not to be stored.
+  const notStored = { status: 'rejected', reason: { code: 'unavailable' } };
+  expect(await ended).toMatchObject([notStored, notStored]);
+
+  holder.child.kill('SIGKILL');
+  await holder.rest();
+  const next = await openEmbeddedStore({ dataDir, collections });
+  expect(await next.collection(animals).create({ name: 'Waldi', categoryId: 1 })).toMatchObject({ id: 1 });
+  await next.close();
+});
+
+test('close({ timeoutMs }) resolves when the unfinished writes have ended', async () => {
+  const store = await openEmbeddedStore({ dataDir, collections });
+  const created = store.collection(animals).create({ name: 'Rex', categoryId: 1 });
+  await store.close({ timeoutMs: 60_000 });
+  expect(await created).toMatchObject({ id: 1 });
+});
+
+test.skipIf(commandMissing('strace'))(
+  'after an EIO on a meta page every later call fails with fatal, and the store can be closed',
+  { timeout: 240_000 },
+  async () => {
+    await startStoreProcess(['create', dataDir, '1']).rest();
+    // It hits data pages first, from which the store recovers, and a meta page in the end.
+    const inject = ['-e', 'trace=pwrite64', '-e', 'inject=pwrite64:error=EIO:when=5+3'];
+    // --seccomp-bpf: otherwise every system call of the process waits for strace, which takes a minute on a busy machine.
+    const tracer = ['strace', '-f', '--seccomp-bpf', '-o', '/dev/null', ...inject];
+    const { results, exitCode } = await startStoreProcess(['createUntilFatal', dataDir], { tracer }).rest();
+    const message = `LMDB reported a fatal error in the data folder ${dataDir}, so this process can no longer use it. Check the disk, and restart the process.`;
+    expect(results.slice(-4)).toEqual([
+      { fatal: message },
+      { code: 'outcome-unknown', message: expect.stringContaining('failed during a write (EIO)') },
+      { code: 'fatal', message },
+      { code: 'fatal', message },
+    ]);
+    expect(exitCode).toBe(0);
+    expect(await readInProcess(dataDir)).toBe('read');
+  },
+);

@@ -1,0 +1,161 @@
+import { resolve } from 'node:path';
+import {
+  buildRecord,
+  type CallOptions,
+  type Collection,
+  type CollectionDefinition,
+  expectedVersion,
+  fingerprint,
+  indexedCondition,
+  type KeyStore,
+  type Store,
+  type StoreCloseOptions,
+  type StoredRecord,
+  unknownCollection,
+} from '@petstore/core/store';
+import { Records } from './collection.ts';
+import { closed, toReadError, toStoreError } from './errors.ts';
+import type { DataFolder } from './folder.ts';
+import { createGroupCommit } from './groupCommit.ts';
+import { openKeys } from './keys.ts';
+import { openDataFolder } from './open.ts';
+import type { EmbeddedStoreOptions } from './options.ts';
+import { openReservations } from './reservations.ts';
+
+/**
+ * Opens the store in a local folder, based on LMDB. Several processes of one machine may share the folder, and all of them
+ * see every acknowledged write. Ids ascend without gaps across all processes. Reads are synchronous.
+ * Do not use it on a network file system or across PID namespaces (containers): LMDB's locks do not work there.
+ * @throws {StoreError} with a message that names the problem of the folder and the fix
+ */
+export async function openEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
+  const dataDir = resolve(options.dataDir);
+  try {
+    const { create = true, collections, migrate = true, onFatal, onMigrated } = options;
+    const folder = await openDataFolder(dataDir, { create, collections, migrate, onFatal, onMigrated });
+    try {
+      return createStore(folder, collections, options.maxReservations);
+    } catch (error) {
+      await folder.close();
+      throw error;
+    }
+  } catch (error) {
+    throw toStoreError(error, dataDir);
+  }
+}
+
+function createStore(
+  folder: DataFolder,
+  definitions: readonly CollectionDefinition[],
+  maxReservations?: number,
+): Store {
+  const access = openAccess(folder);
+  const reservations = openReservations(folder, maxReservations);
+  const created = new Map<unknown, unknown>(
+    definitions.map((definition) => [
+      definition,
+      createCollection(new Records(folder, definition), definition, reservations, access),
+    ]),
+  );
+  return {
+    collection<Stored extends StoredRecord, Indexed extends string>(
+      definition: CollectionDefinition<Stored, Indexed>,
+    ) {
+      const collection = created.get(definition);
+      if (collection === undefined) throw unknownCollection(definition);
+      // The collection was created from this definition.
+      return collection as Collection<Stored, Indexed>;
+    },
+    keys: createKeyStore(openKeys(folder), access),
+    ready: access.ready,
+    close: access.close,
+  };
+}
+
+/** Reads and writes of an open store, and its end. */
+interface Access extends Pick<Store, 'ready' | 'close'> {
+  readonly read: <T>(action: () => T, callOptions?: CallOptions) => T;
+  readonly write: <T>(job: () => T, callOptions?: CallOptions) => Promise<T>;
+}
+
+function openAccess(folder: DataFolder): Access {
+  const { root, path: dataDir, watch } = folder;
+  const commits = createGroupCommit(folder);
+  let closing: Promise<void> | undefined;
+  return {
+    read(action, callOptions) {
+      callOptions?.signal?.throwIfAborted();
+      if (closing !== undefined) throw closed(dataDir);
+      const fatal = watch.fatal();
+      if (fatal !== undefined) throw fatal;
+      try {
+        // lmdb uses one snapshot per turn of the event loop. Within that turn, another process may acknowledge a record that
+        // the client then requests from this one. Takes 0.5 µs.
+        root.resetReadTxn();
+        return action();
+      } catch (error) {
+        throw watch.recordFatal(toReadError(error, dataDir));
+      }
+    },
+    async write(job, callOptions) {
+      if (closing !== undefined) throw closed(dataDir);
+      return commits.write(job, callOptions?.signal);
+    },
+    ready() {
+      if (closing !== undefined) throw closed(dataDir);
+      const error = watch.check() ?? commits.error();
+      if (error !== undefined) throw error;
+    },
+    close({ timeoutMs }: StoreCloseOptions = {}) {
+      closing ??= commits.idle(timeoutMs).then(() => folder.close());
+      return closing;
+    },
+  };
+}
+
+function createCollection<Stored extends StoredRecord, Indexed extends string>(
+  records: Records<Stored, Indexed>,
+  definition: CollectionDefinition<Stored, Indexed>,
+  reservations: ReturnType<typeof openReservations>,
+  { read, write }: Access,
+): Collection<Stored, Indexed> {
+  const { name } = definition;
+  return {
+    create: (values, callOptions) => write(() => records.insert(values), callOptions),
+    createOnce: (values, reservation, callOptions) =>
+      write(() => {
+        const now = Date.now();
+        const input = { collection: name, fingerprint: fingerprint(definition, values) };
+        const id = reservations.find(reservation, input, now);
+        // The fingerprint ensures that a retry has the values of the first call.
+        if (id !== undefined) return { record: buildRecord(definition, id, values), isReplay: true };
+        const callerRow = reservations.checkLimit(reservation, now);
+        const record = records.insert(values);
+        reservations.add(reservation, { ...input, recordId: record.id }, now, callerRow);
+        return { record, isReplay: false };
+      }, callOptions),
+    get: (id, callOptions) => read(() => records.get(id), callOptions),
+    list(query, callOptions) {
+      // Outside `read`, which reports errors as those of the data folder.
+      const condition = indexedCondition(definition, query.where);
+      return read(() => records.list(query, condition), callOptions);
+    },
+    async update(id, change, callOptions) {
+      const ifVersion = expectedVersion(definition, callOptions);
+      return write(() => records.update(id, change, ifVersion), callOptions);
+    },
+    async delete(id, callOptions) {
+      const ifVersion = expectedVersion(definition, callOptions);
+      return write(() => records.remove(id, ifVersion), callOptions);
+    },
+  };
+}
+
+const createKeyStore = (keys: ReturnType<typeof openKeys>, { read, write }: Access): KeyStore => ({
+  find: (hash, callOptions) => read(() => keys.find(hash), callOptions),
+  add: (record) => write(() => keys.add(record)),
+  addFirst: (record) => write(() => keys.addFirst(record)),
+  list: () => read(() => keys.list()),
+  revoke: (name, revokedAt) => write(() => keys.revoke(name, revokedAt)),
+  touch: (hash, usedAt) => write(() => keys.touch(hash, usedAt)),
+});

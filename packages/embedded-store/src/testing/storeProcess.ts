@@ -1,0 +1,151 @@
+/*
+ * A process that uses a data folder, for tests that share the folder, kill the process or damage the data file. Run it with
+ * `node --conditions=trpc-gateway-source storeProcess.ts <action> <folder> [argument]`. It prints each result as a line of
+ * JSON.
+ */
+import { writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { open as openLmdb } from 'lmdb';
+import { animals, collections, type NewPet } from '@petstore/core';
+import { type Store, StoreError } from '@petstore/core/store';
+import { openEmbeddedStore } from '../index.ts';
+
+// Synchronous, so that printed results are complete when this process is killed.
+const print = (result: unknown) => writeSync(1, `${JSON.stringify(result)}\n`);
+
+const errorFields = (error: unknown) =>
+  error instanceof StoreError
+    ? { code: error.code, message: error.message }
+    : { code: 'other', message: String(error) };
+
+const STATUSES = [undefined, 'available', 'pending', 'sold'] as const;
+
+/** Returns values that no other call uses. */
+function somePet(index: number): NewPet {
+  const status = STATUSES[index % STATUSES.length];
+  const pet = { name: `${process.pid}/${index} ${'🐕'.repeat(index % 50)}`, categoryId: index };
+  return status === undefined ? pet : { ...pet, status };
+}
+
+const actions = {
+  /** Creates animals concurrently. */
+  async create(store: Store, count: string) {
+    print(
+      await Promise.all(
+        Array.from({ length: Number(count) }, (_, index) => store.collection(animals).create(somePet(index))),
+      ),
+    );
+  },
+
+  /** Creates animals forever, eight concurrently, and prints each acknowledged one. */
+  async createForEver(store: Store) {
+    let count = 0;
+    const loop = async () => {
+      for (;;) print(await store.collection(animals).create(somePet(count++)));
+    };
+    await Promise.all(Array.from({ length: 8 }, loop));
+  },
+
+  async addFirst(store: Store, name: string) {
+    print(await store.keys.addFirst({ name, hash: name.padEnd(43, '_'), createdAt: 1 }));
+  },
+
+  /** Reads all animals. */
+  async read(store: Store) {
+    for (let cursor = 0, more = true; more; cursor += 100) {
+      const { hasNext } = await store.collection(animals).list({ limit: 100, cursor });
+      more = hasNext;
+    }
+    print('read');
+  },
+
+  /** Creates animals until the store reports a fatal error. Prints the error of each create, then of a get and a create. */
+  async createUntilFatal(store: Store) {
+    for (let isFatal = false; !isFatal;) {
+      await store
+        .collection(animals)
+        .create(somePet(1))
+        .catch((error: unknown) => {
+          print(errorFields(error));
+        });
+      try {
+        await store.ready();
+      } catch (error) {
+        isFatal = error instanceof StoreError && error.code === 'fatal';
+      }
+    }
+    try {
+      await store.collection(animals).get(1);
+    } catch (error) {
+      print(errorFields(error));
+    }
+    await store
+      .collection(animals)
+      .create(somePet(2))
+      .catch((error: unknown) => print(errorFields(error)));
+  },
+
+  /** Creates animals of 3 kB in concurrent groups until one fails, then another one after a line of input. */
+  async fill(store: Store, group: string) {
+    const name = 'x'.repeat(3000);
+    let stored = 0;
+    for (;;) {
+      const results = await Promise.allSettled(
+        Array.from({ length: Number(group) }, () =>
+          store.collection(animals).create({ name, categoryId: 1 }),
+        ),
+      );
+      stored += results.filter(({ status }) => status === 'fulfilled').length;
+      const rejected = results.find(({ status }) => status === 'rejected');
+      if (rejected?.status !== 'rejected') continue;
+      print({ stored, ...errorFields(rejected.reason) });
+      break;
+    }
+    process.stdin.once('data', () => {
+      store
+        .collection(animals)
+        .create({ name: 'Rex', categoryId: 1 })
+        .then(print, (error: unknown) => print(errorFields(error)))
+        .finally(() => process.exit());
+    });
+    await new Promise(() => undefined);
+  },
+};
+
+/** Holds the write lock of the folder until the process is killed. */
+function holdLock(folder: string) {
+  const root = openLmdb({ path: join(folder, 'petstore.mdb'), noSubdir: true, overlappingSync: false });
+  root.transactionSync(() => {
+    print('held');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  });
+}
+
+/** Kills this process while it builds an index of a folder, after it has read a number of animals. */
+async function dieIndexing(folder: string, rows: string) {
+  let left = Number(rows);
+  const check = (value: unknown) => {
+    left -= 1;
+    if (left === 0) process.kill(process.pid, 'SIGKILL');
+    return animals.check(value);
+  };
+  await openEmbeddedStore({ dataDir: folder, collections: [{ ...animals, check }] });
+}
+
+const [action = '', dataDir = '', argument = ''] = process.argv.slice(2);
+// Unhandled rejections end this process, as they end the server.
+if (action === 'holdLock') holdLock(dataDir);
+if (action === 'dieIndexing') await dieIndexing(dataDir, argument);
+try {
+  const store = await openEmbeddedStore({
+    dataDir,
+    onFatal: (error) => print({ fatal: error.message }),
+    collections,
+  });
+  const run = Object.entries(actions).find(([name]) => name === action)?.[1];
+  if (run === undefined) throw new Error(`There is no action ${action}.`);
+  await run(store, argument);
+  await store.close();
+} catch (error) {
+  print(errorFields(error));
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OpenSockets } from './openSockets.ts';
+import type { CloseOptions, Listening } from './serveOptions.ts';
+
+/** The parts of a server. */
+interface Server {
+  readonly responder: { readonly inFlight: number; drain(): void; expire(): boolean };
+  readonly sockets: OpenSockets;
+  /** Returns the number of open HTTP connections, without WebSockets. */
+  connections(): number;
+  /** Stops accepting connections. */
+  stopListening(): void;
+  /** Ends the remaining connections. */
+  end(): void;
+}
+
+/** Interval at which a stopping server checks whether its connections and calls have ended. */
+const checkMs = 5;
+
+/**
+ * Number of checks within which the last events of streams that end at the deadline are sent: 250 ms. Not a time, which a
+ * process that waits for a core would use up without a turn of the event loop.
+ */
+const lastEventsChecks = 50;
+
+/** Creates what the servers of all adapters return. `close` stops a server once. */
+export function createListening(server: Server): Pick<Listening, 'inFlight' | 'connections' | 'close'> {
+  const { responder, sockets } = server;
+  const inFlight = () => responder.inFlight + sockets.inFlight;
+  const hasNoCalls = () => responder.inFlight + sockets.size === 0;
+
+  async function stop({ timeoutMs = 10_000, graceMs = 1000 }: CloseOptions): Promise<number> {
+    const startedAt = performance.now();
+    const isWithin = (ms: number) => performance.now() - startedAt < ms;
+    const waitUntil = async (isDone: () => boolean, ms: number) => {
+      // Not `unref`: nothing else may keep the process alive, and the caller has more to do after the stop.
+      while (!isDone() && isWithin(ms)) await sleep(checkMs);
+    };
+    server.stopListening();
+    responder.drain();
+    sockets.drain(graceMs);
+    // On an idle connection, a request may be in transit. Its response has `Connection: close`.
+    await waitUntil(() => server.connections() + sockets.size === 0, Math.min(graceMs, timeoutMs));
+    do {
+      await waitUntil(hasNoCalls, timeoutMs);
+      // Continues right after the event loop has read from its sockets, so that requests that have arrived are served,
+      // not reset.
+      await new Promise(setImmediate);
+    } while (!hasNoCalls() && isWithin(timeoutMs));
+    const cutOff = inFlight();
+    if (responder.expire()) {
+      for (let check = 0; check < lastEventsChecks && responder.inFlight > 0; check += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+        await sleep(checkMs);
+      }
+    }
+    sockets.closeAll();
+    server.end();
+    return cutOff;
+  }
+
+  let stopping: Promise<number> | undefined;
+  return {
+    inFlight,
+    connections: () => ({ http: server.connections(), webSockets: sockets.size }),
+    close: (options = {}) => (stopping ??= stop(options)),
+  };
+}

@@ -1,0 +1,254 @@
+import { describe, expect, it } from 'vitest';
+import type { Header, HttpResponse } from '../../http/response.ts';
+import type { Handle } from '../../http/service.ts';
+import { createFetch } from '../fetch/fetch.ts';
+import { adapters, dial, get, ok, until } from './testing/dial.ts';
+
+async function* stream() {
+  yield Buffer.from('str');
+  yield Buffer.from('eam');
+}
+
+/** Creates a body, and its text. A body that is created again can be sent again. */
+const bodies: Readonly<Record<string, readonly [create: () => HttpResponse['body'], text: string]>> = {
+  'no body': [() => undefined, ''],
+  'an empty body': [() => '', ''],
+  'ASCII text': [() => 'hello', 'hello'],
+  'text beyond ASCII': [() => 'aä', 'aä'],
+  bytes: [() => new Uint8Array([104, 105]), 'hi'],
+  'large text': [() => 'ä'.repeat(70_000), 'ä'.repeat(70_000)],
+  'a stream': [stream, 'stream'],
+};
+
+const rows = [200, 201, 204, 205, 304, 404].flatMap((status) =>
+  ['GET', 'HEAD', 'POST'].flatMap((method) =>
+    Object.entries(bodies).flatMap(([kind, [create, text]]) => {
+      const hasNoLength = status === 204 || status === 304;
+      const isEmpty = hasNoLength || status === 205;
+      const isStream = kind === 'a stream';
+      return ['at once', 'later'].map((time) => ({
+        name: `${method} ${status} with ${kind}, ${time}`,
+        method,
+        status,
+        create,
+        isAtOnce: time === 'at once',
+        // RFC 9110 §9.3.2 (HEAD), §15.3.5, §15.3.6, §15.4.5
+        body: isEmpty || method === 'HEAD' ? '' : text,
+        // RFC 9110 §8.6. The length of a stream is unknown. A 205 has the length 0, since its status does not end it
+        // (RFC 9112 §6.3).
+        length: hasNoLength || (isStream && !isEmpty) ? undefined : Buffer.byteLength(isEmpty ? '' : text),
+        isStreamed: isStream && !isEmpty,
+      }));
+    }),
+  ),
+);
+
+/** Serves the response of the row in the path. */
+const handle: Handle = ({ path }) => {
+  const row = rows[Number(path.slice(1))];
+  if (!row) return ok('next');
+  const response = { status: row.status, headers: [], body: row.create() };
+  return row.isAtOnce ? response : Promise.resolve(response);
+};
+
+/** Removes the chunk sizes (RFC 9112 §7.1). Returns the body and the bytes after it. */
+function readChunks(text: string): [body: string, rest: string] {
+  let body = '';
+  for (let rest = text; ;) {
+    const [size = ''] = rest.split('\r\n', 1);
+    const start = size.length + 2;
+    const end = start + Number.parseInt(size, 16);
+    if (rest.length < end + 2) return [body, 'incomplete'];
+    if (end === start) return [body, rest.slice(end + 2)];
+    body += rest.slice(start, end);
+    rest = rest.slice(end + 2);
+  }
+}
+
+describe.each(adapters)('on $adapter', ({ adapter, listen }) => {
+  it('the framing of a response fits its status, method and body, and the connection serves the next request', async () => {
+    const listening = await listen(handle);
+    for (const [index, row] of rows.entries()) {
+      const { name, method, status, body, isStreamed } = row;
+      const isChunked = isStreamed && method !== 'HEAD' && adapter !== 'Bun';
+      // Bun sends a stream that is complete at once with its length, and a stream that HEAD leaves out with the length 0.
+      const length = isStreamed && adapter === 'Bun' ? body.length : row.length;
+      const { socket, text } = await dial(listening, { encoding: 'latin1' });
+      const framing = method === 'POST' ? 'Content-Length: 0\r\n' : '';
+      socket.write(`${method} /${index} HTTP/1.1\r\nHost: x\r\n${framing}\r\n`);
+      await until(() => expect(text()).toContain('\r\n\r\n'));
+      const whole = Buffer.from(body).toString('latin1');
+      await until(() =>
+        expect(text().length).toBeGreaterThanOrEqual(text().indexOf('\r\n\r\n') + 4 + whole.length),
+      );
+      await until(() => expect(!isChunked || text().includes('\r\n0\r\n\r\n')).toBe(true));
+      socket.write(get('/next'));
+      await until(() => expect(text()).toMatch(/next$/));
+      const end = text().indexOf('\r\n\r\n') + 4;
+      const head = text().slice(0, end).toLowerCase();
+      const rest = text().slice(end);
+      const [actual, next] = isChunked
+        ? readChunks(rest)
+        : [rest.slice(0, whole.length), rest.slice(whole.length)];
+      expect({
+        name,
+        status: Number(head.slice(9, 12)),
+        lengths: [...head.matchAll(/\r\ncontent-length: (\d+)/g)].map(([, value]) => Number(value)),
+        isChunked: head.includes('\r\ntransfer-encoding: chunked\r\n'),
+        body: actual === whole,
+        next: /^HTTP\/1\.1 200 .*\r\n\r\nnext$/s.test(next),
+      }).toEqual({
+        name,
+        status,
+        lengths: length === undefined ? [] : [length],
+        isChunked,
+        body: true,
+        next: true,
+      });
+    }
+  }, 60_000);
+});
+
+/** The own headers of responses with the same shared headers, and all that are received; none if they are invalid. */
+const ownHeaders: readonly (readonly [
+  path: string,
+  own: HttpResponse['headers'],
+  received: readonly Header[],
+])[] = [
+  ['/own', [['x-own', 'own']], [['x-own', 'own']]],
+  [
+    '/cookies',
+    [
+      ['set-cookie', 'a=1'],
+      ['set-cookie', 'b=2'],
+    ],
+    [
+      ['set-cookie', 'a=1'],
+      ['set-cookie', 'b=2'],
+    ],
+  ],
+  ['/shared-name', [['link', '<b>']], [['link', '<a>, <b>']]],
+  [
+    '/invalid',
+    [
+      ['x-own', 'own'],
+      ['x-broken', 'a\r\nb'],
+    ],
+    [],
+  ],
+  ['/none', [], []],
+];
+const texts = (headers: readonly (readonly string[])[]) =>
+  headers.map((header) => header.join(': ')).toSorted();
+const sharedHeaders = [
+  ['x-shared', 'shared'],
+  ['link', '<a>'],
+] as const;
+const withShared: Handle = ({ path }) => ({
+  ...ok(path === '/own' ? stream() : 'x'),
+  sharedHeaders,
+  headers: ownHeaders.find(([name]) => name === path)?.[1] ?? [],
+});
+
+/** How a service is called: through each adapter, and in process. */
+const callers = [
+  ...adapters.map(({ adapter, listen }) => ({
+    adapter,
+    start: async (served: Handle) => {
+      const { port } = await listen(served);
+      return (path: string, method = 'GET') => fetch(`http://127.0.0.1:${port}${path}`, { method });
+    },
+  })),
+  {
+    adapter: 'gateway.fetch',
+    start: async (served: Handle) => {
+      const inProcess = createFetch({ handle: served });
+      return (path: string, method = 'GET') => inProcess(`http://x${path}`, { method });
+    },
+  },
+];
+
+describe.each(callers)('with $adapter', ({ start }) => {
+  it('a response with shared headers has its own headers and no others', async () => {
+    const send = await start(withShared);
+    for (const method of ['GET', 'HEAD']) {
+      for (const [path, own, received] of ownHeaders) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other, since each might change the next
+        const { headers, status } = await send(path, method);
+        const names = new Set(['x-shared', 'link', 'x-own', 'x-broken', 'set-cookie']);
+        const isInvalid = own.length > 0 && received.length === 0;
+        const shared = isInvalid
+          ? []
+          : [['x-shared', 'shared'], ...(path === '/shared-name' ? [] : [['link', '<a>']])];
+        expect([method, path, status, texts([...headers].filter(([name]) => names.has(name)))]).toEqual([
+          method,
+          path,
+          isInvalid ? 500 : 200,
+          texts([...shared, ...received]),
+        ]);
+      }
+    }
+  });
+
+  it('a header value outside ASCII is sent as UTF-8', async () => {
+    const send = await start(() => ({ status: 201, headers: [['X-A', 'é€']] }));
+    const { headers, status } = await send('/');
+    expect([status, headers.get('x-a')]).toEqual([201, Buffer.from('é€').toString('latin1')]);
+  });
+
+  it.each<[what: string, response: unknown]>([
+    ['a header value that is a number', { status: 200, headers: [['x', 5]] }],
+    ['a header name that is not a token', { status: 200, headers: [['a b', 'x']] }],
+    ['a header name that is not a string', { status: 200, headers: [[['x'], 'x']] }],
+    ['a header value with a line break', { status: 200, headers: [['x', 'a\r\nb: c']] }],
+    ['a shared header with a line break', { ...ok(), sharedHeaders: [['x', 'a\r\nb: c']] }],
+    ['headers of null', { status: 200, headers: null }],
+    ['a status that is a symbol', { status: Symbol('ok'), headers: [] }],
+    ['a status with a line break', { status: '200 OK\r\nb: c', headers: [] }],
+    ['the status 20', { status: 20, headers: [] }],
+    ['the interim status 100', { status: 100, headers: [] }],
+    ['the interim status 101', { status: 101, headers: [] }],
+    ['the interim status 199', { status: 199, headers: [] }],
+    ['the value undefined', undefined],
+    ['a header that frames the message', { status: 200, headers: [['Content-Length', '5']], body: 'x' }],
+    ['a Trailer', { status: 200, headers: [['Trailer', 'x-checksum']], body: 'x' }],
+    ['a body that is an object', { status: 200, headers: [], body: { a: 1 } }],
+  ])('an invalid response with %s is replaced by 500', async (_what, response) => {
+    for (const served of [() => response, async () => response] as Handle[]) {
+      const send = await start(served);
+      const replaced = await send('/');
+      expect([replaced.status, replaced.headers.get('b'), await replaced.text()]).toEqual([
+        500,
+        null,
+        '{"code":"INTERNAL_SERVER_ERROR","message":"Internal server error","status":500}',
+      ]);
+    }
+  });
+
+  it.each<[how: string, failing: Handle]>([
+    [
+      'throws',
+      () => {
+        throw new Error('not for clients');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('not for clients'))],
+  ])('a handler that %s gets 500 without its message', async (_how, failing) => {
+    const response = await (await start(failing))('/');
+    expect([response.status, await response.text()]).toEqual([
+      500,
+      expect.stringMatching(/^\{"code":"INTERNAL_SERVER_ERROR"(?!.*clients)/),
+    ]);
+  });
+});
+
+it('the Response of gateway.fetch fits the status, method and body of its response', async () => {
+  const fetch = createFetch({ handle });
+  for (const [index, { name, method, status, body, length }] of rows.entries()) {
+    const response = await fetch(`http://x/${index}`, { method });
+    expect([name, response.status, await response.text()]).toEqual([name, status, body]);
+    // The server of a Response sets its length.
+    const hasLength = method === 'HEAD' && status !== 205 && length !== undefined;
+    expect([name, response.headers.get('content-length')]).toEqual([name, hasLength ? String(length) : null]);
+  }
+});

@@ -1,0 +1,391 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type HttpRequest } from '../../http/request.ts';
+import type { HttpResponse } from '../../http/response.ts';
+import { adapters, dial, get, ok, streamed, until } from './testing/dial.ts';
+
+describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
+  const post = (body: string, length = body.length) =>
+    `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n${body}`;
+  const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+
+  describe('requests', () => {
+    it('a request can be read after its handler has returned', async () => {
+      const listening = await listen(async (request) => {
+        await new Promise(setImmediate);
+        const headers = Object.fromEntries(request.headers());
+        return ok(
+          JSON.stringify([
+            request.method,
+            request.path,
+            request.query,
+            request.header('x-a'),
+            headers['x-a'],
+            request.header('none'),
+          ]),
+        );
+      });
+      const { socket, text: received } = await dial(listening);
+      socket.write('GET /a%20b?c=%20d HTTP/1.1\r\nHost: x\r\nX-A: 1\r\n\r\n');
+      await until(() => expect(received()).toContain(`["GET","/a%20b","c=%20d","1","1",null]`));
+    });
+
+    it.each(['at once', 'later'])(
+      'request.body called %s returns a body that arrives in pieces',
+      async (when) => {
+        const listening = await listen(async (request) => {
+          if (when === 'later') await new Promise((resolve) => setTimeout(resolve, 20));
+          return ok(`<${text(await request.body(100))}>`);
+        });
+        const { socket, text: received } = await dial(listening);
+        // The head in one piece: uWebSockets.js 20 rejects a divided request line with 505.
+        for (const piece of [post('', 5), 'he', 'l', 'lo']) {
+          socket.write(piece);
+          await new Promise(setImmediate);
+        }
+        await until(() => expect(received()).toContain('<hello>'));
+        socket.write(post(''));
+        await until(() => expect(received()).toContain('<>'));
+      },
+    );
+
+    it('request.body rejects after the response was sent', async () => {
+      let body: Promise<unknown> | undefined;
+      const listening = await listen((request) => {
+        setTimeout(() => {
+          body = request.body(10);
+        }, 10);
+        return ok('done');
+      });
+      const { socket, text: received } = await dial(listening);
+      // Too large to be received before the request is handled.
+      socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 20000\r\n\r\n${'x'.repeat(20_000)}`);
+      await until(() => expect(received()).toContain('done'));
+      await until(() => expect(body).toBeDefined());
+      await expect(body).rejects.toThrow('The response was sent before the request body was read.');
+    });
+  });
+
+  describe('chunked bodies that are rejected', () => {
+    it('a rejected chunked body is read to its end, so that the client gets the response, not a reset', async () => {
+      const listening = await listen(() => ({ ...ok('no'), status: 413 }));
+      const { socket, text: received, closed } = await dial(listening);
+      socket.write('POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+      for (let sent = 0; sent < 12; sent += 1) {
+        socket.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      expect(received()).toBe('');
+      socket.write('0\r\n\r\n');
+      await closed;
+      expect(received()).toMatch(/^HTTP\/1\.1 413 .*no$/s);
+    });
+  });
+
+  it.each<[when: string, requestText: string]>([
+    ['during a call', get('/')],
+    // Announced as large: a small body is received before the request is handled.
+    ['in the middle of a body', post('half', 20_000)],
+  ])('a client that disconnects %s aborts the signal of its request', async (_when, requestText) => {
+    let request: HttpRequest | undefined;
+    let outcome = '';
+    const listening = await listen(async (received) => {
+      request = received;
+      await received.body(100_000).catch((error: unknown) => (outcome = String(error)));
+      const { signal } = received;
+      if (!signal.aborted) await once(signal, 'abort');
+      return ok('too late');
+    });
+    const { socket } = await dial(listening);
+    socket.write(requestText);
+    await until(() => expect(request).toBeDefined());
+    socket.destroy();
+    await until(() => expect(request?.signal.aborted).toBe(true));
+    expect(outcome).toBe(requestText.includes('half') ? 'AbortError: The client disconnected.' : '');
+    expect(await listening.close()).toBe(0);
+  });
+
+  describe('listening.close', () => {
+    it.each<[what: string, method: string, response: HttpResponse]>([
+      ['a HEAD request', 'HEAD', ok('done')],
+      ['a request with a 204 response', 'DELETE', { status: 204, headers: [] }],
+    ])('close adds "Connection: close" to the response to %s', async (_what, method, response) => {
+      const pendingResponse = Promise.withResolvers<HttpResponse>();
+      const listening = await listen(() => pendingResponse.promise);
+      const { socket, text: received } = await dial(listening);
+      socket.write(`${method} / HTTP/1.1\r\nHost: x\r\n\r\n`);
+      await until(() => expect(listening.inFlight()).toBe(1));
+      const closes = listening.close({ graceMs: 10 });
+      pendingResponse.resolve(response);
+      await until(() => expect(received()).toMatch(/\r\nConnection: close\r\n(?:.*\r\n)?\r\n$/is));
+      expect(await closes).toBe(0);
+    });
+
+    it('close cuts off calls at the deadline and returns their number', async () => {
+      let isCalled = false;
+      const listening = await listen(() => {
+        isCalled = true;
+        return new Promise(() => {});
+      });
+      const { socket, closed } = await dial(listening);
+      socket.write(get('/'));
+      await until(() => expect(isCalled).toBe(true));
+      expect(await listening.close({ timeoutMs: 50 })).toBe(1);
+      await closed;
+    });
+  });
+
+  describe('shutdown', () => {
+    it('a stream that begins during shutdown ends completely', async () => {
+      const response = Promise.withResolvers<HttpResponse>();
+      let end = () => {};
+      const ended = new Promise<void>((resolve) => (end = resolve));
+      const events = (async function* () {
+        yield new Uint8Array([97]);
+        await ended;
+        yield new Uint8Array([98]);
+      })();
+      const listening = await listen(() => response.promise);
+      const { socket, text: received, closed } = await dial(listening);
+      socket.write(get('/'));
+      await until(() => expect(listening.inFlight()).toBe(1));
+      const closes = listening.close({ graceMs: 10 });
+      response.resolve(ok(Object.assign(events, { end })));
+      await until(() => expect(received()).toMatch(streamed('a', 'b')));
+      expect(await closes).toBe(0);
+      await closed;
+    });
+
+    it('after the deadline, while the last event of a stream is sent, a request on an open connection does not run', async () => {
+      const expired = Promise.withResolvers<void>();
+      const last = Promise.withResolvers<void>();
+      const stream = (async function* () {
+        yield new Uint8Array([97]);
+        await last.promise;
+      })();
+      const paths: string[] = [];
+      const listening = await listen(({ path }) => {
+        paths.push(path);
+        return ok(path === '/stream' ? Object.assign(stream, { expire: expired.resolve }) : 'x');
+      });
+      const [streaming, kept] = [await dial(listening), await dial(listening)];
+      streaming.socket.write(get('/stream'));
+      await until(() => expect(streaming.text()).toMatch(/\r\n\r\n1\r\na/));
+      kept.socket.write(get('/before'));
+      await until(() => expect(kept.text()).toMatch(/\r\n\r\nx$/));
+      const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
+      await expired.promise;
+      kept.socket.write(get('/after'));
+      await kept.closed;
+      last.resolve();
+      expect(await closes).toBe(1);
+      expect(paths).toEqual(['/stream', '/before']);
+    });
+
+    it('after the deadline, while the last event of a stream is sent, a request that waits for a later turn does not run', async () => {
+      const last = Promise.withResolvers<void>();
+      const stream = (async function* () {
+        yield new Uint8Array([97]);
+        await last.promise;
+      })();
+      let slow = 0;
+      let slowAtDeadline: number | undefined;
+      const expire = () => (slowAtDeadline = slow);
+      const listening = await listen(({ path }) => {
+        if (path === '/slow') {
+          slow += 1;
+          const end = performance.now() + 20;
+          while (performance.now() < end);
+        }
+        return ok(path === '/stream' ? Object.assign(stream, { expire }) : path);
+      });
+      const streaming = await dial(listening);
+      const clients = await Promise.all(Array.from({ length: 50 }, () => dial(listening)));
+      streaming.socket.write(get('/stream'));
+      await until(() => expect(streaming.text()).toMatch(/\r\n\r\n1\r\na/));
+      for (const { socket } of clients) socket.write(get('/first'));
+      await until(() => {
+        for (const client of clients) expect(client.text()).toContain('/first');
+      });
+      for (const { socket } of clients) socket.write(get('/slow'));
+      await until(() => expect(slow).toBeGreaterThan(0));
+      const closes = listening.close({ timeoutMs: 20, graceMs: 0 });
+      await until(() => expect(slowAtDeadline).toBeDefined());
+      await Promise.all(clients.map(({ closed }) => closed));
+      last.resolve();
+      await closes;
+      expect(slowAtDeadline).toBeLessThan(50);
+      expect(slow).toBe(slowAtDeadline);
+    });
+
+    it('close resolves even if nothing else keeps the process alive', async () => {
+      const script = `
+        import { serve } from '${new URL(source, import.meta.url).href}';
+        const listening = await serve({ handle: () => new Promise(() => {}) });
+        const client = new AbortController();
+        fetch('http://127.0.0.1:' + listening.port, { signal: client.signal }).catch(() => {});
+        while (listening.inFlight() === 0) await new Promise(setImmediate);
+        client.abort();
+        console.log(await listening.close({ graceMs: 10, timeoutMs: 50 }));
+      `;
+      const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+      expect(stdout).toBe('1\n');
+    });
+
+    it('close serves further requests on open connections and resets none', async () => {
+      const listening = await listen(async () => {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        return ok('x');
+      });
+      const incomplete: string[] = [];
+      let begun = 0;
+      const send = async () => {
+        const { socket, text: received } = await dial(listening);
+        for (let responses = 1; ; responses += 1) {
+          socket.write(get('/'));
+          try {
+            await until(() => expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(responses));
+            if (responses === 1) begun += 1;
+          } catch {
+            incomplete.push(received());
+            return;
+          }
+          if (/connection: close/i.test(received())) {
+            socket.end();
+            return;
+          }
+          await new Promise((resolve) => setTimeout(resolve, 2));
+        }
+      };
+      const clients = Array.from({ length: 16 }, send);
+      await until(() => expect(begun).toBe(16));
+      expect(await listening.close()).toBe(0);
+      await Promise.all(clients);
+      expect(incomplete).toEqual([]);
+    });
+
+    it('close serves requests that arrived before graceMs ended, even if the process was too busy to read them', async () => {
+      const listening = await listen(async () => ok('in time'));
+      const { socket, text: received, closed } = await dial(listening);
+      await until(() => expect(listening.connections().http).toBe(1));
+      // After a setImmediate, the event loop begins a turn with its timers. The following statements run in one turn,
+      // and graceMs ends before the request is read.
+      await new Promise(setImmediate);
+      const closes = listening.close({ graceMs: 50 });
+      socket.write(get('/'));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+      await closed;
+      expect(received()).toMatch(/\r\nConnection: close\r\n.*in time$/is);
+      expect(await closes).toBe(0);
+    });
+
+    it.each(['at once', 'later'])(
+      'close waits until a large response that is available %s is sent',
+      async (when) => {
+        const body = 'x'.repeat(20_000_000);
+        const listening = await listen(() => (when === 'later' ? Promise.resolve(ok(body)) : ok(body)));
+        const { socket, closed } = await dial(listening);
+        let received = 0;
+        socket.on('data', (data) => (received += data.length));
+        socket.pause();
+        socket.write(get('/'));
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        const closes = listening.close();
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        socket.resume();
+        expect(await closes).toBe(0);
+        await closed;
+        expect(received).toBeGreaterThan(body.length);
+      },
+    );
+  });
+
+  it('a stream that yields a number is returned, and its connection closed', async () => {
+    let isEnded = false;
+    async function* body() {
+      try {
+        yield 5 as never;
+        yield new Uint8Array(1);
+      } finally {
+        isEnded = true;
+      }
+    }
+    const { socket, closed } = await dial(await listen(() => ({ status: 200, headers: [], body: body() })));
+    socket.write(get('/'));
+    await closed;
+    expect(isEnded).toBe(true);
+  });
+
+  describe('serve on an unavailable address', () => {
+    it('serve rejects with in-use on the port of another server of Node or uWebSockets.js', async () => {
+      const other = createServer();
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => {
+        other.close();
+      });
+      const address = other.address();
+      const ports = [typeof address === 'object' ? address?.port : 0, (await listen(() => ok())).port];
+      for (const port of ports) {
+        await expect(serve({ handle: () => ok() }, { port: port ?? 0 })).rejects.toMatchObject({
+          code: 'in-use',
+          message: expect.stringContaining(`Port ${port}`),
+        });
+      }
+    });
+
+    it('serve listens on a port right after its previous server has closed connections', async () => {
+      const listening = await listen(() => new Promise(() => {}));
+      const { socket, closed } = await dial(listening);
+      socket.write(get('/'));
+      await until(() => expect(listening.inFlight()).toBe(1));
+      await listening.close({ timeoutMs: 0 });
+      await closed;
+      const next = await serve({ handle: () => ok() }, { port: listening.port });
+      await next.close();
+    });
+
+    it('serve rejects with no-address on the address of another machine', async () => {
+      await expect(serve({ handle: () => ok() }, { host: '192.0.2.1' })).rejects.toMatchObject({
+        code: 'no-address',
+      });
+    });
+  });
+
+  describe('the options of serve', () => {
+    it.each([
+      ['maxHeaderSize', 0],
+      ['maxHeaderSize', Infinity],
+      ['maxHeaderSize', 1.5],
+      ['maxConnections', -1],
+      ['maxConnections', Number.NaN],
+      ['maxUnsentSize', 0],
+    ])('serve rejects %s: %s with a message that names the option', async (name, value) => {
+      await expect(serve({ handle: () => ok() }, { [name]: value })).rejects.toThrow(
+        `${name} is ${value}; it must be a positive integer`,
+      );
+    });
+
+    it.each([70_000, -1, 1.5, Number.NaN, '80'])('serve rejects port: %s', async (port) => {
+      await expect(serve({ handle: () => ok() }, { port: port as number })).rejects.toThrow(
+        `port is ${typeof port === 'string' ? '"80"' : port}; it must be an integer from 0 to 65535.`,
+      );
+    });
+
+    it('serve rejects unknown options and suggests the most similar names', async () => {
+      const options: object = { hostname: '0.0.0.0', maxConnection: 1 };
+      await expect(serve({ handle: () => ok() }, options)).rejects.toThrow(
+        /^"hostname" is not an option of serve; its options are host, .*\n"maxConnection" is not an option of serve; did you mean "maxConnections"\?$/,
+      );
+    });
+
+    it('serve rejects the promise of a gateway', async () => {
+      const gateway = Promise.resolve({ handle: () => ok() }) as never;
+      await expect(serve(gateway)).rejects.toThrow(
+        'serve takes a gateway, not a promise: await createGateway({ … }).',
+      );
+    });
+  });
+});

@@ -1,0 +1,86 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { onTestFinished, vi } from 'vitest';
+import type { HttpResponse } from '../../../http/response.ts';
+import type { Handle, Service } from '../../../http/service.ts';
+import { serve as serveOnNode } from '../../node/serve.ts';
+import type { Listening, ServeOptions } from '../serveOptions.ts';
+
+type Serve<T extends Listening> = (service: Service, options?: ServeOptions) => Promise<T>;
+
+/** Returns a function that serves for the duration of the running test. */
+export const listenOn =
+  <T extends Listening>(serve: Serve<T>) =>
+  async (service: Service | Handle, options?: ServeOptions): Promise<T> => {
+    const listening = await serve(typeof service === 'function' ? { handle: service } : service, options);
+    onTestFinished(async () => {
+      await listening.close({ timeoutMs: 0 });
+    });
+    return listening;
+  };
+
+const describeAdapter = (adapter: string, serve: Serve<Listening>, source: string) => ({
+  adapter,
+  serve,
+  listen: listenOn(serve),
+  source,
+});
+
+/** Undefined if there is no binary for this version of Node. */
+const uws = await import('../../uws/serve.ts').catch((error: { readonly code?: string }) => {
+  if (error.code === 'no-binary') return undefined;
+  throw error;
+});
+
+const bun = 'Bun' in globalThis ? await import('../../bun/serve.ts') : undefined;
+
+/** The adapters that listen on a port. `listen` serves for the duration of the running test. */
+export const adapters = bun
+  ? [describeAdapter('Bun', bun.serve, '../bun/serve.ts')]
+  : [
+      ...(uws ? [describeAdapter('uWebSockets.js', uws.serve, '../uws/serve.ts')] : []),
+      describeAdapter('node:http', serveOnNode, '../node/serve.ts'),
+    ];
+
+/** A connection that collects the received data as text. */
+export interface TestConnection {
+  readonly socket: Socket;
+  readonly text: () => string;
+  readonly closed: Promise<unknown>;
+}
+
+/** Connects to a server for the duration of the running test. */
+export async function dial(
+  { port }: Pick<Listening, 'port'>,
+  { encoding, ...options }: { allowHalfOpen?: boolean; encoding?: BufferEncoding } = {},
+): Promise<TestConnection> {
+  const socket = connect({ ...options, port, host: '127.0.0.1' });
+  if (encoding) socket.setEncoding(encoding);
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  let received = '';
+  socket.on('data', (chunk) => (received += String(chunk)));
+  socket.on('error', () => {});
+  // A reset also counts as closed.
+  const closed = once(socket, 'close').catch(() => {});
+  await once(socket, 'connect');
+  return { socket, text: () => received, closed };
+}
+
+/** Creates a response with status 200. */
+export const ok = (body?: HttpResponse['body']): HttpResponse => ({ status: 200, headers: [], body });
+/** Matches the end of a streamed response with these chunks. Bun sends a stream that is complete at once with its length. */
+export function streamed(...chunks: readonly string[]): RegExp {
+  const text = chunks.join('');
+  const sizeOf = (chunk: string) => chunk.length.toString(16);
+  const separate = chunks.map((chunk) => `${sizeOf(chunk)}\r\n${chunk}\r\n`).join('');
+  const framed = `(?:${separate}|${sizeOf(text)}\r\n${text}\r\n)0\r\n\r\n$`;
+  const withLength = `\r\ncontent-length: ${text.length}\r\n(?:[^]*\r\n)?\r\n${text}$`;
+  return new RegExp(bun ? withLength : `\r\n\r\n${framed}`, 'i');
+}
+/** Returns a GET request as text. */
+export const get = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+/** Waits until a check no longer throws, at most 20 s: a machine may be busy. */
+export const until = (check: () => unknown): Promise<unknown> =>
+  vi.waitFor(check, { timeout: 20_000, interval: 5 });

@@ -1,0 +1,43 @@
+import type { SocketHandler, WebSocketPeer } from '../../../http/webSocket.ts';
+
+/** A handler of a WebSocket that records the calls of its methods. */
+export interface RecordingHandler extends SocketHandler {
+  readonly socket: WebSocketPeer;
+  readonly events: string[];
+}
+
+/** Creates a recording handler, as the acceptor of a socket. */
+export function recordingHandler(socket: WebSocketPeer): RecordingHandler {
+  const events: string[] = [];
+  return {
+    socket,
+    events,
+    inFlight: 0,
+    message: (data, isBinary) => events.push(`${isBinary ? 'bytes' : 'text'} ${data.toString()}`),
+    pinged: () => events.push('pinged'),
+    drained: () => events.push('drained'),
+    limited: (limit) => events.push(limit),
+    closed: async () => {
+      events.push('closed');
+    },
+    drain() {
+      socket.close(1001);
+    },
+  };
+}
+
+/** Creates an acceptor of sockets, with the handlers that it has created. */
+export function recordingAcceptor() {
+  const handlers: RecordingHandler[] = [];
+  const accept = (socket: WebSocketPeer): RecordingHandler => {
+    const handler = recordingHandler(socket);
+    handlers.push(handler);
+    return handler;
+  };
+  return { accept, handlers };
+}
+
+/** The head of a WebSocket upgrade, without the empty line at its end. */
+export const handshake =
+  'GET /socket HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+  'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';

@@ -1,0 +1,135 @@
+import { createServer } from 'node:net';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { reservePort, serve } from './serve.ts';
+import { dial, get, ok, until } from '../serve/testing/dial.ts';
+import { listen } from './testing/listen.ts';
+import type { HttpResponse } from '../../http/response.ts';
+
+// Only Linux distributes connections with SO_REUSEPORT.
+describe.runIf(process.platform === 'linux')('shared ports', () => {
+  it('reusePort rejects with in-use if the other process does not share the port', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+    await expect(serve({ handle: () => ok() }, { port, reusePort: true })).rejects.toMatchObject({
+      code: 'in-use',
+    });
+    other.close();
+  });
+
+  it('reservePort holds a port until servers listen on it', async () => {
+    const { port, release } = await reservePort('127.0.0.1', 0);
+    const listening = await listen(() => ok('held'), { port, reusePort: true });
+    release();
+    await until(async () => {
+      const { socket, text } = await dial(listening);
+      socket.write(get('/'));
+      await until(() => expect(text()).toContain('held'));
+    });
+  });
+});
+
+it('WebSockets open whose upgrades are accepted while the request of another connection is read', async () => {
+  const script = fileURLToPath(new URL('testing/concurrentUpgrades.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [script]);
+  expect(stdout).toBe('60 of 60 opened\n');
+});
+
+describe('responses to chunked requests', () => {
+  const chunked = (path: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`;
+  const streamed = () =>
+    ok(
+      (async function* () {
+        yield new Uint8Array([104, 105]);
+      })(),
+    );
+
+  it.each<[what: string, body: () => HttpResponse, isWhole: (text: string) => boolean]>([
+    ['streamed', streamed, (text) => text.endsWith('hi\r\n0\r\n\r\n')],
+    // Larger than the system's buffers: the rest waits until the client reads.
+    ['large', () => ok('x'.repeat(20_000_000)), (text) => text.length > 20_000_000],
+    ['small', () => ok('small'), (text) => text.endsWith('small')],
+    ['empty', () => ({ status: 204, headers: [] }), (text) => text.endsWith('\r\n\r\n')],
+  ])(
+    'a request after a chunked request with a response that is %s is never run',
+    async (_what, response, isWhole) => {
+      const handled: string[] = [];
+      const listening = await listen(async ({ path }) => {
+        handled.push(path);
+        return response();
+      });
+      const { socket, text } = await dial(listening);
+      // The client does not read at first, so a large response has to wait.
+      socket.pause();
+      socket.write(chunked('/first'));
+      await until(() => expect(handled).toEqual(['/first']));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      socket.resume();
+      await until(() => expect(isWhole(text())).toBe(true));
+      socket.write(get('/smuggled'));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(handled).toEqual(['/first']);
+    },
+  );
+
+  it('a request that arrives during the response to a chunked request is never run', async () => {
+    const handled: string[] = [];
+    const listening = await listen(async ({ path }) => {
+      handled.push(path);
+      return ok('x'.repeat(20_000_000));
+    });
+    const { socket, closed } = await dial(listening);
+    socket.pause();
+    socket.write(chunked('/first'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.write(get('/smuggled'));
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.resume();
+    await closed;
+    expect(handled).toEqual(['/first']);
+  });
+});
+
+describe('requests without Content-Length and Transfer-Encoding', () => {
+  it.each([
+    ['POST', 'closes'],
+    ['PUT', 'closes'],
+    ['PATCH', 'closes'],
+    ['DELETE', 'keeps'],
+    ['GET', 'keeps'],
+  ])('a %s without a length %s its connection after the response', async (method, ending) => {
+    const listening = await listen(({ path }) => ok(path));
+    const { socket, text, closed } = await dial(listening);
+    socket.write(`${method} /p HTTP/1.1\r\nHost: x\r\n\r\n`);
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200 .*\/p$/s));
+    const actualEnding = await Promise.race([closed.then(() => 'closes'), sleep(200, 'keeps')]);
+    expect(actualEnding).toBe(ending);
+    expect(/\r\nConnection: close\r\n/.test(text())).toBe(ending === 'closes');
+  });
+});
+
+describe('a Content-Length after a header with an empty name', () => {
+  it('a POST with a Content-Length after a header with an empty name closes its connection, and its body is never run as a request', async () => {
+    const handled: string[] = [];
+    const listening = await listen(({ path }) => {
+      handled.push(path);
+      return ok();
+    });
+    const body = get('/smuggled');
+    const requestText = `POST /p HTTP/1.1\r\nHost: x\r\n: y\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    for (let at = requestText.indexOf('\n') + 1; at <= requestText.length; at += 1) {
+      const { socket, closed } = await dial(listening);
+      socket.write(requestText.slice(0, at));
+      await sleep(2);
+      socket.write(requestText.slice(at));
+      await closed;
+    }
+    expect(new Set(handled)).toEqual(new Set(['/p']));
+  });
+});

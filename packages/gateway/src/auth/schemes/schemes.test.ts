@@ -1,0 +1,240 @@
+import { expect, it } from 'vitest';
+import { GatewayError } from '../../checks/gatewayError.ts';
+import { apiKey } from './apiKey.ts';
+import { bearer, bearerChallenge, bearerToken } from './bearer.ts';
+import { challengeOf, requireChallenge } from './options.ts';
+import { cookie, cookieValue } from './cookie.ts';
+import { custom } from './custom.ts';
+import type { Scheme } from '../../calls/scheme.ts';
+import { jwt } from './jwt.ts';
+import type { HttpRequest } from '../../http/request.ts';
+
+const verify = () => undefined;
+
+it.each([
+  ['a "quoted" realm', String.raw`Bearer realm="a \"quoted\" realm"`],
+  [String.raw`a\b`, String.raw`Bearer realm="a\\b"`],
+  ['', 'Bearer realm=""'],
+])('a challenge escapes the realm %j as a quoted-string (RFC 9110 §5.6.4)', (realm, expected) => {
+  expect(challengeOf('Bearer', { realm, error: undefined })).toBe(expected);
+});
+
+it.each(['a\r\nset-cookie: b=c', 'a\nb', 'a\0b', 'a\tb', 'é', '\u{1F600}'])(
+  'every scheme rejects the realm %j when it is created',
+  (realm) => {
+    expect(() => challengeOf('Bearer', { realm })).toThrow(GatewayError);
+    expect(() => apiKey({ verify, realm })).toThrow(/Use printable ASCII/);
+    expect(() => cookie({ verify, realm, cookie: 'a' })).toThrow(/Use printable ASCII/);
+    expect(() => bearer({ verify, realm })).toThrow(/Use printable ASCII/);
+  },
+);
+
+it.each(['', ' Signature', 'Signature\r\nx: y'])('custom rejects the challenge %j', (challenge) => {
+  const document = { type: 'http', scheme: 'signature' } as const;
+  expect(() => custom({ name: 'a', read: verify, verify, challenge, document })).toThrow(GatewayError);
+  expect(requireChallenge('Signature realm="a"')).toBe('Signature realm="a"');
+});
+
+it.each([
+  [apiKey({ verify }), 'ApiKey realm="api", header="X-API-Key"'],
+  [cookie({ verify, cookie: '__Host-s' }), 'Cookie realm="api", cookie-name="__Host-s"'],
+  [
+    custom({ name: 'a', read: verify, verify, challenge: 'A b="c"', document: { type: 'mutualTLS' } }),
+    'A b="c"',
+  ],
+])(
+  '$name has a challenge with the realm for missing and invalid credentials, and none for a missing scope',
+  (scheme, expected) => {
+    expect(scheme.challenge()).toBe(expected);
+    expect(scheme.challenge({ error: 'invalid_token' })).toBe(expected);
+    expect(scheme.challenge({ error: 'insufficient_scope', scope: 'a' })).toBeUndefined();
+  },
+);
+
+it.each(['X API Key', 'X:Key', '', 'Schlüssel'])('apiKey rejects the header name %j', (header) => {
+  expect(() => apiKey({ verify, header })).toThrow(GatewayError);
+});
+
+it.each(['a b', 'a=b', 'a;b', ''])('cookie rejects the cookie name %j', (name) => {
+  expect(() => cookie({ verify, cookie: name })).toThrow(GatewayError);
+});
+
+const issued = { issuer: 'https://login.example', audience: 'a', jwksUri: 'https://login.example/jwks' };
+const signature = { read: verify, verify, challenge: 'Signature realm="api"' };
+const document = { type: 'http', scheme: 'other', description: 'Ours.' } as const;
+const scopes = () => ['pets:read'];
+const changed = { name: 'mine', scopes };
+
+const schemes: readonly [name: string, byDefault: Scheme, changed: Scheme, isAmbient: boolean][] = [
+  ['bearer', bearer({ verify }), bearer({ verify, ...changed }), false],
+  ['apiKey', apiKey({ verify }), apiKey({ verify, ...changed }), false],
+  ['cookie', cookie({ verify, cookie: 's' }), cookie({ verify, cookie: 's', ...changed }), true],
+  ['jwt', jwt({ ...issued, verify }), jwt({ ...issued, verify, ...changed }), false],
+  [
+    'signature',
+    custom({ ...signature, name: 'signature', document: { type: 'http', scheme: 'signature' } }),
+    custom({ ...signature, ...changed, document }),
+    true,
+  ],
+];
+
+it.each(schemes)(
+  '%s has its own name and no scopes by default, and those of its options',
+  (name, byDefault, scheme, isAmbient) => {
+    expect(byDefault).toMatchObject({ name, isAmbient });
+    expect(byDefault).not.toHaveProperty('scopes');
+    expect(scheme).toMatchObject({ name: 'mine', scopes, isAmbient });
+  },
+);
+
+it.each<[name: string, scheme: Scheme, header: string]>([
+  ['bearer', bearer({ verify }), 'authorization'],
+  ['jwt', jwt(issued), 'authorization'],
+  ['apiKey', apiKey({ verify, header: 'X-Key' }), 'x-key'],
+  ['cookie', cookie({ verify, cookie: 's' }), 'cookie'],
+])('%s names the header that a request must not have twice', (_name, scheme, header) => {
+  expect(scheme.header).toBe(header);
+});
+
+it('the document of a scheme names the header of apiKey, the cookie of cookie and the format of jwt', () => {
+  expect(apiKey({ verify, header: 'X-Key' }).document).toMatchObject({ in: 'header', name: 'X-Key' });
+  expect(cookie({ verify, cookie: 's', name: 'mine' }).document).toMatchObject({ in: 'cookie', name: 's' });
+  expect(jwt(issued).document).toMatchObject({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
+});
+
+it.each([
+  [{ scope: 'pets:read audit' }, ['pets:read', 'audit']],
+  [{ scope: ['pets:read'] }, []],
+  [{}, []],
+])('jwt without verify reads the scopes of the claims %j as %j', (claims, expected) => {
+  expect(jwt(issued).scopes?.(claims)).toEqual(expected);
+});
+
+const tokenOf = (authorization: string | undefined) => bearerToken({ header: () => authorization });
+
+it.each([
+  ['Bearer abc', 'abc'],
+  ['bearer abc', 'abc'],
+  ['BEARER   abc  ', 'abc'],
+  ['Bearer aZ09-._~+/', 'aZ09-._~+/'],
+  ['Bearer abc==', 'abc=='],
+])('bearer reads the token of "%s"', (authorization, token) => {
+  expect(tokenOf(authorization)).toBe(token);
+});
+
+it.each(['Bearer', 'Bearer ', 'bearer   ', 'Bearer a b', 'Bearer a=b', 'Bearer ä', 'Bearer =', 'Bearer a,b'])(
+  'bearer reads "%s" as malformed (RFC 6750 §2.1)',
+  (authorization) => {
+    expect(tokenOf(authorization)).toBeNull();
+  },
+);
+
+it.each([undefined, '', 'Basic YTpi', 'Bearers abc', 'a Bearer abc', 'Bearer\tabc'])(
+  'bearer reads no credential from "%s"',
+  (authorization) => {
+    expect(tokenOf(authorization)).toBeUndefined();
+  },
+);
+
+it('bearer uses its noun in messages and in the document, by default "token"', () => {
+  expect(bearer({ verify })).toMatchObject({
+    noun: 'token',
+    usage: '"Authorization: Bearer <token>"',
+    document: { description: 'A bearer token.' },
+  });
+  expect(bearer({ verify, noun: 'API key' })).toMatchObject({
+    noun: 'API key',
+    usage: '"Authorization: Bearer <API key>"',
+    document: { description: 'The API key, as a bearer token.' },
+  });
+});
+
+it('a bearer challenge has the realm, and an error code if a token was sent (RFC 6750 §3)', () => {
+  const challenge = bearerChallenge('petstore');
+  expect(challenge()).toBe('Bearer realm="petstore"');
+  expect(challenge({ error: 'invalid_token' })).toBe('Bearer realm="petstore", error="invalid_token"');
+  expect(challenge({ error: 'insufficient_scope', scope: 'pets:read pets:write' })).toBe(
+    'Bearer realm="petstore", error="insufficient_scope", scope="pets:read pets:write"',
+  );
+});
+
+it('a bearer challenge has the URL of the resource metadata (RFC 9728 §5.1)', () => {
+  expect(bearerChallenge('petstore', 'https://pets.example/.well-known/oauth-protected-resource')()).toBe(
+    'Bearer realm="petstore", resource_metadata="https://pets.example/.well-known/oauth-protected-resource"',
+  );
+});
+
+it.each<[header: string, value: string | null | undefined]>([
+  ['s=abc', 'abc'],
+  ['a=b; s=abc; c=d', 'abc'],
+  ['a=b;s=abc;c=d', 'abc'],
+  [' s = abc ', 'abc'],
+  ['s="abc"', 'abc'],
+  ['s=a=b', 'a=b'],
+  ['s=a%20b', 'a%20b'],
+  ['ss=abc', undefined],
+  ['xs=abc; s', undefined],
+  ['S=abc', undefined],
+  ['', undefined],
+  ['s=', undefined],
+  ['s=""', undefined],
+  // One of them may come from a sibling subdomain
+  ['s=abc; s=def', null],
+  ['s=abc; s=abc', null],
+  ['s=; s=abc', null],
+  ['s="abc', null],
+  ['s=a"b', null],
+  ['s=a b', null],
+  ['s=a,b', null],
+  [String.raw`s=a\b`, null],
+  ['s=\u00E9', null],
+  // Browsers do not accept `__Host-` names from subdomains, but treat these as other names
+  ['\u2000s=abc', undefined],
+  ['\u00A0s=abc', undefined],
+  ['\uFEFFs=abc', undefined],
+  ['\u2000s=def; s=abc', 'abc'],
+  ['\ts\t=\tabc\t', 'abc'],
+  ['s=\u2000abc', null],
+  ['x y=1; s=abc', 'abc'],
+  ['=x; s=abc', 'abc'],
+  ['s= "a" ', 'a'],
+  ['s= ', undefined],
+])('cookieValue reads the cookie s of %j as %j', (header, value) => {
+  expect(cookieValue(header, 's')).toBe(value);
+});
+
+it.each<[key: string | undefined, expected: string | null | undefined]>([
+  [undefined, undefined],
+  ['psk_123+/=', 'psk_123+/='],
+  ['a b', null],
+  ['', null],
+  ['a, b', null],
+  ['a,b', null],
+  ['é', null],
+])('apiKey reads %j as %j', (key, expected) => {
+  const scheme = apiKey({ verify: () => undefined, header: 'X-Key' });
+  expect(scheme.read({ header: (name) => (name === 'x-key' ? key : undefined) }, {} as HttpRequest)).toBe(
+    expected,
+  );
+});
+
+it.each([
+  ['before the =', (blanks: string) => `a=b;${blanks}x y=1`],
+  ['around a name', (blanks: string) => `${blanks}s${blanks}x=1`],
+  ['in the value', (blanks: string) => `s=a${blanks}b${blanks}c`],
+  ['after the value', (blanks: string) => `s=a${blanks}`],
+  ['around the value', (blanks: string) => `s=${blanks}a${blanks}`],
+  ['before an invalid value', (blanks: string) => `s=${blanks}"`],
+  ['instead of the value', (blanks: string) => `s=${blanks}`],
+])(
+  'cookieValue takes less than 200 ms of CPU for a header with 65,536 spaces or tabs %s',
+  (_where, headerOf) => {
+    for (const blank of [' ', '\t', ' \t']) {
+      const header = headerOf(blank.repeat(65_536 / blank.length));
+      const before = process.cpuUsage();
+      cookieValue(header, 's');
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1000).toBeLessThan(200);
+    }
+  },
+);

@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { limitsOf } from './limits.ts';
+import { inProcessRequest } from '../testing/inProcessRequest.ts';
+import { CallRunner } from './callRunner.ts';
+import { CallContext } from './requestContext.ts';
+
+/** A clock that only moves when a test moves it. */
+const useFakeClock = () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  // The gateway has read the global before.
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
+  onTestFinished(() => {
+    now.mockRestore();
+    vi.useRealTimers();
+  });
+};
+
+it('each pending call expires at its own deadline, not at the next sweep after it', async () => {
+  useFakeClock();
+  const calls = new CallRunner(limitsOf({ callTimeoutMs: 600 }));
+  const ended: string[] = [];
+  const wait = (name: string) =>
+    calls.wait(new Promise<never>(() => {}), new CallContext(inProcessRequest('GET', '/')), () =>
+      ended.push(name),
+    );
+  wait('first');
+  vi.advanceTimersByTime(300);
+  wait('second');
+  vi.advanceTimersByTime(300);
+  expect(ended).toEqual(['first']);
+  vi.advanceTimersByTime(300);
+  expect(ended).toEqual(['first', 'second']);
+});
+
+it('of two calls that are left when a third expires, the one with the earlier deadline expires first', async () => {
+  useFakeClock();
+  const calls = new CallRunner(limitsOf({ callTimeoutMs: 5000 }));
+  const ended: number[] = [];
+  for (const timeoutMs of [20, 200, 2000]) {
+    const shared = new CallContext(inProcessRequest('GET', '/'));
+    const context = new CallContext(shared.request, shared, timeoutMs);
+    calls.wait(new Promise<never>(() => {}), context, () => ended.push(timeoutMs));
+  }
+  vi.advanceTimersByTime(20);
+  expect(ended).toEqual([20]);
+  vi.advanceTimersByTime(180);
+  expect(ended).toEqual([20, 200]);
+});
+
+const longestTimer = 2 ** 31 - 1;
+
+it.each([
+  [Infinity, []],
+  [2 ** 31 + 1000, [longestTimer]],
+  [2 ** 53, [longestTimer]],
+])(
+  'a pending call with callTimeoutMs: %d, which is longer than any timer, does not expire, and starts the timers %j',
+  async (callTimeoutMs, expected) => {
+    const calls = new CallRunner(limitsOf({ callTimeoutMs }));
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    const outcome = await new Promise((resolve) =>
+      calls.wait(sleep(50, 'done'), new CallContext(inProcessRequest('GET', '/')), resolve),
+    );
+    expect(outcome).toBe('done');
+    const delays = timers.mock.calls.map(([, ms]) => ms);
+    timers.mockRestore();
+    expect(delays.filter((ms = 0) => ms >= longestTimer)).toEqual(expected);
+  },
+);
+
+it('calls that become pending after all others have expired expire, too', async () => {
+  const calls = new CallRunner(limitsOf({ callTimeoutMs: 20 }));
+  const wait = () =>
+    new Promise((resolve) => {
+      calls.wait(new Promise<never>(() => {}), new CallContext(inProcessRequest('GET', '/')), resolve);
+    });
+  for (let count = 0; count < 3; count += 1) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    expect(await wait()).toMatchObject({ error: { code: 'GATEWAY_TIMEOUT', limit: 'call-timeout' } });
+    expect(calls.inFlight).toBe(0);
+  }
+});
+
+it('a minor garbage collection frees completed calls, although other calls were pending at the same time', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (options?: { type: 'minor' }) => void;
+  const calls = new CallRunner(limitsOf({}));
+  const heapAfter = async (count: number) => {
+    for (let at = 0; at < count; at += 1) {
+      const payload = Array.from({ length: 100 }, () => at + 0.5);
+      calls.wait(Promise.resolve(), new CallContext(inProcessRequest('GET', '/')), () => payload);
+      // 32 calls overlap.
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      if (at % 32 === 0) await Promise.resolve();
+      if (at % 2000 === 0) collect({ type: 'minor' });
+    }
+    collect({ type: 'minor' });
+    collect({ type: 'minor' });
+    return process.memoryUsage().heapUsed;
+  };
+  collect();
+  const before = await heapAfter(10_000);
+  // The payloads take 20 MB. If completed calls were promoted, only a full collection would free them.
+  expect((await heapAfter(20_000)) - before).toBeLessThan(8_000_000);
+});
+
+/** An object with a message that cannot be converted to a string. */
+const unconvertible = { message: Object.create(null) as string };
+
+it('CallRunner.wait reports a Failure if the promise rejects with an error that has no readable message', async () => {
+  const calls = new CallRunner(limitsOf({}));
+  const outcome = await new Promise((resolve) => {
+    // oxlint-disable-next-line prefer-promise-reject-errors -- anything may be thrown
+    calls.wait(Promise.reject(unconvertible), new CallContext(inProcessRequest('GET', '/')), resolve);
+  });
+  expect(outcome).toMatchObject({ error: { code: 'INTERNAL_SERVER_ERROR' } });
+  expect(calls.inFlight).toBe(0);
+});

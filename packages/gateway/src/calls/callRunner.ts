@@ -1,0 +1,128 @@
+// Hot path: every call of every protocol is started here.
+import { tryHook } from '../http/hooks.ts';
+import { mapMaybePromise } from '../http/maybePromise.ts';
+import { discardStream, isBodyStream } from '../http/response.ts';
+import { execute, Failure, failureOf, type CallSource } from '../procedures/execute.ts';
+import { LimitError } from '../procedures/limitError.ts';
+import type { Procedure } from '../procedures/procedure.ts';
+import { CallContext, type RequestPolicy, type RequestContext } from './requestContext.ts';
+import { Deadlines, type OutcomeReceiver, PendingCall } from './deadlines.ts';
+import type { Limits } from './limits.ts';
+import type { ToError } from './mapError.ts';
+import { runObserved } from './telemetry.ts';
+
+/**
+ * Runs the calls of all protocols. It limits how many run at once, and applies deadlines and telemetry. As a policy, it
+ * rejects a request with 503 if its calls would exceed `maxInFlight`.
+ */
+export class CallRunner implements RequestPolicy {
+  readonly #maxInFlight: number;
+  readonly #deadlines: Deadlines;
+  readonly #run: typeof executeObserved;
+
+  /** @param toError maps the errors of calls; `undefined` without `mapError` */
+  constructor({ maxInFlight, callTimeoutMs }: Limits, isObserved = false, toError?: ToError) {
+    this.#maxInFlight = maxInFlight;
+    this.#deadlines = new Deadlines(callTimeoutMs);
+    const run = isObserved ? executeObserved : execute;
+    const mapped = (outcome: unknown) =>
+      outcome instanceof Failure && toError ? new Failure(toError(outcome.error)) : outcome;
+    this.#run = toError ? (...call) => mapMaybePromise(run(...call), mapped) : run;
+  }
+
+  /** The number of pending calls. A call that completes synchronously is never counted. */
+  get inFlight(): number {
+    return this.#deadlines.size;
+  }
+
+  admit({ target }: RequestContext): LimitError | undefined {
+    return this.#deadlines.size + target.callCount > this.#maxInFlight ? this.#overload() : undefined;
+  }
+
+  #overload(): LimitError {
+    return new LimitError('in-flight', {
+      code: 'SERVICE_UNAVAILABLE',
+      message: `The server is at its limit of ${this.#maxInFlight} concurrent calls. Try again later.`,
+      retryAfterSeconds: 1,
+    });
+  }
+
+  /**
+   * Starts a call. It calls `request.settle(index, outcome)` exactly once, synchronously if the call completes
+   * synchronously. Too many calls in flight and a missed deadline are reported as a `Failure`. It never throws.
+   */
+  start(
+    procedure: Procedure,
+    request: CallSource & OutcomeReceiver,
+    index: number,
+    shared: CallContext,
+  ): void {
+    // Checked again, since other calls may have started while the body, the credential or the context was awaited.
+    if (this.#deadlines.size >= this.#maxInFlight) {
+      request.settle(index, new Failure(this.#overload()));
+      return;
+    }
+    const { callTimeoutMs } = procedure;
+    const context =
+      callTimeoutMs === undefined ? shared : new CallContext(shared.request, shared, callTimeoutMs);
+    const outcome = this.#run(procedure, request, index, context);
+    if (outcome instanceof Promise) {
+      const pending = new PendingCall(context, request, index);
+      this.#deadlines.add(pending);
+      // The promise of an outcome never rejects.
+      void outcome.then((settled) => this.#settle(pending, settled));
+    } else {
+      request.settle(index, outcome);
+    }
+  }
+
+  /**
+   * Waits for something that calls need, such as a context, until the context's deadline. It counts as a call meanwhile.
+   */
+  wait(promise: PromiseLike<unknown>, context: CallContext, onOutcome: (outcome: unknown) => void): void {
+    const pending = new PendingCall(context, { settle: (_index, outcome) => onOutcome(outcome) }, 0);
+    this.#deadlines.add(pending);
+    // Whatever `then` of the given promise does, that of `Promise.resolve` neither throws nor calls back twice.
+    Promise.resolve(promise).then(
+      (value) => this.#settle(pending, value),
+      (cause: unknown) => this.#settle(pending, failureOf(cause)),
+    );
+  }
+
+  /**
+   * Waits for a policy, as `wait` does, with a deadline of its own.
+   * @returns a promise that rejects with a `TRPCError`: the error of the promise, or a `LimitError` at the deadline
+   */
+  waitForPolicy<Result>(promise: Promise<Result>, { request }: CallContext): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.wait(promise, new CallContext(request), (outcome) => {
+        if (outcome instanceof Failure) reject(outcome.error);
+        else resolve(outcome as Result);
+      });
+    });
+  }
+
+  #settle(pending: PendingCall, outcome: unknown): void {
+    if (this.#deadlines.delete(pending)) pending.receiver.settle(pending.index, outcome);
+    // A stream that arrives after the deadline has no reader.
+    else if (isBodyStream(outcome)) void discardStream(outcome);
+    else pending.receiver.settleLate?.(pending.index, outcome);
+  }
+}
+
+/** Runs a call within its span. */
+function executeObserved(
+  procedure: Procedure,
+  source: CallSource,
+  index: number,
+  context: CallContext,
+): unknown {
+  const { telemetry } = context;
+  const call = telemetry && tryHook((each) => each.call(procedure.path), telemetry);
+  if (call === undefined) return execute(procedure, source, index, context);
+  const outcome = runObserved(call, () => execute(procedure, source, index, context));
+  return mapMaybePromise(outcome, (settled) => {
+    tryHook((error) => call.end(error), settled instanceof Failure ? settled.error : undefined);
+    return settled;
+  });
+}

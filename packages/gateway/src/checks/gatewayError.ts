@@ -1,0 +1,65 @@
+/**
+ * Thrown at start for an invalid router or invalid options, by `createGateway`, `serve` and others. The message has one
+ * line per problem, with the fix.
+ */
+export class GatewayError extends Error {
+  override readonly name = 'GatewayError';
+}
+
+/**
+ * Rejects a part of the router. The reason is the end of a sentence about it: where it is caught, its subject is added.
+ * @throws {GatewayError}
+ */
+export function reject(reason: string): never {
+  throw new GatewayError(reason);
+}
+
+/**
+ * Runs all functions, and rejects with the reasons of those that reject, one per line.
+ * @returns their results, in the same order
+ * @throws {GatewayError}
+ */
+export function collect<const Reads extends readonly (() => unknown)[]>(reads: Reads) {
+  const reasons: string[] = [];
+  const results = reads.map((read) => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      reasons.push(error.message);
+      return undefined;
+    }
+  });
+  if (reasons.length > 0) reject([...new Set(reasons)].join('\n'));
+  // `map` does not keep the types of a tuple.
+  return results as { -readonly [Index in keyof Reads]: ReturnType<Reads[Index]> };
+}
+
+/**
+ * Runs `read`, and adds the subject of the sentence to each line of the message of its `GatewayError`.
+ * @throws {GatewayError}
+ */
+export function withSubject<Result>(subject: string, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    throw new GatewayError(error.message.replaceAll(/^/gm, `${subject} `));
+  }
+}
+
+/** A line about a procedure, which names it as `"books.find"`. */
+export interface Problem {
+  readonly procedure: string;
+  readonly line: string;
+}
+
+/** Returns a line for each different problem, with all procedures that have it. */
+export function formatProblems(problems: readonly Problem[]): readonly string[] {
+  const same = Map.groupBy(problems, ({ procedure, line }) => line.replace(`"${procedure}"`, '""'));
+  return Array.from(same.values(), ([{ line } = { line: '' }, ...others]) => {
+    if (others.length === 0) return line;
+    const names = others.map(({ procedure }) => `"${procedure}"`).join(', ');
+    return `${line} The same is true of ${others.length} more: ${names}.`;
+  });
+}

@@ -1,0 +1,24 @@
+// Types the members `override`, `param` and others of a zod schema's `.meta()`. `import type {}` would not be kept in
+// the declarations (TypeScript 7.0). zod-openapi (6.0) augments `zod` and `zod/v4`.
+/// <reference types="zod-openapi" preserve="true" />
+export { type ApiError, apiErrorSchema } from './operations/errorFormat.ts';
+export {
+  declareErrors,
+  type DeclaredErrors,
+  type DeclaredErrorShape,
+  type ErrorDefinition,
+  type ErrorDefinitions,
+} from './procedures/declareErrors.ts';
+
+export type {
+  Deprecation,
+  GatewayMeta,
+  MediaWriter,
+  Pagination,
+  ResponseHeader,
+  RestMeta,
+  UploadLimits,
+} from './procedures/meta.ts';
+export { fileStream } from './procedures/fileStream.ts';
+export type { Spool, SpooledFile, UploadedFile } from './http/upload.ts';
+export type { ResponseControls } from './http/response.ts';

@@ -1,0 +1,94 @@
+import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
+import { compile, readDefinition } from './compile.ts';
+import type { Executable } from './execute.ts';
+import { GatewayError, type Problem } from '../checks/gatewayError.ts';
+import { warn } from '../http/warnings.ts';
+import type { ErrorDefinitions } from './declareErrors.ts';
+import type { GatewayMeta } from './meta.ts';
+import { readErrors } from './readErrors.ts';
+import { readMeta, type ProcedureMeta, type RestOption } from './readMeta.ts';
+import { createSample, selfTest } from './selfTest.ts';
+
+/** A procedure that the gateway serves, as listed in `gateway.procedures`. */
+export interface ServedProcedure {
+  /** The path in the router, such as `pets.create`. */
+  readonly path: string;
+  readonly type: 'query' | 'mutation' | 'subscription';
+  /**
+   * How calls are executed. `compiled`: the gateway runs the procedure's parsers, middlewares and resolver itself.
+   * `trpc`: through tRPC's public call, which is slower. That is so if the procedure has an `experimental_caller`, is
+   * wrapped, or if the installed version of tRPC creates procedures that the gateway does not recognise.
+   */
+  readonly execution: 'compiled' | 'trpc';
+}
+
+/** A procedure as read from the router when the gateway is created. */
+export interface Procedure extends ServedProcedure, Executable, ProcedureMeta {
+  /** As `.meta()` set it, with further fields of the router. */
+  readonly meta: GatewayMeta | undefined;
+  readonly inputs: readonly unknown[];
+  readonly output: unknown;
+  /** The declared errors. `undefined` if the procedure has no formatter in `.errors()`, or is served over tRPC only. */
+  readonly errors: ErrorDefinitions | undefined;
+  /** Whether calls may have an `Idempotency-Key`, which the gateway or the procedure itself handles. */
+  readonly takesKey: boolean;
+}
+
+/** The procedures of a router in its order, and the problems in the metadata of others. */
+export interface Procedures {
+  readonly procedures: readonly Procedure[];
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Reads all procedures of a router, including those of lazy routers.
+ * @param restOption which procedures are served over REST without metadata
+ * @param sample the procedure of the self-test of tRPC
+ */
+export async function readProcedures(
+  router: AnyTRPCRouter,
+  restOption: RestOption = false,
+  sample = createSample(),
+): Promise<Procedures> {
+  // Metadata of a lazy router is available only after loading it, and it may contain further lazy routers.
+  while (Object.keys(router._def.lazy).length > 0) {
+    await Promise.all(Object.values(router._def.lazy).map((loader) => loader.load()));
+  }
+  const difference = await selfTest(sample);
+  if (difference !== undefined) {
+    warn(
+      `all procedures are called through tRPC, which is slower, because ${difference}. Use @trpc/server ^11.25.2; with that version, report this line as a defect of trpc-gateway.`,
+    );
+  }
+  const procedures: Procedure[] = [];
+  const problems: Problem[] = [];
+  for (const [path, procedure] of Object.entries(
+    router._def.procedures as Record<string, AnyTRPCProcedure>,
+  )) {
+    const definition = readDefinition(procedure);
+    const { type, inputs, output } = definition;
+    // `readMeta` checks its fields.
+    const meta = definition.meta as GatewayMeta | undefined;
+    try {
+      const metadata = readMeta({ path, type, meta }, restOption);
+      const stages = difference === undefined ? compile(procedure, sample.procedure) : undefined;
+      procedures.push({
+        path,
+        type,
+        meta,
+        procedure,
+        stages,
+        execution: stages ? 'compiled' : 'trpc',
+        inputs,
+        output,
+        ...metadata,
+        errors: metadata.rest || metadata.mcp ? await readErrors(path, definition) : undefined,
+        takesKey: metadata.idempotencyKey !== undefined,
+      });
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      problems.push(...error.message.split('\n').map((line) => ({ procedure: path, line })));
+    }
+  }
+  return { procedures, problems };
+}

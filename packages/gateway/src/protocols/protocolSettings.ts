@@ -1,0 +1,31 @@
+import type { CredentialWatch } from '../auth/credentialWatch.ts';
+import type { CallRunner } from '../calls/callRunner.ts';
+import type { AllLimits } from '../calls/limits.ts';
+import type { ToError } from '../calls/mapError.ts';
+import type { EventStreamTimes } from '../http/serverSentEvents.ts';
+import type { Idempotency } from '../policies/idempotency.ts';
+import type { ContextOptions } from '../procedures/contextOptions.ts';
+import type { Procedure } from '../procedures/procedure.ts';
+
+/**
+ * What every protocol receives from the gateway: what it serves, and how calls run. Each protocol extends it by what it
+ * alone needs.
+ */
+export interface ProtocolSettings {
+  /** The procedures of the router by path, in its order. */
+  readonly procedures: ReadonlyMap<string, Procedure>;
+  readonly limits: AllLimits;
+  /** Runs the calls of all protocols. */
+  readonly calls: CallRunner;
+  /** Stores responses to idempotency keys; `undefined` if no procedure takes a key. */
+  readonly idempotency: Idempotency | undefined;
+  /** Watches whether the credential of an open stream or socket stays valid. */
+  readonly watch: CredentialWatch;
+  /** The ping interval and the maximum duration of event streams. */
+  readonly eventTimes: EventStreamTimes;
+  /** Converts what the application has thrown to the error of its call. */
+  readonly toError: ToError;
+  /** Creates the context of calls. It may throw, and it may return a promise. */
+  // A method, since its parameter is bivariant: functions for any type of identity and data are assignable.
+  createContext(options: ContextOptions<unknown>): unknown;
+}

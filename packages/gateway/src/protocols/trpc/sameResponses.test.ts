@@ -1,0 +1,389 @@
+import { getErrorShape, getTRPCErrorFromUnknown, transformTRPCResponse, TRPCError } from '@trpc/server';
+import { resolveResponse, type TRPCRequestInfo } from '@trpc/server/http';
+import { sortedLines } from '@petstore/testing/jsonLines';
+import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import type { createGateway } from '../../gateway.ts';
+import { BodyTooLargeError, type HttpRequest } from '../../http/request.ts';
+import { headersOf, isBodyStream } from '../../http/response.ts';
+import {
+  allSettings,
+  form,
+  rows,
+  unsentStreamSettings,
+  withoutMeta,
+  type Row,
+} from './testing/comparedRequests.ts';
+import {
+  routerOf,
+  settings,
+  shown,
+  type Context,
+  type Events,
+  type Setting,
+  type SettingName,
+} from './testing/comparedRouter.ts';
+import { testGateway } from '../../testing/testGateway.ts';
+
+// The oracle is tRPC's own `resolveResponse`, called as by its standalone adapter. Status, headers, body and the arguments
+// of all callbacks of both sides are compared.
+
+interface Outcome {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+  readonly events: readonly string[];
+}
+
+/** Creates the callbacks of one side. */
+function callbacks(setting: Setting, events: Events) {
+  const { responseMeta, ...options } = setting.options ?? {};
+  const calls = (info: TRPCRequestInfo | undefined) =>
+    info?.calls.map((call) => [
+      call.path,
+      call.batchIndex,
+      call.procedure?._def.type ?? null,
+      shown(call.result()),
+    ]);
+  const seen = (info: TRPCRequestInfo | undefined) =>
+    info && [
+      info.isBatchCall,
+      info.accept,
+      info.type,
+      info.connectionParams,
+      info.url?.href,
+      info.signal.aborted,
+    ];
+  return {
+    options,
+    createContext: async (info: TRPCRequestInfo): Promise<Context> => {
+      events.push(['context', seen(info), calls(info)]);
+      if (setting.context === 'waits') await new Promise((resolve) => setImmediate(resolve));
+      if (setting.context === 'readsInput') {
+        for (const call of info.calls) {
+          // oxlint-disable-next-line no-await-in-loop -- in turn
+          events.push(['rawInput', shown(await call.getRawInput())]);
+        }
+      }
+      if (setting.context === 'fails') throw new TypeError('No context');
+      if (setting.context === 'forbids') throw new TRPCError({ code: 'FORBIDDEN', message: 'Not you' });
+      return { events };
+    },
+    onError: ({ error, path, input, ctx, type }: Record<string, unknown> & { error: TRPCError }) => {
+      // For an error of the whole request, tRPC passes context and type to some of its reports only.
+      const call = path === undefined ? [] : [path, shown(input), ctx !== undefined, type];
+      events.push(['error', error.code, error.message, ...call, String(error.cause)]);
+    },
+    ...(responseMeta && {
+      responseMeta: (results: Parameters<typeof responseMeta>[0]) => {
+        const { ctx, paths, type, data, errors, eagerGeneration, info } = results;
+        events.push([
+          'meta',
+          ctx !== undefined,
+          paths,
+          type,
+          data.map((one) => ('error' in one ? one.error : shown(one.result.data))),
+          errors.map(({ message }) => message),
+          eagerGeneration,
+          seen(info),
+        ]);
+        return responseMeta(results);
+      },
+    }),
+  };
+}
+
+interface Side {
+  readonly events: Events;
+  readonly router: ReturnType<typeof routerOf>;
+  readonly callbacks: ReturnType<typeof callbacks>;
+  readonly gateway: () => ReturnType<typeof createGateway>;
+}
+
+/** Returns the router, callbacks and gateway of one side, created once for all rows. */
+function side(of: 'official' | 'gateway', name: SettingName): Side {
+  const key = `${of} ${name}`;
+  const known = sides.get(key);
+  if (known) return known;
+  const setting: Setting = settings[name];
+  const events: Events = [];
+  const recorded = callbacks(setting, events);
+  const router = routerOf(setting);
+  let gateway: ReturnType<typeof createGateway> | undefined;
+  const created = {
+    events,
+    router,
+    callbacks: recorded,
+    gateway: () =>
+      (gateway ??= testGateway(router, {
+        trpcBasePath: setting.basePath ?? '/trpc',
+        restBasePath: '/rest',
+        createContext: ({ info }) => recorded.createContext(info as TRPCRequestInfo),
+        maskUnexpectedErrors: false,
+        trpc: {
+          ...recorded.options,
+          onError: recorded.onError as never,
+          ...(recorded.responseMeta && { responseMeta: recorded.responseMeta }),
+        },
+        onResponse: () => {},
+      })),
+  };
+  sides.set(key, created);
+  return created;
+}
+const sides = new Map<string, Side>();
+
+const trimSlashes = (path: string) => path.replace(/^\//, '').replace(/\/$/, '');
+
+/** Returns the response of tRPC's standalone adapter (@trpc/server 11.25). */
+async function official(name: SettingName, row: Row): Promise<Outcome> {
+  const setting: Setting = settings[name];
+  const basePath = setting.basePath ?? '/trpc';
+  const { events, router, callbacks: recorded } = side('official', name);
+  const { options, createContext, onError, responseMeta } = recorded;
+  events.length = 0;
+  let response: Response;
+  try {
+    const url = new URL(`${basePath.replace(/\/$/, '')}${row.target}`, 'http://localhost');
+    response = await resolveResponse({
+      ...options,
+      ...(responseMeta && { responseMeta }),
+      router,
+      req: new Request(url, {
+        method: row.method,
+        headers: row.headers as [string, string][],
+        // As in the adapter, all other methods have a body, even if it is empty.
+        ...(row.method !== 'GET' && row.method !== 'HEAD' && { body: new TextEncoder().encode(row.body) }),
+      }),
+      path: trimSlashes(trimSlashes(url.pathname).slice(trimSlashes(basePath).length)),
+      error: null,
+      createContext: ({ info }) => createContext(info),
+      onError: onError as never,
+    });
+  } catch (cause) {
+    const error = getTRPCErrorFromUnknown(cause);
+    const unknown = { error, type: 'unknown', path: undefined, input: undefined, ctx: undefined } as const;
+    const config = router._def._config;
+    const shape = getErrorShape({ config, ...unknown });
+    try {
+      onError(unknown);
+    } catch {
+      // In the adapter, an error of `onError` here would end the process.
+    }
+    // Without a content type: encoded as bytes, since `Response` adds a type to strings.
+    const body = new TextEncoder().encode(JSON.stringify(transformTRPCResponse(config, { error: shape })));
+    response = new Response(body, { status: shape.data.httpStatus });
+  }
+  const body = await textOf(response.body ?? [], (cause) => {
+    const error = getTRPCErrorFromUnknown(cause);
+    try {
+      // As in the adapter.
+      onError({ error, type: 'unknown', path: undefined, input: undefined, ctx: undefined });
+    } catch {
+      // In the adapter, an error of `onError` here would end the process.
+    }
+  });
+  // A call that is still running after its response has failed reports its error later.
+  await new Promise(setImmediate);
+  return outcome(response.status, response.headers, body, events);
+}
+
+async function ours(name: SettingName, row: Row, hasBody: boolean): Promise<Outcome> {
+  const setting: Setting = settings[name];
+  const basePath = setting.basePath ?? '/trpc';
+  const { events, gateway } = side('gateway', name);
+  events.length = 0;
+  const { handle } = await gateway();
+  const target = `${basePath.replace(/\/$/, '')}${row.target}`;
+  const response = await handle(requestOf(target, row, hasBody));
+  const body = isBodyStream(response.body)
+    ? await textOf(response.body)
+    : Buffer.from(response.body ?? '').toString();
+  return outcome(response.status, new Headers(headersOf(response) as [string, string][]), body, events);
+}
+
+/**
+ * Returns the text of a stream. For one that fails, only its first line, since the number of lines before the error depends on
+ * the order of the calls.
+ */
+async function textOf(
+  stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  onCut: (cause: unknown) => void = () => {},
+): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  const text = () => Buffer.concat(chunks).toString();
+  try {
+    for await (const chunk of stream) chunks.push(chunk);
+    return text();
+  } catch (cause) {
+    onCut(cause);
+    return `${text().split('\n', 1)[0]}\ncut: ${String(cause)}`;
+  }
+}
+
+function requestOf(target: string, { method, headers = [], body = '' }: Row, hasBody: boolean): HttpRequest {
+  const [path = '', ...query] = target.split('?');
+  const all: [name: string, value: string][] = [
+    ['host', 'localhost'],
+    ...headers.map(([name, value]): [string, string] => [name.toLowerCase(), value]),
+  ];
+  const bytes = new TextEncoder().encode(body);
+  const signal = new AbortController().signal;
+  return {
+    method,
+    path,
+    query: query.join('?'),
+    header: (name) => all.find(([other]) => other === name)?.[1] || undefined,
+    hasHeader: (name) => all.some(([other]) => other === name),
+    headers: () => all,
+    remoteAddress: () => '127.0.0.1',
+    isAborted: false,
+    signal,
+    ...(hasBody && { bodyNow: () => bytes }),
+    body: async (maxBytes) => {
+      if (bytes.byteLength > maxBytes) throw new BodyTooLargeError(maxBytes);
+      return bytes;
+    },
+    async *bodyChunks() {
+      yield bytes.subarray(0, 2);
+      yield bytes.subarray(2);
+    },
+  };
+}
+
+/** Headers that only the gateway sets, or that belong to the connection. */
+const ignoredHeaders = new Set([
+  'connection',
+  'transfer-encoding',
+  'x-request-id',
+  'x-content-type-options',
+  'retry-after',
+]);
+
+function outcome(status: number, headers: Headers, body: string, events: Events): Outcome {
+  const compared = [...headers].filter(([name]) => !ignoredHeaders.has(name));
+  return {
+    status,
+    headers: Object.fromEntries(
+      compared.map(([name], index) => [`${name} ${index}`, compared[index]?.[1] ?? '']),
+    ),
+    // Sorted, since the order of concurrent calls is not specified.
+    body: /^ *\{("json":\{)?"0":\[/.test(body) && body.endsWith('\n') ? sortedLines(body).join('\n') : body,
+    events: events
+      .map((event) => JSON.stringify(event, (_key, value: unknown) => withoutBigInt(value)))
+      .toSorted(),
+  };
+}
+
+const withoutBigInt = (value: unknown) =>
+  typeof value === 'bigint' ? `${value}n` : value === undefined ? 'undefined' : value;
+
+it.each(
+  rows.flatMap((row) =>
+    (row.settings ?? ['default' as const]).map((under) => ({ name: row.name, under, row })),
+  ),
+)(
+  '$name has the same response and callbacks as in tRPC’s own adapter, with the setting $under',
+  async ({ under, row }) => {
+    const expected = await official(under, row);
+    expect(await ours(under, row, true)).toEqual(expected);
+    expect(await ours(under, row, false)).toEqual(expected);
+  },
+);
+
+describe('random requests', () => {
+  const part = fc.constantFrom(
+    'hello',
+    'echo',
+    'checked',
+    'conflict',
+    'missing',
+    'write',
+    'touch',
+    'count',
+    'big',
+    'money',
+    'deep.hello',
+    'h%65llo',
+    '',
+    '%',
+    'later',
+    'iterable',
+    'nothing',
+    'upload',
+    'octets',
+    'deep-hello',
+    '__proto__',
+  );
+  const parameter = fc.constantFrom(
+    'batch=1',
+    'batch=0',
+    'batch',
+    'input=1',
+    'input=',
+    'input=%7B%220%22%3A1%7D',
+    'input=%7B%22n%22%3A1%7D',
+    'input={',
+    'inp%75t=2',
+    'b%61tch=1',
+    'connectionParams={}',
+    'connectionParams=1',
+    'lastEventId=4',
+    'x=1',
+    '',
+    '&',
+    'input=%FF',
+    'input=%22a+b%22',
+    'input="no"',
+  );
+  const header = fc.constantFrom(
+    ['content-type', 'application/json'],
+    ['content-type', 'multipart/form-data; boundary=x'],
+    ['content-type', 'application/octet-stream'],
+    ['content-type', 'text/plain'],
+    ['accept', '*/*'],
+    ['accept', 'a,application/jsonl'],
+    ['trpc-accept', 'application/jsonl'],
+    ['trpc-accept', 'x'],
+    ['last-event-id', '3'],
+  ) as fc.Arbitrary<readonly [string, string]>;
+
+  /** Keeps only the first header of a name: the gateway uses that one. */
+  const isFirst = (
+    [name]: readonly [string, string],
+    at: number,
+    every: readonly (readonly [string, string])[],
+  ) => every.findIndex(([other]) => other === name) === at;
+
+  it(
+    'random requests have the same response and callbacks as in tRPC’s own adapter',
+    { timeout: 60_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.constantFrom(...allSettings),
+          fc.constantFrom('GET', 'GET', 'POST', 'POST', 'PUT', 'DELETE', 'HEAD'),
+          fc.array(part, { minLength: 1, maxLength: 4 }),
+          fc.array(parameter, { maxLength: 4 }),
+          fc.array(header, { maxLength: 4 }),
+          fc.constantFrom('', '{', '1', '{"0":1,"1":"no"}', '{"n":1}', form),
+          async (setting, method, paths, query, headers, body) => {
+            if (unsentStreamSettings.has(setting) && paths.includes('count')) return;
+            if (!withoutMeta.includes(setting) && paths.includes('big')) return;
+            const isBodiless = method === 'GET' || method === 'HEAD';
+            const row: Row = {
+              name: 'random',
+              method,
+              // Never with an empty query after `?`, which an adapter cannot detect.
+              target: `/${paths.join(',')}?x&${query.join('&')}`,
+              headers: headers.filter(isFirst),
+              ...(!isBodiless && { body }),
+            };
+            expect(await ours(setting, row, true)).toEqual(await official(setting, row));
+          },
+        ),
+        { numRuns: 300 },
+      );
+    },
+  );
+});

@@ -1,0 +1,401 @@
+import { errorCodes, settings, type SettingName } from './comparedRouter.ts';
+
+/** A request that the gateway and tRPC's own code answer alike. */
+export interface Row {
+  readonly name: string;
+  readonly method: string;
+  /** Below the base path, with its slash. */
+  readonly target: string;
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly body?: string;
+  /** Default: `default` alone. */
+  readonly settings?: readonly SettingName[];
+}
+
+type More = Pick<Row, 'headers' | 'settings'>;
+
+const json = [['content-type', 'application/json']] as const;
+const lines = [['trpc-accept', 'application/jsonl']] as const;
+export const form = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n';
+const multipart = [['content-type', 'multipart/form-data; boundary=x']] as const;
+const octets = [['content-type', 'application/octet-stream']] as const;
+
+const inputQuery = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(value))}`;
+const get = (name: string, target: string, more: More = {}): Row => ({
+  name,
+  method: 'GET',
+  target,
+  ...more,
+});
+/** A POST, of JSON by default. */
+const post = (name: string, target: string, body: string | undefined, more: More = {}): Row => ({
+  name,
+  method: 'POST',
+  target,
+  headers: json,
+  ...(body !== undefined && { body }),
+  ...more,
+});
+
+export const allSettings = Object.keys(settings) as SettingName[];
+/** For outputs and errors that cannot be encoded: tRPC calls `responseMeta` for the success and for the error then. */
+export const withoutMeta = allSettings.filter((name) => !name.startsWith('meta'));
+
+/** Settings with which tRPC starts a stream of events that it never sends, and reports its error. */
+export const unsentStreamSettings: ReadonlySet<SettingName> = new Set([
+  'metaThrows',
+  'metaThrowsForSuccess',
+  'metaBodiless',
+  'metaNoStatus',
+]);
+const sendingStreams = allSettings.filter((name) => !unsentStreamSettings.has(name));
+
+const calls: readonly Row[] = [
+  get('a query', '/hello', { settings: allSettings }),
+  get('a query with an input', `/echo?${inputQuery({ a: [1, 'ü'] })}`, { settings: allSettings }),
+  get('a query of a nested router', '/deep.hello'),
+  get('a query by another separator', '/deep-hello', { settings: ['default', 'separator'] }),
+  get('a query by an unusual separator', '/deep~hello', { settings: ['unusualSeparator'] }),
+  get('a batch by another separator', '/deep-hello,hello?batch=1', { settings: ['separator'] }),
+  get('an encoded separator', '/deep%2Dhello', { settings: ['default', 'separator'] }),
+  get('an output of undefined', '/nothing', { settings: ['default', 'transformer'] }),
+  get('an output of null', '/nil'),
+  get('an output with toJSON', '/money', { settings: ['default', 'transformer'] }),
+  get('outputs with toJSON in a batch', '/money,moneys,nothing?batch=1'),
+  get('an output that JSON cannot encode', '/big', { settings: withoutMeta }),
+  get('an output that JSON cannot encode, in a batch', '/hello,big,missing?batch=1', {
+    settings: withoutMeta,
+  }),
+  get('an output that the transformer rejects', '/unencodable', { settings: ['transformer'] }),
+  get('an output that is a function', '/method,method?batch=1'),
+  get('an output beyond ASCII', '/text'),
+  get('a stream in a call', '/iterable', { settings: allSettings }),
+  get('a promise in a call', '/promised'),
+  get('streams in a batch', '/iterable,hello,promised?batch=1', { settings: allSettings }),
+  get('a call that fails', `/conflict?${inputQuery('no')}`, { settings: allSettings }),
+  get('a call whose error has a status of its own', `/conflict?${inputQuery('teapot')}`),
+  get('a call whose error cannot be formatted', `/conflict?${inputQuery('unformattable')}`, {
+    settings: ['default', 'metaHeaders'],
+  }),
+  get('a call whose error cannot be serialized', `/conflict?${inputQuery('bigint')}`, {
+    settings: ['default'],
+  }),
+  get('an input that the schema rejects', `/checked?${inputQuery({})}`, { settings: allSettings }),
+  get('an input that is not JSON', '/echo?input=%7B', { settings: allSettings }),
+  get('an input that cannot be deserialized', `/echo?${inputQuery('undecodable')}`, {
+    settings: ['transformer'],
+  }),
+  get(
+    'an input of a batch that cannot be deserialized',
+    `/echo,hello,echo?batch=1&${inputQuery({ '0': { json: 1 }, '2': 'undecodable' })}`,
+    { settings: ['transformer'] },
+  ),
+  get('an input of a batch that is not an object', '/echo,hello?batch=1&input=[1]'),
+  get('a batch', `/echo,later,hello?batch=1&${inputQuery({ '0': 1, '1': 'x', '5': 2 })}`, {
+    settings: allSettings,
+  }),
+  get(
+    'a batch in which some calls fail',
+    `/hello,conflict,conflict,checked?batch=1&${inputQuery({ '1': 'a', '2': 'teapot' })}`,
+    { settings: allSettings },
+  ),
+  get('a batch in which all calls fail', `/conflict,conflict?batch=1&${inputQuery({ '0': 'a', '1': 'b' })}`, {
+    settings: allSettings,
+  }),
+  get('a batch of one', '/hello?batch=1', { settings: allSettings }),
+  get('an empty batch', '/?batch=1'),
+  get('a batch of commas', '/,,?batch=1'),
+  get('a batch of query and mutation', '/hello,write?batch=1', { settings: allSettings }),
+  post('a batch of a mutation and an unknown procedure', '/missing,write?batch=1', '{"1":5}'),
+  get('a batch of query and subscription', '/hello,count?batch=1'),
+  get('a batch of subscriptions', '/count,count?batch=1&lastEventId=5', {
+    settings: ['default', 'contextReadsInput', 'metaObject'],
+  }),
+  get('batch=1 encoded', '/hello?batch=%31'),
+  get('batch encoded', '/hello?b%61tch=1'),
+  get('batch twice', '/hello?batch=0&batch=1'),
+  get('input twice', '/echo?input=1&input=2'),
+  get('input encoded', '/echo?inp%75t=1'),
+  get('an empty input', '/echo?input='),
+  get('an input without a value', '/echo?input&batch'),
+  get('an input that is not UTF-8', '/echo?input=%22%FF%22'),
+  get('an input with a broken escape', '/echo?input=%22%2%22'),
+  get('an input with a plus', '/echo?input=%22a+b%2Bc%22'),
+  get('a raw quote in the query', '/echo?input="it\'s"'),
+  get('a GET with the content type of JSON', '/echo?input=1', { headers: json }),
+  get('a GET with the content type of text', '/echo?input=1', { headers: [['content-type', 'text/plain']] }),
+  get('a GET with the content type of a form', '/echo?input=1', {
+    headers: multipart,
+    settings: allSettings,
+  }),
+  get('a GET with the content type of octets', '/echo?input=1', { headers: octets }),
+  post('a mutation', '/write', '{"a":1}', { settings: allSettings }),
+  post('a mutation without a body', '/write', undefined),
+  post('a mutation with a query parameter', '/write?input=1', '2'),
+  post('a mutation with a broken body', '/write', '{', { settings: allSettings }),
+  post('a mutation with a byte order mark', '/write', '\ufeff1'),
+  post('a mutation without an input, with a broken body', '/touch', '{'),
+  post('a mutation that fails', '/failWrite', '1', { settings: allSettings }),
+  post('a batch of mutations', '/write,touch?batch=1', '{"0":1}', { settings: allSettings }),
+  post('a batch of mutations with a broken body', '/write,touch?batch=1', '{'),
+  post('a content type of JSON with another case, spaces and a charset', '/write', '1', {
+    headers: [['content-type', ' Application/JSON ; charset=x']],
+  }),
+  post('text', '/write', '1', { headers: [['content-type', 'text/plain']], settings: allSettings }),
+  post('an urlencoded form', '/upload', 'a=1', {
+    headers: [['content-type', 'application/x-www-form-urlencoded']],
+  }),
+  post('no content type', '/write', '1', { headers: [] }),
+  post('a form', '/upload', form, { headers: multipart, settings: allSettings }),
+  post('a form for a query', '/echo', form, {
+    headers: multipart,
+    settings: ['default', 'methodOverride', 'metaObject'],
+  }),
+  post('a form for a subscription', '/count', form, {
+    headers: multipart,
+    settings: ['default', 'methodOverride'],
+  }),
+  post('a form for an unknown procedure', '/missing', form, { headers: multipart, settings: allSettings }),
+  post('a form that is broken', '/upload', '--x\r\n', { headers: multipart }),
+  post('a form in a batch', '/upload,upload?batch=1', form, { headers: multipart }),
+  post('a form that requests JSON lines', '/upload', form, { headers: [...multipart, ...lines] }),
+  { name: 'a form by PUT', method: 'PUT', target: '/upload', body: form, headers: multipart },
+  post('octets', '/octets', 'some text', { headers: octets, settings: allSettings }),
+  post('octets without a body', '/octets', undefined, { headers: octets }),
+  post('octets for a mutation without an input', '/touch', 'some text', { headers: octets }),
+  post('octets for a mutation of JSON', '/checked', '1', {
+    headers: octets,
+    settings: ['default', 'methodOverride'],
+  }),
+  { name: 'octets by DELETE', method: 'DELETE', target: '/octets', headers: octets },
+  post('JSON for octets', '/octets', '1'),
+  get('an unknown procedure', '/missing', { settings: allSettings }),
+  post('an unknown procedure by POST', '/missing', '{', { settings: allSettings }),
+  get('the path __proto__', '/__proto__'),
+  get('the path constructor', '/constructor'),
+  get('the path of a router', '/deep'),
+  get('an empty path', ''),
+  get('the path /', '/'),
+  get('a trailing slash', '/hello/'),
+  get('two trailing slashes', '/hello//'),
+  get('a path that is encoded', '/%68ello', { settings: allSettings }),
+  get('a path with invalid percent-encoding', '/%zz', { settings: allSettings }),
+  get('a path that is not UTF-8', '/%ff?batch=1'),
+  get('an encoded comma', '/hello%2Chello?batch=1'),
+  get('a comma in a single call', '/hello,hello'),
+  get('a dot segment', '/x/../hello'),
+  get('a backslash', '/x\\..\\hello'),
+  get('GET of a mutation', '/write', { settings: allSettings }),
+  post('POST of a query', '/checked', '{"n":1}', { settings: allSettings }),
+  post('POST of a batch of queries', '/echo,hello?batch=1', '{"0":1}', { settings: allSettings }),
+  {
+    name: 'PUT of a query',
+    method: 'PUT',
+    target: '/hello',
+    body: '1',
+    headers: json,
+    settings: ['default', 'methodOverride'],
+  },
+  {
+    name: 'PATCH of a mutation',
+    method: 'PATCH',
+    target: '/touch',
+    headers: json,
+    settings: ['default', 'methodOverride'],
+  },
+  { name: 'DELETE of a mutation', method: 'DELETE', target: '/touch' },
+  { name: 'HEAD', method: 'HEAD', target: '/hello', settings: allSettings },
+  { name: 'HEAD of a path with invalid percent-encoding', method: 'HEAD', target: '/%zz' },
+  get('connection parameters', '/hello?connectionParams=%7B%22a%22%3A%22b%22%7D'),
+  get('connection parameters of null', '/hello?connectionParams=null'),
+  get('connection parameters that are empty', '/hello?connectionParams='),
+  get('connection parameters of another shape', '/hello?connectionParams=[1]', { settings: allSettings }),
+  get('connection parameters that are not JSON', '/hello,write?batch=1&connectionParams=%7B'),
+  post('connection parameters of a form', '/upload?connectionParams=%7B', form, { headers: multipart }),
+  post('connection parameters of a mutation', '/touch?connectionParams={"a":"b"}', undefined),
+  get('lines', `/echo,hello?batch=1&${inputQuery({ '0': 1 })}`, { headers: lines, settings: allSettings }),
+  get('lines of a query and a mutation', `/conflict,missing,write?batch=1&${inputQuery({ '0': 'no' })}`, {
+    headers: lines,
+  }),
+  get(
+    'lines in which some calls fail',
+    `/conflict,missing,hello,checked?batch=1&${inputQuery({ '0': 'no' })}`,
+    { headers: lines, settings: ['default', 'transformer', 'contextFails', 'metaHeaders'] },
+  ),
+  post('lines of mutations', '/write,hello,touch?batch=1', '{"0":1}', { headers: [...lines, ...json] }),
+  get('lines of which one cannot be encoded', '/big,hello?batch=1', {
+    headers: lines,
+    settings: ['default', 'transformer', 'metaHeaders', 'metaTransformer'],
+  }),
+  get('lines of mutations by GET', '/write,touch?batch=1', { headers: lines }),
+  get('lines for one call', '/hello', { headers: lines, settings: allSettings }),
+  get('lines for a broken request', '/hello?batch=1&connectionParams=[1]', { headers: lines }),
+  get('lines by Accept', '/hello?batch=1', { headers: [['accept', 'text/html, application/jsonl']] }),
+  get('Accept with a parameter', '/hello?batch=1', { headers: [['accept', 'application/jsonl;q=1']] }),
+  get('another trpc-accept', '/hello?batch=1', {
+    headers: [
+      ['trpc-accept', 'x'],
+      ['accept', 'application/jsonl'],
+    ],
+  }),
+  get('lines of a subscription', '/count?batch=1', { headers: lines }),
+  get('a subscription', `/count?${inputQuery({ a: 1 })}`, { settings: allSettings }),
+  get('a subscription after an event', `/count?${inputQuery({ a: 1 })}&lastEventId=7`),
+  get('a subscription after an event without an input', '/count?Last-Event-Id=7', {
+    settings: ['default', 'transformer', 'contextReadsInput'],
+  }),
+  get('a subscription after an event with an input that is not an object', '/count?input=[1]&lastEventId=7'),
+  get('a subscription after an event by its header', '/count?lastEventId=7', {
+    headers: [['Last-Event-ID', '8']],
+  }),
+  get('a subscription with connection parameters', '/count?connectionParams=%7B%22a%22%3A%22b%22%7D'),
+  get('a subscription that fails', '/failCount', { settings: sendingStreams }),
+  get('a subscription without events', '/notCounted'),
+  get('a subscription whose input is broken', '/count?input=%7B'),
+  post('a subscription by POST', '/count?lastEventId=3', '{"a":2}', {
+    settings: ['default', 'methodOverride', 'metaObject'],
+  }),
+  get('a query after an event', '/echo?lastEventId=7&input={}'),
+];
+
+const outputs: readonly Row[] = [
+  get('an output that is a Date', '/at'),
+  get('an output that its schema rejects', '/lies'),
+  get('an output that its schema trims', '/trims'),
+  get('a context that a middleware extends', '/tagged'),
+  get('a query two routers below', '/deep.er.hello'),
+  get('a query of a lazy router', '/lazily.hello'),
+];
+
+const inputs: readonly Row[] = [
+  get('an input with a default left out', `/add?${inputQuery({ a: 1 })}`),
+  get('an input of null', `/echo?${inputQuery(null)}`),
+  get('an input of text', `/echo?${inputQuery('text')}`),
+  get('an input of a number that a double rounds', '/echo?input=9007199254740993'),
+  get('an input with a __proto__ member', '/echo?input=%7B%22__proto__%22%3A%7B%22a%22%3A1%7D%7D'),
+  get('an input with a lone surrogate', '/echo?input=%22%5Cud800%22'),
+  get('an input that is not valid percent-encoding', '/echo?input=%'),
+  get('a missing input that is required', '/add'),
+  get('a missing input that is optional', '/optional'),
+  get('an empty input that is optional', '/optional?input='),
+  get('an input of the wrong type', `/add?${inputQuery({ a: '1' })}`),
+  get('an input that is an array', `/add?${inputQuery([])}`),
+  get('an input with several errors', `/add?${inputQuery({ a: 'x', b: null })}`),
+  get('an input with an unknown member that its schema drops', `/add?${inputQuery({ a: 1, c: 3 })}`),
+  get('an input with an unknown member that its schema rejects', `/strict?${inputQuery({ n: 1, m: 2 })}`),
+  get('chained inputs', `/chained?${inputQuery({ a: 'x', b: 'y' })}`),
+  get('chained inputs whose second part is missing', `/chained?${inputQuery({ a: 'x' })}`),
+  get('a transformed input', `/transformed?${inputQuery('5')}`),
+  get('an asynchronously refined input', `/refined?${inputQuery('good')}`),
+  get('an asynchronously refined input that fails', `/refined?${inputQuery('bad')}`),
+  get('an unknown parameter', '/hello?x=1'),
+  post('a body that is only white space', '/named', '  '),
+  post('a body of null', '/named', 'null'),
+  post('a body of two values', '/named', '{"name":"Rex"}{"name":"Max"}'),
+  post('a body of the wrong type', '/named', '{"name":5}'),
+];
+
+const mediaTypes: readonly Row[] = [
+  ...[
+    'application/json;charset=latin1',
+    'APPLICATION/JSON',
+    'application/jsonl',
+    'application/vnd.api+json',
+    'nonsense',
+    '"',
+  ].map((type) => post(`the content type ${type}`, '/write', '1', { headers: [['content-type', type]] })),
+  post('no content type and no body', '/touch', undefined, { headers: [] }),
+  post('a form without its boundary', '/upload', '--x--\r\n', {
+    headers: [['content-type', 'multipart/form-data']],
+  }),
+  post('a form for a mutation of JSON', '/named', '--x--\r\n', { headers: multipart }),
+  post('JSON for a form', '/upload', '{}'),
+];
+
+const batches: readonly Row[] = [
+  get('a batch whose calls fail with one error', `/add,add?batch=1&${inputQuery({ 0: {}, 1: {} })}`),
+  get('a batch of one procedure, in order', `/add,add?batch=1&${inputQuery({ 0: { a: 2 }, 1: { a: 1 } })}`),
+  get('a batch with inputs of null', `/echo,echo?batch=1&${inputQuery({ 0: null, 1: null })}`),
+  get('a batch without inputs', '/optional,optional?batch=1'),
+  get('a batch whose inputs are text', `/echo?batch=1&${inputQuery('x')}`),
+  get('a batch whose inputs are null', `/echo?batch=1&${inputQuery(null)}`),
+  get('a batch whose inputs are not JSON', '/hello,add?batch=1&input=%7B'),
+  get('a batch of queries with an unknown procedure', '/hello,missing?batch=1'),
+  get('a batch with an empty name', '/hello,?batch=1'),
+  get('a batch of 100', `/${'hello,'.repeat(99)}hello?batch=1`),
+  get('batch=0 with a comma', '/hello,hello?batch=0'),
+  get('batch=true', '/hello,hello?batch=true'),
+  get('batch=1 and then another', '/hello?batch=1&batch=0'),
+  post('a batch of mutations in which one fails', '/named,named?batch=1', '{"0":{"name":"Rex"},"1":{}}'),
+  post('a batch of mutations without a body', '/touch,touch?batch=1', undefined),
+  post('a batch of mutations with a query', '/touch,hello?batch=1', '{}'),
+  get('a batch as large as allowed', '/hello,hello?batch=1', { settings: ['maxBatchSize'] }),
+  get('a batch that is too large', '/hello,hello,hello?batch=1', { settings: ['maxBatchSize'] }),
+  post('a batch of mutations that is too large', '/touch,touch,touch?batch=1', '{}', {
+    settings: ['maxBatchSize'],
+  }),
+];
+
+const methods: readonly Row[] = [
+  ...['PUT', 'PATCH', 'DELETE'].map((method) => ({
+    name: `${method} of a query with a body`,
+    method,
+    target: '/hello',
+    headers: json,
+    body: '{}',
+  })),
+  { name: 'HEAD of a mutation', method: 'HEAD', target: '/touch' },
+  { name: 'HEAD of an unknown procedure', method: 'HEAD', target: '/missing' },
+  { name: 'PUT without a content type', method: 'PUT', target: '/touch' },
+  { name: 'DELETE of an unknown procedure', method: 'DELETE', target: '/missing', headers: json },
+  post('POST of a subscription with a body', '/count', '{}'),
+];
+
+const paths: readonly Row[] = [
+  get('a path below a procedure', '/hello.more'),
+  get('a lazy router', '/lazily'),
+  get('a name that every object inherits, below a router', '/deep.toString'),
+  get('two slashes in front', '//hello'),
+  get('an encoded slash', '/deep%2Fhello'),
+  get('a name in another case', '/Hello'),
+  get('a name with a space', '/he%20llo'),
+  get('a very long name', `/${'x'.repeat(2000)}`),
+];
+
+const headers: readonly Row[] = [
+  get('an unknown trpc-accept', '/hello', { headers: [['trpc-accept', 'application/x']] }),
+  get('one call with Accept of lines', '/hello', { headers: [['accept', 'application/jsonl']] }),
+  get('an Accept that is not supported', '/hello', { headers: [['accept', 'image/png']] }),
+];
+
+const forbidding = { settings: ['contextForbids'] } as const;
+
+const errors: readonly Row[] = [
+  ...errorCodes.map((code) => get(`a ${code}`, `/throwCode?${inputQuery(code)}`)),
+  ...['error', 'text', 'nothing'].map((what) => get(`a thrown ${what}`, `/throws?${inputQuery(what)}`)),
+  get(
+    'errors to which the formatter adds the input of their calls, in a batch',
+    `/echo,throws,throws?batch=1&${inputQuery({ 0: 'first', 1: 'text', 2: 'error' })}`,
+  ),
+  get('a query whose context is forbidden', '/hello', forbidding),
+  get('a batch whose context is forbidden', `/hello,add?batch=1&${inputQuery({ 1: { a: 1 } })}`, forbidding),
+  get('an unknown procedure whose context is forbidden', '/missing', forbidding),
+  get('GET of a mutation whose context is forbidden', '/touch', forbidding),
+  post('text whose context is forbidden', '/write', '{}', {
+    headers: [['content-type', 'text/plain']],
+    ...forbidding,
+  }),
+];
+
+/** The requests that are compared. */
+export const rows: readonly Row[] = [
+  ...calls,
+  ...outputs,
+  ...inputs,
+  ...mediaTypes,
+  ...batches,
+  ...methods,
+  ...paths,
+  ...headers,
+  ...errors,
+];

@@ -1,0 +1,234 @@
+import { initTRPC, lazy, TRPCError, type AnyTRPCRouter } from '@trpc/server';
+import { octetInputParser, type HTTPBaseHandlerOptions } from '@trpc/server/http';
+import type { TRPC_ERROR_CODE_KEY } from '@trpc/server/rpc';
+import { z } from 'zod';
+
+// The router and the settings with which the gateway and tRPC's own code are compared.
+
+/** All codes of `TRPCError`, each with its own status. */
+export const errorCodes = [
+  'PARSE_ERROR',
+  'BAD_REQUEST',
+  'INTERNAL_SERVER_ERROR',
+  'NOT_IMPLEMENTED',
+  'BAD_GATEWAY',
+  'SERVICE_UNAVAILABLE',
+  'GATEWAY_TIMEOUT',
+  'UNAUTHORIZED',
+  'PAYMENT_REQUIRED',
+  'FORBIDDEN',
+  'NOT_FOUND',
+  'METHOD_NOT_SUPPORTED',
+  'TIMEOUT',
+  'CONFLICT',
+  'PRECONDITION_FAILED',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'UNPROCESSABLE_CONTENT',
+  'PRECONDITION_REQUIRED',
+  'TOO_MANY_REQUESTS',
+  'CLIENT_CLOSED_REQUEST',
+] as const satisfies readonly TRPC_ERROR_CODE_KEY[];
+
+/** The arguments of the callbacks of one side. */
+export type Events = unknown[][];
+export interface Context {
+  readonly events: Events;
+}
+
+const serialization = {
+  input: {
+    serialize: (value: unknown) => value,
+    deserialize: (value: unknown) => {
+      if (value === 'undecodable') throw new TypeError('This input cannot be deserialized.');
+      return typeof value === 'object' && value !== null && 'json' in value ? value.json : value;
+    },
+  },
+  output: {
+    serialize: (value: unknown) => {
+      if (value === 'unencodable') throw new TypeError('This output cannot be serialized.');
+      return { json: value };
+    },
+    deserialize: (value: unknown) => value,
+  },
+};
+
+class Money {
+  toJSON(member: string) {
+    return `1 EUR in ${member}`;
+  }
+}
+
+export function routerOf(setting: Setting) {
+  const t = initTRPC.context<Context>().create({
+    isDev: false,
+    ...(setting.transformer && { transformer: serialization }),
+    ...(setting.pathSeparator !== undefined && { pathSeparator: setting.pathSeparator }),
+    ...(setting.sse && { sse: setting.sse }),
+    errorFormatter: ({ shape, error, path, input, type }) => {
+      if (error.message === 'unformattable') throw new TypeError('The formatter broke.');
+      if (error.message === 'teapot') return { ...shape, data: { ...shape.data, httpStatus: 418 } };
+      if (error.message === 'bigint') return { ...shape, data: { ...shape.data, size: 1n } };
+      // Converted, since JSON shows nothing of a file.
+      return { ...shape, data: { ...shape.data, path, input: shown(input), type } };
+    },
+  });
+  const step = t.procedure.use(({ ctx, path, type, batchIndex, signal, next }) => {
+    ctx.events.push(['call', path, type, batchIndex, signal?.aborted]);
+    return next();
+  });
+  const any = step.input(z.unknown());
+  return t.router({
+    hello: step.query(() => 'world'),
+    echo: any.query(({ input }) => input),
+    nothing: step.query(() => undefined),
+    nil: step.query(() => null),
+    money: step.query(() => new Money()),
+    moneys: step.query(() => [new Money(), { a: new Money() }]),
+    big: step.query(() => 10n),
+    unencodable: step.query(() => 'unencodable'),
+    method: step.query(() => () => 1),
+    text: step.query(() => 'ü 🐶 \u2028 "\\\ud800'),
+    iterable: step.query(async function* () {
+      yield 1;
+    }),
+    promised: step.query(() => ({ a: Promise.resolve(1) })),
+    checked: step.input(z.object({ n: z.number() })).query(({ input }) => input.n),
+    later: step.input(z.unknown()).query(async ({ input }) => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return { input };
+    }),
+    conflict: step.input(z.string()).query(({ input }) => {
+      throw new TRPCError({ code: 'CONFLICT', message: input });
+    }),
+    write: any.mutation(({ input }) => ({ wrote: input })),
+    touch: step.mutation(() => 'touched'),
+    failWrite: any.mutation(() => {
+      throw new Error('Not written');
+    }),
+    upload: step.input(z.instanceof(FormData)).mutation(({ input }) => shown(input)),
+    octets: step.input(octetInputParser).mutation(({ input }) => new Response(input).text()),
+    count: any.subscription(async function* ({ input }) {
+      yield input;
+      yield 'last';
+    }),
+    failCount: any.subscription(() => {
+      throw new TRPCError({ code: 'FORBIDDEN', message: 'Not counted' });
+    }),
+    notCounted: any.subscription((() => 5) as never),
+    at: step.query(() => new Date(0)),
+    add: step
+      .input(z.object({ a: z.int(), b: z.int().default(1) }))
+      .output(z.number())
+      .query(({ input }) => input.a + input.b),
+    optional: step.input(z.object({ n: z.number() }).optional()).query(({ input }) => input ?? 'none'),
+    strict: step.input(z.strictObject({ n: z.number() })).query(({ input }) => input),
+    chained: step
+      .input(z.object({ a: z.string() }))
+      .input(z.object({ b: z.string() }))
+      .query(({ input }) => input),
+    transformed: step.input(z.string().transform(Number)).query(({ input }) => input),
+    refined: step
+      .input(z.string().refine(async (value) => value === 'good', 'is not good'))
+      .query(({ input }) => input),
+    lies: step.output(z.object({ ok: z.boolean() })).query(() => ({ ok: 'yes' as unknown as boolean })),
+    trims: step.output(z.object({ a: z.number() })).query(() => ({ a: 1, secret: 2 })),
+    tagged: step.use(({ next }) => next({ ctx: { tag: 'added' } })).query(({ ctx }) => ctx.tag),
+    named: step.input(z.object({ name: z.string() })).mutation(({ input }) => input),
+    throwCode: step.input(z.enum(errorCodes)).query(({ input }) => {
+      throw new TRPCError({ code: input, message: `This is ${input}` });
+    }),
+    throws: step.input(z.enum(['error', 'text', 'nothing'])).query(({ input }) => {
+      if (input === 'error') throw new Error('unexpected');
+      // oxlint-disable-next-line typescript/only-throw-error -- libraries throw such values
+      throw input === 'text' ? 'just text' : undefined;
+    }),
+    deep: t.router({ hello: step.query(() => 'below'), er: t.router({ hello: step.query(() => 'deeper') }) }),
+    lazily: lazy(async () => ({ default: t.router({ hello: step.query(() => 'loaded') }) })),
+  });
+}
+
+/** Converts an input to a value that JSON can show. */
+export const shown = (input: unknown): unknown =>
+  input instanceof FormData
+    ? [...input].map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : [value.name, value.size, value.type],
+      ])
+    : input instanceof ReadableStream
+      ? 'a stream'
+      : input;
+
+/** The configuration of both sides. */
+export interface Setting {
+  readonly options?: Pick<
+    HTTPBaseHandlerOptions<AnyTRPCRouter, unknown>,
+    'allowBatching' | 'allowMethodOverride' | 'maxBatchSize' | 'responseMeta'
+  >;
+  readonly transformer?: true;
+  readonly pathSeparator?: '-' | '~';
+  readonly sse?: { readonly enabled: boolean };
+  readonly basePath?: `/${string}`;
+  readonly context?: 'fails' | 'forbids' | 'waits' | 'readsInput';
+}
+
+export const settings = {
+  default: {},
+  transformer: { transformer: true },
+  separator: { pathSeparator: '-' },
+  unusualSeparator: { pathSeparator: '~' },
+  maxBatchSize: { options: { maxBatchSize: 2 } },
+  noBatching: { options: { allowBatching: false } },
+  methodOverride: { options: { allowMethodOverride: true } },
+  rootPath: { basePath: '/' },
+  longPath: { basePath: '/api/v1/' },
+  unencodedPath: { basePath: '/ä b' },
+  noEvents: { sse: { enabled: false } },
+  contextFails: { context: 'fails' },
+  contextForbids: { context: 'forbids' },
+  contextWaits: { context: 'waits' },
+  contextReadsInput: { context: 'readsInput' },
+  metaHeaders: {
+    options: {
+      responseMeta: ({ errors }) => ({
+        ...(errors.length > 0 && { status: 418 }),
+        headers: new Headers([
+          ['cache-control', 'max-age=1'],
+          ['content-type', 'application/x'],
+          ['set-cookie', 'a=1'],
+          ['set-cookie', 'b=2'],
+        ]),
+      }),
+    },
+  },
+  metaObject: {
+    options: {
+      responseMeta: ({ type }) => ({
+        status: 202,
+        headers: { Vary: ['origin', 'x'], 'Content-Type': 'text/x', 'X-Type': type, 'x-none': undefined },
+      }),
+    },
+  },
+  metaThrows: {
+    options: {
+      responseMeta: () => {
+        throw new TypeError('No meta');
+      },
+    },
+  },
+  metaThrowsForSuccess: {
+    options: {
+      responseMeta: ({ errors }) => {
+        if (errors.length === 0) throw new TypeError('No meta');
+        return { headers: { 'x-failed': String(errors.length) } };
+      },
+    },
+  },
+  metaBodiless: { options: { responseMeta: ({ errors }) => (errors.length > 0 ? {} : { status: 204 }) } },
+  metaNoStatus: { options: { responseMeta: () => ({ status: 1000 }) } },
+  metaTransformer: {
+    transformer: true,
+    options: { responseMeta: ({ data }) => ({ headers: new Headers([['x-data', String(data.length)]]) }) },
+  },
+} as const satisfies Record<string, Setting>;
+export type SettingName = keyof typeof settings;

@@ -1,0 +1,15 @@
+import type { AnyTRPCRouter } from '@trpc/server';
+import { createGateway } from '../gateway.ts';
+import type { GatewayOptions } from '../options.ts';
+
+/** Creates a gateway of a router, with the options that a test does not state. */
+export const testGateway = <Router extends AnyTRPCRouter, Identity = unknown>(
+  router: Router,
+  options: Partial<GatewayOptions<Router, Identity>> = {},
+) =>
+  createGateway<Router, Identity>({
+    router,
+    createContext: ({ response }) => ({ response }) as never,
+    document: { title: 'Test', version: '0.0.0' },
+    ...options,
+  });

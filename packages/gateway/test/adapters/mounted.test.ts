@@ -1,0 +1,421 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { loadExpress } from '@petstore/testing/express';
+import { createGateway } from 'trpc-gateway';
+import { nodeHandler } from 'trpc-gateway/node';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { createTRPCClient, httpBatchLink, httpBatchStreamLink, httpSubscriptionLink } from '@trpc/client';
+import { initTRPC } from '@trpc/server';
+import { EventSource } from 'eventsource';
+import type { Express, RequestHandler } from 'express';
+import fastify from 'fastify';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
+
+const t = initTRPC.meta<GatewayMeta>().create();
+const Text = z.object({ name: z.string() });
+
+/** How many subscriptions run. */
+let subscriptions = 0;
+
+const router = t.router({
+  getText: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/texts/{name}' } })
+    .input(Text)
+    .output(Text)
+    .query(({ input }) => input),
+  addText: t.procedure
+    .meta({
+      openapi: {
+        method: 'POST',
+        path: '/texts',
+        contentTypes: ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'],
+      },
+    })
+    .input(Text)
+    .output(Text)
+    .mutation(({ input }) => input),
+  changeText: t.procedure
+    .meta({
+      openapi: { method: 'PATCH', path: '/texts/{name}', contentTypes: ['application/merge-patch+json'] },
+    })
+    .input(z.object({ name: z.string(), note: z.string().nullable() }))
+    .output(z.unknown())
+    .mutation(({ input }) => input),
+  echo: t.procedure.input(z.unknown()).mutation(({ input }) => ({ input })),
+  count: t.procedure.subscription(async function* ({ signal }) {
+    subscriptions += 1;
+    try {
+      for (let value = 1; ; value += 1) {
+        if (signal?.aborted) return;
+        yield value;
+        await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    } finally {
+      subscriptions -= 1;
+    }
+  }),
+});
+
+const express = await loadExpress();
+
+const createTexts = (base: '' | '/api' = '') =>
+  createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Texts', version: '1.0.0', path: `${base}/openapi.json` },
+    restBasePath: `${base}/v1`,
+    trpcBasePath: `${base}/trpc`,
+  });
+
+/** Serves until the test ends. @returns the origin */
+async function listen(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const json = { 'content-type': 'application/json' };
+const postJson = (url: string, body: RequestInit['body'], headers: Record<string, string> = json) =>
+  fetch(url, { method: 'POST', headers, body: body ?? null }).then(async (response) => [
+    response.status,
+    await response.json(),
+  ]);
+
+/** The origin of a server, and the path below which the gateway is mounted. */
+type MountedGateway = { readonly origin: string; readonly base: string };
+
+/** How a gateway can be mounted below `/api`, or at the root of a server. */
+const mounts: readonly (readonly [name: string, mount: () => Promise<MountedGateway>])[] = [
+  [
+    'a server of node:http',
+    async () => ({ origin: await listen(nodeHandler(await createTexts())), base: '' }),
+  ],
+  [
+    'a server of node:http below a path',
+    async () => ({
+      origin: await listen(nodeHandler(await createTexts('/api'))),
+      base: '/api',
+    }),
+  ],
+  [
+    'Express',
+    async () => {
+      const app = express();
+      app.use('/api', nodeHandler(await createTexts()));
+      return { origin: await listen(app), base: '/api' };
+    },
+  ],
+  [
+    'Express after its body parsers',
+    async () => {
+      const app = express();
+      app.use(express.json({ strict: false, limit: '1mb' }), express.text());
+      app.use('/api', nodeHandler(await createTexts()));
+      return { origin: await listen(app), base: '/api' };
+    },
+  ],
+  [
+    'Fastify',
+    async () => {
+      const app = fastify();
+      const handler = nodeHandler(await createTexts('/api'));
+      await app.register(
+        async (scope) => {
+          // The gateway reads bodies itself.
+          scope.removeAllContentTypeParsers();
+          scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
+          scope.all('/*', (request, reply) => {
+            reply.hijack();
+            handler(request.raw, reply.raw);
+          });
+        },
+        { prefix: '/api' },
+      );
+      return { origin: await listenOn(app), base: '/api' };
+    },
+  ],
+  [
+    'Fastify after its body parsers',
+    async () => {
+      const app = fastify();
+      const handler = nodeHandler(await createTexts('/api'));
+      app.addContentTypeParser(
+        'application/x-www-form-urlencoded',
+        { parseAs: 'string' },
+        (_request, body, done) => done(null, body),
+      );
+      app.all('/api/*', (request, reply) => {
+        reply.hijack();
+        handler(Object.assign(request.raw, { body: request.body }), reply.raw);
+      });
+      return { origin: await listenOn(app), base: '/api' };
+    },
+  ],
+];
+
+async function listenOn(app: ReturnType<typeof fastify>): Promise<string> {
+  onTestFinished(async () => {
+    app.server.closeAllConnections();
+    await app.close();
+  });
+  return app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+describe.each(mounts)('a gateway mounted in %s', (server, mount) => {
+  it(`a gateway mounted in ${server} serves REST: GET with a query, HEAD, POST, 404 and 405`, async () => {
+    const { origin, base } = await mount();
+    const get = await fetch(`${origin}${base}/v1/texts/a%20b?x=1`);
+    expect([get.status, await get.json()]).toEqual([200, { name: 'a b' }]);
+    const head = await fetch(`${origin}${base}/v1/texts/a`, { method: 'HEAD' });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, '12']);
+    expect(await postJson(`${origin}${base}/v1/texts`, '{"name":"ä"}')).toEqual([200, { name: 'ä' }]);
+    expect((await fetch(`${origin}${base}/v1/none`)).status).toBe(404);
+    expect((await fetch(`${origin}${base}/v1/texts/a`, { method: 'DELETE' })).status).toBe(405);
+    expect(await postJson(`${origin}${base}/v1/texts`, '{}')).toMatchObject([400, { code: 'BAD_REQUEST' }]);
+  });
+
+  it(`a gateway mounted in ${server} reads a form`, async () => {
+    const { origin, base } = await mount();
+    const type = { 'content-type': 'application/x-www-form-urlencoded' };
+    expect(await postJson(`${origin}${base}/v1/texts`, 'name=a+b', type)).toEqual([200, { name: 'a b' }]);
+  });
+
+  it.each(['false', '0', 'null', '"text"', '{"a":[1]}'])(
+    `a gateway mounted in ${server} reads the JSON body %s`,
+    async (body) => {
+      const { origin, base } = await mount();
+      expect(await postJson(`${origin}${base}/trpc/echo`, body)).toEqual([
+        200,
+        { result: { data: { input: JSON.parse(body) as unknown } } },
+      ]);
+    },
+  );
+
+  it(`a gateway mounted in ${server} serves tRPC’s client: batches, JSON Lines and a subscription`, async () => {
+    const { origin, base } = await mount();
+    const url = `${origin}${base}/trpc`;
+    for (const link of [httpBatchLink({ url }), httpBatchStreamLink({ url })]) {
+      const client = createTRPCClient<typeof router>({ links: [link] });
+      const names = ['a', 'b', 'c'];
+      const results = await Promise.all(names.map((name) => client.getText.query({ name })));
+      expect(results).toEqual(names.map((name) => ({ name })));
+      expect(await client.echo.mutate([1])).toEqual({ input: [1] });
+    }
+    const events = createTRPCClient<typeof router>({ links: [httpSubscriptionLink({ url, EventSource })] });
+    const values: number[] = [];
+    const subscription = events.count.subscribe(undefined, { onData: (value) => values.push(value) });
+    await vi.waitFor(() => expect(values.length).toBeGreaterThan(2));
+    subscription.unsubscribe();
+    expect(values.slice(0, 3)).toEqual([1, 2, 3]);
+  });
+
+  it(`a gateway mounted in ${server} answers several large bodies correctly`, async () => {
+    const { origin, base } = await mount();
+    const name = 'x'.repeat(300_000);
+    const responses = await Promise.all(
+      [1, 2, 3].map(() => postJson(`${origin}${base}/v1/texts`, JSON.stringify({ name }))),
+    );
+    expect(responses).toEqual([1, 2, 3].map(() => [200, { name }]));
+  });
+});
+
+/** Serves Express with body parsers before the gateway, and collects the errors that Express receives. */
+const listenAfterParsers = async (addParsers: (app: Express) => void, errors: unknown[] = []) => {
+  const app = express();
+  addParsers(app);
+  app.use('/api', nodeHandler(await createTexts()));
+  app.use((error: unknown, _req: unknown, res: ServerResponse, _next: unknown) => {
+    errors.push(error);
+    res.writeHead(500).end();
+  });
+  return `${await listen(app)}/api`;
+};
+
+describe('nodeHandler after a body parser', () => {
+  it.each<[what: string, parser: RequestHandler]>([
+    ['text', express.text({ type: 'application/json' })],
+    ['bytes', express.raw({ type: 'application/json' })],
+  ])('nodeHandler reads a body that a parser has left as %s', async (_what, parser) => {
+    const base = await listenAfterParsers((app) => app.use(parser));
+    expect(await postJson(`${base}/v1/texts`, '{"name":"ü"}')).toEqual([200, { name: 'ü' }]);
+  });
+
+  it.each<[what: string, parser: RequestHandler]>([
+    ['parsed', express.json({ type: '*/*+json' })],
+    ['left as text', express.text({ type: '*/*+json' })],
+  ])('nodeHandler reads a merge patch that a parser has %s', async (_what, parser) => {
+    const base = await listenAfterParsers((app) => app.use(parser));
+    const response = await fetch(`${base}/v1/texts/small`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: '{"note":null}',
+    });
+    expect([response.status, await response.json()]).toEqual([200, { name: 'small', note: null }]);
+  });
+
+  it.each<[what: string, parser: RequestHandler]>([
+    ['parsed', express.json()],
+    ['left as text', express.text({ type: 'application/json' })],
+    ['left as bytes', express.raw({ type: 'application/json' })],
+  ])('nodeHandler reads a compressed body that a parser has decompressed and %s', async (_what, parser) => {
+    const base = await listenAfterParsers((app) => app.use(parser));
+    const compressed = new Blob(['{"name":"small"}']).stream().pipeThrough(new CompressionStream('gzip'));
+    const body = await new Response(compressed).arrayBuffer();
+    expect(await postJson(`${base}/v1/texts`, body, { ...json, 'content-encoding': 'gzip' })).toEqual([
+      200,
+      { name: 'small' },
+    ]);
+  });
+
+  describe('without req.body', () => {
+    const message =
+      "A body parser already read the body of POST /v1/texts (multipart/form-data) and left no req.body that the gateway can use. Mount the gateway before the parser, or exclude the gateway's paths from the parser.";
+    const post = (url: string) => {
+      const form = new FormData();
+      form.set('name', 'x');
+      return fetch(url, { method: 'POST', body: form });
+    };
+    const consume = (req: IncomingMessage, next: () => void) => void req.resume().on('end', next);
+
+    it('nodeHandler passes an error that names the fix to Express if a parser has consumed the body', async () => {
+      const errors: unknown[] = [];
+      const base = await listenAfterParsers(
+        (app) => app.use((req, _res, next) => consume(req, next)),
+        errors,
+      );
+      expect((await post(`${base}/v1/texts`)).status).toBe(500);
+      expect(errors).toEqual([new Error(message)]);
+    });
+
+    it('nodeHandler answers with 500 and emits a warning if a parser has consumed the body and no handler follows', async () => {
+      const emitWarning = vi.spyOn(process, 'emitWarning').mockReturnValue();
+      onTestFinished(() => emitWarning.mockRestore());
+      const handler = nodeHandler(await createTexts());
+      const origin = await listen((req, res) => consume(req, () => handler(req, res)));
+      const response = await post(`${origin}/v1/texts`);
+      expect(response.status).toBe(500);
+      expect(await response.text()).not.toContain('parser');
+      expect(emitWarning).toHaveBeenCalledWith(new Error(message));
+    });
+
+    it('nodeHandler serves requests without a body after a parser that consumes bodies', async () => {
+      const base = await listenAfterParsers((app) => app.use((req, _res, next) => consume(req, next)));
+      expect((await fetch(`${base}/v1/texts/a`)).status).toBe(200);
+      expect((await post(`${base}/other`)).status).toBe(404);
+    });
+  });
+});
+
+it('nodeHandler answers pipelined requests that middleware passes on in another order: POST, then GET with Connection: close', async () => {
+  const app = express();
+  // Asynchronous for a request with a body, so the GET reaches the gateway first.
+  app.use(express.json());
+  app.use('/api', nodeHandler(await createTexts()));
+  const socket = connect(Number(new URL(await listen(app)).port), '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  socket.on('data', (data) => (text += String(data)));
+  const post = `POST /api/v1/texts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{"name":"first"}`;
+  socket.write(`${post}GET /api/v1/texts/second HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  await vi.waitFor(() => expect(text).toMatch(/ 200 .*\{"name":"first"\}HTTP.* 200 .*\{"name":"second"\}$/s));
+});
+
+describe('paths outside of the gateway', () => {
+  it('nodeHandler passes a path outside of the gateway to the next handler of Express', async () => {
+    const app = express();
+    app.use('/api', nodeHandler(await createTexts()));
+    app.use((_req, res) => {
+      res.status(418).send('next');
+    });
+    const origin = await listen(app);
+    for (const path of ['/api', '/api/other', '/other']) {
+      expect([path, (await fetch(`${origin}${path}`)).status]).toEqual([path, 418]);
+    }
+    expect((await fetch(`${origin}/api/openapi.json`)).status).toBe(200);
+  });
+
+  it.each(['/v1/texts/a', '/apis/v1/texts/a', '/api/other', '/'])(
+    'nodeHandler answers %s, a path outside of its gateway, with 404 if no handler follows',
+    async (path) => {
+      const origin = await listen(nodeHandler(await createTexts('/api')));
+      const response = await fetch(`${origin}${path}`);
+      expect([response.status, await response.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
+    },
+  );
+
+  it('nodeHandler of node:http passes a path outside of its gateway to the next handler', async () => {
+    const handler = nodeHandler(await createTexts('/api'));
+    const origin = await listen((req, res) => handler(req, res, () => res.end(`next ${req.url}`)));
+    expect(await (await fetch(`${origin}/v1/texts/a`)).text()).toBe('next /v1/texts/a');
+    expect((await fetch(`${origin}/api/v1/texts/a`)).status).toBe(200);
+  });
+});
+
+describe('a client that disconnects', () => {
+  it('a mounted gateway ends a subscription whose client disconnects', async () => {
+    const gateway = await createTexts();
+    const url = new URL(await listen(nodeHandler(gateway)));
+    const socket = connect(Number(url.port), url.hostname);
+    onTestFinished(() => {
+      socket.destroy();
+    });
+    let text = '';
+    socket.on('data', (chunk) => (text += String(chunk)));
+    socket.write('GET /trpc/count HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\n\r\n');
+    await vi.waitFor(() => expect(text).toContain('data: 2'));
+    expect(subscriptions).toBe(1);
+    socket.destroy();
+    await vi.waitFor(() => expect(subscriptions).toBe(0));
+  });
+
+  it('a mounted gateway ends only the request of a client that disconnects in the middle of a body', async () => {
+    const gateway = await createTexts();
+    const origin = await listen(nodeHandler(gateway));
+    const socket = connect(Number(new URL(origin).port), '127.0.0.1');
+    socket.write(
+      'POST /v1/texts HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 99\r\n\r\n{',
+    );
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.destroy();
+    await vi.waitFor(() => expect(gateway.callsInFlight()).toBe(0));
+    expect(await postJson(`${origin}/v1/texts`, '{"name":"next"}')).toEqual([200, { name: 'next' }]);
+  });
+});
+
+it('nodeHandler does not change a response that another handler has sent', async () => {
+  const handler = nodeHandler(await createTexts());
+  const origin = await listen((req, res) => {
+    res.end('mine');
+    handler(req, res);
+  });
+  expect(await (await fetch(`${origin}/v1/texts/a`)).text()).toBe('mine');
+});
+
+it.each<[path: string, status: number]>([
+  ['/v1/texts/a', 401],
+  ['/trpc/getText?input=%7B%22name%22%3A%22a%22%7D', 401],
+  ['/v1/te%78ts/a', 200],
+  ['/trpc/getTex%74?input=%7B%22name%22%3A%22a%22%7D', 200],
+  ['/trpc/x/../getText?input=%7B%22name%22%3A%22a%22%7D', 200],
+])(
+  'GET %s is answered with %i behind a middleware of Express for the paths of the procedure (docs/mounting.md)',
+  async (path, status) => {
+    const app = express();
+    app.use(['/v1/texts', '/trpc/getText'], (_request, response) => {
+      response.status(401).send();
+    });
+    app.use(nodeHandler(await createTexts()));
+    const socket = connect(Number(new URL(await listen(app)).port), '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    // `fetch` would normalize the path.
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+    const received = await new Response(Readable.toWeb(socket) as ReadableStream<Uint8Array>).text();
+    expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  },
+);

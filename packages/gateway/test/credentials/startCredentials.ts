@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  apiKey,
+  bearer,
+  cookie,
+  createGateway,
+  custom,
+  type GatewayOptions,
+  type Scheme,
+} from 'trpc-gateway';
+import { jwt } from 'trpc-gateway/jwt';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { initTRPC } from '@trpc/server';
+import { z } from 'zod';
+import type { OpenApiDocument } from '../openApi.ts';
+import { serve } from '../servers.ts';
+import { audience, type Issuer } from './issuer.ts';
+
+export interface Caller {
+  readonly name: string;
+  readonly scopes: readonly string[];
+}
+
+const t = initTRPC.context<{ caller: Caller | undefined }>().meta<GatewayMeta>().create();
+const reader = t.procedure.meta({ scopes: ['notes:read'] });
+
+export const notesRouter = t.router({
+  /** Needs the scope notes:read. */
+  notes: reader
+    .meta({ openapi: { method: 'GET', path: '/notes' } })
+    .output(z.string())
+    .query(({ ctx }) => `notes of ${ctx.caller?.name}`),
+  /** Needs a credential without a scope. */
+  me: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/me' } })
+    .output(z.string())
+    .query(({ ctx }) => ctx.caller?.name ?? 'anonymous'),
+  /** Mutations, one for each method. */
+  ...Object.fromEntries(
+    (['POST', 'PUT', 'PATCH', 'DELETE'] as const).map((method) => [
+      `write${method}`,
+      t.procedure
+        .meta({ openapi: { method, path: '/notes' } })
+        .output(z.string())
+        .mutation(() => 'written'),
+    ]),
+  ),
+  ticks: reader
+    .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
+    .subscription(async function* ({ signal }) {
+      for (let tick = 0; ; tick += 1) {
+        yield tick;
+        await sleep(20, undefined, { signal });
+      }
+    }),
+  slow: t.procedure.query(async ({ signal }) => {
+    if (signal && !signal.aborted) await once(signal, 'abort');
+    return 'aborted';
+  }),
+});
+
+type Router = typeof notesRouter;
+
+/** The known callers. Each test adds its own. */
+class Callers {
+  readonly #known = new Map<string, Caller & { readonly expiresAt: number }>();
+
+  add({ scopes, expiresInMs = 60_000 }: { scopes: readonly string[]; expiresInMs?: number }): string {
+    const name = `caller-${crypto.randomUUID()}`;
+    this.#known.set(name, { name, scopes, expiresAt: Date.now() + expiresInMs });
+    return name;
+  }
+
+  find(name: string): Caller | undefined {
+    const caller = this.#known.get(name);
+    return caller && caller.expiresAt > Date.now() ? caller : undefined;
+  }
+
+  revoke(name: string): void {
+    this.#known.delete(name);
+  }
+}
+
+/** An authentication scheme: its configuration, the headers of its clients, and its challenges. */
+export interface SchemeCase {
+  readonly name: string;
+  readonly make: (callers: Callers, issuer: Issuer) => Scheme<Caller>;
+  /** Returns the headers of a caller. */
+  readonly headers: (name: string, signing: Signing) => Promise<Record<string, string>>;
+  readonly malformed: Record<string, string>;
+  /** Whether connection parameters can carry the credential. */
+  readonly isParameter: boolean;
+  readonly challenges: { readonly missing: string; readonly invalid: string; readonly scope: string | null };
+  readonly document: object;
+}
+
+interface Signing {
+  readonly issuer: Issuer;
+  readonly scopes: readonly string[];
+  readonly isExpired: boolean;
+}
+
+const scopes = (caller: Caller) => caller.scopes;
+const bearerChallenges = {
+  missing: 'Bearer realm="api"',
+  invalid: 'Bearer realm="api", error="invalid_token"',
+  scope: 'Bearer realm="api", error="insufficient_scope", scope="notes:read"',
+};
+const sameChallenge = (challenge: string) => ({ missing: challenge, invalid: challenge, scope: null });
+
+export const schemeCases: readonly SchemeCase[] = [
+  {
+    name: 'bearer',
+    make: (callers) => bearer({ verify: (token) => callers.find(token), scopes }),
+    headers: async (name) => ({ authorization: `Bearer ${name}` }),
+    malformed: { authorization: 'Bearer two tokens' },
+    isParameter: true,
+    challenges: bearerChallenges,
+    document: { type: 'http', scheme: 'bearer' },
+  },
+  {
+    name: 'apiKey',
+    make: (callers) => apiKey({ verify: async (key) => callers.find(key), scopes }),
+    headers: async (name) => ({ 'x-api-key': name }),
+    malformed: { 'x-api-key': 'two keys' },
+    isParameter: true,
+    challenges: sameChallenge('ApiKey realm="api", header="X-API-Key"'),
+    document: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+  },
+  {
+    name: 'cookie',
+    make: (callers) =>
+      cookie({
+        cookie: '__Host-session',
+        proxyRejectsNonAscii: true,
+        verify: async (session) => callers.find(session),
+        scopes,
+      }),
+    headers: async (name) => ({ cookie: `theme=dark; __Host-session=${name}` }),
+    malformed: { cookie: '__Host-session=one; __Host-session=two' },
+    isParameter: false,
+    challenges: sameChallenge('Cookie realm="api", cookie-name="__Host-session"'),
+    document: { type: 'apiKey', in: 'cookie', name: '__Host-session' },
+  },
+  {
+    name: 'jwt',
+    make: (callers, { issuer, jwksUri }) =>
+      jwt({
+        issuer,
+        audience,
+        jwksUri,
+        verify: ({ sub = '', scope }) =>
+          callers.find(sub) && { name: sub, scopes: typeof scope === 'string' ? scope.split(' ') : [] },
+        scopes,
+      }),
+    headers: async (sub, { isExpired, issuer, scopes: granted }) => {
+      const exp = Math.floor(Date.now() / 1000) + (isExpired ? -10 : 300);
+      const token = await issuer.sign({ sub, exp, ...(granted.length > 0 && { scope: granted.join(' ') }) });
+      return { authorization: `Bearer ${token}` };
+    },
+    malformed: { authorization: 'Bearer not-a-jwt' },
+    isParameter: true,
+    challenges: bearerChallenges,
+    document: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+  },
+  {
+    name: 'certificate',
+    make: (callers) =>
+      custom({
+        name: 'certificate',
+        read(source) {
+          const subject = source.header('x-client-subject');
+          return subject === undefined || subject.startsWith('CN=') ? subject : null;
+        },
+        verify: (subject) => callers.find(subject.slice('CN='.length)),
+        scopes,
+        challenge: 'Certificate realm="api"',
+        document: { type: 'mutualTLS' },
+      }),
+    headers: async (name) => ({ 'x-client-subject': `CN=${name}` }),
+    malformed: { 'x-client-subject': 'no common name' },
+    isParameter: true,
+    challenges: sameChallenge('Certificate realm="api"'),
+    document: { type: 'mutualTLS' },
+  },
+];
+
+/** Serves a gateway with these schemes until its `close()`. */
+export async function openCredentials(
+  cases: readonly SchemeCase[],
+  issuer: Issuer,
+  options: Partial<GatewayOptions<Router, Caller>> = {},
+) {
+  const callers = new Callers();
+  const gateway = await createGateway<Router, Caller>({
+    router: notesRouter,
+    authentication: cases.map(({ make }) => make(callers, issuer)),
+    createContext: ({ identity }) => ({ caller: identity }),
+    document: { title: 'Notes', version: '1.0.0' },
+    onResponse() {},
+    ...options,
+  });
+  const server = await serve(gateway);
+  return {
+    callers,
+    server,
+    document: (await gateway.document()) as unknown as OpenApiDocument,
+    close: () => server.close({ timeoutMs: 0 }),
+  };
+}

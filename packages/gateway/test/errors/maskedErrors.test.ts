@@ -1,0 +1,311 @@
+import { format } from 'node:util';
+import { createGateway, type GatewayOptions, type RequestRecord } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
+import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
+import { trpcToOpenApiErrors } from 'trpc-gateway/trpc-to-openapi';
+import { type AnyTRPCRouter, initTRPC, TRPCError } from '@trpc/server';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import { call } from '../mcp/messages.ts';
+import { has, serve } from '../servers.ts';
+
+const secret = 'connect ECONNREFUSED mongodb://root:hunter2@db';
+
+/** What procedures throw that no client may see. */
+const thrown: Readonly<Record<string, () => unknown>> = {
+  error: () => new Error(secret),
+  text: () => secret,
+  object: () => ({ message: secret }),
+  wrapped: () => new TRPCError({ code: 'CONFLICT', cause: new Error(secret) }),
+  internal: () => new TRPCError({ code: 'INTERNAL_SERVER_ERROR', message: secret, cause: new Error('x') }),
+  zod: () => z.string({ error: secret }).safeParse(5).error,
+};
+
+type Formatter = 'default' | 'copies the shape' | 'copies the error';
+type Options = Partial<
+  Pick<
+    GatewayOptions<AnyTRPCRouter, unknown>,
+    'errorFormat' | 'mapError' | 'maskUnexpectedErrors' | 'onError' | 'onResponse'
+  >
+>;
+
+const throwKind = (kind: string): never => {
+  throw thrown[kind]?.();
+};
+
+/** Creates the router, with what tRPC takes by default: with `isDev`, it adds the stack to each error. */
+function createRouter(formatter: Formatter) {
+  const t = initTRPC
+    .meta<GatewayMeta>()
+    .context<object>()
+    .create({
+      ...(formatter !== 'default' && {
+        errorFormatter: ({ shape, error }) => ({
+          ...shape,
+          data: {
+            ...shape.data,
+            copy: formatter === 'copies the error' ? error.cause?.message : { ...shape, ...shape.data },
+          },
+        }),
+      }),
+    });
+  const served = t.procedure.meta({ openapi: true, mcp: { description: 'Fails.' } });
+  const events = t.procedure.meta({ openapi: { event: z.number() }, mcp: { description: 'Fails.' } });
+  const procedures = Object.keys(thrown).map((kind) => [
+    kind,
+    {
+      query: served.query(() => throwKind(kind)),
+      formatted: served
+        .errors(({ shape }) => ({ ...shape, data: { ...shape.data, own: true } }))
+        .query(() => throwKind(kind)),
+      promise: t.procedure.query(() => ({ later: Promise.reject(thrown[kind]?.() as Error) })),
+      values: t.procedure.query(async function* () {
+        yield 1;
+        throwKind(kind);
+      }),
+      events: events.subscription(async function* () {
+        yield 1;
+        throwKind(kind);
+      }),
+      noEvents: events.subscription(() => throwKind(kind)),
+    },
+  ]);
+  return t.router({
+    ...(Object.fromEntries(procedures) as Record<string, Record<string, never>>),
+    output: served.output(z.string({ error: secret })).query(() => 5 as never),
+    circular: served.query(() => {
+      const value: { toJSON?: () => never } = {};
+      value.toJSON = () => {
+        throw new Error(secret);
+      };
+      return value;
+    }),
+    expected: served.query(() => {
+      throw new TRPCError({ code: 'CONFLICT', message: 'Rex is taken.', cause: new Error(secret) });
+    }),
+    input: served.input(z.object({ name: z.string() })).query(() => 1),
+    refined: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/refined' } })
+      .input(
+        z.object({
+          length: z.coerce.number().refine((length) => {
+            throw new Error(secret.padEnd(length));
+          }),
+        }),
+      )
+      .output(z.string())
+      .query(() => ''),
+  });
+}
+
+/** @param options default: `onError`, so that the gateway writes nothing to stderr */
+async function start(formatter: Formatter = 'default', options: Options = { onError: () => {} }) {
+  const context = { fails: false };
+  const gateway = await createGateway({
+    router: createRouter(formatter),
+    createContext: () => {
+      if (context.fails) throw new Error(secret);
+      return {};
+    },
+    document: { title: 'Masked', version: '1.0.0' },
+    mcp: mcp(),
+    ...options,
+  });
+  const server = await serve(gateway);
+  onTestFinished(() => void server.close());
+  const fetchText = async (path: string, headers: Record<string, string> = {}) =>
+    (await server.fetch(`${server.origin}${path}`, { headers })).text();
+  const get = (target: string, headers?: Record<string, string>) => fetchText(`/trpc/${target}`, headers);
+  const lines = (targets: string) => get(`${targets}?batch=1`, { 'trpc-accept': 'application/jsonl' });
+  const rest = (target: string) => fetchText(`/v1/${target.replaceAll('.', '/')}`);
+  const tool = async (target: string) => (await call(server, target.replaceAll('.', '_'), {})).text;
+  const overSocket = async (method: string, path: string) => {
+    const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`);
+    onTestFinished(() => socket.terminate());
+    return new Promise<string>((resolve) => {
+      let text = '';
+      socket.on('open', () => socket.send(JSON.stringify({ id: 1, method, params: { path } })));
+      socket.on('close', () => resolve(text));
+      socket.on('message', (data: Buffer) => {
+        text += data.toString();
+        if (text.includes('"error"')) resolve(text);
+      });
+    });
+  };
+  const socketTexts = (method: string, targets: readonly string[]) =>
+    has('WebSockets') ? targets.map((target) => overSocket(method, target)) : [];
+
+  /** Returns the responses of all protocols to calls of queries. */
+  const queryTexts = (targets: readonly string[]) => [
+    ...targets.flatMap((target) => [get(target), rest(target), tool(target)]),
+    ...targets.map((target) => get(`${target},expected?batch=1`)),
+    // A value that cannot be encoded ends the stream of its batch.
+    ...targets.filter((target) => target !== 'circular').map(lines),
+    ...socketTexts('query', targets),
+  ];
+  const kinds = Object.keys(thrown);
+  /** Returns the responses of all protocols to every unexpected error. */
+  const texts = async () => {
+    const queries = kinds.flatMap((kind) => [`${kind}.query`, `${kind}.formatted`]);
+    const subscriptions = kinds.flatMap((kind) => [`${kind}.events`, `${kind}.noEvents`]);
+    const received = await Promise.all([
+      ...queryTexts([...queries, 'output', 'circular']),
+      ...kinds.flatMap((kind) => [lines(`${kind}.promise`), lines(`${kind}.values`)]),
+      ...subscriptions.flatMap((target) => [get(target), rest(target), tool(target)]),
+      ...socketTexts('subscription', subscriptions),
+    ]);
+    context.fails = true;
+    const withoutContext = await Promise.all([
+      ...queryTexts(['expected']),
+      ...['error.events'].flatMap((target) => [get(target), rest(target), tool(target)]),
+    ]);
+    context.fails = false;
+    return [...received, ...withoutContext];
+  };
+  return { get, lines, queryTexts, rest, server, socketTexts, texts };
+}
+
+/** Matches the stack of an error, in JSON. */
+const stack = /"stack"|\\n +at /;
+
+describe('without an option, clients receive of an unexpected error neither its message nor its stack', () => {
+  it.each<Formatter>(['default', 'copies the shape'])(
+    'a router with the defaults of tRPC sends neither over REST, tRPC, WebSockets and MCP (errorFormatter: %s)',
+    async (formatter) => {
+      const print = vi.spyOn(console, 'error').mockImplementation(() => {});
+      const { texts } = await start(formatter, {});
+      for (const text of await texts()) {
+        expect(text).not.toContain('hunter2');
+        expect(text).not.toMatch(stack);
+        expect(text).toMatch(/Internal server error|Conflict/);
+      }
+      // The log of the server has both.
+      await expect.poll(() => print.mock.calls.length).toBeGreaterThan(100);
+      expect(format(...(print.mock.calls[0] ?? []))).toMatch(/hunter2[^]*\n +at /);
+      print.mockReset();
+    },
+  );
+
+  it('onError and onResponse receive the original error', async () => {
+    const errors: TRPCError[] = [];
+    const records: RequestRecord[] = [];
+    const { get } = await start('default', {
+      onError: ({ error }) => errors.push(error),
+      onResponse: (record) => records.push(record),
+    });
+    await get('error.query');
+    await expect.poll(() => records.length).toBe(1);
+    expect(errors).toMatchObject([{ message: secret }]);
+    expect(records[0]?.error).toMatchObject({ message: secret });
+  });
+
+  it.each<Formatter>(['default', 'copies the shape'])(
+    'an expected error has its message, and no stack (errorFormatter: %s)',
+    async (formatter) => {
+      const { get, lines, queryTexts, rest, server, socketTexts } = await start(formatter);
+      const taken = await Promise.all(queryTexts(['expected']));
+      for (const text of taken) expect(text).toContain('Rex is taken.');
+      const rejected = await Promise.all([
+        get('input'),
+        get('input,unknown?batch=1'),
+        get('input?batch=1&input={'),
+        get('unknown'),
+        lines('input,unknown'),
+        rest('input'),
+        rest('unknown'),
+        call(server, 'input', {}).then(({ text }) => text),
+        call(server, 'unknown', {}).then(({ text }) => text),
+        ...socketTexts('query', ['input', 'unknown']),
+        ...socketTexts('subscription', ['input']),
+      ]);
+      for (const text of rejected) expect(text).toMatch(/"error"|"code"/);
+      for (const text of [...taken, ...rejected]) expect(text).not.toMatch(stack);
+    },
+  );
+
+  it('a declared error that mapError returns has no stack', async () => {
+    const errors = declareErrors({ OUT_OF_ORDER: { status: 503, message: 'Try later.' } });
+    const { queryTexts } = await start('default', {
+      mapError: () => errors.OUT_OF_ORDER(),
+      onError: () => {},
+    });
+    for (const text of await Promise.all(queryTexts(['error.query']))) {
+      expect(text).toContain('Try later.');
+      expect(text).not.toMatch(stack);
+    }
+  });
+
+  it('the messages of TRPCErrors that a procedure threw and of invalid inputs are sent', async () => {
+    const { get } = await start();
+    expect(JSON.parse(await get('expected'))).toEqual({
+      error: {
+        code: -32009,
+        message: 'Rex is taken.',
+        data: { code: 'CONFLICT', httpStatus: 409, path: 'expected' },
+      },
+    });
+    const { error } = z.object({ name: z.string() }).safeParse(undefined);
+    expect(JSON.parse(await get('input'))).toMatchObject({ error: { message: error?.message } });
+    expect(JSON.parse(await get('unknown'))).toMatchObject({
+      error: { message: 'No procedure found on path "unknown"' },
+    });
+  });
+
+  it.each([secret.length, 65_536, 65_537, 100_000])(
+    'the message of %s characters of an error that an input parser throws is hidden, as over REST',
+    async (length) => {
+      const { get } = await start();
+      const input = encodeURIComponent(JSON.stringify({ length }));
+      expect(JSON.parse(await get(`refined?input=${input}`))).toMatchObject({
+        error: { message: 'Bad request' },
+      });
+      expect(JSON.parse(await get(`../v1/refined?length=${length}`))).toMatchObject({
+        message: 'Bad request',
+      });
+    },
+  );
+
+  it('an errorFormatter receives the original error, and may send its message', async () => {
+    const { get } = await start('copies the error');
+    expect(JSON.parse(await get('error.query'))).toMatchObject({
+      error: { message: 'Internal server error', data: { code: 'INTERNAL_SERVER_ERROR', copy: secret } },
+    });
+  });
+});
+
+describe('with maskUnexpectedErrors: false', () => {
+  it('clients of tRPC receive the messages of unexpected errors, and with isDev their stacks, as from tRPC', async () => {
+    const { get, lines, rest } = await start('default', { maskUnexpectedErrors: false, onError: () => {} });
+    const shown = { error: { message: secret, data: { stack: expect.stringContaining(secret) as string } } };
+    expect(JSON.parse(await get('error.query'))).toMatchObject(shown);
+    expect(JSON.parse(await get('text.query,error.query?batch=1'))).toMatchObject([shown, shown]);
+    expect(await lines('error.values')).toMatch(stack);
+    expect(JSON.parse(await get('expected'))).toMatchObject({
+      error: { message: 'Rex is taken.', data: { stack: expect.stringContaining('at ') as string } },
+    });
+    // `apiErrors`, the default, sends neither over REST.
+    expect(JSON.parse(await rest('error.query'))).toEqual({
+      code: 'INTERNAL_SERVER_ERROR',
+      message: 'Internal server error',
+      status: 500,
+    });
+  });
+
+  it.each<Formatter>(['default', 'copies the shape'])(
+    'an errorFormat that uses the shape sends the message over REST, and data without a stack (errorFormatter: %s)',
+    async (formatter) => {
+      const { rest } = await start(formatter, {
+        errorFormat: trpcToOpenApiErrors,
+        maskUnexpectedErrors: false,
+        onError: () => {},
+      });
+      const text = await rest('error.query');
+      expect(JSON.parse(text)).toMatchObject({ message: secret, data: { httpStatus: 500 } });
+      expect(text).not.toMatch(stack);
+      const formatted = await rest('error.formatted');
+      expect(JSON.parse(formatted)).toMatchObject({ data: { own: true } });
+      expect(JSON.parse(formatted)).not.toHaveProperty('data.stack');
+    },
+  );
+});

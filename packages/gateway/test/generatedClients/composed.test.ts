@@ -1,0 +1,37 @@
+import { expect, it, vi } from 'vitest';
+import type { OpenApiDocument } from '../openApi.ts';
+import { createComposed } from './composed.ts';
+import { redoclyProblems } from './redoclyProblems.ts';
+import { samples } from './samples.ts';
+
+// `.ci/generated-clients` generates clients of this router, and `.ci/fuzz-document` checks its responses against its document.
+
+async function documentOf(version: '3.1' | '3.2'): Promise<OpenApiDocument> {
+  const document = await (await createComposed(version)).document();
+  // The warning for a schema of `partlyDescribed` that Valibot cannot describe.
+  expect(vi.spyOn(console, 'error').mock.calls.splice(0)).toHaveLength(1);
+  return document as unknown as OpenApiDocument;
+}
+
+it.each(['3.1', '3.2'] as const)(
+  'Redocly accepts the OpenAPI %s document of the composed router',
+  async (version) => {
+    expect(await redoclyProblems(await documentOf(version))).toEqual([]);
+  },
+  60_000,
+);
+
+it('samples.ts has a call for each operation of the composed router', async () => {
+  const { paths } = await documentOf('3.2');
+  const ids = Object.values(paths).flatMap((item) =>
+    Object.values(item).map(({ operationId = '' }) => operationId),
+  );
+  expect(Object.keys(samples).toSorted()).toEqual(ids.toSorted());
+});
+
+it('z.json() has no type in the document, because its recursive union does not compile in clients of openapi-typescript', async () => {
+  const { components, paths } = await documentOf('3.1');
+  const { schema } =
+    paths['/animals/animals']?.['post']?.responses['200']?.content?.['application/json'] ?? {};
+  expect(components.schemas[schema?.$ref?.split('/').at(-1) ?? '']).toEqual({});
+});

@@ -1,0 +1,213 @@
+/** A valid call of an operation, with its parameters by the names in the document. */
+export interface Sample {
+  readonly path?: Readonly<Record<string, string | number | readonly string[]>>;
+  readonly query?: object;
+  readonly headers?: Readonly<Record<string, string | number>>;
+  readonly cookie?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** The expected status. Default: any 2xx. */
+  readonly status?: number;
+  /** The value that the client returns, of a stream its first event. Default: none. */
+  readonly value?: unknown;
+}
+
+/** A file of a form, or the body of an upload. */
+export class FileSample {
+  readonly text: string;
+  readonly name: string;
+
+  constructor(text: string, name: string) {
+    this.text = text;
+    this.name = name;
+  }
+}
+
+const born = '2026-01-02T03:04:05.000Z';
+const file = new FileSample('hello', 'a.txt');
+
+const errorSample = (status: number, code: string, message: string): Sample => ({
+  status,
+  value: { code, message, status },
+});
+const internalError = errorSample(500, 'INTERNAL_SERVER_ERROR', 'Internal server error');
+
+/** A call of each operation of the composed router. The shapes of errors respond with a declared error. */
+export const samples: Readonly<Record<string, Sample>> = {
+  'inputs.animals.add': { body: { kind: 'cat', lives: 9 }, value: { kind: 'cat', lives: 9 } },
+  'inputs.animalsByPath.put': { path: { kind: 'dog' }, body: { born }, value: { kind: 'dog', born } },
+  'inputs.bodyOfDelete.drop': {
+    path: { id: 1 },
+    query: { force: true },
+    body: { reason: 'r' },
+    value: { id: 1, reason: 'r', force: true },
+  },
+  'inputs.inCookies.look': { cookie: { theme: 'dark' }, value: { theme: 'dark' } },
+  'inputs.deepObjects.list': {
+    query: { pagination: { page: 2 }, filter: { name: 'a' } },
+    value: { pagination: { page: 2, limit: 10 }, filter: { name: 'a' } },
+  },
+  'inputs.eventLog.log': { body: [{ at: born, n: 1 }], value: [{ at: born, n: 1 }] },
+  'inputs.inHeaders.list': {
+    query: { name: 'a' },
+    headers: { 'X-Tenant': 7 },
+    value: { tenant: 7, name: 'a' },
+  },
+  'inputs.mergePatch.edit': { path: { id: 1 }, body: { isbn: null }, value: { id: 1, isbn: null } },
+  'inputs.notes.edit': { path: { id: 'a' }, body: { title: 'b' }, value: { title: 'b', id: 'a' } },
+  'inputs.pages.list': {
+    path: { path: 'a' },
+    query: { after: 'x', ids: [1, 2], filter: { name: 'a' } },
+    value: { path: 'a', after: 'x', ids: [1, 2], filter: { name: 'a' } },
+  },
+  'inputs.payments.pay': {
+    path: { orderId: 7 },
+    query: { dryRun: true },
+    body: { card: '4242' },
+    value: { orderId: 7, dryRun: true, card: '4242' },
+  },
+  'inputs.queryMethod.list': {},
+  'inputs.queryMethod.add': {},
+  'inputs.queryMethod.find': { body: { ids: [1] }, value: { ids: [1] } },
+  'inputs.queryOfPost.hook': {
+    query: { token: 'a', 'max-tries': 3 },
+    body: { event: 'e' },
+    value: { token: 'a', tries: 3, event: 'e' },
+  },
+  'inputs.queryUnion.thing': {
+    query: { type: 'another', anotherVar: 5 },
+    value: { type: 'another', anotherVar: 5 },
+  },
+  'inputs.records.translate': { body: { en: 'dog' }, value: { en: 'dog' } },
+  'inputs.records.store': { body: [1], value: [1] },
+  'inputs.renamedInPath.get': { path: { petId: 7 }, value: { id: 7 } },
+  'inputs.repeated.read': { query: { labels: ['a', 'b'] }, value: { labels: ['a', 'b'] } },
+  'inputs.restOfPath.file': { path: { path: 'a' }, value: { path: 'a' } },
+  'inputs.restOfPath.info': {},
+  'inputs.restOfPath.one': { path: { bucket: 'b' }, value: { bucket: 'b' } },
+  'inputs.restOfPath.key': { path: { bucket: 'b', key: ['x'] }, value: { bucket: 'b', key: ['x'] } },
+  'inputs.scalars.greet': { body: 'hello', value: 'hello' },
+  'inputs.scalars.set': { body: 5, value: 5 },
+  'inputs.selfReferences.find': {
+    query: { sort: { name: 'asc' }, filter: { is: 'a' } },
+    value: { sort: { name: 'asc' }, filter: { is: 'a' } },
+  },
+  'inputs.tuples.put': {
+    body: { pair: ['a', 1], most: [1, 2], mixed: 1 },
+    value: { pair: ['a', 1], most: [1, 2], mixed: 1 },
+  },
+  'inputs.trimmed.greet': { body: 'abc', value: 'abc' },
+  'outputs.exportRouter.pets': { value: [{ id: 1, name: 'Rex' }] },
+  'outputs.exportRouter.remove': {},
+  'outputs.exportRouter.blob': { value: '<p>Rex</p>' },
+  'outputs.exportRouter.broken': internalError,
+  'outputs.statuses.adopt': {
+    body: { how: 'later' },
+    value: { id: 1, name: 'Rex' },
+  },
+  'outputs.travelling.visit': {
+    body: { at: born, until: born, price: '3.20', name: 'Rex' },
+    value: { at: born, until: born, price: 1250, name: 3, kind: 'Date number number' },
+  },
+  'outputs.undescribed.pets': { value: [{ name: 'Rex', born: '1970-01-01T00:00:00.000Z' }] },
+  'outputs.undescribed.touch': {},
+  'outputs.undescribed.secret': internalError,
+  'errors.challengeless.declared': {
+    query: { locked: true },
+    ...errorSample(403, 'ACCOUNT_LOCKED', 'Account locked'),
+  },
+  'errors.challengeless.others': {},
+  'errors.shopRouter.order': { body: { count: 5 }, value: { id: 5 } },
+  'errors.shopRouter.undeclared': errorSample(409, 'CONFLICT', 'Too few are left.'),
+  'errors.subscribed.ticks': { value: 1 },
+  'errors.undescribedFormatter.a': errorSample(404, 'NOT_FOUND', 'Not found'),
+  'errors.written.write': errorSample(429, 'TOO_MANY_REQUESTS', 'Slow down.'),
+  'errors.written.quiet': {
+    query: { a: 1 },
+    ...errorSample(503, 'SERVICE_UNAVAILABLE', 'Service unavailable'),
+  },
+  'errors.written.passed': { query: { a: 1 }, ...internalError },
+  'credentials.notesRouter.notes': { value: 'notes of Ada' },
+  'credentials.notesRouter.writePOST': { value: 'written' },
+  'credentials.notesRouter.writePUT': { value: 'written' },
+  'credentials.notesRouter.writePATCH': { value: 'written' },
+  'credentials.notesRouter.writeDELETE': { value: 'written' },
+  'credentials.notesRouter.ticks': { value: 0 },
+  'credentials.notesRouter.me': { value: 'Ada' },
+  'uploads.album.add': {
+    body: { title: 'Summer', photos: [file, new FileSample('', 'b')] },
+    value: {
+      title: 'Summer',
+      files: [
+        ['a.txt', 'application/octet-stream', 5],
+        ['b', 'application/octet-stream', 0],
+      ],
+    },
+  },
+  'uploads.limitedUploads.note': { body: { text: 'hello' }, value: { size: 5 } },
+  'uploads.limitedUploads.other': { body: file, value: { size: 5 } },
+  'uploads.limitedUploads.upload': { body: file, value: { size: 5 } },
+  'uploads.octetParser.upload': { body: file, value: { size: 5 } },
+  'uploads.photos.photo': { body: file, value: 'image/png' },
+  'uploads.spooledAlbum.add': {
+    body: { title: 'Summer', photo: file, more: [file] },
+    value: { title: 'Summer', photo: 'hello', more: [['a.txt', 5, 'application/octet-stream']] },
+  },
+  'uploads.streamBesideFields.upload': {
+    path: { name: 'x' },
+    query: { tag: 5 },
+    headers: { 'X-Tenant': 'a' },
+    body: file,
+    value: { name: 'x', tag: 5, tenant: 'a', size: 5 },
+  },
+  'uploads.unread.upload': { body: file, value: { size: 0 } },
+  'uploads.wholeBlob.whole': { body: file, value: { size: 5 } },
+  'uploads.wholeBlob.part': { path: { name: 'x' }, body: file, value: { name: 'x', text: 'hello' } },
+  'uploads.wholeBytes.whole': { body: file, value: { size: 5 } },
+  'uploads.wholeBytes.part': { path: { name: 'x' }, body: file, value: { name: 'x', text: 'hello' } },
+  'hooks.besideRoutes.read': { value: 'read' },
+  'hooks.hooked.read': { query: { name: 'Rex' }, value: 'Rex of Ada' },
+  'hooks.hooked.conflict': errorSample(409, 'CONFLICT', 'Taken.'),
+  'hooks.hooked.crash': internalError,
+  'hooks.hooked.ticks': { value: 1 },
+  'hooks.hooked.upload': { body: { size: 5 }, value: 5 },
+  'hooks.transformed.described': { value: 'here' },
+  'hooks.transformed.queried': { body: { name: 'Rex' }, value: 'Rex' },
+  ...Object.fromEntries(
+    ['valibotPets', 'arktypePets'].flatMap((library) => [
+      [
+        `standardSchema.${library}.find`,
+        {
+          path: { id: 7 },
+          query: { tags: ['a', 'b'], sort: 'age', filter: { city: 'Bonn' } },
+          headers: { tenant: 'acme' },
+          value: { id: 7, tags: ['a', 'b'], sort: 'age', filter: { city: 'Bonn' }, tenant: 'acme' },
+        },
+      ],
+      [
+        `standardSchema.${library}.create`,
+        { body: { name: 'Tom', kind: 'cat' }, value: { id: 1, name: 'Tom' } },
+      ],
+      [`standardSchema.${library}.watch`, { value: { n: 1 } }],
+    ]),
+  ),
+  'standardSchema.bodies.tree': {
+    body: { name: 'a', children: [{ name: 'b', children: [] }] },
+    value: { value: 1, next: { value: 1 } },
+  },
+  'standardSchema.bodies.union': { body: { kind: 'b', n: 5 }, value: 5 },
+  'standardSchema.bodies.list': { body: [{ n: 5 }], value: 5 },
+  'standardSchema.chained.rename': {
+    path: { owner: 'ann', id: 7 },
+    query: { dryRun: true },
+    body: { name: 'Tom' },
+    value: { owner: 'ann', id: 7, dryRun: true, name: 'Tom' },
+  },
+  'standardSchema.forms.sign': {
+    body: { age: 5, tags: ['a', 'b'], terms: true },
+    value: { age: 5, tags: ['a', 'b'], terms: true },
+  },
+  'standardSchema.optional.list': { query: { limit: 5 }, value: { limit: 5 } },
+  'standardSchema.optional.remove': { path: { id: 'a' } },
+  'standardSchema.partlyDescribed.find': { value: { name: 'Tom', size: 5 } },
+  'standardSchema.partlyDescribed.site': { value: { site: 'http://pets.example/' } },
+};

@@ -1,0 +1,92 @@
+import { createHmac } from 'node:crypto';
+import type { Routes } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { z } from 'zod';
+import type { oas31 } from 'zod-openapi';
+
+// Shapes for the tests of hooks, routes, origins, limits of a procedure, and changes to the document.
+
+const t = initTRPC.context<{ readonly user?: string }>().meta<GatewayMeta>().create();
+
+export const hookOrder: string[] = [];
+
+const logged = t.procedure.use(({ next }) => {
+  hookOrder.push('middleware');
+  return next();
+});
+
+export const hooked = t.router({
+  read: logged
+    .meta({ openapi: { method: 'GET', path: '/read' } })
+    .input(z.object({ name: z.string().min(2) }))
+    .query(({ ctx, input }) => {
+      hookOrder.push('resolver');
+      return `${input.name} of ${ctx.user ?? 'none'}`;
+    }),
+  conflict: t.procedure.meta({ openapi: { method: 'GET', path: '/conflict' } }).query(() => {
+    throw new TRPCError({ code: 'CONFLICT', message: 'Taken.' });
+  }),
+  crash: t.procedure.meta({ openapi: { method: 'GET', path: '/crash' } }).query(() => {
+    throw new Error('secret');
+  }),
+  ticks: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
+    .subscription(async function* ticks() {
+      yield 1;
+    }),
+  upload: t.procedure
+    .meta({ openapi: { method: 'POST', path: '/upload' } })
+    .input(z.object({ size: z.int() }))
+    .mutation(({ input }) => input.size),
+});
+
+export const transformed = t.router({
+  described: t.procedure.meta({ openapi: { method: 'GET', path: '/described' } }).query(() => 'here'),
+  hidden: t.procedure.meta({ openapi: { method: 'POST', path: '/hidden' } }).mutation(() => 'served'),
+  queried: t.procedure
+    .meta({ openapi: { method: 'QUERY', path: '/queried' } })
+    .input(z.object({ name: z.string() }))
+    .query(({ input }) => input.name),
+});
+
+/** Marks `/described` as internal and leaves `/hidden` out, below `prefix`. */
+export function transformPaths(paths: oas31.PathsObject, prefix: `/${string}` | '' = ''): oas31.PathsObject {
+  const described = paths[`${prefix}/described`];
+  const { [`${prefix}/hidden`]: _hidden, ...others } = paths;
+  return {
+    ...others,
+    ...(described?.get && {
+      [`${prefix}/described`]: { ...described, get: { ...described.get, 'x-internal': true } },
+    }),
+  };
+}
+
+export const besideRoutes = t.router({
+  read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
+});
+
+export const sign = (body: string | Uint8Array) => createHmac('sha256', 'whsec').update(body).digest('hex');
+
+const textResponse = (body: string, status = 200) => ({
+  status,
+  headers: [['content-type', 'text/plain'] as const],
+  body,
+});
+
+/** Served beside `besideRoutes`. */
+export const routes: Routes = {
+  '/healthz': () => textResponse('ok'),
+  'POST /webhooks/stripe': async (request) => {
+    const body = await request.body(64);
+    if (request.header('stripe-signature') !== sign(body)) {
+      throw new TRPCError({ code: 'BAD_REQUEST', message: 'The signature is not valid.' });
+    }
+    return textResponse(new TextDecoder().decode(body), 202);
+  },
+  'PUT /v1/blobs': (request) => textResponse(request.method),
+  'GET /v1/blobs': () => textResponse('blob'),
+  '/crash': () => {
+    throw new Error('secret');
+  },
+};

@@ -1,0 +1,159 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createGateway } from 'trpc-gateway';
+import { mcp } from 'trpc-gateway/mcp';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { initTRPC, tracked } from '@trpc/server';
+import { observable } from '@trpc/server/observable';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import type { Server } from '../listen.ts';
+import { currentHeaders, currentMeta } from '../mcp/messages.ts';
+import { needs, serve } from '../servers.ts';
+import { call } from '../sockets/startSocketGateway.ts';
+
+const until = (check: () => void) => vi.waitFor(check, 15_000);
+
+/** Bun has no flags of V8. */
+function createCollector(): () => void {
+  const { Bun } = globalThis as { readonly Bun?: { gc(isSynchronous: boolean): void } };
+  if (Bun) return () => Bun.gc(true);
+  setFlagsFromString('--expose-gc');
+  return runInNewContext('gc') as () => void;
+}
+
+const collectGarbage = createCollector();
+
+const t = initTRPC.meta<GatewayMeta>().create();
+
+/** Number of events that each subscription yields before it stays idle. */
+const eventCount = 8;
+
+/** Creates a gateway with idle subscriptions, and weak references to the events that they have yielded. */
+async function createIdleGateway() {
+  const events: WeakRef<object>[] = [];
+  // A function of its own, so that no variable of the generator holds the event.
+  function create() {
+    const event = { text: `event ${events.length}` };
+    events.push(new WeakRef(event));
+    return event;
+  }
+  const hasMore = () => events.length < eventCount;
+  const about = (path: `/${string}`): GatewayMeta => ({
+    openapi: { method: 'GET', path, event: z.looseObject({}) },
+    mcp: { description: 'Waits after its events.' },
+  });
+  const idle = () => new Promise<never>(() => {});
+  const router = t.router({
+    plain: t.procedure.meta(about('/plain')).subscription(async function* () {
+      while (hasMore()) yield create();
+      await idle();
+    }),
+    tracked: t.procedure.meta(about('/tracked')).subscription(async function* () {
+      while (hasMore()) yield tracked(String(events.length), create());
+      await idle();
+    }),
+    pushed: t.procedure.meta(about('/pushed')).subscription(() =>
+      observable<object>((observer) => {
+        const timer = setInterval(() => {
+          if (hasMore()) observer.next(create());
+          else clearInterval(timer);
+        }, 1);
+        return () => clearInterval(timer);
+      }),
+    ),
+    /** A stream in the output of a query. */
+    lines: t.procedure.query(async function* () {
+      while (hasMore()) yield create();
+      await idle();
+    }),
+  });
+  const gateway = await createGateway({
+    router,
+    createContext: () => ({}),
+    document: { title: 'Events', version: '1.0.0' },
+    mcp: mcp(),
+  });
+  const server = await serve(gateway);
+  onTestFinished(async () => {
+    await server.close({ timeoutMs: 0 });
+  });
+  /** The indexes of the events that are still in memory. */
+  const kept = () => {
+    collectGarbage();
+    return events.flatMap((event, index) => (event.deref() ? [index] : []));
+  };
+  return { kept, server };
+}
+
+/** Reads a response until it contains a text. Its rest is cancelled after the test. */
+async function readUntil(response: Response, text: string): Promise<void> {
+  const reader = response.body?.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  onTestFinished(() => void reader.cancel().catch(() => {}));
+  const decoder = new TextDecoder();
+  let received = '';
+  while (!received.includes(text)) {
+    // oxlint-disable-next-line no-await-in-loop -- one chunk after the other
+    const { done, value } = await reader.read();
+    if (done) throw new Error(`The response ended with: ${received}`);
+    received += decoder.decode(value, { stream: true });
+  }
+}
+
+const lastEvent = `event ${eventCount - 1}`;
+
+/** Subscribes and resolves when the client has received the last event. */
+type Subscribe = (server: Server, name: string) => Promise<void>;
+
+const getEvents =
+  (pathOf: (name: string) => string, headers: Readonly<Record<string, string>>): Subscribe =>
+  async (server, name) =>
+    readUntil(await server.fetch(`${server.origin}${pathOf(name)}`, { headers }), lastEvent);
+
+const subscribes: Readonly<Record<string, Subscribe>> = {
+  'tRPC’s server-sent events': getEvents((name) => `/trpc/${name}`, { accept: 'text/event-stream' }),
+  'REST’s server-sent events': getEvents((name) => `/v1/${name}`, { accept: 'text/event-stream' }),
+  async 'a WebSocket'(server, name) {
+    needs('WebSockets');
+    const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`);
+    onTestFinished(() => socket.terminate());
+    let received = '';
+    socket.on('message', (data: Buffer) => (received += data.toString()));
+    socket.on('open', () => socket.send(JSON.stringify(call(1, 'subscription', name))));
+    await until(() => expect(received).toContain(lastEvent));
+  },
+  // Keeps a copy of the last event, which becomes the result.
+  async MCP(server, name) {
+    const params = { name, arguments: {}, _meta: { ...currentMeta, progressToken: 1 } };
+    const response = await server.fetch(`${server.origin}/mcp`, {
+      method: 'POST',
+      headers: {
+        ...currentHeaders('tools/call', name),
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    });
+    await readUntil(response, lastEvent);
+  },
+};
+
+// As tRPC's own test "should free data after each iteration (#6156)".
+it.each(
+  Object.keys(subscribes).flatMap((protocol) =>
+    ['plain', 'tracked', 'pushed'].map((name) => [protocol, name] as const),
+  ),
+)('an idle subscription over %s keeps no event in memory: %s', async (protocol, name) => {
+  const { kept, server } = await createIdleGateway();
+  await subscribes[protocol]?.(server, name);
+  await until(() => expect(kept()).toEqual([]));
+});
+
+it('an idle stream in the output of a query over JSON lines keeps no value in memory', async () => {
+  const { kept, server } = await createIdleGateway();
+  const headers = { 'trpc-accept': 'application/jsonl' };
+  const response = await server.fetch(`${server.origin}/trpc/lines?batch=1&input={}`, { headers });
+  await readUntil(response, lastEvent);
+  await until(() => expect(kept()).toEqual([]));
+});

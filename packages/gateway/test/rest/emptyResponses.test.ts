@@ -1,0 +1,109 @@
+import { createGateway, type ResponseControls } from 'trpc-gateway';
+import type { GatewayMeta, RestMeta } from 'trpc-gateway/procedures';
+import { initTRPC } from '@trpc/server';
+import { expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { has, serve } from '../servers.ts';
+
+// Successful responses without a body: outputs that are undefined, and 205 (RFC 9110 §15.3.6).
+
+const t = initTRPC.context<{ readonly response: ResponseControls }>().meta<GatewayMeta>().create();
+const at = (path: `/${string}`, successStatus?: RestMeta['successStatus']) =>
+  t.procedure.meta({
+    openapi: { method: 'POST', path, ...(successStatus !== undefined && { successStatus }) },
+  });
+const router = t.router({
+  default: at('/default')
+    .output(z.void())
+    .mutation(() => {}),
+  own: at('/own', 200)
+    .output(z.undefined())
+    .mutation(() => undefined),
+  created: at('/created', 201)
+    .output(z.void())
+    .mutation(() => {}),
+  none: at('/none', 204)
+    .output(z.void())
+    .mutation(() => {}),
+  any: at('/any')
+    .output(z.any())
+    .mutation(() => undefined),
+  optional: at('/optional')
+    .output(z.string().optional())
+    .mutation(() => undefined),
+  undescribed: at('/undescribed').mutation(() => undefined),
+  reset: at('/reset', 205)
+    .output(z.string())
+    .mutation(() => 'text'),
+  selected: at('/selected', [200, 205])
+    .output(z.string())
+    .mutation(({ ctx }) => {
+      ctx.response.status = 205;
+      return 'text';
+    }),
+  chosen: at('/chosen', [200, 204, 205])
+    .output(z.string().optional())
+    .mutation(({ ctx }) => {
+      ctx.response.status = 205;
+      return undefined;
+    }),
+});
+
+async function start(options: { readonly voidStatus?: 200 | 204 }) {
+  const gateway = await createGateway({
+    router,
+    createContext: ({ response }) => ({ response }),
+    document: { title: 'Pets', version: '1.0.0' },
+    routes: { 'POST /v1/route': () => ({ status: 205, headers: [], body: 'text' }) },
+    ...options,
+  });
+  const server = await serve(gateway);
+  onTestFinished(() => void server.close());
+  const { paths } = (await gateway.document()) as {
+    readonly paths: Record<string, { readonly post: { readonly responses: Record<string, object> } }>;
+  };
+  return {
+    async post(path: string) {
+      const response = await server.fetch(`${server.origin}/v1${path}`, { method: 'POST' });
+      expect(await response.text()).toBe('');
+      const { status, headers } = response;
+      // Without a port, the server of the Response sets the length.
+      if (has('a port')) expect(headers.get('content-length')).toBe(status === 204 ? null : '0');
+      return [status, headers.get('content-type')];
+    },
+    documented: (path: string) =>
+      Object.fromEntries(
+        Object.entries(paths[path]?.post.responses ?? {})
+          .filter(([status]) => status < '300')
+          .map(([status, response]) => [status, (response as { readonly content?: object }).content]),
+      ),
+  };
+}
+
+const json = 'application/json';
+const anything = { [json]: { schema: {} } };
+const text = { [json]: { schema: { type: 'string' } } };
+
+it.each<[path: string, voidStatus: 200 | 204, status: number, type: string | null, documented: object]>([
+  ['/default', 200, 200, json, { 200: anything }],
+  ['/own', 200, 200, json, { 200: anything }],
+  ['/created', 200, 201, json, { 201: anything }],
+  ['/none', 200, 204, null, { 204: undefined }],
+  ['/any', 200, 200, json, { 200: anything }],
+  ['/optional', 200, 200, json, { 200: text }],
+  ['/undescribed', 200, 200, json, { 200: anything }],
+  ['/default', 204, 204, null, { 204: undefined }],
+  ['/own', 204, 200, json, { 200: anything }],
+  ['/any', 204, 204, null, { 200: anything, 204: undefined }],
+  ['/reset', 204, 205, null, { 205: undefined }],
+  ['/selected', 204, 205, null, { 200: text, 205: undefined }],
+  ['/chosen', 204, 205, null, { 200: text, 204: undefined, 205: undefined }],
+  ['/route', 204, 205, null, {}],
+])(
+  'POST %s with voidStatus %i is answered with %i, an empty body and the type %s, as documented',
+  async (path, voidStatus, status, type, documented) => {
+    const server = await start(voidStatus === 204 ? {} : { voidStatus });
+    expect(await server.post(path)).toEqual([status, type]);
+    expect(server.documented(path)).toEqual(documented);
+  },
+);

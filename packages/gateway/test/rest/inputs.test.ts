@@ -1,0 +1,314 @@
+import { createGateway } from 'trpc-gateway';
+import type { GatewayMeta, RestMeta } from 'trpc-gateway/procedures';
+import { initTRPC } from '@trpc/server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type Client, connect, type SendOptions } from '../client.ts';
+import type { Server } from '../listen.ts';
+import { serve } from '../servers.ts';
+
+/** Inputs that are empty, optional as a whole, or contain dates. */
+
+const t = initTRPC.meta<GatewayMeta>().create();
+
+/** A procedure that returns its input, with `undefined` and dates as strings, because JSON has neither. */
+function echoProcedure(rest: RestMeta, input?: z.ZodType) {
+  const base = t.procedure.meta({ openapi: rest });
+  const described = (input ? base.input(input) : base).output(z.object({ input: z.unknown() }));
+  const resolve = ({ input: value }: { input: unknown }) => ({ input: describeValue(value) });
+  return rest.method === 'GET' ? described.query(resolve) : described.mutation(resolve);
+}
+
+function describeValue(value: unknown): unknown {
+  if (value === undefined) return 'undefined';
+  if (value instanceof Date) return `Date(${value.toISOString()})`;
+  if (Array.isArray(value)) return value.map(describeValue);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, describeValue(each)]));
+}
+
+const Note = z.object({ text: z.string(), loud: z.boolean().default(false) }).meta({ id: 'Note' });
+const readable = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
+
+const Times = z
+  .object({
+    at: z.date().optional(),
+    nullable: z.date().nullable().optional(),
+    nested: z.object({ at: z.date(), text: z.string().optional() }).optional(),
+    list: z.array(z.object({ at: z.date().nullish() })).optional(),
+    pair: z.tuple([z.string(), z.date()]).optional(),
+    byName: z.record(z.string(), z.date()).optional(),
+    dateOrNumber: z.union([z.date(), z.int()]).optional(),
+    dayOrDate: z.union([z.iso.date(), z.date()]).optional(),
+    textOrDate: z.union([z.string(), z.date()]).optional(),
+    event: z
+      .discriminatedUnion('kind', [
+        z.object({ kind: z.literal('timed'), at: z.date(), n: z.int().optional() }),
+        z.object({ kind: z.literal('noted'), at: z.string() }),
+      ])
+      .optional(),
+    either: z
+      .union([z.object({ at: z.date(), n: z.int() }), z.object({ at: z.string(), s: z.string() })])
+      .optional(),
+    both: z.intersection(z.object({ from: z.date() }), z.object({ to: z.date() })).optional(),
+    recent: z.date().min(new Date('2020-01-01T00:00:00Z')).optional(),
+    // The schema itself converts this string to a date.
+    own: z
+      .codec(z.iso.datetime(), z.date(), {
+        decode: (text) => new Date(text),
+        encode: (date) => date.toISOString(),
+      })
+      .optional(),
+    get inner() {
+      return Times.optional();
+    },
+  })
+  .meta({ id: 'Times' });
+
+const inputsRouter = t.router({
+  plan: echoProcedure({ method: 'POST', path: '/plans' }, Times),
+  since: echoProcedure(
+    { method: 'GET', path: '/since' },
+    z.object({ at: z.date(), own: z.date().meta({ format: 'date' }).optional() }),
+  ),
+  when: t.procedure
+    .meta({ openapi: { method: 'GET', path: '/when' } })
+    .output(
+      z.object({ at: z.date(), day: z.date().meta({ format: 'date' }), list: z.array(z.date().nullable()) }),
+    )
+    .query(() => ({ at: new Date(0), day: new Date(0), list: [new Date(0), null] })),
+  ping: echoProcedure({ method: 'GET', path: '/ping' }, z.void()),
+  touch: echoProcedure({ method: 'POST', path: '/touch' }, z.undefined()),
+  drop: echoProcedure({ method: 'DELETE', path: '/drop' }, z.void().optional()),
+  note: echoProcedure({ method: 'POST', path: '/notes', contentTypes: readable }, Note.optional()),
+  settle: echoProcedure({ method: 'POST', path: '/settings' }, z.object({ dark: z.boolean().optional() })),
+  keep: echoProcedure({ method: 'POST', path: '/kept' }, Note),
+  find: echoProcedure(
+    { method: 'GET', path: '/found' },
+    z
+      .object({ text: z.string().meta({ description: 'What to look for.' }), most: z.int().optional() })
+      .optional(),
+  ),
+});
+
+let server: Server;
+let client: Client;
+beforeAll(async () => {
+  const gateway = await createGateway({
+    router: inputsRouter,
+    createContext: () => ({}),
+    document: { title: 'Inputs', version: '0.0.0' },
+  });
+  server = await serve(gateway);
+  client = await connect({ ...server, apiKey: 'none' });
+});
+afterAll(() => server.close());
+
+describe('an input of z.void() or z.undefined()', () => {
+  it.each<[method: string, target: string, sending: SendOptions]>([
+    ['GET', '/v1/ping', {}],
+    ['GET', '/v1/ping?unknown=1', {}],
+    ['POST', '/v1/touch', { headers: [['Content-Length', '0']] }],
+    ['POST', '/v1/touch', { body: { unknown: 1 } }],
+    ['POST', '/v1/touch', { body: 'not JSON', contentType: 'text/plain' }],
+    ['DELETE', '/v1/drop', {}],
+  ])('%s %s with %j passes undefined to the procedure', async (method, target, sending) => {
+    const response = await client.send(method, target, sending);
+    expect([response.status, response.json()]).toEqual([200, { input: 'undefined' }]);
+  });
+});
+
+describe('an input that is optional as a whole', () => {
+  const noLength: SendOptions = { headers: [['Content-Length', '0']] };
+  it.each<[method: string, target: string, what: string, input: unknown, sending: SendOptions]>([
+    ['POST', '/v1/notes', 'without a body', 'undefined', noLength],
+    [
+      'POST',
+      '/v1/notes',
+      'with an empty body in chunks',
+      'undefined',
+      { body: '', contentType: null, chunked: true },
+    ],
+    ['POST', '/v1/notes', 'with an empty JSON body', 'undefined', { body: '' }],
+    ['POST', '/v1/notes', 'with an empty JSON body in chunks', 'undefined', { body: '', chunked: true }],
+    [
+      'POST',
+      '/v1/notes',
+      'with an empty form',
+      'undefined',
+      { body: '', contentType: readable[1] as string },
+    ],
+    [
+      'POST',
+      '/v1/notes',
+      'with an empty multipart body',
+      'undefined',
+      { body: '', contentType: 'multipart/form-data; boundary=x' },
+    ],
+    ['POST', '/v1/notes', 'with a body', { text: 'Hi', loud: false }, { body: { text: 'Hi' } }],
+    ['GET', '/v1/found', 'without a query', 'undefined', {}],
+    ['GET', '/v1/found?unknown=1', 'with unknown parameters alone', 'undefined', {}],
+    ['GET', '/v1/found?text=x', 'with a query', { text: 'x' }, {}],
+  ])('%s %s %s passes %j to the procedure', async (method, target, _what, input, sending) => {
+    const received = await client.send(method, target, sending);
+    expect([received.status, received.json()]).toEqual([200, { input }]);
+  });
+
+  it.each<[method: string, target: string, sending: SendOptions, status: number, message: RegExp]>([
+    [
+      'POST',
+      '/v1/notes',
+      { body: '{"text":"Hi"}', contentType: null },
+      415,
+      /Content-Type must be application\/json or/,
+    ],
+    [
+      'POST',
+      '/v1/notes',
+      { body: '{"text":"Hi"}', contentType: null, chunked: true },
+      415,
+      /Content-Type must be/,
+    ],
+    ['POST', '/v1/settings', { body: '{"dark":true}', contentType: null }, 415, /Content-Type must be/],
+    ['POST', '/v1/notes', { body: '', contentType: 'text/csv' }, 415, /Content-Type must be/],
+    ['POST', '/v1/notes', { body: {} }, 400, /^text: is required\.$/],
+    ['POST', '/v1/notes', { body: null }, 400, /the body must be a JSON object/],
+    ['POST', '/v1/notes', { body: ' ' }, 400, /The body is empty; send JSON\./],
+    ['POST', '/v1/notes', { body: Buffer.from('"\xff"', 'latin1') }, 400, /The body is not valid UTF-8\./],
+    ['GET', '/v1/found?most=1', {}, 400, /^text: is required\.$/],
+    ['POST', '/v1/kept', { body: '' }, 400, /The body is empty; send JSON\./],
+    ['POST', '/v1/kept', { headers: [['Content-Length', '0']] }, 415, /Content-Type must be/],
+  ])('%s %s with %j is rejected with %i', async (method, target, sending, status, message) => {
+    const response = await client.send(method, target, sending);
+    expect([response.status, response.error().message]).toEqual([status, expect.stringMatching(message)]);
+  });
+
+  it('POST /v1/settings, whose input has only optional fields, passes an object to the procedure for an empty body', async () => {
+    for (const sending of [noLength, { body: '' }, { body: {} }]) {
+      expect((await client.send('POST', '/v1/settings', sending)).json()).toEqual({ input: {} });
+    }
+  });
+});
+
+describe('inputs in the document', () => {
+  const operation = (path: string, method: string) => client.document.paths[path]?.[method];
+
+  it.each([
+    ['/notes', false],
+    ['/settings', false],
+    ['/kept', true],
+  ])('the requestBody of POST %s has required: %s', (path, required) => {
+    expect(operation(path, 'post')?.requestBody?.required).toBe(required);
+  });
+
+  it('the document references the schema of an optional body by its name', () => {
+    expect(operation('/notes', 'post')?.requestBody?.content['application/json']).toEqual({
+      schema: { $ref: '#/components/schemas/Note' },
+    });
+  });
+
+  it('the document does not require parameters of a query that is optional as a whole', () => {
+    expect(operation('/found', 'get')?.parameters).toEqual([
+      expect.objectContaining({ in: 'query', name: 'text', description: 'What to look for.' }),
+      expect.objectContaining({ in: 'query', name: 'most' }),
+    ]);
+    expect(operation('/found', 'get')?.parameters?.filter(({ required }) => required)).toEqual([]);
+  });
+
+  it('an operation without input has no requestBody and no 400 in the document', () => {
+    expect(operation('/touch', 'post')).not.toHaveProperty('requestBody');
+    expect(Object.keys(operation('/ping', 'get')?.responses ?? {})).toEqual(['200', '500', '503', '504']);
+  });
+});
+
+describe('a date in a JSON body', () => {
+  const text = '2026-02-28T12:00:00+02:00';
+  const date = 'Date(2026-02-28T10:00:00.000Z)';
+
+  it.each<[body: object, input: object]>([
+    [{ at: text }, { at: date }],
+    [{ nullable: text }, { nullable: date }],
+    [{ nullable: null }, { nullable: null }],
+    [{ nested: { at: text, text } }, { nested: { at: date, text } }],
+    [{ list: [{ at: text }, { at: null }, {}] }, { list: [{ at: date }, { at: null }, {}] }],
+    [{ pair: [text, text] }, { pair: [text, date] }],
+    [{ byName: { a: text, b: text } }, { byName: { a: date, b: date } }],
+    [{ dateOrNumber: text }, { dateOrNumber: date }],
+    [{ dateOrNumber: 5 }, { dateOrNumber: 5 }],
+    [{ dayOrDate: text }, { dayOrDate: date }],
+    [{ dayOrDate: '2026-02-28' }, { dayOrDate: '2026-02-28' }],
+    [{ textOrDate: text }, { textOrDate: text }],
+    [{ event: { kind: 'timed', at: text } }, { event: { kind: 'timed', at: date } }],
+    [{ event: { kind: 'noted', at: text } }, { event: { kind: 'noted', at: text } }],
+    [{ either: { at: text, n: 1 } }, { either: { at: date, n: 1 } }],
+    [{ either: { at: text, s: 'x' } }, { either: { at: text, s: 'x' } }],
+    [{ both: { from: text, to: text } }, { both: { from: date, to: date } }],
+    [{ own: '2026-02-28T10:00:00Z' }, { own: date }],
+    [{ inner: { inner: { at: text } } }, { inner: { inner: { at: date } } }],
+  ])('POST /v1/plans with %j passes %j to the procedure', async (body, input) => {
+    const response = await client.send('POST', '/v1/plans', { body });
+    expect([response.status, response.json()]).toEqual([200, { input }]);
+  });
+
+  it('POST /v1/plans reads a date beside constructor and __proto__', async () => {
+    const body = `{"nested":{"at":"${text}","constructor":"x","__proto__":{"text":"y"}},"byName":{"constructor":"${text}","__proto__":"${text}"}}`;
+    const response = await client.send('POST', '/v1/plans', { body });
+    expect(response.json()).toEqual({ input: { nested: { at: date }, byName: { constructor: date } } });
+    expect(Object.hasOwn(Object.prototype, 'text')).toBe(false);
+  });
+
+  it.each<[body: object, message: string]>([
+    [{ at: '2026-02-28' }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [{ at: '2026-02-30T00:00:00Z' }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [{ at: 1772000000000 }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [
+      { at: 'Sat, 28 Feb 2026 10:00:00 GMT' },
+      'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
+    ],
+    [{ nested: { at: 'x' } }, 'nested.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [{ nested: {} }, 'nested.at: is required.'],
+    [{ list: [{}, { at: 'x' }] }, 'list.1.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [{ byName: { a: 'x' } }, 'byName.a: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [
+      { event: { kind: 'timed', at: 'x' } },
+      'event.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
+    ],
+    [
+      { dateOrNumber: 'x' },
+      'dateOrNumber: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z, or must be a number, not a string.',
+    ],
+    [{ event: { kind: 'timed', at: text, n: 'x' } }, 'event.n: must be a number, not a string.'],
+    [
+      { at: 'x', pair: ['x', 'y'] },
+      'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z; pair.1: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
+    ],
+  ])('POST /v1/plans with %j is rejected with 400: %s', async (body, message) => {
+    const response = await client.send('POST', '/v1/plans', { body });
+    expect(response.error()).toEqual({ code: 'BAD_REQUEST', message, status: 400 });
+  });
+
+  it('POST /v1/plans rejects a date before the minimum of its schema with 400', async () => {
+    const response = await client.send('POST', '/v1/plans', { body: { recent: '2019-12-31T23:59:59Z' } });
+    expect([response.status, response.error().message]).toEqual([
+      400,
+      'recent: must be at least 2020-01-01T00:00:00.000Z.',
+    ]);
+  });
+
+  it('a date has the format date-time in the document, unless its schema names another', () => {
+    const plan = client.document.components?.schemas?.['Times'] as { properties: Record<string, unknown> };
+    const time = { type: 'string', format: 'date-time' };
+    expect(plan.properties).toMatchObject({ at: time, byName: { additionalProperties: time } });
+    const [at, own] = client.document.paths['/since']?.['get']?.parameters ?? [];
+    expect([at?.schema, own?.schema]).toEqual([time, { type: 'string', format: 'date' }]);
+    expect(
+      client.document.paths['/when']?.['get']?.responses['200']?.content?.['application/json']?.schema,
+    ).toMatchObject({
+      properties: {
+        at: time,
+        day: { type: 'string', format: 'date' },
+        list: { items: { anyOf: [time, { type: 'null' }] } },
+      },
+    });
+  });
+});

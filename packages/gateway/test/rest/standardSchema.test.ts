@@ -1,0 +1,299 @@
+import { createGateway } from 'trpc-gateway';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import { type } from 'arktype';
+import * as v from 'valibot';
+import { describe, expect, it, vi } from 'vitest';
+import {
+  arktypePets,
+  bodies,
+  chained,
+  forms,
+  optional,
+  t,
+  partlyDescribed,
+  valibotPets,
+} from './standardSchema.ts';
+import { post, startShape } from '../startShape.ts';
+
+/** Procedures with validators of Valibot and ArkType (Standard Schema). Titles name the GitHub threads that ask for them. */
+
+const error400 = (message: string | RegExp) => [
+  400,
+  {
+    code: 'BAD_REQUEST',
+    status: 400,
+    message: typeof message === 'string' ? message : expect.stringMatching(message),
+  },
+];
+
+/** The same input in both libraries, with their messages for invalid values. */
+const libraries = [
+  {
+    name: 'Valibot (zodios #645)',
+    router: valibotPets,
+    messages: {
+      nested: 'nested.n: Invalid type: Expected number but received "x".',
+      missing: /^name: Invalid key: Expected "name" but received undefined; kind: .*\.$/,
+      minimum: 'weight: Invalid value: Expected >=1 but received 0.',
+      both: 'id: must be an integer, such as 42 or -7; tenant (header): Invalid length: Expected >=2 but received 1.',
+    },
+  },
+  {
+    name: 'ArkType (nestjs/swagger #3915)',
+    router: arktypePets,
+    messages: {
+      nested: 'nested.n: must be a number (was a string).',
+      missing: /name: must be .*\(was missing\)/,
+      minimum: 'weight: must be at least 1 (was 0).',
+      both: /^id: must be an integer, such as 42 or -7; tenant \(header\): must be at least length 2 \(was 1\)\.$/,
+    },
+  },
+] as const;
+
+describe.each(libraries)('schemas of $name', ({ name: library, router, messages }) => {
+  const start = () => startShape(router);
+
+  it(`parameters of the path, the query and a header are converted by schemas of ${library} as by those of zod`, async () => {
+    const { restJson } = await start();
+    const target =
+      '/pets/7?tags=a&tags=b&sort=age&isOld=true&weight=2.5&filter[city]=Bonn&filter[range][min]=3';
+    expect(await restJson(target, { headers: { tenant: 'acme' } })).toEqual([
+      200,
+      {
+        id: 7,
+        tags: ['a', 'b'],
+        sort: 'age',
+        isOld: true,
+        weight: 2.5,
+        filter: { city: 'Bonn', range: { min: 3 } },
+        tenant: 'acme',
+      },
+    ]);
+    expect(await restJson('/pets/7?isOld=yes')).toEqual(error400('isOld: must be true or false.'));
+    expect(await restJson('/pets/7?sort=size')).toEqual(error400('sort: must be one of "age", "name".'));
+    expect(await restJson('/pets/7?weight=0')).toEqual(error400(messages.minimum));
+    expect(await restJson('/pets/7.5', { headers: { tenant: 'x' } })).toEqual(error400(messages.both));
+  });
+
+  it(`a JSON body is read by schemas of ${library}, and a 400 names the invalid fields`, async () => {
+    const { restJson } = await start();
+    expect(await restJson('/pets', post({ name: 'Tom', kind: null }))).toEqual([200, { id: 1, name: 'Tom' }]);
+    const nested = { name: 'Tom', kind: 'cat', nested: { n: 'x' } };
+    expect(await restJson('/pets', post(nested))).toEqual(error400(messages.nested));
+    expect(await restJson('/pets', post({}))).toEqual(error400(messages.missing));
+    expect(await restJson('/pets', post([]))).toEqual(error400(/must be a JSON object/));
+  });
+
+  it(`events of a subscription are validated by schemas of ${library}`, async () => {
+    const { rest } = await start();
+    const text = await (await rest('/events')).text();
+    expect(text).toContain('data: {"n":1}');
+    expect(text).toContain('event: error');
+    expect(text).not.toContain('two');
+  });
+
+  it(`the document describes schemas of ${library}`, async () => {
+    const { document } = await start();
+    const find = document.paths['/pets/{id}']?.['get'];
+    expect(
+      find?.parameters?.map(({ in: where, name, required, schema }) => [where, name, required, schema]),
+    ).toEqual([
+      ['path', 'id', true, { type: 'integer' }],
+      [
+        'query',
+        'filter',
+        undefined,
+        {
+          type: 'object',
+          properties: {
+            city: { type: 'string' },
+            range: { type: 'object', properties: { min: { type: 'number' } }, required: ['min'] },
+          },
+          required: ['city'],
+        },
+      ],
+      ['query', 'isOld', undefined, { type: 'boolean' }],
+      ['query', 'sort', undefined, expect.objectContaining({ enum: ['age', 'name'] })],
+      ['query', 'tags', undefined, { type: 'array', items: { type: 'string' } }],
+      ['query', 'weight', undefined, { type: 'number', minimum: 1 }],
+      ['header', 'tenant', undefined, { type: 'string', minLength: 2 }],
+    ]);
+    const create = document.paths['/pets']?.['post'];
+    expect(create?.requestBody).toEqual({
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: {
+              name: { type: 'string', minLength: 1, description: 'What it is called.' },
+              kind: { anyOf: expect.arrayContaining([{ type: 'null' }]) as unknown },
+              nested: { type: 'object', properties: { n: { type: 'number' } }, required: ['n'] },
+            },
+            required: expect.arrayContaining(['name', 'kind']) as unknown,
+            additionalProperties: false,
+          },
+        },
+      },
+    });
+    expect(create?.responses['200']?.content?.['application/json']?.schema).toMatchObject({
+      properties: { name: { type: 'string' } },
+    });
+    expect(document.paths['/events']?.['get']?.responses['200']?.content?.['text/event-stream']).toEqual({
+      schema: { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] },
+    });
+  });
+});
+
+describe('a router with several libraries', () => {
+  it('a procedure can chain inputs of several libraries (ts-rest #743)', async () => {
+    const { document, restJson, trpc } = await startShape(chained);
+    expect(await restJson('/ann/pets/7?dryRun=true', post({ name: 'Tom' }))).toEqual([
+      200,
+      { owner: 'ann', id: 7, dryRun: true, name: 'Tom' },
+    ]);
+    // A field that cannot be converted, and fields that the schemas reject.
+    expect(await restJson('/a/pets/7?dryRun=maybe', post({ name: '' }))).toEqual(
+      error400(
+        'dryRun (query): must be true or false; owner: must have at least 2 characters; name: must be non-empty.',
+      ),
+    );
+    expect(await trpc.rename.mutate({ owner: 'ann', id: 7, name: 'Tom' })).toEqual({
+      owner: 'ann',
+      id: 7,
+      name: 'Tom',
+    });
+    const operation = document.paths['/{owner}/pets/{id}']?.['post'];
+    expect(operation?.parameters?.map(({ in: where, name, schema }) => [where, name, schema])).toEqual([
+      ['path', 'owner', { type: 'string', minLength: 2 }],
+      ['path', 'id', { type: 'integer' }],
+      ['query', 'dryRun', { type: 'boolean' }],
+    ]);
+    expect(operation?.requestBody).toEqual({
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: { name: { type: 'string', minLength: 1 } },
+            required: ['name'],
+          },
+        },
+      },
+    });
+  });
+
+  it('schemas of ArkType can describe forms (zodios #645)', async () => {
+    const { restJson } = await startShape(forms);
+    const form = (body: string) => ({
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+    expect(await restJson('/forms', form('age=5&tags=a&tags=b&terms=true'))).toEqual([
+      200,
+      { age: 5, tags: ['a', 'b'], terms: true },
+    ]);
+    expect(await restJson('/forms', form('age=old&terms=true'))).toEqual(
+      error400('age: must be an integer, such as 42 or -7.'),
+    );
+  });
+
+  it('schemas of Valibot and ArkType can describe bodies that are unions, recursive types and arrays (ts-rest #743)', async () => {
+    const { document, restJson } = await startShape(bodies);
+    const tree = { name: 'a', children: [{ name: 'b', children: [] }] };
+    expect(await restJson('/trees', post(tree))).toEqual([200, { value: 1, next: { value: 1 } }]);
+    expect(await restJson('/trees', post({ name: 'a', children: [{}] }))).toEqual(
+      error400(/^children\.0\.name: .*children\.0\.children: /),
+    );
+    expect(await restJson('/unions', post({ kind: 'a', at: '1970-01-01T00:00:01Z' }))).toEqual([200, 1000]);
+    expect(await restJson('/unions', post({ kind: 'b', n: 5 }))).toEqual([200, 5]);
+    expect(await restJson('/lists', post([{ n: 2 }]))).toEqual([200, 2]);
+    const text = JSON.stringify(document);
+    const references = text.match(/"#\/components\/schemas\/[^"]+"/g) ?? [];
+    const { schemas } = document.components as unknown as { schemas: Record<string, unknown> };
+    for (const reference of references) {
+      expect(Object.keys(schemas)).toContain((JSON.parse(reference) as string).split('/').at(-1));
+    }
+    expect(text).not.toContain('#/$defs');
+    expect(text).not.toContain('x-gateway');
+    expect(document.paths['/unions']?.['post']?.requestBody).toMatchObject({
+      content: {
+        'application/json': {
+          schema: {
+            oneOf: [
+              { properties: { kind: { const: 'a' }, at: { type: 'string', format: 'date-time' } } },
+              { properties: { kind: { const: 'b' }, n: { type: 'number' } } },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  it('an input of Valibot can be optional as a whole, and an output of z.void() is a 204', async () => {
+    const { document, rest, restJson } = await startShape(optional);
+    expect(await restJson('/pets')).toEqual([200, 'none']);
+    expect(await restJson('/pets?limit=5')).toEqual([200, { limit: 5 }]);
+    expect((await rest('/pets/7', { method: 'DELETE' })).status).toBe(204);
+    expect(Object.keys(document.paths['/pets/{id}']?.['delete']?.responses ?? {})).not.toContain('200');
+  });
+});
+
+describe('schemas without JSON Schema', () => {
+  /** Returns the lines that were printed to stderr since the last call. */
+  const warnings = () => {
+    const { calls } = vi.spyOn(console, 'error').mock;
+    return calls.splice(0).flat();
+  };
+
+  const advice =
+    'use types that JSON Schema can express, and for Valibot toStandardJsonSchema(schema) of @valibot/to-json-schema.';
+
+  it('an output that its library cannot describe is reported at start in one line, and left out of the document (nestjs/swagger #3915)', async () => {
+    const { document, restJson } = await startShape(partlyDescribed);
+    expect(await restJson('/pets')).toEqual([200, { name: 'Tom', size: 5 }]);
+    expect(await restJson('/site')).toEqual([200, { site: 'http://pets.example/' }]);
+    expect(warnings()).toEqual([
+      `trpc-gateway: procedure "find": its output is a schema of valibot without a JSON Schema (The "transform" action cannot be converted to JSON Schema.); ${advice}`,
+    ]);
+    expect(document.paths['/pets']?.['get']?.responses['200']).toMatchObject({
+      description: expect.stringContaining('No output schema') as unknown,
+      content: { 'application/json': { schema: {} } },
+    });
+    // ArkType describes an instance of a class as any value.
+    expect(document.paths['/site']?.['get']?.responses['200']?.content?.['application/json']).toEqual({
+      schema: { type: 'object', properties: { site: {} }, required: ['site'] },
+    });
+  });
+
+  it('createGateway rejects an input without a JSON Schema, and one whose parameters have an ambiguous type', async () => {
+    const start = (input: unknown) =>
+      createGateway({
+        router: t.router({
+          find: t.procedure
+            .meta({ openapi: { method: 'GET', path: '/pets' } })
+            .input(input as v.GenericSchema)
+            .query(() => 1),
+        }),
+        createContext: () => ({}),
+        document: { title: 'Pets', version: '1' },
+      });
+    const union = /"a" is a union in which "5" could be .*; use a schema that allows only one of them/;
+    const unions = toStandardJsonSchema(v.object({ a: v.union([v.string(), v.number()]) }));
+    await expect(start(unions)).rejects.toThrow(union);
+    await expect(start(type({ a: 'string | number' }))).rejects.toThrow(union);
+    await expect(start(type({ a: 'Date' }))).rejects.toThrow(
+      /"a" is of the type "unknown", to which text cannot be converted unambiguously; use a codec/,
+    );
+    const rejected = (reason: string) =>
+      `Procedure "find" cannot be served over REST: its input is a schema of valibot without a JSON Schema (${reason}); ${advice}`;
+    await expect(start(v.object({ a: v.string() }))).rejects.toThrow(
+      rejected('it has no ~standard.jsonSchema'),
+    );
+    await expect(start(toStandardJsonSchema(v.object({ a: v.date() })))).rejects.toThrow(
+      rejected('The "date" schema cannot be converted to JSON Schema.'),
+    );
+    await expect(start(type('string'))).rejects.toThrow(/has no property names for parameters/);
+  });
+});

@@ -1,0 +1,300 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bearer, createGateway, type RequestRecord, type Gateway, type GatewayOptions } from 'trpc-gateway';
+import type { GatewayMeta } from 'trpc-gateway/procedures';
+import { initTRPC, TRPCError } from '@trpc/server';
+import { onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import { z } from 'zod';
+import type { Server } from './listen.ts';
+import { needs, serve } from './servers.ts';
+
+/** Counts what happens to the calls of the router. */
+interface Counters {
+  /** Calls that have started. */
+  begun: number;
+  /** The code of each abort reason, in order. */
+  readonly aborted: string[];
+  /** Streams that the gateway has closed by `return()`. */
+  discarded: number;
+  /** Outputs of `late` that were serialized as JSON. */
+  serialized: number;
+  /** Calls of `write` that have run. */
+  written: number;
+}
+
+const t = initTRPC.meta<GatewayMeta>().create();
+
+function createRouter(counters: Counters) {
+  const wait = async (ms: number, signal: AbortSignal | undefined) => {
+    counters.begun += 1;
+    signal?.addEventListener('abort', () => counters.aborted.push(codeOf(signal.reason)), { once: true });
+    await sleep(ms, undefined, { signal });
+    return ms;
+  };
+  const Ms = z.object({ ms: z.int().default(0) }).prefault({});
+  return t.router({
+    list: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/list' } })
+      .input(z.object({ tag: z.array(z.string()).optional() }).optional())
+      .output(z.int())
+      .query(({ input }) => input?.tag?.length ?? 0),
+    costly: t.procedure
+      .meta({ rateLimitCost: 3, openapi: { method: 'GET', path: '/costly' } })
+      .output(z.int())
+      .query(() => 3),
+    free: t.procedure
+      .meta({ rateLimitCost: 0, openapi: { method: 'GET', path: '/free' } })
+      .output(z.int())
+      .query(() => 0),
+    write: t.procedure
+      .meta({ openapi: { method: 'POST', path: '/write' } })
+      .input(z.object({ value: z.json() }))
+      .output(z.string())
+      .mutation(() => {
+        counters.written += 1;
+        return 'written';
+      }),
+    fill: t.procedure
+      .meta({
+        openapi: {
+          method: 'POST',
+          path: '/form',
+          contentTypes: ['application/x-www-form-urlencoded', 'application/json'],
+        },
+      })
+      .input(z.object({ tag: z.array(z.string()) }))
+      .output(z.int())
+      .mutation(({ input }) => input.tag.length),
+    slow: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/slow' } })
+      .input(Ms)
+      .output(z.int())
+      .query(({ input, signal }) => wait(input.ms, signal)),
+    /** Has `callTimeoutMs` in its metadata. */
+    hurried: t.procedure
+      .meta({ callTimeoutMs: 300, openapi: { method: 'GET', path: '/hurried' } })
+      .input(Ms)
+      .output(z.int())
+      .query(({ input, signal }) => wait(input.ms, signal)),
+    /** Ignores its abort signal. */
+    stubborn: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/stubborn' } })
+      .input(Ms)
+      .output(z.int())
+      .query(({ input }) => wait(input.ms, undefined)),
+    open: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/open', protect: false } })
+      .output(z.string())
+      .query(() => 'open'),
+    echo: t.procedure
+      .meta({ openapi: { method: 'POST', path: '/echo' } })
+      .input(z.object({ text: z.string() }))
+      .output(z.string())
+      .mutation(({ input }) => input.text),
+    /** Returns a string whose JSON has `bytes` bytes. */
+    large: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/large' } })
+      .input(z.object({ bytes: z.int() }))
+      .output(z.string())
+      .query(({ input }) => 'x'.repeat(input.bytes - 2)),
+    /** Returns a value that is computed while it is serialized. */
+    late: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/late' } })
+      .input(z.object({ bytes: z.int() }))
+      .output(z.any())
+      .query(({ input }) => ({
+        toJSON() {
+          counters.serialized += 1;
+          return 'x'.repeat(input.bytes - 2);
+        },
+      })),
+    largeTicks: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/large-ticks', event: z.string() } })
+      .subscription(async function* () {
+        yield 'small';
+        yield 'x'.repeat(2000);
+        yield 'small';
+      }),
+    broken: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/broken' } })
+      .output(z.string())
+      .query(() => {
+        throw new Error('disk on fire');
+      }),
+    teapot: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/teapot' } })
+      .output(z.string())
+      .query(() => {
+        throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'The kettle is cold.' });
+      }),
+    /** Fails with its own `Retry-After`. */
+    busy: t.procedure.input(z.int()).query(({ input }) => {
+      const cause = Object.assign(new Error('busy'), { retryAfterSeconds: input });
+      throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Busy.', cause });
+    }),
+    /** Streams bytes for 300 ms, which is longer than `callTimeoutMs` of the tests. */
+    drip: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/drip', produces: 'text/plain' } })
+      .query(async function* () {
+        for (let at = 0; at < 5; at += 1) {
+          await sleep(60);
+          yield Buffer.from('.');
+        }
+      }),
+    /** Returns its stream after `ms`, and ignores its abort signal. */
+    lateDrip: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/late-drip', produces: 'text/plain' } })
+      .input(Ms)
+      .query(async ({ input }) => {
+        await sleep(input.ms);
+        return {
+          [Symbol.asyncIterator]: () => ({
+            next: async () => ({ done: true as const, value: undefined }),
+            async return() {
+              counters.discarded += 1;
+              return { done: true as const, value: undefined };
+            },
+          }),
+        } satisfies AsyncIterable<Uint8Array>;
+      }),
+    /** Yields a number every 50 ms, for `ms`. */
+    count: t.procedure.input(Ms).query(async function* ({ input }) {
+      for (let at = 0; at < input.ms; at += 50) {
+        await sleep(50);
+        yield at;
+      }
+    }),
+    lateTicks: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/late-ticks', event: z.int() } })
+      .input(Ms)
+      .subscription(async ({ input, signal }) => {
+        await sleep(input.ms, undefined, { signal });
+        return (async function* () {
+          yield 1;
+        })();
+      }),
+    ticks: t.procedure
+      .meta({ openapi: { method: 'GET', path: '/ticks', event: z.int() } })
+      .subscription(async function* ({ signal }) {
+        for (let n = 1; n <= 5; n += 1) {
+          await sleep(60, undefined, { signal });
+          yield n;
+        }
+      }),
+  });
+}
+
+type Router = ReturnType<typeof createRouter>;
+export type ServiceOptions = Partial<Omit<GatewayOptions<Router, { readonly name: string }>, 'router'>>;
+
+export const validKey = 'Bearer good-key';
+export const otherValidKey = 'Bearer other-key';
+
+export type ServiceRequest = Omit<RequestInit, 'headers'> & { readonly headers?: Record<string, string> };
+
+export interface Service {
+  readonly gateway: Gateway;
+  readonly server: Server;
+  readonly counters: Counters;
+  readonly records: RequestRecord[];
+  /** Tokens that `verify` was called with. */
+  readonly verifiedTokens: string[];
+  /** Sends a request, by default with the valid key. */
+  readonly send: (target: string, init?: ServiceRequest) => Promise<Response>;
+  readonly post: (target: string, body: unknown, headers?: Record<string, string>) => Promise<Response>;
+  /** Opens a WebSocket. */
+  readonly dial: (target?: string, headers?: Record<string, string>) => Promise<ServiceSocket>;
+}
+
+interface ServiceSocket {
+  /** 101, or the status of the rejected upgrade. */
+  readonly status: number;
+  /** Sends a message. Resolves with the next message from the server. */
+  readonly call: (message: object) => Promise<unknown>;
+  /** Resolves with the close code. */
+  readonly closed: Promise<number>;
+}
+
+/** Serves a gateway with these options on the adapter of this run, until the test ends. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const counters: Counters = { begun: 0, aborted: [], discarded: 0, serialized: 0, written: 0 };
+  const records: RequestRecord[] = [];
+  const verifiedTokens: string[] = [];
+  const keys = new Map([
+    ['good-key', { name: 'Ada' }],
+    ['other-key', { name: 'Bob' }],
+  ]);
+  const gateway = await createGateway<Router, { readonly name: string }>({
+    router: createRouter(counters),
+    authentication: bearer({
+      async verify(token) {
+        verifiedTokens.push(token);
+        return keys.get(token);
+      },
+    }),
+    createContext: () => ({}),
+    document: { title: 'Service', version: '0.0.0' },
+    routes: { '/page': () => ({ status: 200, headers: [['content-type', 'text/plain']], body: 'page' }) },
+    onResponse: (record) => records.push(record),
+    ...options,
+  });
+  const server = await serve(gateway);
+  onTestFinished(async () => {
+    await server.close({ timeoutMs: 0 });
+  });
+
+  const send: Service['send'] = (target, init = {}) =>
+    server.fetch(`${server.origin}${target}`, {
+      ...init,
+      headers: { authorization: validKey, ...init.headers },
+    });
+
+  return {
+    gateway,
+    server,
+    counters,
+    records,
+    verifiedTokens,
+    send,
+    post: (target, body, headers) =>
+      send(target, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    dial: (target = '/trpc', headers = {}) =>
+      dial(`${server.origin}${target}`, { authorization: validKey, ...headers }),
+  };
+}
+
+async function dial(url: string, headers: Record<string, string>): Promise<ServiceSocket> {
+  needs('WebSockets');
+  const socket = new WebSocket(url.replace(/^http/, 'ws'), { headers });
+  onTestFinished(() => socket.terminate());
+  socket.on('error', () => {});
+  const closed = new Promise<number>((resolve) => {
+    socket.on('close', resolve);
+  });
+  const status = await new Promise<number>((resolve) => {
+    socket.on('open', () => resolve(101));
+    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
+  });
+  return {
+    status,
+    closed,
+    async call(message) {
+      socket.send(JSON.stringify(message));
+      const [data] = await once(socket, 'message');
+      return JSON.parse(String(data));
+    },
+  };
+}
+
+const codeOf = (reason: unknown) => (reason instanceof TRPCError ? reason.code : String(reason));
+
+/** The target of a tRPC batch of `count` calls of one procedure. */
+export const batchTarget = (path: string, count: number) => `/trpc/${Array(count).fill(path).join()}?batch=1`;
+
+/** The JSON of `depth` nested arrays. */
+export const nestedJson = (depth: number) => `${'['.repeat(depth)}${']'.repeat(depth)}`;

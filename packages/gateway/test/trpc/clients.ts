@@ -1,0 +1,111 @@
+import {
+  createTRPCClient,
+  createWSClient,
+  httpBatchLink,
+  httpBatchStreamLink,
+  httpLink,
+  httpSubscriptionLink,
+  wsLink,
+  type TRPCClient,
+  type TRPCLink,
+  type TRPCWebSocketClient,
+  type WebSocketClientOptions,
+} from '@trpc/client';
+import { EventSource, type EventSourceInit } from 'eventsource';
+import superjson from 'superjson';
+import { onTestFinished } from 'vitest';
+import { WebSocket } from 'ws';
+import type { Fetch } from '../fetch.ts';
+import { needs } from '../servers.ts';
+import type { SuperjsonRouter, RpcRouter } from './rpcRouter.ts';
+
+/** A server's tRPC endpoints, as options of the links of `@trpc/client`. */
+export interface Endpoints {
+  readonly http: { readonly url: string; readonly fetch: Fetch };
+  readonly events: {
+    readonly url: string;
+    readonly EventSource: typeof EventSource;
+    readonly eventSourceOptions: { readonly fetch: Fetch };
+  };
+  readonly ws: string;
+}
+
+/** Returns the endpoints below `origin` and `basePath`, called with `fetch`. */
+export const endpointsOf = (
+  { origin, fetch }: { readonly origin: string; readonly fetch: Fetch },
+  basePath: string,
+): Endpoints => {
+  const url = `${origin}${basePath}`;
+  return {
+    http: { url, fetch },
+    events: { url, EventSource, eventSourceOptions: { fetch } },
+    ws: url.replace(/^http/, 'ws'),
+  };
+};
+
+export type Client = TRPCClient<RpcRouter>;
+
+export const clientOf = (...links: TRPCLink<RpcRouter>[]): Client => createTRPCClient({ links });
+
+/** The `WebSocket` class of `ws`, typed as the browser's; only the event types differ. */
+const PackageWebSocket = WebSocket as unknown as typeof globalThis.WebSocket;
+
+/** Creates a WebSocket client that reconnects after 20 ms and is closed when the test ends. */
+export function wsClient(
+  endpoints: Endpoints,
+  options: Partial<WebSocketClientOptions> = {},
+): TRPCWebSocketClient {
+  needs('WebSockets');
+  const client = createWSClient({
+    url: endpoints.ws,
+    WebSocket: PackageWebSocket,
+    retryDelayMs: () => 20,
+    ...options,
+  });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+/** Terminating links for queries and mutations, by name. */
+export const callLinks = {
+  httpLink: (endpoints: Endpoints) => httpLink<RpcRouter>(endpoints.http),
+  httpBatchLink: (endpoints: Endpoints) => httpBatchLink<RpcRouter>(endpoints.http),
+  httpBatchStreamLink: (endpoints: Endpoints) => httpBatchStreamLink<RpcRouter>(endpoints.http),
+  wsLink: (endpoints: Endpoints) => wsLink({ client: wsClient(endpoints) }),
+} satisfies Record<string, (endpoints: Endpoints) => TRPCLink<RpcRouter>>;
+
+/** Terminating links for subscriptions, by name. */
+export const subscriptionLinks = {
+  httpSubscriptionLink: (endpoints: Endpoints) =>
+    httpSubscriptionLink<RpcRouter, typeof EventSource>(endpoints.events),
+  wsLink: callLinks.wsLink,
+} satisfies Record<string, (endpoints: Endpoints) => TRPCLink<RpcRouter>>;
+
+const transformed = { transformer: superjson } as const;
+
+export const superjsonLinks = {
+  httpLink: (endpoints: Endpoints) => httpLink<SuperjsonRouter>({ ...endpoints.http, ...transformed }),
+  httpBatchLink: (endpoints: Endpoints) =>
+    httpBatchLink<SuperjsonRouter>({ ...endpoints.http, ...transformed }),
+  httpBatchStreamLink: (endpoints: Endpoints) =>
+    httpBatchStreamLink<SuperjsonRouter>({ ...endpoints.http, ...transformed }),
+  wsLink: (endpoints: Endpoints) => wsLink({ client: wsClient(endpoints), ...transformed }),
+} satisfies Record<string, (endpoints: Endpoints) => TRPCLink<SuperjsonRouter>>;
+
+/**
+ * Returns a `fetch` for the package `eventsource` that makes it reconnect after 20 ms instead of 3 s: it inserts a `retry`
+ * field before the server's bytes, which follow unchanged.
+ */
+export const quickRetry =
+  (fetch: Fetch): NonNullable<EventSourceInit['fetch']> =>
+  async (url, init) => {
+    const response = await fetch(url, init);
+    if (response.body === null || !response.ok) return response;
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode('retry: 20\n\n')),
+    });
+    // If the connection breaks, the reader of `readable` receives the same error.
+    response.body.pipeTo(writable).catch(() => {});
+    const { url: finalUrl, status, redirected, headers } = response;
+    return { body: readable, url: finalUrl, status, redirected, headers };
+  };

@@ -1,0 +1,39 @@
+import { createGateway } from 'trpc-gateway';
+import { serve } from '../servers.ts';
+import type { ServeRpc } from './start.ts';
+
+/** Serves the gateway through the adapter under test. */
+export const serveGateway: ServeRpc = async ({
+  router,
+  createContext,
+  basePath = '/trpc',
+  port = 0,
+  trpc = {},
+  maxBodySize = 1_048_576,
+  keepAlive,
+}) => {
+  const gateway = await createGateway({
+    router,
+    createContext: ({ info }) => createContext(info),
+    maskUnexpectedErrors: false,
+    trpcBasePath: basePath,
+    maxBodySize,
+    trpc,
+    ...(keepAlive && { sockets: { keepAlive } }),
+    document: { title: 'RPC clients', version: '0.0.0' },
+    // Procedures throw on purpose: do not log their errors.
+    onResponse: () => {},
+  });
+  const server = await serve(gateway, { port });
+  return {
+    origin: server.origin,
+    fetch: server.fetch,
+    get port() {
+      return server.port;
+    },
+    broadcastReconnect: () => gateway.broadcastReconnect(),
+    close: async () => {
+      await server.close({ timeoutMs: 1000, graceMs: 0 });
+    },
+  };
+};

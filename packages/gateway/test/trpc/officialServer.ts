@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { createHTTPServer } from '@trpc/server/adapters/standalone';
+import { applyWSSHandler } from '@trpc/server/adapters/ws';
+import { WebSocketServer } from 'ws';
+import { globalFetch } from '../fetch.ts';
+import type { ServeRpc } from './start.ts';
+
+/** Serves tRPC's own adapters (standalone and ws) on one port, as the reference for the gateway. */
+export const serveOfficial: ServeRpc = async ({
+  router,
+  createContext,
+  basePath = '/trpc',
+  port = 0,
+  trpc,
+  maxBodySize = 1_048_576,
+  keepAlive,
+}) => {
+  const server = createHTTPServer({
+    router,
+    basePath: `${basePath}/`,
+    createContext: ({ info }) => createContext(info),
+    maxBodySize: maxBodySize,
+    ...trpc,
+  });
+  const sockets = new WebSocketServer({ server, maxPayload: 65_536 });
+  const { broadcastReconnectNotification } = applyWSSHandler({
+    wss: sockets,
+    prefix: basePath,
+    router,
+    createContext: ({ info }) => createContext(info),
+    ...(trpc?.maxBatchSize !== undefined && { maxBatchSize: trpc.maxBatchSize }),
+    ...(trpc?.onError && { onError: trpc.onError }),
+    ...(keepAlive && { keepAlive }),
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${address.port}`,
+    fetch: globalFetch,
+    port: address.port,
+    broadcastReconnect: broadcastReconnectNotification,
+    close: async () => {
+      for (const socket of sockets.clients) socket.terminate();
+      sockets.close();
+      server.close();
+      server.closeAllConnections();
+      if (server.listening) await once(server, 'close');
+    },
+  };
+};

@@ -1,0 +1,34 @@
+/** A server of `createRpcRouter`, started by `startPinned`. It answers each message with what it holds. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { respondToParent } from '../load/pinned.ts';
+import { serveGateway } from './gatewayServer.ts';
+import { LiveCalls } from './liveCalls.ts';
+import { createRpcRouter, seenInfo } from './rpcRouter.ts';
+
+export interface Held {
+  readonly port: number;
+  /** JavaScript's heap and external memory in bytes, after a garbage collection. */
+  readonly heap: number;
+  readonly liveCalls: number;
+  readonly callsSoFar: number;
+}
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+const calls = new LiveCalls();
+const { port } = await serveGateway({
+  router: createRpcRouter(),
+  createContext: (info) => ({ calls, seen: seenInfo(info) }),
+});
+
+respondToParent(async () => {
+  collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return {
+    port,
+    heap: heapUsed + external,
+    liveCalls: calls.count,
+    callsSoFar: calls.total,
+  } satisfies Held;
+});

@@ -1,4 +1,0 @@
-import { serveGateway } from './gateway.ts';
-import { trpcClients } from './trpcClients.ts';
-
-trpcClients(serveGateway);

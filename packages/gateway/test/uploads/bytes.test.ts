@@ -1,0 +1,224 @@
+import { createGateway } from 'trpc-gateway';
+import type { AnyTRPCRouter } from '@trpc/server';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { startShape } from '../startShape.ts';
+import {
+  limitedUploads,
+  mebibyte,
+  octetParser,
+  octets,
+  photos,
+  put,
+  Size,
+  sizeOf,
+  stream,
+  streamBesideFields,
+  t,
+  unread,
+  wholeBlob,
+  wholeBytes,
+} from './routers.ts';
+
+/** Bodies of bytes, as a whole or as a stream. Titles name the GitHub threads that ask for them. */
+
+/** A request with a body of bytes. A stream has no Content-Length. */
+const send = (body: NonNullable<RequestInit['body']>, headers: Record<string, string> = {}): RequestInit => ({
+  method: 'PUT',
+  headers: { 'content-type': octets, ...headers },
+  body,
+  duplex: 'half',
+});
+
+/** A stream of zeros in chunks of 64 KiB. Calls `afterwards` at the end in place of closing the stream. */
+function zeros(size: number, afterwards?: () => void): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let left = size;
+  return new ReadableStream(
+    {
+      pull(controller) {
+        if (left > 0) controller.enqueue(new Uint8Array(Math.min(left, 65_536)));
+        else if (afterwards) afterwards();
+        else controller.close();
+        left -= 65_536;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+describe('application/octet-stream', () => {
+  it('octetInputParser receives the body over REST and tRPC (mcampa/trpc-to-openapi #144)', async () => {
+    const { document, restJson, server, origin } = await startShape(octetParser);
+    expect(await restJson('/file', send('hello'))).toEqual([200, { size: 5 }]);
+    const init = { method: 'POST', headers: { 'content-type': octets }, body: 'hello' };
+    expect(await (await server.fetch(`${origin}/trpc/upload`, init)).json()).toEqual({
+      result: { data: { size: 5 } },
+    });
+    expect(document.paths['/file']?.['put']?.requestBody).toEqual({
+      required: true,
+      content: { [octets]: { schema: { type: 'string', format: 'binary' } } },
+    });
+    expect((await restJson('/file', send('{}', { 'content-type': 'application/json' })))[0]).toBe(415);
+  });
+
+  it('a body of bytes can be one property of an input, with others in the path, the query and a header', async () => {
+    const { document, restJson } = await startShape(streamBesideFields);
+    const sent = send(zeros(100_000), { 'x-tenant': 'a' });
+    expect(await restJson('/files/x.bin?tag=5', sent)).toEqual([
+      200,
+      { name: 'x.bin', tag: 5, tenant: 'a', size: 100_000 },
+    ]);
+    expect(await restJson('/files/x.bin?tag=no', send('x', { 'x-tenant': 'a' }))).toEqual([
+      400,
+      { code: 'BAD_REQUEST', status: 400, message: 'tag (query): must be an integer, such as 42 or -7.' },
+    ]);
+    expect(document.paths['/files/{name}']?.['put']?.parameters).toHaveLength(3);
+    expect(document.paths['/files/{name}']?.['put']?.requestBody).toEqual({
+      required: true,
+      content: { [octets]: { schema: { type: 'string', format: 'binary' } } },
+    });
+  });
+
+  it.each([
+    ['z.instanceof(Uint8Array)', wholeBytes],
+    ['z.instanceof(Blob)', wholeBlob],
+  ])('an input of %s is the whole body in memory', async (_name, router) => {
+    const { restJson } = await startShape(router);
+    expect(await restJson('/whole', send('hello'))).toEqual([200, { size: 5 }]);
+    expect(await restJson('/whole', send(new Uint8Array(0)))).toEqual([200, { size: 0 }]);
+    expect(await restJson('/part/a', send('hello'))).toEqual([200, { name: 'a', text: 'hello' }]);
+    expect((await restJson('/whole', send(zeros(mebibyte + 1))))[0]).toBe(413);
+  });
+
+  it('contentTypes lists other media types of a body of bytes (trpc/trpc-openapi #58)', async () => {
+    const { document, restJson } = await startShape(photos);
+    expect(await restJson('/photo', send('x', { 'content-type': 'image/jpeg' }))).toEqual([
+      200,
+      'image/jpeg',
+    ]);
+    expect((await restJson('/photo', send('x')))[0]).toBe(415);
+    // Parameters of the type are passed to the procedure, which decodes the bytes.
+    expect(await restJson('/photo', send('x', { 'content-type': 'image/png; charset=latin1' }))).toEqual([
+      200,
+      'image/png; charset=latin1',
+    ]);
+    expect(document.paths['/photo']?.['put']?.requestBody).toEqual({
+      required: true,
+      content: {
+        'image/png': { schema: { type: 'string', format: 'binary' } },
+        'image/jpeg': { schema: { type: 'string', format: 'binary' } },
+      },
+    });
+  });
+
+  it('upload.maxSize replaces maxBodySize for a body of bytes, and other bodies keep maxBodySize', async () => {
+    const { records, restJson } = await startShape(limitedUploads, { maxBodySize: 1000 });
+    expect(await restJson('/file', send(zeros(2 * mebibyte)))).toEqual([200, { size: 2 * mebibyte }]);
+    const tooLarge = (max: number) => [
+      413,
+      { code: 'PAYLOAD_TOO_LARGE', status: 413, message: `The body is larger than ${max} bytes.` },
+    ];
+    expect(await restJson('/file', send(zeros(2 * mebibyte + 1)))).toEqual(tooLarge(2 * mebibyte));
+    expect(records.at(-1)?.limit).toBe('body-bytes');
+    expect(await restJson('/other', send(zeros(1001)))).toEqual(tooLarge(1000));
+    const note = JSON.stringify({ text: 'x'.repeat(1000) });
+    expect(await restJson('/note', send(note, { 'content-type': 'application/json' }))).toEqual(
+      tooLarge(1000),
+    );
+  });
+
+  it('a body over the limit by its Content-Length is rejected with 413 before the procedure runs, and one at the limit is accepted', async () => {
+    let calls = 0;
+    const { restJson } = await startShape(
+      t.router({
+        upload: put('/file')
+          .input(stream)
+          .output(Size)
+          .mutation(() => ({ size: (calls += 1) })),
+      }),
+      { maxBodySize: 10 },
+    );
+    expect((await restJson('/file', send('12345678901', { 'content-length': '11' })))[0]).toBe(413);
+    expect(calls).toBe(0);
+    expect((await restJson('/file', send('1234567890', { 'content-length': '10' })))[0]).toBe(200);
+  });
+
+  it('a procedure can respond without reading the body', async () => {
+    const { restJson } = await startShape(unread);
+    expect(await restJson('/file', send(zeros(mebibyte)))).toEqual([200, { size: 0 }]);
+    expect(await restJson('/file', send('again'))).toEqual([200, { size: 0 }]);
+  });
+
+  it('a body of bytes ends with an error and the signal aborts if the client disconnects in the middle', async () => {
+    const ended = Promise.withResolvers<readonly unknown[]>();
+    const began = Promise.withResolvers<void>();
+    const { rest } = await startShape(
+      t.router({
+        upload: put('/file')
+          .input(stream)
+          .output(Size)
+          .mutation(async ({ input, signal }) => {
+            began.resolve();
+            const error: unknown = await sizeOf(input).catch((cause: unknown) => cause);
+            await new Promise((resolve) => setTimeout(resolve, 20));
+            ended.resolve([error instanceof Error, signal?.aborted]);
+            return { size: 0 };
+          }),
+      }),
+    );
+    const abort = new AbortController();
+    const body = zeros(131_072, () => {});
+    const response = rest('/file', { ...send(body), signal: abort.signal });
+    response.catch(() => {});
+    await began.promise;
+    abort.abort();
+    await expect(response).rejects.toMatchObject({ name: 'AbortError' });
+    expect(await ended.promise).toEqual([true, true]);
+  });
+});
+
+it.each([
+  [
+    'a text beside the bytes in the body',
+    put('/x').input(z.object({ content: stream, title: z.string() })),
+    /"content" is the whole body, so "title" cannot be in it; declare in: \{ title: "query" \}/,
+  ],
+  [
+    'two streams',
+    put('/x').input(z.object({ one: stream, two: stream })),
+    /"one" is the whole body, so "two" cannot be in it/,
+  ],
+  [
+    'bytes in a query',
+    put('/x', { in: { content: 'query' } }).input(z.object({ content: stream })),
+    /"content" is bytes, which only a whole body can be/,
+  ],
+  [
+    'bytes as JSON',
+    put('/x', { contentTypes: ['application/json'] }).input(z.object({ content: stream })),
+    /its content type application\/json is not supported for its body; use application\/octet-stream or another/,
+  ],
+  [
+    'upload without a body of bytes',
+    put('/x', { upload: { maxSize: 5 } }).input(z.object({ title: z.string() })),
+    /its metadata has upload, but its input has no stream/,
+  ],
+])('createGateway rejects %s', async (_name, procedure, message) => {
+  const router = t.router({ upload: procedure.output(z.void()).mutation(() => {}) });
+  await expect(startUploads(router)).rejects.toThrow(message);
+});
+
+it.each(['Image/PNG', 'image/png; q=1', 'image/*', 'png'])(
+  'createGateway rejects the content type %j, which no request can match',
+  async (type) => {
+    const upload = put('/x', { contentTypes: [type] })
+      .input(stream)
+      .output(z.void());
+    await expect(startUploads(t.router({ upload: upload.mutation(() => {}) }))).rejects.toThrow(
+      `its content type ${type} is not supported for its body; use application/octet-stream or another type of bytes, in lower case`,
+    );
+  },
+);
+
+const startUploads = (router: AnyTRPCRouter) =>
+  createGateway({ router, createContext: () => ({}), document: { title: 'Shape', version: '1.0.0' } });

@@ -1,0 +1,128 @@
+import { fileStream, type GatewayMeta, type RestMeta } from 'trpc-gateway/procedures';
+import { initTRPC } from '@trpc/server';
+import { octetInputParser } from '@trpc/server/http';
+import { z } from 'zod';
+
+// Shapes of uploads. Test titles name the GitHub threads that ask for them.
+
+export const t = initTRPC.meta<GatewayMeta>().create();
+
+export const octets = 'application/octet-stream';
+export const mebibyte = 1024 * 1024;
+
+export const put = (path: `/${string}`, more: Partial<RestMeta> = {}) =>
+  t.procedure.meta({ openapi: { method: 'PUT', path, ...more } });
+
+/** A procedure that reads a form. */
+export const post = (more: Partial<RestMeta> = {}) =>
+  t.procedure.meta({ openapi: { method: 'POST', path: '/album', ...more } });
+
+export async function sizeOf(stream: ReadableStream<Uint8Array>): Promise<number> {
+  let size = 0;
+  for await (const chunk of stream) size += chunk.byteLength;
+  return size;
+}
+
+export const Size = z.object({ size: z.int(), name: z.string().optional() });
+export const stream = z.instanceof(ReadableStream<Uint8Array>);
+
+export const octetParser = t.router({
+  upload: put('/file')
+    .input(octetInputParser)
+    .output(Size)
+    .mutation(async ({ input }) => ({ size: await sizeOf(input) })),
+});
+
+export const streamBesideFields = t.router({
+  upload: put('/files/{name}', { in: { tag: 'query', tenant: { in: 'header', name: 'X-Tenant' } } })
+    .input(z.object({ name: z.string(), tag: z.int(), tenant: z.string(), content: stream }))
+    .output(z.json())
+    .mutation(async ({ input: { content, ...rest } }) => ({ ...rest, size: await sizeOf(content) })),
+});
+
+const heldInMemory = (schema: z.ZodType<Uint8Array<ArrayBuffer> | Blob>) =>
+  t.router({
+    whole: put('/whole')
+      .input(schema)
+      .output(Size)
+      .mutation(({ input }) => ({ size: input instanceof Blob ? input.size : input.byteLength })),
+    part: put('/part/{name}')
+      .input(z.object({ name: z.string(), content: schema }))
+      .output(z.json())
+      .mutation(async ({ input: { name, content } }) => ({
+        name,
+        text: await new Response(content).text(),
+      })),
+  });
+
+export const wholeBytes = heldInMemory(z.instanceof(Uint8Array<ArrayBuffer>));
+export const wholeBlob = heldInMemory(z.instanceof(Blob));
+
+export const photos = t.router({
+  photo: put('/photo', { contentTypes: ['image/png', 'image/jpeg'] })
+    .input(z.instanceof(Blob))
+    .output(z.json())
+    .mutation(({ input }) => input.type),
+});
+
+export const limitedUploads = t.router({
+  upload: put('/file', { upload: { maxSize: 2 * mebibyte } })
+    .input(stream)
+    .output(Size)
+    .mutation(async ({ input }) => ({ size: await sizeOf(input) })),
+  other: put('/other')
+    .input(stream)
+    .output(Size)
+    .mutation(async ({ input }) => ({ size: await sizeOf(input) })),
+  note: put('/note')
+    .input(z.object({ text: z.string() }))
+    .output(Size)
+    .mutation(({ input }) => ({ size: input.text.length })),
+});
+
+export const unread = t.router({
+  upload: put('/file')
+    .input(stream)
+    .output(Size)
+    .mutation(() => ({ size: 0 })),
+});
+
+export const Album = z.object({ title: z.string(), year: z.int().optional(), photos: fileStream() });
+
+export const albumOf = (upload: RestMeta['upload'] = {}) =>
+  t.router({
+    add: post({ upload })
+      .input(Album)
+      .output(z.record(z.string(), z.unknown()))
+      .mutation(async ({ input: { photos: sent, ...texts } }) => {
+        const files: [string, string, number][] = [];
+        for await (const { name, stream: read, type } of sent) files.push([name, type, await sizeOf(read())]);
+        return { ...texts, files };
+      }),
+  });
+
+export const album = albumOf();
+
+/** A router that calls `run` with the title while its files are spooled. */
+export const spooledAlbumOf = (run: (title: string) => Promise<void> | void = () => {}) =>
+  t.router({
+    add: post({ contentTypes: ['multipart/form-data'], upload: { spool: true, maxSize: 3 * mebibyte } })
+      .input(
+        z.object({
+          title: z.string(),
+          photo: z.file().max(mebibyte),
+          more: z.array(z.file()).optional(),
+        }),
+      )
+      .output(z.json())
+      .mutation(async ({ input: { title, photo, more = [] } }) => {
+        await run(title);
+        return {
+          title,
+          photo: await photo.text(),
+          more: more.map(({ name, size, type }) => [name, size, type]),
+        };
+      }),
+  });
+
+export const spooledAlbum = spooledAlbumOf();

@@ -1,0 +1,63 @@
+import { adapterOfRun } from '../adapters.ts';
+import { findProblems } from './findProblems.ts';
+import { mutation } from './mutation.ts';
+import { openServerPool } from './rawServers.ts';
+import { isParserError } from './responses.ts';
+import { describeReceived } from './send.ts';
+import { readStrictly } from './strictReader.ts';
+
+export interface FuzzResult {
+  /** Violations, each with the bytes that show it. */
+  readonly problems: readonly string[];
+  /** Counts of connections (all, some or no requests served), of responses by source, and of known limitations. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+const concurrency = 32;
+const isUws = adapterOfRun() === 'uws';
+
+/**
+ * Sends mutations of valid requests, numbered from 0 to `count`, and compares the handled requests with those that a
+ * strict reader finds. A crash of the parser ends the process.
+ */
+export async function fuzz(seed: number, count: number): Promise<FuzzResult> {
+  const pool = await openServerPool(concurrency);
+  const problems: string[] = [];
+  const counts: Record<string, number> = {};
+  const tally = (kind: string) => {
+    counts[kind] = (counts[kind] ?? 0) + 1;
+  };
+  let nextIndex = 0;
+  const worker = async () => {
+    while (nextIndex < count) {
+      const index = nextIndex;
+      nextIndex += 1;
+      const pieces = mutation(seed, index);
+      const { requests, isHidden } = readStrictly(pieces.join(''), isUws);
+      const outcome = await pool.run(pieces, { responses: requests.length, quietMs: 15, settleMs: 3 });
+      const { received, handled } = outcome;
+      tally(
+        handled.length === 0
+          ? 'served nothing'
+          : handled.length < requests.length
+            ? 'served some'
+            : 'served all',
+      );
+      for (const response of received.responses)
+        tally(isParserError(response) ? 'responses of the parser' : 'responses of the gateway');
+      const violations = findProblems(requests, {
+        ...outcome,
+        storedNames: requests.some((target) => target === 'POST /v1/pets') ? [] : outcome.storedNames,
+      });
+      if (violations.length === 0) continue;
+      if (isHidden) tally('known: hidden by the parser');
+      else
+        problems.push(
+          `${index}: ${violations.join(' ')} ${describeReceived(received)}\n  ${JSON.stringify(pieces).slice(0, 1200)}`,
+        );
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  await pool.close();
+  return { problems, counts };
+}

@@ -1,0 +1,122 @@
+import { Random } from '../random.ts';
+import { chunked, chunkedPet, get, pet, petLength, post, smuggled, smuggledCreate } from './rawRequests.ts';
+
+/** Valid requests, some with another request in the body or after it. */
+const validRequests: readonly string[] = [
+  get(),
+  get('Connection: keep-alive\r\nAccept: */*\r\n', '/v1/pets?limit=5&status=available'),
+  get('', '/a') + get('', '/b') + get('', '/c'),
+  get('Connection: close\r\n') + smuggled,
+  get(`Content-Length: ${smuggled.length}\r\n`) + smuggled,
+  post(petLength, pet) + smuggled,
+  post(`Content-Length: ${smuggledCreate.length}\r\n`, smuggledCreate),
+  post(chunked, chunkedPet),
+  post(chunked, `${chunkedPet.slice(0, -2)}A: b\r\n\r\n`) + smuggled,
+  post(chunked, `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`) + smuggledCreate,
+  post(`Expect: 100-continue\r\n${petLength}`, pet),
+  get(
+    'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n',
+  ),
+  `OPTIONS /v1/pets HTTP/1.1\r\nHost: localhost:3000\r\nOrigin: http://x\r\n\r\n${smuggled}`,
+];
+
+/** Bytes that a mutation inserts. */
+const fragments: readonly string[] = [
+  '\r\n',
+  '\n',
+  '\r',
+  '\r\n\r\n',
+  ' ',
+  '\t',
+  '\0',
+  '\x7f',
+  '\xff',
+  '\x85',
+  '\xa0',
+  ':',
+  ';',
+  ',',
+  '"',
+  '#',
+  '?',
+  '0',
+  '1',
+  '9',
+  'f',
+  'Content-Length: 0\r\n',
+  'Content-Length: 5\r\n',
+  'Content-Length:\r\n',
+  'content-length: 35\r\n',
+  'Content-Length: +5\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Transfer-Encoding:\r\n',
+  'Transfer-Encoding: identity\r\n',
+  'transfer-encoding: xchunked\r\n',
+  'Host: x\r\n',
+  'Host:\r\n',
+  'Connection: close\r\n',
+  'Connection: keep-alive, Close\r\n',
+  'Expect: x\r\n',
+  'Expect: 100-continue\r\n',
+  ': a\r\n',
+  ' folded\r\n',
+  'A : b\r\n',
+  'A: b\nC: d\r\n',
+  'HTTP/1.0',
+  'HTTP/1.1',
+  '0\r\n\r\n',
+  '5\r\n',
+  'fffffffffffffffff\r\n',
+  '5;a=b\r\n',
+  smuggled,
+  smuggledCreate,
+  pet,
+  'a'.repeat(300),
+  'A: b\r\n'.repeat(60),
+];
+
+/** Returns mutated requests, divided into the pieces to send. The same seed and index return the same pieces. */
+export function mutation(seed: number, index: number): readonly string[] {
+  const random = new Random(Math.imul(seed, 1_000_003) ^ Math.imul(index, 2_654_435_761));
+  const next = (below: number) => random.below(below);
+  const pick = <T>(from: readonly T[]): T => random.pick(from);
+  let bytes = pick(validRequests);
+  const change = (at: number, removed: number, added: string) => {
+    bytes = bytes.slice(0, at) + added + bytes.slice(at + removed);
+  };
+  const lineStart = () => {
+    const starts = [...bytes.matchAll(/\r\n/g)].map((match) => match.index + 2);
+    return starts.length === 0 ? 0 : pick(starts);
+  };
+  for (let left = 1 + next(4); left > 0; left -= 1) {
+    const at = next(bytes.length + 1);
+    switch (next(8)) {
+      case 0:
+        change(at, 1, String.fromCharCode(next(256)));
+        break;
+      case 1:
+        change(at, 0, pick(fragments));
+        break;
+      // Inserted at the start of a line: random bytes inside a word are rejected early and reach little code.
+      case 2:
+      case 3:
+        change(lineStart(), 0, pick(fragments));
+        break;
+      case 4:
+        change(at, 1 + next(12), '');
+        break;
+      case 5:
+        change(at, 0, bytes.slice(at, at + 1 + next(40)));
+        break;
+      case 6:
+        change(lineStart(), 0, bytes.slice(lineStart(), lineStart() + next(60)));
+        break;
+      case 7:
+        bytes += pick(validRequests);
+        break;
+    }
+  }
+  if (next(3) !== 0) return [bytes];
+  const cuts = Array.from({ length: 1 + next(4) }, () => next(bytes.length + 1)).toSorted((a, b) => a - b);
+  return [0, ...cuts].map((from, at) => bytes.slice(from, cuts[at])).filter((piece) => piece !== '');
+}

@@ -1,0 +1,24 @@
+/** Bytes that are sent on one connection, and the expected behaviour of each server. */
+export interface RawCase {
+  /** A sentence of the specification. */
+  readonly name: string;
+  /** The requirement, and the section of the RFC. */
+  readonly rule: string;
+  /** The sent bytes, one character per byte. */
+  readonly bytes: string;
+  /** The requests, as method and target, that a strict reader finds in the bytes. No others may be handled. */
+  readonly serves: readonly string[];
+  /** The behaviour of the adapter on uWebSockets.js 20.69, in the format of `describeReceived`. */
+  readonly uws: string;
+  /**
+   * The heading of a known limitation of uWebSockets.js in docs/edge.md. The case then pins the current behaviour,
+   * which violates the RFC. If another version of uWebSockets.js fixes it, the case fails and this field must be removed.
+   */
+  readonly knownLimitation?: string;
+}
+
+/** Builds the cases that have all but their names and bytes in common. */
+export const rawCases = (
+  common: Omit<RawCase, 'name' | 'bytes'>,
+  rows: readonly (readonly [name: string, bytes: string])[],
+): readonly RawCase[] => rows.map(([name, bytes]) => ({ ...common, name, bytes }));

@@ -1,0 +1,178 @@
+import { readFile } from 'node:fs/promises';
+import { longForm } from '@petstore/testing/forms';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { adapterOfRun } from '../adapters.ts';
+import { has } from '../servers.ts';
+import { testSeed } from '../testSeed.ts';
+import { rawCaseGroups } from './cases/index.ts';
+import { findProblems, type RawOutcome } from './findProblems.ts';
+import { nodeDifferences } from './nodeDifferences.ts';
+import { olderDifferences } from './olderUws.ts';
+import type { RawCase } from './rawCase.ts';
+import { openServerPool, type ServerPool } from './rawServers.ts';
+import { describeReceived } from './send.ts';
+import { splits } from './splits.ts';
+
+const adapter = adapterOfRun();
+const isUws = adapter === 'uws';
+const isOlderUws = isUws && (await import('trpc-gateway/uws')).uwsVersion.startsWith('uws-pack ');
+
+const groups = Object.entries(rawCaseGroups).map(
+  ([group, cases]) => [group, cases.map(isUws ? onUws : onNode)] as const,
+);
+const allCases = groups.flatMap(([, cases]) => cases);
+
+/** Returns a case with the expectations for the version of uWebSockets.js that is loaded. */
+function onUws(rawCase: RawCase): RawCase {
+  const difference = isOlderUws && olderDifferences.find(({ cases }) => cases.includes(rawCase.name));
+  return difference ? { ...rawCase, uws: difference.uws } : rawCase;
+}
+
+/**
+ * Returns a case with the expectations for the adapter on node:http, which has no known limitations of uWebSockets.js.
+ */
+function onNode({ knownLimitation: _ofUws, ...rawCase }: RawCase): RawCase {
+  const difference = nodeDifferences.find(({ cases }) => cases.includes(rawCase.name));
+  const uws = difference?.node ?? rawCase.uws.replaceAll(' by the parser', '');
+  return { ...rawCase, uws, serves: difference?.serves ?? rawCase.serves };
+}
+
+/** Whether the server sent an error or nothing. For malformed requests each adapter has different errors. */
+const isRejection = (description: string) =>
+  /^(nothing|400|413|414|417|431|505), (open|closed)$/.test(description);
+
+/** How many servers run at the same time. Each handles one case at a time. */
+const concurrency = 16;
+const timesOfWhole = { quietMs: 250, settleMs: 20 };
+const timesOfPieces = { quietMs: 15, settleMs: 3 };
+
+/** Runs jobs concurrently, up to the limit. */
+async function runJobs<Job>(jobs: Iterable<Job>, run: (job: Job) => Promise<void>): Promise<void> {
+  const pending = jobs[Symbol.iterator]();
+  const worker = async () => {
+    for (let next = pending.next(); !next.done; next = pending.next()) await run(next.value);
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+}
+
+type Outcomes = ReadonlyMap<RawCase, RawOutcome>;
+
+/** Sends each case in one piece. */
+async function runAllCases(): Promise<Outcomes> {
+  const pool = await openServerPool(concurrency);
+  const outcomes = new Map<RawCase, RawOutcome>();
+  await runJobs(allCases, async (rawCase) => {
+    const { bytes, serves } = rawCase;
+    outcomes.set(rawCase, await pool.run([bytes], { responses: serves.length, ...timesOfWhole }));
+  });
+  await pool.close();
+  return outcomes;
+}
+
+const problemsOf = (outcomes: Outcomes, rawCase: RawCase) => {
+  const outcome = outcomes.get(rawCase);
+  if (outcome === undefined) throw new Error(`${rawCase.name} was not run.`);
+  return findProblems(rawCase.serves, outcome);
+};
+const descriptionOf = (outcomes: Outcomes, rawCase: RawCase) => {
+  const outcome = outcomes.get(rawCase);
+  return outcome && describeReceived(outcome.received);
+};
+
+/** Selects all divisions, or every fifth one, starting at an offset that depends on the seed. */
+const isSampled = (_pieces: unknown, at: number) => longForm || at % 5 === testSeed % 5;
+
+/** The cases that the parser reads as an incomplete request, so the server waits for more bytes. */
+const incompleteCases = allCases.filter(({ uws }) => uws === 'nothing, open');
+
+/** Returns the names of the incomplete cases for which the server keeps the connection open for more than 13 s. */
+async function findConnectionsLeftOpen(): Promise<readonly string[]> {
+  const pool = await openServerPool(incompleteCases.length);
+  const open: string[] = [];
+  await Promise.all(
+    incompleteCases.map(async ({ name, bytes }) => {
+      const { received } = await pool.run([bytes], { responses: 1, quietMs: 13_000, settleMs: 13_000 });
+      if (!received.isClosed) open.push(name);
+    }),
+  );
+  await pool.close();
+  return open;
+}
+
+describe.runIf(has('a port'))('raw HTTP', () => {
+  let onGateway: Outcomes;
+  let pool: ServerPool;
+  /** Starts first, because it takes 12 s. */
+  let leftOpen: Promise<readonly string[]>;
+
+  beforeAll(async () => {
+    leftOpen = findConnectionsLeftOpen();
+    onGateway = await runAllCases();
+    pool = await openServerPool(concurrency);
+  }, 60_000);
+  afterAll(() => pool.close());
+
+  for (const [group, cases] of groups) {
+    // oxlint-disable-next-line vitest/valid-title -- the groups' names
+    describe(group, () => {
+      it.each(cases.map((rawCase) => [rawCase.name, rawCase] as const))('%s', (_name, rawCase) => {
+        // First the expectation of the table, then the rules that hold for every case.
+        const description = descriptionOf(onGateway, rawCase) ?? '';
+        const isSame =
+          !isUws && isRejection(description) && isRejection(rawCase.uws) && rawCase.serves.length === 0;
+        expect(isSame ? rawCase.uws : description).toBe(rawCase.uws);
+        // If a known limitation is fixed, the table and docs/edge.md must be updated.
+        const { knownLimitation } = rawCase;
+        expect({ isCorrect: problemsOf(onGateway, rawCase).length === 0, knownLimitation }).toEqual({
+          isCorrect: knownLimitation === undefined,
+          knownLimitation,
+        });
+      });
+
+      it(`no bytes inside a body run as a request, however the ${group} cases are divided into packets`, async () => {
+        const jobs = cases.flatMap((rawCase) =>
+          rawCase.knownLimitation === undefined
+            ? [...splits(rawCase.bytes)].filter(isSampled).map((pieces) => ({ rawCase, pieces }))
+            : [],
+        );
+        const problems: string[] = [];
+        await runJobs(jobs, async ({ rawCase: { name, serves }, pieces }) => {
+          const outcome = await pool.run(pieces, { responses: serves.length, ...timesOfPieces });
+          for (const problem of findProblems(serves, outcome)) {
+            problems.push(
+              `${name}, cut at ${pieces.length > 2 ? 'each byte' : pieces[0]?.length}: ${problem}`,
+            );
+          }
+        });
+        expect(problems).toEqual([]);
+      }, 60_000);
+    });
+  }
+
+  it.each([
+    ['nodeDifferences', nodeDifferences],
+    ['olderDifferences', olderDifferences],
+  ])('each case that %s names exists and is listed once', (_name, differences) => {
+    const names = differences.flatMap(({ cases }) => cases);
+    expect(new Set(names).size).toBe(names.length);
+    const known = new Set(allCases.map(({ name }) => name));
+    expect(names.filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  it('the raw HTTP cases have unique names', () => {
+    expect(new Set(allCases.map(({ name }) => name)).size).toBe(allCases.length);
+  });
+
+  it('docs/edge.md has a heading for each known limitation', async () => {
+    const page = await readFile(new URL('../../../../docs/edge.md', import.meta.url), 'utf8');
+    const missing = allCases.filter(
+      ({ knownLimitation }) => knownLimitation !== undefined && !page.includes(`### ${knownLimitation}\n`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('the server closes a connection with an incomplete request within 13 s', async () => {
+    expect(incompleteCases.length).toBeGreaterThan(0);
+    expect(await leftOpen).toEqual([]);
+  }, 30_000);
+});
