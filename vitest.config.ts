@@ -40,11 +40,8 @@ const repository = [
 /** Tests of the readmes. */
 const documents = ['apps/server/src/docs/readme.test.ts', 'apps/examples/src/readmes/*Readme*.test.ts'];
 
-/**
- * Most files wait more than they compute: on two cores, 4 workers took 38 s for what 3 took 45 s. CI computes more: with 4
- * workers, deadlines of tests passed on a slow machine.
- */
-const leastWorkers = process.env['CI'] === undefined ? 4 : 3;
+/** Most files wait more than they compute. With 8 on two cores, deadlines of tests passed on a slow machine. */
+const leastWorkers = 6;
 
 /**
  * Tests that only run with `PETSTORE_TESTS`: of faults, load and browsers, each of which takes ten seconds to a minute, more
