@@ -16,6 +16,7 @@ import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts
 import { errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
 import type { Procedure } from '../../procedures/procedure.ts';
+import { discardOutput, isStreamLike } from './jsonLines.ts';
 import { type CallInfo, type OpenCall, type Socket } from './socket.ts';
 import { blobError } from './trpcErrors.ts';
 import { withLastEventId } from './trpcRequest.ts';
@@ -202,6 +203,9 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
       this.#end();
     } catch (cause) {
       this.#endWithError(cause);
+    } finally {
+      // JSON has no streams and promises: nobody reads them, and a promise that rejects would end the process.
+      if (isStreamLike(outcome)) discardOutput(outcome);
     }
   }
 

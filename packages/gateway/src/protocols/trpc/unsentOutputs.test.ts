@@ -97,6 +97,13 @@ describe('a stream that tRPC cannot send is 415, and is closed', () => {
   });
 });
 
+// An unhandled rejection would end the process. Vitest fails for one.
+it('an output with members that JSON cannot have is sent on a WebSocket as in tRPC; its stream is closed, its promise may reject', async () => {
+  const { onSocket, opened } = await start();
+  expect(await onSocket('member')).toMatchObject({ result: { type: 'data', data: { failed: {} } } });
+  expect(opened).toMatchObject([{ destroyed: true }]);
+});
+
 it('an output is closed if its client disconnects before it is sent', async () => {
   const opened = Promise.withResolvers<Readable>();
   const disconnect = new AbortController();
