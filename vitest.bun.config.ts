@@ -14,8 +14,9 @@ export default defineConfig({
   resolve: { conditions },
   test: {
     include: [
-      'packages/gateway/src/adapters/{bun,server}/*.test.ts',
-      'packages/gateway/test/{adapters/adapterDifferences,rest/library,sockets/{resubscribe,stopping},trpc/clients}.test.ts',
+      'packages/gateway/src/adapters/{bun,serve}/*.test.ts',
+      'packages/gateway/src/procedures/execute.test.ts',
+      'packages/gateway/test/{adapters/adapterDifferences,rest/inputs,sockets/{resubscribe,stopping},trpc/clients}.test.ts',
       'packages/gateway/test/{credentials/{forgedRequests,queryCredential},stops/*}.test.ts',
       'packages/gateway/test/{errors/{errorBytes,mapError,maskedErrors,unencodableLine},hooks/{callErrors,hooks,requestRecords}}.test.ts',
       'packages/gateway/test/{limits/!(inputCost),policies/{cors,idempotencyKey}}.test.ts',
@@ -31,7 +32,7 @@ export default defineConfig({
     maxWorkers: 2,
     // Tests have deadlines, and the machine may be slow.
     retry: 1,
-    reporters: ['default', new FailuresAsTheyHappen()],
+    reporters: ['minimal', new FailuresAsTheyHappen()],
     setupFiles: ['./vitest.setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -38,7 +38,7 @@ const repository = [
   'apps/examples/src/readmes/citations.test.ts',
 ];
 /** Tests of the readmes. */
-const documents = ['apps/server/src/docs/readme.test.ts', 'apps/examples/src/readmes/*Readme*.test.ts'];
+const documents = ['apps/server/test/docs/readme.test.ts', 'apps/examples/src/readmes/*Readme*.test.ts'];
 
 /** Most files wait more than they compute. With 8 on two cores, deadlines of tests passed on a slow machine. */
 const leastWorkers = 6;
@@ -55,9 +55,9 @@ const longTests = [
   'packages/gateway/test/sockets/{credentials,hostile,malformedFrames,pressure}',
   'packages/runtime/src/state/{crash,unavailable}',
   'apps/server/src/commands/copy',
-  'apps/server/src/conformance/conformance',
-  'apps/server/src/process/{certificateReload,diskFaults,drain,failedStore,killed}',
-  'apps/server/src/docs/docsPage.browser',
+  'apps/server/test/conformance/conformance',
+  'apps/server/test/process/{certificateReload,diskFaults,drain,failedStore,killed}',
+  'apps/server/test/docs/docsPage.browser',
 ].map((name) => `${name}.test.ts`);
 const notNow = [
   ...(process.env['PETSTORE_TESTS'] === undefined ? longTests : []),
@@ -66,7 +66,6 @@ const notNow = [
 
 /** Files that take 15 s or more. Vitest starts with the longest texts, and most of these are short. */
 const slow = [
-  'packages/gateway/src/policies/idempotencyState',
   'packages/gateway/test/credentials/jwt',
   'packages/gateway/test/adapters/bun',
   'packages/gateway/test/load/',
@@ -75,11 +74,11 @@ const slow = [
   'packages/core/src/store/',
   'packages/embedded-store/src/',
   'packages/runtime/src/state/',
-  'apps/server/src/runtimes/',
-  'apps/server/src/mongodb/',
-  'apps/server/src/conformance/',
-  'apps/server/src/docs/',
-  'apps/server/src/process/',
+  'apps/server/test/runtimes/',
+  'apps/server/test/mongodb/',
+  'apps/server/test/conformance/',
+  'apps/server/test/docs/',
+  'apps/server/test/process/',
 ];
 
 /** Starts with the slow files, so that a run does not end with one file and idle workers. */
@@ -93,7 +92,7 @@ class SlowFirst extends BaseSequencer {
 }
 
 const mongodb = './packages/core/src/store/mongodb/testing/globalSetup.ts';
-const bundle = './apps/server/src/testing/bundledProcess.ts';
+const bundle = './apps/server/test/testing/bundledProcess.ts';
 
 /** A project has the name by which `vitest run --project` of a package's script knows it. */
 const project = (
@@ -126,7 +125,7 @@ const briefSuites = [
   'hooks/{hooks,requestRecords}',
   'limits/limits',
   'mcp/{calls,clients,stopping}',
-  'rest/library',
+  'rest/inputs',
   'stops/stops',
   'sockets/{resubscribe,stopping}',
 ].map((name) => `${suites}${name}.test.ts`);
@@ -160,7 +159,7 @@ export default defineConfig({
         .map(suitesOver),
       project('core', ['packages/core/src/**/*.test.ts'], [mongodb]),
       project('embedded-store', ['packages/embedded-store/src/**/*.test.ts'], [mongodb]),
-      project('server', ['apps/server/src/**/*.test.ts'], [mongodb, bundle]),
+      project('server', ['apps/server/{src,test}/**/*.test.ts'], [mongodb, bundle]),
       project('examples', ['apps/examples/src/**/*.test.ts']),
       project('runtime', ['packages/runtime/src/**/*.test.ts'], [mongodb]),
       project('shelter', ['apps/examples/shelter/*.test.ts'], [mongodb]),
@@ -170,7 +169,8 @@ export default defineConfig({
       project('repository', repository, [], []),
       project('documents', documents, [bundle], []),
     ],
-    reporters: ['default', new FailuresAsTheyHappen()],
+    // A line for each failure. `--reporter=default` prints a line for each file too.
+    reporters: ['minimal', new FailuresAsTheyHappen()],
     sequence: { sequencer: SlowFirst },
     maxWorkers: Math.max(leastWorkers, availableParallelism() - 1),
     typecheck: { enabled: false },
@@ -181,8 +181,6 @@ export default defineConfig({
       count: 1,
       ...(process.env['PETSTORE_TESTS'] === undefined && { condition: /timed out|not within/i }),
     },
-    // The default reporter prints each slower test of a file that passed: 1,476 of the 1,872 lines of `npm test`.
-    slowTestThreshold: Infinity,
     // Long: a machine that has no core to spare is no failure, and only a test that hangs waits for it.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -1,11 +1,10 @@
 /*
- * `npm run example [rpc|http|curl|page|albums|shelter]`: runs an example. The pet store examples start a temporary, empty pet
+ * `npm run example [rpc|http|curl|shelter]`: runs an example. The pet store examples start a temporary, empty pet
  * store, or use the one at `PETSTORE_URL` with the API key `KEY`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { servePage } from './petStore/page/servePage.ts';
 import { startPetStore } from './petStore/startPetStore.ts';
 
 const node = (name: string) => [process.execPath, '--conditions=trpc-gateway-source', pathOf(name)];
@@ -15,7 +14,6 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   rpc: node('petStore/rpc.ts'),
   http: node('petStore/http.ts'),
   curl: ['bash', pathOf('petStore/curl.sh')],
-  albums: node('albums/main.ts'),
   shelter: node('../shelter/dev.ts'),
 };
 
@@ -34,20 +32,10 @@ async function withPetStore(command: readonly string[]): Promise<void> {
   }
 }
 
-async function showPage(): Promise<void> {
-  const page = await servePage();
-  const { origin, key, close } = await startPetStore([page.origin]);
-  console.log(`${page.origin}/?api=${origin} takes the API key ${key}; Ctrl+C ends it.`);
-  await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
-  page.close();
-  await close();
-}
-
 const [name] = process.argv.slice(2);
 const command = commands[name ?? ''];
-const usage = `npm run example ${[...Object.keys(commands), 'page'].join('|')}`;
-if (name === 'page') await showPage();
-else if ((name === 'albums' || name === 'shelter') && command) await run(command);
+const usage = `npm run example ${Object.keys(commands).join('|')}`;
+if (name === 'shelter' && command) await run(command);
 else if (command) await withPetStore(command);
 else if (name === undefined) console.log(usage);
 else {

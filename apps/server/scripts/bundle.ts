@@ -1,4 +1,5 @@
 import { readFile, rm } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { writePage } from 'trpc-gateway-runtime/docs';
 import { build, type Plugin } from 'esbuild';
@@ -49,7 +50,10 @@ const placeLmdb: Plugin = {
 
 await rm(packagePath(outFolder), { recursive: true, force: true });
 await build({
-  entryPoints: [packagePath('src/main.ts'), ...additionalEntryPoints.map(packagePath)],
+  entryPoints: ['src/main.ts', ...additionalEntryPoints].map((path) => ({
+    in: packagePath(path),
+    out: basename(path, '.ts'),
+  })),
   outdir: packagePath(outFolder),
   bundle: true,
   // Dynamic imports stay separate files.

@@ -7,8 +7,9 @@ import { readConfiguration } from './configuration/configuration.ts';
 import { makeFirstKey } from './firstKey.ts';
 import { openStore } from './store/openStore.ts';
 import { commandMissing } from '@petstore/testing/commandMissing';
-import { logLines } from './testing/petStoreProcess.ts';
-import { apiKey, newFolder } from './testing/newFolder.ts';
+import { logLines } from '../test/testing/petStoreProcess.ts';
+import { apiKey, newFolder } from '../test/testing/newFolder.ts';
+import { listPets } from '../test/testing/petCalls.ts';
 
 const execute = promisify(execFile);
 const keyOf = (text: string) => /psk_[\w-]{43}/.exec(text)?.[0] ?? 'none';
@@ -23,7 +24,7 @@ describe('the first start on a new store', () => {
       env: { LOG_LEVEL: 'trace', LOG_REQUESTS: 'all' },
     });
     const key = keyOf(stderr());
-    const response = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+    const response = await listPets(origin, { key });
     expect(await response.json()).toEqual([]);
     const pasted = commandMissing('curl') ? undefined : await execute('bash', ['-c', curlIn(stderr())]);
     expect(pasted?.stdout ?? '[]').toBe('[]');
@@ -39,18 +40,15 @@ describe('the first start on a new store', () => {
     const shown = servers.map(({ stderr }) => stderr()).filter((text) => text !== '');
     expect(shown).toHaveLength(1);
     for (const { origin } of servers) {
-      const headers = { authorization: `Bearer ${keyOf(shown[0] ?? '')}` };
-      await vi.waitFor(
-        async () => expect((await fetch(`${origin}/v1/pets`, { headers })).status).toBe(200),
-        15_000,
-      );
+      const key = keyOf(shown[0] ?? '');
+      await vi.waitFor(async () => expect((await listPets(origin, { key })).status).toBe(200), 15_000);
     }
   });
 
   test('the first start with API_KEY creates no key and accepts API_KEY', async () => {
     const { serve, inProcess } = await newFolder();
     const { origin, stderr } = await serve({ env: { API_KEY: apiKey } });
-    const received = await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${apiKey}` } });
+    const received = await listPets(origin);
     expect(received.status).toBe(200);
     expect(stderr()).toBe('');
     const { stdout } = await inProcess((configuration) => runKeys({ run: 'keys list' }, configuration));
@@ -109,6 +107,14 @@ describe('makeFirstKey with lost responses of the store', () => {
     const making = makeFirstKey(store, { untilAborted: stopping.signal });
     stopping.abort();
     expect(await making).toBeUndefined();
+  });
+
+  test('makeFirstKey does not retry if the store was closed', async () => {
+    const closed = new StoreError('closed', 'The store was closed.');
+    const addFirst = vi.fn<KeyStore['addFirst']>().mockRejectedValueOnce(closed).mockResolvedValue(true);
+    const store = { keys: { addFirst } as unknown as KeyStore };
+    const untilAborted = new AbortController().signal;
+    await expect(makeFirstKey(store, { untilAborted })).rejects.toBe(closed);
   });
 
   test('makeFirstKey without a signal rejects with the first error', async () => {

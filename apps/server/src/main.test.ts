@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { configurationHelp } from './configuration/configurationText.ts';
-import { newFolder } from './testing/newFolder.ts';
-import { startServerInProcess } from './testing/startServerInProcess.ts';
+import { newFolder } from '../test/testing/newFolder.ts';
+import { startServerInProcess } from '../test/testing/startServerInProcess.ts';
 
 describe('commands that need no store', () => {
   test('--help prints the commands and the configuration, even with an invalid configuration', async () => {

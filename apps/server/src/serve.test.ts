@@ -6,7 +6,7 @@ import { openEmbeddedStore } from '@petstore/embedded-store';
 import { reservePort } from 'trpc-gateway/serve';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { startServer } from './serve.ts';
-import { startServerInProcess } from './testing/startServerInProcess.ts';
+import { startServerInProcess } from '../test/testing/startServerInProcess.ts';
 import { readConfiguration } from './configuration/configuration.ts';
 
 /**

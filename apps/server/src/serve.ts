@@ -26,11 +26,11 @@ export async function serviceOptions(
 ): Promise<RunOptions> {
   const { ADMIN_HOST, ADMIN_PORT, LOG_LEVEL, LOG_REQUESTS, SERVER, WORKERS } = configuration;
   return {
-    // Imported on demand: the supervisor does not need it.
+    // Imported on demand: the supervisor needs neither the store nor the gateway, which mounts tRPC and REST.
     async start(context) {
       if (context.isFirst) for (const what of misspelledVariables(environment)) context.log.warn(what);
       const { openServedStore } = await import('./store/servedStore.ts');
-      const { startPetStore } = await import('./petStore.ts');
+      const { startPetStore } = await import('./gateway.ts');
       return startPetStore(configuration, await openServedStore(configuration, open, context), context);
     },
     // `auto`, the default of SERVER, is uWebSockets.js where it has a binary for this Node and system, otherwise node:http.

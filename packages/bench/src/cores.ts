@@ -5,18 +5,11 @@ import { availableParallelism } from 'node:os';
 export const serverCore = 0;
 export const loadCore = 1;
 
-/**
- * Where a server of several processes runs: on all cores but the load's, and where that would leave it one, on that of the
- * load too.
- */
-export const workerCores = (cores = availableParallelism()): readonly number[] =>
-  Array.from({ length: cores }, (_, core) => core).filter((core) => cores === 2 || core !== loadCore);
-
-/** A command that runs on one core, or on any of several. */
+/** A command that runs on one core. */
 export const onCore = (
-  cores: number | readonly number[],
+  core: number,
   [file, ...args]: readonly [string, ...string[]],
-): [string, ...string[]] => ['taskset', '-c', String(cores), file, ...args];
+): [string, ...string[]] => ['taskset', '-c', String(core), file, ...args];
 
 /** Requires the cores that a measurement needs. @throws {Error} one sentence that names the remedy */
 export function checkCores(): void {

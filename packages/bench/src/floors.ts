@@ -8,7 +8,10 @@ const file = fileURLToPath(new URL('../floors.json', import.meta.url));
 /** How far below what was measured a floor is: machines differ, and a quick run is a rough one. */
 const margin = 0.25;
 
-/** By contender and case: the least ratio to Fastify that is accepted. To `minimal` it would differ between machines by half. */
+/**
+ * By contender and case: the least ratio to its peer that is accepted. To `minimal` it would differ between machines by
+ * half.
+ */
 const Floors = z.record(z.string(), z.record(z.string(), z.number().positive()));
 type Floors = z.output<typeof Floors>;
 
@@ -24,15 +27,18 @@ export const readFloors = async (): Promise<Floors> => Floors.parse(JSON.parse(a
 export const misses = (results: readonly Result[], floors: Floors): readonly Miss[] =>
   results.flatMap((result) => {
     const floor = floors[result.contender]?.[result.case];
-    const isBelow = floor !== undefined && !((result.fastifyRatio ?? NaN) >= floor);
+    const isBelow = floor !== undefined && !((result.peerRatio ?? NaN) >= floor);
     return isBelow ? [{ result, floor }] : [];
   });
 
-/** The floors of the contenders that are ours, by what was measured. */
-export function floorsOf(results: readonly Result[], contenders: readonly string[]): Floors {
-  const floors: Floors = {};
-  for (const { contender, case: subject, fastifyRatio: ratio } of results) {
-    if (!contenders.includes(contender) || ratio === undefined) continue;
+/** The contenders that have floors. */
+const floored = new Set(['gateway', 'gateway-middleware', 'gateway-node', 'gateway-bun']);
+
+/** The floors by what was measured, and the earlier ones of what was not. */
+export function floorsOf(results: readonly Result[], earlier: Floors): Floors {
+  const floors = structuredClone(earlier);
+  for (const { contender, case: subject, peerRatio: ratio } of results) {
+    if (!floored.has(contender) || ratio === undefined) continue;
     (floors[contender] ??= {})[subject] = Number((ratio * (1 - margin)).toPrecision(2));
   }
   return floors;

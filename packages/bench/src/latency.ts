@@ -1,6 +1,6 @@
-import type { Case } from './cases.ts';
-import { sendAtRate } from './load/sendAtRate.ts';
+import type { Case, CaseRequest } from './cases.ts';
 import type { Latencies } from './load/fixedRate.ts';
+import { runGenerator } from './load/runGenerator.ts';
 import { measure } from './measure.ts';
 import { median } from './statistics.ts';
 import type { Runner } from './throughput.ts';
@@ -32,4 +32,18 @@ export async function latency(
     results.push({ case: subject.name, contender: contender.name, part, rate, ...latencies });
   }
   return results;
+}
+
+/** Enough that none is waited for below the maximum, and as many as a busy service has. */
+const connections = 128;
+
+/** Sends requests without a body at a fixed rate, so many a second, whether or not the server keeps up. */
+async function sendAtRate(
+  port: number,
+  { method, path, headers }: CaseRequest,
+  { rate, seconds }: { readonly rate: number; readonly seconds: number },
+): Promise<Latencies> {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const request = `${method} ${path} HTTP/1.1\r\nhost: localhost\r\n${lines.join('')}\r\n`;
+  return (await runGenerator('fixedRate', { port, request, rate, connections, seconds })) as Latencies;
 }

@@ -13,7 +13,7 @@ import { markdown, summary } from './report/markdown.ts';
 import type { Blank, Report } from './report/report.ts';
 import { svg } from './report/svg.ts';
 import { startAndMemory, type StartResult } from './startAndMemory.ts';
-import { limit, peer, type Result, type Runner, throughput } from './throughput.ts';
+import { limit, peerOf, type Result, type Runner, throughput } from './throughput.ts';
 import { differences } from './verify.ts';
 import { UnavailableError } from './unavailableError.ts';
 
@@ -108,7 +108,7 @@ async function runBench(options: BenchOptions): Promise<void> {
     await writeFile(join(options.out, 'summary.md'), `${summary({ ...report, results: pictured })}\n`);
     await writeFile(join(options.out, 'bench.svg'), svg({ ...report, results: pictured }));
   }
-  if (options.setFloors) await writeFloors(floorsOf(results, ['gateway', 'gateway-middleware']));
+  if (options.setFloors) await writeFloors(floorsOf(results, await readFloors()));
   if (options.checkFloors) await checkFloors(results);
 }
 
@@ -181,10 +181,29 @@ async function startAll(names: readonly string[], chosen: readonly Case[]) {
     }
   }
   progressDone();
+  await requireSamePrograms(runners);
   if (wrong.length > 0)
     throw new Error(`The contenders' responses differ, so nothing is compared:\n${wrong.join('\n')}`);
   print(`${runners.length} contenders answer ${chosen.length} cases alike.\n`);
   return { runners, blanks };
+}
+
+/**
+ * Contenders on one host must run on the same build of it: a newer one would be compared with an older one.
+ * @throws {Error} names the builds
+ */
+async function requireSamePrograms(runners: readonly Runner[]): Promise<void> {
+  const firsts = new Map<string, string>();
+  for (const { contender, process: server } of runners) {
+    for (const [host, program] of await server.programs()) {
+      const first = firsts.get(host) ?? `${program} (${contender.name})`;
+      firsts.set(host, first);
+      if (!first.startsWith(`${program} (`))
+        throw new Error(
+          `The contenders on ${host} run on different builds: ${first}, ${program} (${contender.name}).`,
+        );
+    }
+  }
 }
 
 /** Measures once more what is below its floor: a rough run is no reason to fail. */
@@ -198,10 +217,10 @@ async function secondTry(
   if (missed.length === 0) return results;
   progressDone();
   print(`Below the floor, measured once more: ${missed.map((miss) => miss.case).join(', ')}.\n`);
+  const needed = contenders.filter(({ name }) => missed.some((miss) => miss.contender === name));
   const again = await throughput(
-    runners.filter(
-      ({ contender: { name } }) =>
-        name === limit || name === peer || missed.some((miss) => miss.contender === name),
+    runners.filter(({ contender: { name } }) =>
+      needed.some((contender) => contender.name === name || peerOf(contender) === name),
     ),
     chosen.filter(({ name }) => missed.some((miss) => miss.case === name)),
     { ...options, onProgress: progress },
@@ -221,7 +240,7 @@ async function checkFloors(results: readonly Result[]): Promise<void> {
     below
       .map(
         ({ result, floor }) =>
-          `${result.contender}, ${result.case}: ${result.fastifyRatio?.toFixed(2)} times Fastify, below the floor of ${floor}.`,
+          `${result.contender}, ${result.case}: ${result.peerRatio?.toFixed(2)} times its peer, below the floor of ${floor}.`,
       )
       .join('\n'),
   );

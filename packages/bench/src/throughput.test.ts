@@ -11,29 +11,31 @@ const result = (fields: Partial<Result>): Result => ({
   busy: 1,
   spread: 0,
   ratio: 1,
-  fastifyRatio: 0.8,
+  peerRatio: 0.8,
   getRatio: 1,
   rounds: [],
   ...fields,
 });
 
 describe('a floor', () => {
-  it('a floor is 25 % below the measured ratio of each selected contender', () => {
-    expect(floorsOf([result({}), result({ contender: 'fastify' })], ['gateway'])).toEqual({
-      gateway: { get: 0.6 },
+  it('a floor is 25 % below the measured ratio of a contender of ours, and stays where nothing was measured', () => {
+    const earlier = { gateway: { get: 0.1, list20: 0.5 }, 'gateway-bun': { get: 0.4 } };
+    expect(floorsOf([result({}), result({ contender: 'fastify' })], earlier)).toEqual({
+      gateway: { get: 0.6, list20: 0.5 },
+      'gateway-bun': { get: 0.4 },
     });
   });
 
   it('is missed by a ratio below it, and by none at or above it', () => {
     const floors = { gateway: { get: 0.6, list20: 0.6, query: 0.6 } };
-    const below = result({ case: 'query', fastifyRatio: 0.59 });
-    expect(misses([result({}), result({ case: 'list20', fastifyRatio: 0.6 }), below], floors)).toEqual([
+    const below = result({ case: 'query', peerRatio: 0.59 });
+    expect(misses([result({}), result({ case: 'list20', peerRatio: 0.6 }), below], floors)).toEqual([
       { result: below, floor: 0.6 },
     ]);
   });
 
   it('is missed where no ratio could be made', () => {
-    const unknown = result({ fastifyRatio: undefined });
+    const unknown = result({ peerRatio: undefined });
     expect(misses([unknown], { gateway: { get: 0.6 } })).toHaveLength(1);
   });
 

@@ -33,8 +33,8 @@ export interface Result {
   readonly spread: number;
   /** `perCore` over that of `minimal` in the same round; the median. `undefined` where that was not measured. */
   readonly ratio: number | undefined;
-  /** The same over that of `fastify`. */
-  readonly fastifyRatio: number | undefined;
+  /** The same over that of the contender's peer. */
+  readonly peerRatio: number | undefined;
   /** The same over that of the contender's own GET. */
   readonly getRatio: number | undefined;
   readonly rounds: readonly Measurement[];
@@ -43,8 +43,9 @@ export interface Result {
 /** The contender that all others are compared with. */
 export const limit = 'minimal';
 
-/** The contender that the floors compare with. */
-export const peer = 'fastify';
+/** The contender that the floor of another one compares it with: what people use on the same runtime. */
+export const peerOf = ({ runtime }: Pick<Contender, 'runtime'>): string =>
+  runtime === 'bun' ? 'elysia' : 'fastify';
 
 /**
  * Measures every case with every contender, in rounds: whatever else the machine does falls on all of them alike. Of a
@@ -94,7 +95,7 @@ export async function throughput(
         busy: medianOf(({ busy }) => busy),
         spread: spread(of.map(({ perCore }) => perCore)),
         ratio: ratioTo(measured.get(key(subject.name, limit))),
-        fastifyRatio: ratioTo(measured.get(key(subject.name, peer))),
+        peerRatio: ratioTo(measured.get(key(subject.name, peerOf(contender)))),
         getRatio: ratioTo(measured.get(key('get', contender.name))),
         rounds: of,
       };

@@ -1,8 +1,8 @@
-import { mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { open, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { open as openLmdb } from 'lmdb';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { idKey } from './indexKey.ts';
 import { openEmbeddedStore, type TableReport, verifiedTables, verifyFolder } from './index.ts';
 import { jsonRow } from './rows.ts';
@@ -10,16 +10,13 @@ import { openTable, put } from './table.ts';
 import { readInProcess } from './testing/startStoreProcess.ts';
 import { collections, type Animal, animals } from '@petstore/core';
 
-let folder: string;
 let dataDir: string;
 let file: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
-  dataDir = join(folder, 'data');
+  dataDir = join(await temporaryFolder(), 'data');
   file = join(dataDir, 'petstore.mdb');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 /** Creates a folder with an API key and three animals, one of them with a name that fills several pages. */
 async function createData(): Promise<void> {

@@ -26,10 +26,6 @@ async function findDamageIn(bytes: Uint8Array): Promise<string | undefined> {
   return findDamage(path);
 }
 
-test('findDamage returns undefined for an intact file', async () => {
-  expect(await findDamageIn(intact)).toBeUndefined();
-});
-
 test('findDamage returns undefined for a file with unused bytes at its end', async () => {
   expect(await findDamageIn(Buffer.concat([intact, Buffer.alloc(10_000)]))).toBeUndefined();
 });

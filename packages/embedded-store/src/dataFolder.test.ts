@@ -1,18 +1,6 @@
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { spawnSync } from 'node:child_process';
-import {
-  chmod,
-  chown,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, chown, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openEmbeddedStore } from './index.ts';
@@ -31,10 +19,9 @@ let folder: string;
 let dataDir: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  folder = await temporaryFolder();
   dataDir = join(folder, 'data');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 describe('a new folder', () => {
   test('openEmbeddedStore creates the folder and its parents for this user only', async () => {
@@ -155,22 +142,15 @@ describe('a symbolic link in a data folder', () => {
   });
 });
 
-describe('an invalid path', () => {
-  test('openEmbeddedStore rejects the path of a file with the fix', async () => {
-    await writeFile(dataDir, '');
-    await expect(openEmbeddedStore({ dataDir, collections })).rejects.toMatchObject({
+test('openEmbeddedStore rejects the path of a file, and a path below it, with the fix', async () => {
+  const file = join(folder, 'file');
+  await writeFile(file, '');
+  for (const path of [file, join(file, 'below')]) {
+    await expect(openEmbeddedStore({ dataDir: path, collections })).rejects.toMatchObject({
       code: 'unavailable',
-      message: `The data folder ${dataDir} cannot be used: it, or one of its parents, is a file. Choose another folder.`,
+      message: `The data folder ${path} cannot be used: it, or one of its parents, is a file. Choose another folder.`,
     });
-  });
-
-  test('openEmbeddedStore rejects a path below a file with the fix', async () => {
-    await writeFile(dataDir, '');
-    await expect(openEmbeddedStore({ dataDir: join(dataDir, 'below'), collections })).rejects.toMatchObject({
-      code: 'unavailable',
-      message: expect.stringContaining('is a file. Choose another folder.'),
-    });
-  });
+  }
 });
 
 // Linux allows no new entries in /proc and reports ENOENT.
@@ -195,17 +175,14 @@ describe.skipIf(!canRun)('a folder without permissions', () => {
   beforeEach(() => chmod(folder, 0o755));
   afterEach(() => chmod(dataDir, 0o700).catch(() => undefined));
 
-  test('openEmbeddedStore fails with forbidden for a folder without any permission', async () => {
-    await mkdir(dataDir);
-    await chmod(dataDir, 0o000);
-    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
-  });
-
-  test('openEmbeddedStore fails with forbidden for a read-only folder', async () => {
-    await mkdir(dataDir);
-    await chmod(dataDir, 0o555);
-    expect(await readInProcess(dataDir, user)).toEqual(forbidden);
-  });
+  test.for([0o000, 0o555])(
+    'openEmbeddedStore fails with forbidden for a folder with mode %o',
+    async (mode) => {
+      await mkdir(dataDir);
+      await chmod(dataDir, mode);
+      expect(await readInProcess(dataDir, user)).toEqual(forbidden);
+    },
+  );
 
   test('openEmbeddedStore fails with forbidden for a new folder in a read-only folder', async () => {
     dataDir = join(folder, 'locked', 'data');

@@ -1,6 +1,6 @@
-import { copyFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Store, StoreError } from '@petstore/core/store';
 import { openEmbeddedStore } from './index.ts';
@@ -12,16 +12,13 @@ let store: Store;
 const onFatal = vi.fn<(error: StoreError) => void>();
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  folder = await temporaryFolder();
   dataDir = join(folder, 'data');
   onFatal.mockClear();
   store = await openEmbeddedStore({ dataDir, onFatal, collections });
   await store.collection(animals).create({ name: 'Rex', categoryId: 1 });
 });
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 const fatal = (file = 'petstore.mdb') =>
   expect.objectContaining({

@@ -1,11 +1,13 @@
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmdirSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openEmbeddedStore } from './index.ts';
+import { backupFolder } from './maintenance/backup.ts';
 import { readInProcess, startStoreProcess } from './testing/startStoreProcess.ts';
 import { animals, collections } from '@petstore/core';
 
@@ -13,10 +15,9 @@ let folder: string;
 let dataDir: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  folder = await temporaryFolder();
   dataDir = join(folder, 'data');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const FillResult = z.object({ stored: z.int(), code: z.string(), message: z.string() });
 
@@ -65,6 +66,23 @@ describe.skipIf(await lacksSmallDisks())('a full disk', () => {
       });
     },
   );
+
+  test('a backup to a full disk fails with full and leaves nothing there, and succeeds after space is freed', async () => {
+    await startStoreProcess(['create', dataDir, '1']).rest();
+    const disk = join(folder, 'disk');
+    await onSmallDisk(disk, async () => {
+      const filler = join(disk, 'filler');
+      await writeFile(filler, Buffer.alloc(2_097_152 - 20_000));
+      const backup = { dataDir, to: join(disk, 'backup') };
+      await expect(backupFolder(backup)).rejects.toMatchObject({
+        code: 'full',
+        message: expect.stringMatching(/^The disk of .* is full and no backup was made/),
+      });
+      expect(await readdir(disk)).toEqual(['filler']);
+      await rm(filler);
+      expect(await backupFolder(backup)).toMatchObject({ keys: 0 });
+    });
+  });
 });
 
 // prlimit(1) exists only on Linux.

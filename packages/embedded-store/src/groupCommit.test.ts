@@ -1,6 +1,6 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Store } from '@petstore/core/store';
 import { openEmbeddedStore } from './index.ts';
@@ -10,13 +10,10 @@ let dataDir: string;
 let store: Store;
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
+  dataDir = await temporaryFolder();
   store = await openEmbeddedStore({ dataDir, collections });
 });
-afterEach(async () => {
-  await store.close();
-  await rm(dataDir, { recursive: true });
-});
+afterEach(() => store.close());
 
 /** Returns the number of transactions: LMDB numbers them and stores the last two numbers in its meta pages. */
 async function commits(): Promise<number> {

@@ -1,21 +1,27 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { Animal, animals, type PetStatus } from '@petstore/core';
 import { type CollectionDefinition, defineCollection, type Store } from '@petstore/core/store';
-import { backupFolder, openEmbeddedStore, type TableReport, verifiedTables, verifyFolder } from './index.ts';
+import {
+  backupFolder,
+  openEmbeddedStore,
+  openEmbeddedTransfer,
+  type TableReport,
+  verifiedTables,
+  verifyFolder,
+} from './index.ts';
 import { startStoreProcess } from './testing/startStoreProcess.ts';
 
 let folder: string;
 let dataDir: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  folder = await temporaryFolder();
   dataDir = join(folder, 'data');
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 /** Opens the folder until the test ends. @returns the store and the sentences passed to onMigrated */
 async function open(collections: readonly CollectionDefinition[]) {
@@ -55,6 +61,11 @@ async function verificationErrors(collections: readonly CollectionDefinition[]):
 
 const Category = z.object({ id: z.int(), name: z.string(), kind: z.string().exactOptional() });
 const categories = defineCollection({ name: 'categories', schema: Category, id: 'sequence' });
+
+/** The categories with other indexes. */
+const categoriesWith = (
+  indexes: readonly ('kind' | 'name' | { readonly field: 'name'; readonly unique: true })[],
+) => defineCollection({ name: 'categories', schema: Category, id: 'sequence', indexes });
 
 const withoutIndex = defineCollection({ name: 'animals', schema: Animal, id: 'sequence' });
 
@@ -101,14 +112,21 @@ describe('a data folder without an index', () => {
     expect(await verificationErrors([animals])).toEqual([]);
   });
 
-  test('opening the folder with migrate: false fails with migration-needed and changes nothing', async () => {
+  test('opening the folder with migrate: false fails with migration-needed and changes nothing, nor does a backup', async () => {
     await expect(
       openEmbeddedStore({ dataDir, collections: [animals], migrate: false }),
     ).rejects.toMatchObject({
       code: 'migration-needed',
       message: `The data in ${dataDir} was created by an earlier version. Start the service, which migrates it.`,
     });
-    expect((await open([animals])).reported).toEqual(['Indexed animals by status: 2000 records.']);
+    const to = join(folder, 'backup');
+    expect(await backupFolder({ dataDir, to })).toMatchObject({
+      collections: [{ name: 'animals', recordName: 'animal', records: 2_000 }],
+    });
+    for (const each of [dataDir, to]) {
+      dataDir = each;
+      expect((await open([animals])).reported).toEqual(['Indexed animals by status: 2000 records.']);
+    }
   });
 
   test('a damaged row is not indexed, reading it fails, and verifyFolder reports it', async () => {
@@ -122,15 +140,6 @@ describe('a data folder without an index', () => {
     expect(() => store.collection(animals).get(13)).toThrow('the record of animal 13 is invalid');
     expect(await verificationErrors([animals])).toEqual(['animals: the record of animal 13 is invalid']);
   });
-
-  test('backupFolder copies the folder without building the index', async () => {
-    const to = join(folder, 'backup');
-    expect(await backupFolder({ dataDir, to })).toMatchObject({
-      collections: [{ name: 'animals', recordName: 'animal', records: 2_000 }],
-    });
-    dataDir = to;
-    expect((await open([animals])).reported).toEqual(['Indexed animals by status: 2000 records.']);
-  });
 });
 
 describe('a data folder with other collections than the code', () => {
@@ -142,7 +151,7 @@ describe('a data folder with other collections than the code', () => {
     expect(await verificationErrors([animals, categories])).toEqual([]);
   });
 
-  test('opening a folder fails if it has an unknown collection, and keeps the collection', async () => {
+  test('opening a folder fails if it has an unknown collection, which is kept, and backupFolder copies it', async () => {
     const { store } = await open([animals, categories]);
     const dogs = await store.collection(categories).create({ name: 'Dogs' });
     await store.close();
@@ -150,17 +159,14 @@ describe('a data folder with other collections than the code', () => {
       code: 'damaged',
       message: `The data in ${dataDir} has a collection "categories" that this version does not know. Start the version that created it, or choose another folder.`,
     });
-    const again = await open([animals, categories]);
-    expect(await again.store.collection(categories).get(1)).toEqual(dogs);
-  });
-
-  test('backupFolder copies an unknown collection', async () => {
-    const { store } = await open([animals, categories]);
-    await store.collection(categories).create({ name: 'Dogs' });
-    const to = join(folder, 'backup');
-    expect(await backupFolder({ dataDir, to })).toMatchObject({
+    await expect(openEmbeddedTransfer({ dataDir, collections: [animals] })).rejects.toMatchObject({
+      code: 'damaged',
+    });
+    expect(await backupFolder({ dataDir, to: join(folder, 'backup') })).toMatchObject({
       collections: [{ records: 0 }, { name: 'categories', recordName: 'category', records: 1 }],
     });
+    const again = await open([animals, categories]);
+    expect(await again.store.collection(categories).get(1)).toEqual(dogs);
   });
 
   test('opening a folder builds a missing index from the stored records', async () => {
@@ -168,12 +174,7 @@ describe('a data folder with other collections than the code', () => {
     const dogs = await store.collection(categories).create({ name: 'Dogs', kind: 'pet' });
     await store.collection(categories).create({ name: 'Lions' });
     await store.close();
-    const indexed = defineCollection({
-      name: 'categories',
-      schema: Category,
-      id: 'sequence',
-      indexes: ['kind', { field: 'name', unique: true }],
-    });
+    const indexed = categoriesWith(['kind', { field: 'name', unique: true }]);
     const again = await open([animals, indexed]);
     expect(again.reported).toEqual([
       'Indexed categories by kind: 2 records.',
@@ -194,87 +195,62 @@ describe('a data folder with other collections than the code', () => {
     expect(await verificationErrors([animals, indexed])).toEqual([]);
   });
 
-  test('opening a folder fails if a new unique index would have duplicates, and changes nothing', async () => {
-    const { store } = await open([animals, categories]);
-    for (const name of ['Dogs', 'Cats', 'Dogs']) await store.collection(categories).create({ name });
-    await store.close();
-    const unique = defineCollection({
-      name: 'categories',
-      schema: Category,
-      id: 'sequence',
-      indexes: [{ field: 'name', unique: true }],
-    });
-    await expect(open([animals, unique])).rejects.toMatchObject({
-      code: 'conflict',
-      message: expect.stringContaining('category 1 and 3 have the same value.'),
-    });
-    const again = await open([animals, categories]);
-    expect((await again.store.collection(categories).list({ limit: 10 })).records).toHaveLength(3);
-  });
-
-  test('an index can become unique if no two records have the same value', async () => {
-    const options = { name: 'categories', schema: Category, id: 'sequence' } as const;
-    const plain = defineCollection({ ...options, indexes: ['name'] });
-    const unique = defineCollection({ ...options, indexes: [{ field: 'name', unique: true }] });
+  test.for([
+    ['a new index can be unique', categories, 'category 1 and 3 have the same value.'],
+    ['an index can become unique', categoriesWith(['name']), 'category 3 and 1 have'],
+  ] as const)('%s only if no two records have the same value', async ([, plain, error]) => {
     const { store } = await open([plain]);
-    const dogs = await store.collection(plain).create({ name: 'Dogs' });
-    const { id } = await store.collection(plain).create({ name: 'Dogs' });
+    const [dogs, cats, twice] = [
+      await store.collection(plain).create({ name: 'Dogs' }),
+      await store.collection(plain).create({ name: 'Cats' }),
+      await store.collection(plain).create({ name: 'Dogs' }),
+    ];
     await store.close();
-    await expect(open([unique])).rejects.toMatchObject({ code: 'conflict' });
+    const unique = categoriesWith([{ field: 'name', unique: true }]);
+    await expect(open([unique])).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining(error),
+    });
 
     const before = await open([plain]);
-    await before.store.collection(plain).delete(id);
+    expect((await before.store.collection(plain).list({ limit: 10 })).records).toEqual([dogs, cats, twice]);
+    await before.store.collection(plain).delete(twice.id);
     await before.store.close();
     const { store: later, reported } = await open([unique]);
-    expect(reported).toEqual(['Indexed categories by name: 1 records.']);
-    expect(await later.collection(unique).list({ limit: 9, where: { name: 'Dogs' } })).toMatchObject({
-      records: [dogs],
-    });
-    await expect(later.collection(unique).create({ name: 'Dogs' })).rejects.toMatchObject({
-      code: 'conflict',
-    });
+    expect(reported).toEqual(['Indexed categories by name: 2 records.']);
+    const found = await later.collection(unique).list({ limit: 9, where: { name: 'Dogs' } });
+    expect(found.records).toEqual([dogs]);
+    const taken = later.collection(unique).create({ name: 'Dogs' });
+    await expect(taken).rejects.toMatchObject({ code: 'conflict' });
     expect(await verificationErrors([unique])).toEqual([]);
   });
 
-  test('opening a folder fails if a new index has a record that the schema rejects, and changes nothing', async () => {
+  test('a record that the schema of this version rejects is not indexed, and not called damaged', async () => {
     const { store } = await open([animals, categories]);
     const dogs = await store.collection(categories).create({ name: 'Dogs', kind: 'pet' });
     await store.close();
     const schema = Category.extend({ kind: z.literal('wild').exactOptional() });
-    const stricter = defineCollection({ name: 'categories', schema, id: 'sequence', indexes: ['name'] });
+    const options = { name: 'categories', schema, id: 'sequence' } as const;
+    const stricter = defineCollection({ ...options, indexes: ['name'] });
     await expect(open([animals, stricter])).rejects.toMatchObject({
       code: 'incompatible',
       message: expect.stringContaining('The category 1 in the data folder'),
     });
-    expect(await (await open([animals, categories])).store.collection(categories).get(1)).toEqual(dogs);
-  });
-
-  test('verifyFolder does not call a record damaged that the schema of this version rejects', async () => {
-    const { store } = await open([animals, categories]);
-    await store.collection(categories).create({ name: 'Dogs', kind: 'pet' });
-    await store.close();
-    const schema = Category.extend({ kind: z.literal('wild').exactOptional() });
-    const stricter = defineCollection({ name: 'categories', schema, id: 'sequence' });
     const reports: TableReport[] = [];
+    const definitions = [animals, defineCollection(options)];
     await verifyFolder({
       dataDir,
-      tables: verifiedTables([animals, stricter]),
-      collections: [animals, stricter],
+      tables: verifiedTables(definitions),
+      collections: definitions,
       onProgress: () => {},
       onTable: (report) => reports.push(report),
     });
+    const error =
+      /^category 1: the schema of categories in this version rejects it \(kind: Invalid input.*\)$/;
+    const errors = [expect.stringMatching(error)];
     expect(reports.filter(({ errorCount }) => errorCount > 0)).toEqual([
-      {
-        table: 'categories',
-        entries: 1,
-        errors: [
-          expect.stringMatching(
-            /^category 1: the schema of categories in this version rejects it \(kind: Invalid input.*\)$/,
-          ),
-        ],
-        errorCount: 1,
-        isDamaged: false,
-      },
+      { table: 'categories', entries: 1, errors, errorCount: 1, isDamaged: false },
     ]);
+    expect(await (await open([animals, categories])).store.collection(categories).get(1)).toEqual(dogs);
   });
 });

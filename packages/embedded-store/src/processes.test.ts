@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { commandMissing } from '@petstore/testing/commandMissing';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { beforeEach, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { collections, Animal, animals } from '@petstore/core';
 import { openEmbeddedStore } from './index.ts';
@@ -12,9 +11,8 @@ import { readInProcess, startStoreProcess, storeProcessArguments } from './testi
 let dataDir: string;
 
 beforeEach(async () => {
-  dataDir = join(await mkdtemp(join(tmpdir(), 'petstore-')), 'data');
+  dataDir = join(await temporaryFolder(), 'data');
 });
-afterEach(() => rm(join(dataDir, '..'), { recursive: true }));
 
 test('processes that start concurrently on a new folder assign unique ids without gaps', async () => {
   const children = Array.from({ length: 4 }, () => startStoreProcess(['create', dataDir, '250']));

@@ -111,6 +111,10 @@ describe('createGateway at start', () => {
     },
   );
 
+  it('createGateway accepts an operation beside the base path of tRPC', async () => {
+    await expect(gatewayOf({ a: echo(get('/trpcs')) }, { restBasePath: '/' })).resolves.toBeDefined();
+  });
+
   it.each([
     'example.test',
     '//example.test',
@@ -228,14 +232,6 @@ describe('a gateway', () => {
     );
     expect(await gateway.document()).toMatchObject({ servers: [{ url: 'https://pets.example/store/v1' }] });
   });
-
-  it('Link and servers begin with the path of the mount if publicUrl is a path', async () => {
-    const list = echo({ method: 'GET', path: '/a', deprecation: { since: new Date(0), successor: '/b' } });
-    const gateway = await gatewayOf({ a: list }, { publicUrl: '/api/' });
-    const { headers } = await send(gateway, 'GET', '/v1/a');
-    expect(headers.get('link')).toBe('</api/v1/b>; rel="successor-version"');
-    expect(await gateway.document()).toMatchObject({ servers: [{ url: '/api/v1' }] });
-  });
 });
 
 it.each<[path: string, isServed: boolean]>([
@@ -254,6 +250,37 @@ it.each<[path: string, isServed: boolean]>([
 ])('gateway.serves(%j) returns %s', async (path, isServed) => {
   const gateway = await gatewayOf({}, { routes: { '/docs': () => ({ status: 200, headers: [] }) } });
   expect(gateway.serves(path)).toBe(isServed);
+});
+
+const routes = {
+  '/page': () => ({ status: 200, headers: [] }),
+  '/v1/page': () => ({ status: 200, headers: [] }),
+  'POST /trpc/hook': () => ({ status: 200, headers: [] }),
+};
+
+it.each<[options: Partial<Options>, path: string, protocol: string]>([
+  [{ routes }, '/v1/pets', 'rest'],
+  [{ routes }, '/trpcs', 'other'],
+  [{ routes }, '/v1/page', 'other'],
+  [{ routes }, '/v1/page/', 'rest'],
+  [{ routes }, '/trpc/hook', 'other'],
+  [{ routes }, '/page', 'other'],
+  [{ restBasePath: '/' }, '/anything', 'rest'],
+  [{ restBasePath: '/' }, '/trpc/a', 'trpc'],
+  [{ restBasePath: '/trpc/rest' }, '/trpc/rest/a', 'trpc'],
+  [{ trpcBasePath: '/' }, '/v1/a', 'trpc'],
+  [{ restBasePath: '/api/' }, '/api/a', 'rest'],
+  [{ ignorePathCase: true, restBasePath: '/V1' }, '/v1', 'rest'],
+  [{ ignorePathCase: true }, '/V10/a', 'other'],
+  [{ ignorePathCase: true }, '/TRPC/a', 'other'],
+])('with the options %j, a request of %s belongs to the protocol %s', async (options, path, protocol) => {
+  const protocols: string[] = [];
+  const gateway = await gatewayOf(
+    {},
+    { ...options, onResponse: (record) => protocols.push(record.protocol) },
+  );
+  await send(gateway, 'GET', path);
+  expect(protocols).toEqual([protocol]);
 });
 
 describe('a router with a public procedure', () => {

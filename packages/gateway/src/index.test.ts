@@ -4,7 +4,7 @@ import * as client from './client/index.ts';
 import * as root from './index.ts';
 import * as internal from './internal.ts';
 import * as meta from './procedures.ts';
-import * as trpcToOpenApi from './migration/index.ts';
+import * as trpcToOpenApi from './trpcToOpenApi/index.ts';
 import * as bun from './adapters/bun/serve.ts';
 import * as ofAdapters from './adapters/serve/index.ts';
 

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Server } from './listen.ts';
 
@@ -44,4 +45,23 @@ export async function upgradeStatus(
   } finally {
     socket.terminate();
   }
+}
+
+/** Sends a call on a WebSocket of its own, and returns its messages until its error. */
+export function messagesUntilError(
+  { origin }: Pick<Server, 'origin'>,
+  method: string,
+  path: string,
+): Promise<string> {
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc`);
+  onTestFinished(() => socket.terminate());
+  return new Promise((resolve) => {
+    let text = '';
+    socket.on('open', () => socket.send(JSON.stringify({ id: 1, method, params: { path } })));
+    socket.on('close', () => resolve(text));
+    socket.on('message', (data: Buffer) => {
+      text += data.toString();
+      if (text.includes('"error"')) resolve(text);
+    });
+  });
 }

@@ -1,5 +1,5 @@
 import { unhandledRejections } from '@petstore/testing/unhandledRejections';
-import { createGateway, memoryState, type State } from 'trpc-gateway';
+import { createGateway, type GatewayOptions, memoryState, type State } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { expect, test, vi } from 'vitest';
@@ -10,6 +10,16 @@ import { startService } from './service.ts';
 const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({ pay: t.procedure.meta({ idempotencyKey: 'optional' }).mutation(() => 'paid') });
 
+const log = { info() {}, warn() {}, error() {}, fatal() {} };
+
+const payments = (options: Partial<GatewayOptions<typeof router, unknown>>) =>
+  createGateway({
+    ...options,
+    router,
+    createContext: () => ({}),
+    document: { title: 'Payments', version: '1.0.0' },
+  });
+
 test.each<[what: string, state: State | undefined, warnings: unknown[]]>([
   [
     'logs a warning if idempotency keys have no shared state',
@@ -19,20 +29,11 @@ test.each<[what: string, state: State | undefined, warnings: unknown[]]>([
   ['logs no warning if idempotency keys have a shared state', memoryState(), []],
 ])('the first worker %s', async (_, state, warnings) => {
   const warn = vi.fn<(fields: unknown, message?: string) => void>();
-  const log = { info() {}, warn, error() {}, fatal() {} };
   const service = await startService(
     {
       server: 'node',
-      log: { open: () => ({ log, end: async () => {} }) },
-      start: async ({ options }) => ({
-        gateway: await createGateway({
-          ...options,
-          router,
-          createContext: () => ({}),
-          document: { title: 'Payments', version: '1.0.0' },
-          ...(state && { state }),
-        }),
-      }),
+      log: { open: () => ({ log: { ...log, warn }, end: async () => {} }) },
+      start: async ({ options }) => ({ gateway: await payments({ ...options, ...(state && { state }) }) }),
     },
     { port: 0, isFirst: true },
   );
@@ -43,17 +44,13 @@ test.each<[what: string, state: State | undefined, warnings: unknown[]]>([
 test('/readyz answers 503 while a check hangs, the record of each such request has the reason, and a stop is one', async () => {
   const onResponse = vi.fn<(record: LoggedRequest) => void>();
   let check: () => unknown = () => new Promise(() => {});
-  const log = { info() {}, warn() {}, error() {}, fatal() {} };
   const service = await startService({
     server: 'node',
     log: { open: () => ({ log, requests: { onResponse, end() {} }, end: async () => {} }) },
     start: async ({ options }) => ({
-      gateway: await createGateway({
+      gateway: await payments({
         ...options,
         routes: { ...options.routes, '/other': () => ({ status: 503, headers: [], body: '' }) },
-        router,
-        createContext: () => ({}),
-        document: { title: 'Payments', version: '1.0.0' },
       }),
       checks: { database: () => check() },
     }),
@@ -97,7 +94,6 @@ test.each<[what: string, fail: () => unknown]>([
 ])(
   'a log or metrics whose onResponse %s changes no response and does not end the process',
   async (_, fail) => {
-    const log = { info() {}, warn() {}, error() {}, fatal() {} };
     // Not mocks, which would handle the rejections.
     const calls: string[] = [];
     const failAs = (part: string) => () => {
@@ -120,14 +116,7 @@ test.each<[what: string, fail: () => unknown]>([
           }),
         },
       },
-      start: async ({ options }) => ({
-        gateway: await createGateway({
-          ...options,
-          router,
-          createContext: () => ({}),
-          document: { title: 'Payments', version: '1.0.0' },
-        }),
-      }),
+      start: async ({ options }) => ({ gateway: await payments(options) }),
     });
     const unhandled = await unhandledRejections(async () => {
       for (let count = 0; count < 2; count += 1) {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -66,8 +66,6 @@ export interface Project {
   /** The warnings and errors of `npm install`, except those about npm's configuration. */
   readonly warnings: readonly string[];
   readonly write: (files: Readonly<Record<string, string>>) => Promise<void>;
-  /** Copies a folder of this package's sources to the project's root. */
-  readonly copy: (source: string) => Promise<void>;
   /** Runs an installed command, npm or Node. Rejects with the output if the exit code is not 0. */
   readonly run: (
     command: 'node' | 'npm' | (string & {}),
@@ -104,11 +102,6 @@ export async function newProject(
     write: async (files) => {
       for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
     },
-    copy: (source) =>
-      cp(new URL(`../${source}`, import.meta.url), folder, {
-        recursive: true,
-        filter: (path) => !/(\.test|Suite)\.ts$/.test(path),
-      }),
     run: (command, ...args) =>
       command === 'npm'
         ? npmHere(...args)

@@ -240,16 +240,17 @@ it('on pnpm, whose packages see only their own dependencies, all packages instal
     'main.mts': `
       import { serve, uwsVersion } from 'trpc-gateway/uws';
       import { healthRoutes } from 'trpc-gateway-runtime/health';
-      import { collections } from '@petstore/core';
+      import { type Animal, collections } from '@petstore/core';
+      import { openMongodbStore } from '@petstore/core/store/mongodb';
       import { openEmbeddedStore } from '@petstore/embedded-store';
-      import type { Animal } from '@petstore/types';
+      import type { Pets } from '@petstore/types';
       import { gateway } from './books.mts';
 
       const { port, close } = await serve(gateway, { port: 0 });
       const response = await fetch(\`http://127.0.0.1:\${port}/v1/books/7\`);
       const store = await openEmbeddedStore({ dataDir: 'data', collections });
-      const animals: Animal[] = [];
-      console.log(response.status, await response.text(), typeof healthRoutes, animals.length, uwsVersion);
+      const animals: Animal[] & Pets = [];
+      console.log(response.status, await response.text(), typeof healthRoutes, typeof openMongodbStore, animals.length, uwsVersion);
       await store.close();
       await close({ graceMs: 0 });
     `,
@@ -262,7 +263,7 @@ it('on pnpm, whose packages see only their own dependencies, all packages instal
     await run('tsc', '--skipLibCheck');
   }
   expect(await run('node', 'main.mts')).toEqual({
-    stdout: `200 "book 7" function 0 ${loaded}\n`,
+    stdout: `200 "book 7" function function 0 ${loaded}\n`,
     stderr: '',
   });
   await run('trpc-gateway-typegen', '--router', 'router.ts', '--out', 'types.ts', '--error-shape', 'default');

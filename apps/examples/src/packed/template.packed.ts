@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { cp, glob, readFile } from 'node:fs/promises';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -88,14 +88,4 @@ it('the image of the template starts like npm start, as a user without privilege
   expect((JSON.parse(command) as readonly string[]).join(' ')).toBe(manifest.scripts.start);
   expect(dockerfile).toMatch(/^FROM node:24-trixie-slim$/m);
   expect(dockerfile).toMatch(/^USER node$/m);
-});
-
-it('the template has at most 120 lines, without its README and configuration', async () => {
-  let lines = 0;
-  for await (const entry of glob('**/*', { cwd: template, withFileTypes: true })) {
-    const path = join(entry.parentPath, entry.name);
-    if (!entry.isFile() || path.includes('node_modules') || /\.(?:json|md)$/.test(path)) continue;
-    lines += (await readFile(path, 'utf8')).split('\n').length - 1;
-  }
-  expect(lines).toBeLessThanOrEqual(120);
 });

@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { startProcess } from '@petstore/testing/startProcess';
+import { listening, startService } from '@petstore/testing/serviceProcess';
 
 const main = fileURLToPath(new URL('../../../server/src/main.ts', import.meta.url));
 
@@ -22,7 +21,7 @@ export interface PetStore {
 export async function startPetStore(corsOrigins: readonly string[] = []): Promise<PetStore> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
   const key = 'a-key-for-the-examples-0123456789';
-  const child = startProcess(process.execPath, ['--conditions=trpc-gateway-source', main], {
+  const service = startService(process.execPath, [main], {
     env: {
       PATH: process.env['PATH'],
       PORT: '0',
@@ -30,24 +29,17 @@ export async function startPetStore(corsOrigins: readonly string[] = []): Promis
       API_KEY: key,
       CORS_ORIGINS: corsOrigins.join(','),
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = new Promise<void>((resolve) => {
-    child.once('close', () => resolve());
   });
   const close = async () => {
-    child.kill('SIGTERM');
-    await ended;
+    service.child.kill('SIGTERM');
+    await service.exited;
     await rm(folder, { recursive: true, force: true });
   };
-  if (child.stdout === null) throw new Error('Its stdout is not piped.');
-  for await (const line of createInterface(child.stdout)) {
-    const { msg, origin } = JSON.parse(line) as { readonly msg: string; readonly origin: string };
-    if (msg !== 'listening') continue;
-    // Keeps reading, so that the log never blocks.
-    child.stdout.resume();
+  try {
+    const { origin } = await listening(service);
     return { origin, key, close };
+  } catch (error) {
+    await close();
+    throw error;
   }
-  await close();
-  throw new Error('The pet store did not start.');
 }

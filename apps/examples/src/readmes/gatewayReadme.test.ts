@@ -1,7 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import { readdir } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { commandMissing } from '@petstore/testing/commandMissing';
 import { freePort } from '@petstore/testing/freePort';
 import { expect, test, vi } from 'vitest';
 import { curlLines, newSnippets, printedBy, readReadme } from './readme.ts';
@@ -15,8 +15,7 @@ const pages = new Map(
   ),
 );
 
-const noCurl = spawnSync('curl', ['--version']).error !== undefined;
-if (noCurl) process.stderr.write('SKIPPED: curl lines of the gateway’s pages: this machine has no curl.\n');
+const noCurl = commandMissing('curl');
 
 /** The programs of the README and the pages, by the file name in their first line. Other blocks are fragments. */
 const programs = Object.fromEntries(

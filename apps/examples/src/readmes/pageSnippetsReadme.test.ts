@@ -55,7 +55,7 @@ function moduleOf(snippet: string): string {
   return `import { ${used.join(', ')} } from './names.ts';\n${code}export {};\n`;
 }
 
-const pages = ['edge', 'mcp', 'mounting', 'node', 'overload', 'streams', 'websockets'];
+const pages = ['mcp', 'mounting', 'node', 'overload', 'streams', 'uws', 'websockets'];
 
 test('the snippets of the pages on serving compile', async () => {
   const { write, compile } = await newSnippets();

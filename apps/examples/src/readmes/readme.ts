@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { hasUws } from '@petstore/testing/forms';
-import { startProcess } from '@petstore/testing/startProcess';
 import { onTestFinished } from 'vitest';
+import { startOnPort } from '../startOnPort.ts';
 
 /** The `database.ts` that the server in the README of `trpc-gateway-runtime` imports. */
 export const databaseFile =
@@ -104,34 +103,12 @@ export async function newSnippets(): Promise<Snippets> {
     },
     run: (name, env) => printed(process.execPath, [conditions, name], env),
     async start(name, port) {
-      const child = startProcess(process.execPath, [conditions, name], {
-        cwd: folder,
-        stdio: ['ignore', 'ignore', 'inherit'],
-      });
-      const ended = new Promise<void>((resolve) => {
-        child.once('close', () => resolve());
-      });
-      onTestFinished(async () => {
-        child.kill('SIGKILL');
-        await ended;
-      });
-      while (!(await isOpen(port))) {
-        if (child.exitCode !== null) throw new Error(`${name} ended.`);
-        await sleep(20);
-      }
+      const stop = await startOnPort(port, [process.execPath, conditions, name], folder);
+      onTestFinished(async () => void (await stop('SIGKILL')));
     },
     shell: (line, env) => printed('bash', ['-c', line], env),
   };
 }
-
-const isOpen = (port: number) =>
-  fetch(`http://127.0.0.1:${port}/`).then(
-    async (response) => {
-      await response.body?.cancel();
-      return true;
-    },
-    () => false,
-  );
 
 /** Returns the first column of the table below a heading, without backquotes. */
 export function firstColumn({ text }: Readme, heading: string): readonly string[] {

@@ -25,9 +25,8 @@ test('the README of trpc-gateway-runtime lists every option of run', () => {
   expect(firstColumn(readme, 'Options of `run`')).toEqual(Object.keys(options));
 });
 
-test('the server in the README of trpc-gateway-runtime has at most 30 lines, compiles, and has health checks, metrics and a docs page', async () => {
+test('the server in the README of trpc-gateway-runtime compiles, and has health checks, metrics and a docs page', async () => {
   const [program = ''] = readme.blocks('ts');
-  expect(program.split('\n').length).toBeLessThanOrEqual(30);
   const [router = ''] = (await readReadme('packages/gateway/README.md')).blocks('ts');
   const [port, adminPort] = [await freePort(), await freePort()];
   const { write, compile, start } = await newSnippets();

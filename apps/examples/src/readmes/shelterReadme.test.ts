@@ -1,18 +1,15 @@
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { commandMissing } from '@petstore/testing/commandMissing';
 import { freePort } from '@petstore/testing/freePort';
-import { startProcess } from '@petstore/testing/startProcess';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
+import { listening, startService } from '@petstore/testing/serviceProcess';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { curlLines, newSnippets, readReadme } from './readme.ts';
 
 // Runs a compiler and processes, on a machine that may be busy.
 vi.setConfig({ testTimeout: 180_000 });
 
-const noCurl = spawnSync('curl', ['--version']).error !== undefined;
-if (noCurl) process.stderr.write('SKIPPED: the README of the shelter: this machine has no curl.\n');
+const noCurl = commandMissing('curl');
 
 const readme = await readReadme('apps/examples/shelter/README.md');
 const shelter = fileURLToPath(new URL('../../shelter/', import.meta.url));
@@ -36,7 +33,7 @@ test.skipIf(noCurl)(
       'rex.jpg': 'the bytes of a photo',
     });
     await compile();
-    await startShelter({ PORT: port, ISSUER_PORT: issuerPort, DATA_DIR: await newFolder() });
+    await startShelter({ PORT: port, ISSUER_PORT: issuerPort, DATA_DIR: await temporaryFolder() });
 
     const commands = readme.blocks('sh');
     const tokenCommand = commands.find((block) => block.startsWith('TOKEN=')) ?? '';
@@ -58,29 +55,14 @@ test.skipIf(noCurl)(
   },
 );
 
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'shelter-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** Starts `dev.ts` and waits until it listens. */
 async function startShelter(env: Readonly<Record<string, string>>): Promise<void> {
-  const child = startProcess(process.execPath, ['--conditions=trpc-gateway-source', `${shelter}dev.ts`], {
+  const service = startService(process.execPath, [`${shelter}dev.ts`], {
     env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = new Promise<void>((resolve) => {
-    child.once('close', () => resolve());
   });
   onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await ended;
+    service.child.kill('SIGKILL');
+    await service.exited;
   });
-  await vi.waitUntil(
-    async () => (await fetch(`http://127.0.0.1:${env['PORT']}/readyz`).catch(() => undefined))?.ok,
-    {
-      timeout: 60_000,
-    },
-  );
+  await listening(service);
 }

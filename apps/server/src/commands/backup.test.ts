@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path';
 import { collections, animals, Animal } from '@petstore/core';
 import { openEmbeddedStore, openEmbeddedTransfer } from '@petstore/embedded-store';
 import { expect, onTestFinished, test } from 'vitest';
-import { apiKey, type Folder, newFolder } from '../testing/newFolder.ts';
-import { unprivilegedUser, canRunUnprivileged } from '../testing/unprivilegedUser.ts';
-import { someAnimals } from '../testing/someAnimals.ts';
+import { apiKey, type Folder, newFolder } from '../../test/testing/newFolder.ts';
+import { unprivilegedUser, canRunUnprivileged } from '../../test/testing/unprivilegedUser.ts';
+import { someAnimals } from '../../test/testing/someAnimals.ts';
 import { runBackup } from './backup.ts';
+import { createPet } from '../../test/testing/petCalls.ts';
 
 /** Creates animals on a server until `stop` is called. `created` has the acknowledged ones. */
 function creating(origin: string, writers: number) {
@@ -15,15 +16,8 @@ function creating(origin: string, writers: number) {
   const stopController = new AbortController();
   const write = async (writer: number) => {
     for (let each = 0; !stopController.signal.aborted; each++) {
-      const response = await fetch(`${origin}/v1/pets`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({
-          name: `${writer}/${each} ${'x'.repeat(500)}`,
-          categoryId: each,
-          status: 'sold',
-        }),
-      });
+      const name = `${writer}/${each} ${'x'.repeat(500)}`;
+      const response = await createPet(origin, { name, categoryId: each, status: 'sold' });
       expect(response.status).toBe(201);
       created.push(Animal.parse(await response.json()));
     }

@@ -4,10 +4,10 @@ import { dirname } from 'node:path';
 import { selfSigned } from '@petstore/testing/selfSigned';
 import { describe, expect, test } from 'vitest';
 import type { Configuration } from '../configuration/configuration.ts';
-import { apiKey, newFolder } from '../testing/newFolder.ts';
-import { logLines } from '../testing/petStoreProcess.ts';
-import { takenPort } from '../testing/takenPort.ts';
-import { unprivilegedUser, canRunUnprivileged } from '../testing/unprivilegedUser.ts';
+import { apiKey, newFolder } from '../../test/testing/newFolder.ts';
+import { logLines } from '../../test/testing/petStoreProcess.ts';
+import { takenPort } from '../../test/testing/takenPort.ts';
+import { unprivilegedUser, canRunUnprivileged } from '../../test/testing/unprivilegedUser.ts';
 import { runCheck } from './check.ts';
 
 const check = (configuration: Configuration) => runCheck(configuration, {});

@@ -1,22 +1,15 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { collections, hashKey, issueKey } from '@petstore/core';
+import { collections, issueKey } from '@petstore/core';
 import { openEmbeddedTransfer } from '@petstore/embedded-store';
 import { describe, expect, test } from 'vitest';
-import { type Folder, newFolder } from '../testing/newFolder.ts';
-import { someAnimals } from '../testing/someAnimals.ts';
+import { type Folder, newFolder } from '../../test/testing/newFolder.ts';
+import { checksumIn, newStock } from '../../test/testing/newStock.ts';
+import { someAnimals } from '../../test/testing/someAnimals.ts';
 import { type CopyCommand, runCopy } from './copy.ts';
+import { createPet, rex } from '../../test/testing/petCalls.ts';
 
-const { key } = issueKey();
-
-/** Fills a data folder with animals and the key. */
-async function newStock(folder: Folder, animals: number): Promise<void> {
-  const transfer = await openEmbeddedTransfer({ dataDir: folder.dataDir, create: true, collections });
-  await transfer.collections[0]?.raiseLastId(animals + 100);
-  await transfer.putKeys([{ hash: hashKey(key), name: 'first', createdAt: 1 }]);
-  await transfer.collections[0]?.put(someAnimals(animals));
-  await transfer.close();
-}
+const { key, hash } = issueKey();
 
 type Stores = Pick<CopyCommand, 'from' | 'to'>;
 
@@ -31,12 +24,10 @@ const list = async (origin: string) => {
   return { status: response.status, animals: await response.json() };
 };
 
-const checksumIn = (text: string) => /checksum ([\da-f]{64})\.$/m.exec(text)?.[1] ?? 'none';
-
 describe('copy between data folders', () => {
   test('copy copies animals and keys, prints their numbers, and continues the ids', async () => {
     const folder = await newFolder();
-    await newStock(folder, 50);
+    await newStock(folder.dataDir, 50, hash);
     const to = `${folder.dataDir}-2`;
     const args = ['copy', '--from', folder.dataDir, '--to', to];
     const { code, stdout, stderr } = await folder.command(args);
@@ -53,17 +44,13 @@ describe('copy between data folders', () => {
     const server = await folder.serve({ env: { DATA_DIR: to } });
     expect(server.stderr()).toBe('');
     expect(await list(server.origin)).toEqual({ status: 200, animals: someAnimals(50) });
-    const created = await fetch(`${server.origin}/v1/pets`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'Rex', categoryId: 1 }),
-    });
+    const created = await createPet(server.origin, rex, { key });
     expect(await created.json()).toMatchObject({ id: 151 });
   });
 
   test('copy --resume completes a target with a part of the data', async () => {
     const folder = await newFolder();
-    await newStock(folder, 50);
+    await newStock(folder.dataDir, 50, hash);
     const to = `${folder.dataDir}-2`;
     const { stdout } = await copy(folder, to);
     expect(await copy(folder, to)).toMatchObject({
@@ -108,7 +95,7 @@ describe('copy between data folders', () => {
     ],
   ])('copy fails with a one-line error message if %s', async ([, stores, message]) => {
     const folder = await newFolder();
-    await newStock(folder, 5);
+    await newStock(folder.dataDir, 5, hash);
     const empty = `${folder.dataDir}-empty`;
     await mkdir(empty);
     await (await openEmbeddedTransfer({ dataDir: empty, create: true, collections })).close();

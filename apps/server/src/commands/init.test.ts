@@ -3,13 +3,14 @@ import { chmod, chown, mkdir, readdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Configuration } from '../configuration/configuration.ts';
 import { describe, expect, test } from 'vitest';
-import { apiKey, newFolder } from '../testing/newFolder.ts';
-import { logLines } from '../testing/petStoreProcess.ts';
-import { startAndStop } from '../testing/startServerInProcess.ts';
-import { canRunUnprivileged, unprivilegedUser } from '../testing/unprivilegedUser.ts';
+import { apiKey, newFolder } from '../../test/testing/newFolder.ts';
+import { logLines } from '../../test/testing/petStoreProcess.ts';
+import { startAndStop } from '../../test/testing/startServerInProcess.ts';
+import { canRunUnprivileged, unprivilegedUser } from '../../test/testing/unprivilegedUser.ts';
 import { runCheck } from './check.ts';
 import { runInit } from './init.ts';
 import { runKeys } from './keys.ts';
+import { listPets } from '../../test/testing/petCalls.ts';
 
 const never = { CREATE_STORE: 'never' };
 const listKeys = (configuration: Configuration) => runKeys({ run: 'keys list' }, configuration);
@@ -62,8 +63,7 @@ describe('init', () => {
     expect(ended).toEqual({ code: 0, signal: null, stderr: '' });
     expect(stdout).toMatch(/^psk_[\w-]{43}\n$/);
     const server = await serve({ env: { ...never, WORKERS: process.platform === 'linux' ? '2' : '1' } });
-    const headers = { authorization: `Bearer ${stdout.trim()}` };
-    expect((await fetch(`${server.origin}/v1/pets`, { headers })).status).toBe(200);
+    expect((await listPets(server.origin, { key: stdout.trim() })).status).toBe(200);
     expect(server.stderr()).toBe('');
     expect(logLines(server).filter(({ created }) => created !== undefined)).not.toContainEqual(
       expect.objectContaining({ created: true }),

@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { describe, expect, test, vi } from 'vitest';
 import { readConfiguration } from '../configuration/configuration.ts';
 import { openStore } from '../store/openStore.ts';
-import { type Folder, newFolder, sharedServer } from '../testing/newFolder.ts';
+import { type Folder, newFolder, sharedServer } from '../../test/testing/newFolder.ts';
 import { type KeysCommand, runKeys } from './keys.ts';
+import { listPets, openSocket } from '../../test/testing/petCalls.ts';
 
-const status = async (origin: string, key: string) =>
-  (await fetch(`${origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } })).status;
+const status = async (origin: string, key: string) => (await listPets(origin, { key })).status;
 
 /** Waits until a check passes, also on a busy machine. Tests of the key verifier, with fake time, check the delay. */
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 15_000, interval: 50 });
@@ -43,14 +43,10 @@ describe('keys while a server uses the same folder', () => {
     const expiresAt = Date.now() + 5_000;
     const key = (await keys(server, add('a guest', new Date(expiresAt).toISOString()))).stdout.trim();
     expect(await status(server.origin, key)).toBe(200);
-    const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc?connectionParams=1`);
-    socket.addEventListener('open', () =>
-      socket.send(JSON.stringify({ method: 'connectionParams', data: { authorization: `Bearer ${key}` } })),
-    );
-    const closed = await once(socket, 'close');
+    const closed = await once(await openSocket(server.origin, key), 'close');
     expect(closed).toMatchObject([{ code: 1008 }]);
     expect(Date.now() - expiresAt).toBeGreaterThanOrEqual(0);
-    const expired = await fetch(`${server.origin}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+    const expired = await listPets(server.origin, { key });
     expect(expired.status).toBe(401);
     expect(expired.headers.get('www-authenticate')).toContain('error="invalid_token"');
   });

@@ -1,7 +1,7 @@
 import type { Store } from '@petstore/core';
 import type { Gateway } from 'trpc-gateway';
 import type { Configuration } from '../configuration/configuration.ts';
-import { createPetStore } from '../petStore.ts';
+import { createPetStoreGateway } from '../gateway.ts';
 
 function neverCalled(): never {
   throw new Error('This gateway must not be called.');
@@ -23,7 +23,7 @@ const noStore: Store = {
 
 /** Creates a gateway like the service's for its document only. It is never called and needs no store. */
 export const describingGateway = (configuration: Configuration): Promise<Gateway> =>
-  createPetStore(configuration, { store: noStore, verify: neverCalled });
+  createPetStoreGateway(configuration, { store: noStore, verify: neverCalled });
 
 /** Returns the OpenAPI document as JSON, as the service serves it at `/openapi.json`. */
 export async function runOpenApi(configuration: Configuration): Promise<string> {

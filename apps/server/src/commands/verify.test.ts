@@ -2,18 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openEmbeddedStore, openEmbeddedTransfer } from '@petstore/embedded-store';
 import { expect, test } from 'vitest';
-import { apiKey, type Folder, newFolder } from '../testing/newFolder.ts';
-import { someAnimals } from '../testing/someAnimals.ts';
+import { apiKey, type Folder, newFolder } from '../../test/testing/newFolder.ts';
+import { newStock } from '../../test/testing/newStock.ts';
 import { collections, animals } from '@petstore/core';
+import { createPet, rex } from '../../test/testing/petCalls.ts';
 
-const animalCount = 3000;
-
-async function newStock({ dataDir }: Folder): Promise<void> {
-  const transfer = await openEmbeddedTransfer({ dataDir, create: true, collections });
-  await transfer.collections[0]?.raiseLastId(animalCount);
-  await transfer.collections[0]?.put(someAnimals(animalCount));
-  await transfer.putKeys([{ hash: 'h'.repeat(43), name: 'ci', createdAt: 1 }]);
-  await transfer.close();
+async function newUsedStock({ dataDir }: Folder): Promise<void> {
+  await newStock(dataDir, 3000, 'h'.repeat(43));
   const store = await openEmbeddedStore({ dataDir, collections });
   await store.collection(animals).createOnce({ name: 'Rex', categoryId: 1 }, { caller: 'c', key: 'k' });
   await store.close();
@@ -43,16 +38,12 @@ async function damageText({ dataDir }: Folder, text: string): Promise<void> {
 
 test('verify counts the records of a data folder while a server writes to it', async () => {
   const folder = await newFolder();
-  await newStock(folder);
+  await newUsedStock(folder);
   const { origin } = await folder.serve({ env: { API_KEY: apiKey } });
   const stopController = new AbortController();
   const write = async () => {
     while (!stopController.signal.aborted) {
-      await fetch(`${origin}/v1/pets`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ name: 'Rex', categoryId: 1, status: 'sold' }),
-      });
+      await createPet(origin, { ...rex, status: 'sold' });
     }
   };
   const writes = Promise.all([write(), write(), write(), write()]);
@@ -70,7 +61,7 @@ test('verify counts the records of a data folder while a server writes to it', a
 
 test('verify names the table and position of a zeroed page, which aborts the reader, and continues', async () => {
   const folder = await newFolder();
-  await newStock(folder);
+  await newUsedStock(folder);
   await zeroPagesWith(folder, 'animal 1500 ');
   await damageText(folder, '"createdAt":1');
   const { code, stdout, stderr } = await folder.command(['verify']);
@@ -85,7 +76,7 @@ test('verify names the table and position of a zeroed page, which aborts the rea
 
 test('verify names the animal whose record has a flipped bit', async () => {
   const folder = await newFolder();
-  await newStock(folder);
+  await newUsedStock(folder);
   await damageText(folder, 'animal 1500 ');
   expect(await folder.command(['verify'])).toEqual({
     code: 1,

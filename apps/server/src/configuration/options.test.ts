@@ -3,17 +3,13 @@ import { connect } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { readConfiguration } from './configuration.ts';
 import { gatewayOptions, listenOptions } from './options.ts';
-import { apiKey, newFolder } from '../testing/newFolder.ts';
-import { logLines } from '../testing/petStoreProcess.ts';
-import { startServerInProcess } from '../testing/startServerInProcess.ts';
-
-const authorization = `Bearer ${apiKey}`;
+import { apiKey, newFolder } from '../../test/testing/newFolder.ts';
+import { workersOf } from '../../test/testing/petStoreProcess.ts';
+import { startServerInProcess } from '../../test/testing/startServerInProcess.ts';
+import { listPets } from '../../test/testing/petCalls.ts';
 
 /** Starts a server with environment variables and returns its origin. */
 const startOrigin = async (env: Readonly<Record<string, string>>) => (await startServerInProcess(env)).origin;
-
-const list = (origin: string, headers: Readonly<Record<string, string>> = {}) =>
-  fetch(`${origin}/v1/pets`, { headers: { authorization, ...headers } });
 
 test('each variable of the limits and of the network is passed to the gateway or to the listener', () => {
   const configuration = readConfiguration({
@@ -55,7 +51,7 @@ test('each variable of the limits and of the network is passed to the gateway or
 
 test('RATE_LIMIT answers 429 to a call over the limit, and sends RateLimit-Policy', async () => {
   const origin = await startOrigin({ RATE_LIMIT: '2/600' });
-  const responses = [await list(origin), await list(origin), await list(origin)];
+  const responses = [await listPets(origin), await listPets(origin), await listPets(origin)];
   expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
   expect(responses[0]?.headers.get('ratelimit-policy')).toBe('"default";q=2;w=600');
 });
@@ -70,19 +66,15 @@ test.runIf(process.platform === 'linux')(
     const statuses = async (key: string) => {
       const counts: Record<number, number> = {};
       for (let each = 0; each < 40; each += 1) {
-        const { status } = await list(server.origin, { authorization: `Bearer ${key}`, connection: 'close' });
+        const { status } = await listPets(server.origin, { key, headers: { connection: 'close' } });
         counts[status] = (counts[status] ?? 0) + 1;
       }
       return counts;
     };
     expect(await statuses(apiKey)).toEqual({ 200: 10, 429: 30 });
     expect(await statuses('a-bad-key')).toEqual({ 401: 10, 429: 30 });
-    const first = logLines(server).find(({ msg }) => msg === 'worker listening')?.pid;
-    process.kill(Number(first), 'SIGKILL');
-    await vi.waitFor(
-      () => expect(logLines(server).filter(({ msg }) => msg === 'worker listening')).toHaveLength(3),
-      { timeout: 15_000, interval: 20 },
-    );
+    process.kill(Number(workersOf(server)[0]), 'SIGKILL');
+    await vi.waitFor(() => expect(workersOf(server)).toHaveLength(3), { timeout: 15_000, interval: 20 });
     expect(await statuses(apiKey)).toEqual({ 429: 40 });
   },
 );
@@ -91,7 +83,7 @@ test('FAILED_ATTEMPTS answers 429 to a further invalid key from one address, per
   const env = { FAILED_ATTEMPTS: '1/600', TRUST_PROXY: '127.0.0.0/8' };
   const origin = await startOrigin(env);
   const statusOf = async (client: string, key: string) =>
-    (await list(origin, { authorization: `Bearer ${key}`, 'x-forwarded-for': client })).status;
+    (await listPets(origin, { key, headers: { 'x-forwarded-for': client } })).status;
   expect(await statusOf('192.0.2.1', 'a-bad-key')).toBe(401);
   expect(await statusOf('192.0.2.1', 'another-bad-key')).toBe(429);
   expect(await statusOf('192.0.2.2', 'a-third-bad-key')).toBe(401);

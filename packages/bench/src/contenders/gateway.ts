@@ -13,7 +13,7 @@ registerHooks({
     const replacement = swapped[specifier];
     const isSwapped =
       replacement !== undefined &&
-      (specifier !== '@petstore/core' || context.parentURL?.endsWith('/apps/server/src/petStore.ts'));
+      (specifier !== '@petstore/core' || context.parentURL?.endsWith('/apps/server/src/gateway.ts'));
     return isSwapped
       ? { url: new URL(replacement, import.meta.url).href, format: 'module-typescript', shortCircuit: true }
       : nextResolve(specifier, context);

@@ -9,7 +9,7 @@ declare const Bun: {
     setup(build: {
       onLoad(
         options: { readonly filter: RegExp },
-        load: (file: { readonly path: string }) => { readonly contents: string; readonly loader: 'ts' },
+        load: () => { readonly contents: string; readonly loader: 'ts' },
       ): unknown;
     }): void;
   }): unknown;
@@ -17,19 +17,26 @@ declare const Bun: {
 
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
+/** Replaces the text of a module. @throws {Error} if the module was moved: the bench would measure something else */
+function replaceModule(path: string, replace: (text: string) => string) {
+  const file = at(path);
+  const contents = replace(readFileSync(file, 'utf8'));
+  return { filter: new RegExp(`${file.replaceAll('.', '\\.')}$`), contents };
+}
+
+const replaced = [
+  replaceModule(
+    '../../../embedded-store/src/index.ts',
+    () => `export * from '${at('../petStore/memoryStore.ts')}';`,
+  ),
+  replaceModule('../../../../apps/server/src/gateway.ts', (text) =>
+    text.replace(/'@petstore\/core'/g, `'${at('../petStore/servedRouter.ts')}'`),
+  ),
+];
+
 Bun.plugin({
   name: 'the store in memory, and a stream of events besides the pet store’s procedures',
   setup(build) {
-    build.onLoad({ filter: /\/packages\/core\/src\/store\/embedded\/index\.ts$/ }, () => ({
-      contents: `export * from '${at('../petStore/memoryStore.ts')}';`,
-      loader: 'ts',
-    }));
-    build.onLoad({ filter: /\/apps\/server\/src\/service\.ts$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replace(
-        /'@petstore\/core'/g,
-        `'${at('../petStore/servedRouter.ts')}'`,
-      ),
-      loader: 'ts',
-    }));
+    for (const { filter, contents } of replaced) build.onLoad({ filter }, () => ({ contents, loader: 'ts' }));
   },
 });

@@ -11,21 +11,6 @@ for line in os.getenv("LOAD_HEADERS"):gmatch("[^\n]+") do
   wrk.headers[name] = value
 end
 
--- Several targets are asked for in turn. Their texts are made before the load begins.
-local targets = os.getenv("LOAD_TARGETS")
-if targets then
-  local requests, at = {}, 0
-  init = function()
-    for target in targets:gmatch("[^\n]+") do
-      requests[#requests + 1] = wrk.format(nil, target)
-    end
-  end
-  request = function()
-    at = at % #requests + 1
-    return requests[at]
-  end
-end
-
 done = function(summary, latency)
   local failures = summary.errors.connect + summary.errors.read + summary.errors.write + summary.errors.timeout
   io.write(string.format('{"requests":%d,"microseconds":%d,"failures":%d,"errors":%d,"p50":%d,"p99":%d}\n',

@@ -25,8 +25,6 @@ const Counted = z.object({
 export interface WrkOptions {
   readonly port: number;
   readonly request: CaseRequest;
-  /** Paths that are requested in turn in place of the request's own. */
-  readonly targets?: readonly string[];
   readonly connections: number;
   readonly seconds: number;
   /** Whether every response must be an error. */
@@ -35,7 +33,7 @@ export interface WrkOptions {
 
 /** Sends requests as fast as the server responds, with wrk. @throws {Error} for an unexpected status */
 export async function wrk(options: WrkOptions): Promise<Load> {
-  const { port, request, targets, connections, seconds, expectsErrors } = options;
+  const { port, request, connections, seconds, expectsErrors } = options;
   // A variable of the environment may not be as long as a body.
   const folder = await mkdtemp(join(tmpdir(), 'petstore-bench-'));
   const bodyFile = join(folder, 'body');
@@ -58,7 +56,6 @@ export async function wrk(options: WrkOptions): Promise<Load> {
         .map(([name, value]) => `${name}: ${value}`)
         .join('\n'),
       ...(request.body !== undefined && { LOAD_BODY_FILE: bodyFile }),
-      ...(targets && { LOAD_TARGETS: targets.join('\n') }),
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

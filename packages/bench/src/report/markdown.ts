@@ -42,8 +42,7 @@ function throughputTables(report: Report): readonly string[] {
   const stored = results.filter(({ contender }) => stores[contender] !== 'memory');
   if (stored.length > 0) {
     tables.push(
-      'Stores that keep what they are given, a second by the clock (part of the time the core was used). ' +
-        'Beside LMDB alone: `npm run bench:creates -w @petstore/embedded-store`.',
+      'Stores that keep what they are given, a second by the clock (part of the time the core was used):',
       resultTable(stored, titles, ({ rate, busy }) => `${whole(rate)} (${(busy * 100).toFixed(0)}%)`),
     );
   }

@@ -7,7 +7,7 @@ const measured = {
   rate: 80,
   busy: 1,
   spread: 0.02,
-  fastifyRatio: undefined,
+  peerRatio: undefined,
   getRatio: undefined,
   rounds: [],
 };

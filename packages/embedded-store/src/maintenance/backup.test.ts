@@ -1,6 +1,6 @@
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { animals, collections } from '@petstore/core';
 import type { Store } from '@petstore/core/store';
@@ -14,15 +14,12 @@ const pet = { name: 'Rex', categoryId: 1, status: 'sold' } as const;
 const reservation = { caller: 'caller', key: 'key' };
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  folder = await temporaryFolder();
   dataDir = join(folder, 'data');
   to = join(folder, 'backups', 'today');
   store = await openEmbeddedStore({ dataDir, collections });
 });
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true });
-});
+afterEach(() => store.close());
 
 async function openBackup(): Promise<Store> {
   const backup = await openEmbeddedStore({ dataDir: to, collections });
@@ -51,9 +48,11 @@ test('backupFolder copies records, indexes, ids, API keys and idempotency keys o
 });
 
 test('backupFolder creates the folder for this user alone, with nothing but the data file, and nothing beside it', async () => {
+  // A sibling whose name begins with that of the data folder.
+  to = `${dataDir}-backup`;
   await backupFolder({ dataDir, to });
   expect(await readdir(to)).toEqual(['petstore.mdb']);
-  expect(await readdir(join(folder, 'backups'))).toEqual(['today']);
+  expect(await readdir(folder)).toEqual(['data', 'data-backup']);
   const modes = [await stat(to), await stat(join(to, 'petstore.mdb'))].map(({ mode }) => mode & 0o777);
   expect(modes).toEqual([0o700, 0o600]);
 });
@@ -80,12 +79,6 @@ test.for(['', 'inner', 'inner/deeper'])(
     expect(await readdir(dataDir)).toEqual(['petstore.mdb', 'petstore.mdb-lock']);
   },
 );
-
-test('backupFolder accepts a sibling whose name begins with that of the data folder', async () => {
-  to = `${dataDir}-backup`;
-  await backupFolder({ dataDir, to });
-  expect(await readdir(to)).toEqual(['petstore.mdb']);
-});
 
 test('backupFolder of a folder without a store fails, and leaves nothing', async () => {
   const empty = join(folder, 'empty');

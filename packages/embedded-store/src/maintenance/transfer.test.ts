@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -11,34 +10,10 @@ import {
   type Store,
   type StoreTransfer,
 } from '@petstore/core/store';
-import { openEmbeddedStore, openEmbeddedTransfer } from '../index.ts';
+import { openEmbeddedTransfer } from '../index.ts';
+import { database, dataFolder, type TestData } from '../testing/testData.ts';
 import { openMongodbStore, openMongodbTransfer } from '@petstore/core/store/mongodb';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
-
-/** Data that is opened by a store or by a transfer, one at a time. */
-interface TestData {
-  openStore(): Promise<Store>;
-  openTransfer(): Promise<StoreTransfer>;
-  remove(): Promise<void>;
-}
-
-async function dataFolder(): Promise<TestData> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'petstore-'));
-  return {
-    openStore: () => openEmbeddedStore({ dataDir, collections }),
-    openTransfer: () => openEmbeddedTransfer({ dataDir, collections }),
-    remove: () => rm(dataDir, { recursive: true }),
-  };
-}
-
-async function database(): Promise<TestData> {
-  const options = testDatabase();
-  return {
-    openStore: () => openMongodbStore({ ...options, collections }),
-    openTransfer: () => openMongodbTransfer({ ...options, collections }),
-    remove: options.drop,
-  };
-}
 
 const animals: Animal[] = [
   { id: 3, name: 'Rex', categoryId: 1 },
@@ -72,13 +47,10 @@ describe.each([
       return collection;
     };
     beforeEach(async () => {
-      data = await newData();
+      data = await newData(collections);
       transfer = await data.openTransfer();
     });
-    afterEach(async () => {
-      await transfer.close();
-      await data.remove();
-    });
+    afterEach(() => transfer.close());
 
     /** Opens the data as a store for one function. */
     async function asStore<T>(use: (store: Store) => T): Promise<Awaited<T>> {
@@ -90,18 +62,15 @@ describe.each([
       return result;
     }
 
-    test('isEmpty returns true until an id is assigned', async () => {
+    test('isEmpty returns true until an id is assigned, and raiseLastId never lowers it', async () => {
       expect(await transfer.isEmpty()).toBe(true);
       await pets().raiseLastId(0);
       await transfer.putKeys([]);
       await transfer.putReservations([]);
       await pets().raiseLastId(1);
       expect(await transfer.isEmpty()).toBe(false);
-    });
-
-    test('isEmpty returns false for a store with a key', async () => {
-      await transfer.putKeys(keys);
-      expect(await transfer.isEmpty()).toBe(false);
+      for (const id of [500, 7]) await pets().raiseLastId(id);
+      expect(await pets().lastId()).toBe(500);
     });
 
     test('a transfer reads the animals in pages, the keys and the last id of a store', async () => {
@@ -151,27 +120,22 @@ describe.each([
       });
     });
 
-    test('put and putKeys change nothing if the data exists', async () => {
+    test('put and putKeys change nothing if the data exists, and put fails with conflict for a different animal', async () => {
       for (let count = 0; count < 2; count++) {
         await pets().raiseLastId(2 ** 40);
         await pets().put(animals.slice(0, 1 + count * 2));
         await transfer.putKeys(keys.slice(0, 1 + count));
       }
+      const max: Animal = { id: 3, name: 'Max', categoryId: 1 };
+      await expect(pets().put([max])).rejects.toMatchObject({ code: 'conflict' });
       expect(await pets().records(0, 10)).toEqual(animals);
       expect(await pets().count()).toBe(3);
       expect(await transfer.keys()).toEqual(keys);
     });
 
-    test('put fails with conflict for a different animal with the same id, and keeps the first', async () => {
-      await pets().put(animals);
-      const max = { id: 3, name: 'Max', categoryId: 1 };
-      const other = pets().put([max]);
-      await expect(other).rejects.toMatchObject({ code: 'conflict' });
-      expect(await pets().records(0, 10)).toEqual(animals);
-    });
-
     test('putKeys fails with conflict for a different key with the same name or hash', async () => {
       await transfer.putKeys(keys);
+      expect(await transfer.isEmpty()).toBe(false);
       for (const other of [
         { name: 'a' },
         { hash: 'hash a' },
@@ -184,28 +148,16 @@ describe.each([
       expect(await transfer.keys()).toEqual(keys);
     });
 
-    test('putKeys adds a later use and a revocation to an existing key', async () => {
+    test('putKeys adds a later use and a revocation to an existing key, and removes none', async () => {
       const [revoked, valid] = keys;
       const { lastUsedAt: _used, revokedAt: _revoked, ...fresh } = definedKey(revoked);
       await transfer.putKeys([fresh, definedKey(valid)]);
       await transfer.putKeys([{ ...fresh, lastUsedAt: 8 }]);
       expect(await transfer.keys()).toEqual([{ ...fresh, lastUsedAt: 8 }, valid]);
-      await transfer.putKeys(keys);
-      expect(await transfer.keys()).toEqual(keys);
-    });
-
-    test('putKeys keeps the revocation and the later use of an existing key', async () => {
-      await transfer.putKeys(keys);
-      const { lastUsedAt: _used, revokedAt: _revoked, ...fresh } = definedKey(keys[0]);
-      await transfer.putKeys([fresh]);
-      await transfer.putKeys([{ ...fresh, lastUsedAt: 6 }]);
-      expect(await transfer.keys()).toEqual(keys);
-    });
-
-    test('raiseLastId never lowers the last id', async () => {
-      await pets().raiseLastId(500);
-      await pets().raiseLastId(7);
-      expect(await pets().lastId()).toBe(500);
+      for (const key of [definedKey(revoked), fresh, { ...fresh, lastUsedAt: 6 }]) {
+        await transfer.putKeys([key]);
+        expect(await transfer.keys()).toEqual(keys);
+      }
     });
 
     test('reservations returns unexpired idempotency keys in pages, with the digest of caller and key', async () => {
@@ -254,18 +206,12 @@ describe.each([
       });
       beforeEach(() => pets().put(animals));
 
-      test('putReservations keeps the later expiry of an existing key', async () => {
-        const later = put(Date.now() + 60_000);
-        await transfer.putReservations([put(Date.now() + 30_000)]);
-        await transfer.putReservations([later]);
-        await transfer.putReservations([put(Date.now() + 30_000)]);
-        expect(await transfer.reservations('', 10)).toEqual([later]);
-      });
-
-      test('putReservations replaces an expired key that was used again', async () => {
-        const later = put(Date.now() + 60_000, { recordId: 7, fingerprint: 'g' });
-        await transfer.putReservations([put(Date.now() - 1000)]);
-        await transfer.putReservations([later]);
+      test('putReservations replaces an expired key that was used again, and keeps the later expiry of a valid one', async () => {
+        const now = Date.now();
+        const later = put(now + 60_000);
+        await transfer.putReservations([put(now - 1000, { recordId: 7, fingerprint: 'g' })]);
+        for (const each of [put(now + 30_000), later, put(now + 30_000)])
+          await transfer.putReservations([each]);
         expect(await transfer.reservations('', 10)).toEqual([later]);
       });
 
@@ -282,55 +228,6 @@ describe.each([
           expect(await transfer.reservations('', 10)).toEqual([stored]);
         },
       );
-    });
-
-    test('createOnce with a copied idempotency key creates nothing after its animal was changed or deleted', async () => {
-      const put = (key: string, recordId: number) => ({
-        digest: digest(`caller\n${key}`),
-        fingerprint: petFingerprint,
-        collection: 'animals',
-        recordId,
-        expiresAt: Date.now() + 60_000,
-      });
-      await pets().raiseLastId(100);
-      await pets().put([
-        { id: 3, ...pet },
-        { id: 4, ...pet },
-      ]);
-      await transfer.putReservations([put('changed', 3), put('deleted', 4)]);
-      await asStore(async (store) => {
-        const max = await petsOf(store).update(3, { name: 'Max' });
-        await petsOf(store).delete(4);
-        for (const [key, id] of [
-          ['changed', 3],
-          ['deleted', 4],
-        ] as const) {
-          const repeat = petsOf(store).createOnce(pet, { caller: 'caller', key });
-          expect(await repeat).toEqual({ record: { id, ...pet }, isReplay: true });
-        }
-        expect((await petsOf(store).list({ limit: 10 })).records).toEqual([max]);
-      });
-      expect(await transfer.reservations('', 10)).toHaveLength(2);
-    });
-
-    test('createOnce with a copied idempotency key returns its animal', async () => {
-      const [animal] = animals.slice(0, 1);
-      const stored = {
-        digest: digest('caller\nkey'),
-        fingerprint: petFingerprint,
-        collection: 'animals',
-        recordId: 3,
-        expiresAt: Date.now() + 60_000,
-      };
-      await pets().raiseLastId(100);
-      await pets().put(animals);
-      await transfer.putReservations([stored]);
-      await transfer.putReservations([stored]);
-      expect(await transfer.reservations('', 10)).toEqual([stored]);
-      const repeat = await asStore((store) =>
-        petsOf(store).createOnce(pet, { caller: 'caller', key: 'key' }),
-      );
-      expect(repeat).toEqual({ record: { ...animal, ...pet }, isReplay: true });
     });
   });
 });

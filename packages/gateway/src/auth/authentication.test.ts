@@ -1,11 +1,10 @@
 import { initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createGateway } from '../gateway.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
 import { headersOf } from '../http/response.ts';
 import type { GatewayOptions } from '../options.ts';
-import type { GatewayMeta } from '../procedures/meta.ts';
+import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { apiKey } from './schemes/apiKey.ts';
 import { bearer } from './schemes/bearer.ts';
@@ -16,37 +15,27 @@ import { testGateway } from '../testing/testGateway.ts';
 
 const t = initTRPC.context<{ who: string | undefined }>().meta<GatewayMeta>().create();
 
+const caller = ({ ctx }: { readonly ctx: { readonly who: string | undefined } }) => ctx.who ?? 'anonymous';
+const at = (method: NonNullable<RestMeta['method']>) =>
+  t.procedure.meta({ openapi: { method, path: '/who' } }).output(z.string());
+
 const router = t.router({
-  read: t.procedure
-    .meta({ openapi: { method: 'GET', path: '/who' } })
-    .output(z.string())
-    .query(({ ctx }) => ctx.who ?? 'anonymous'),
-  find: t.procedure
-    .meta({ openapi: { method: 'QUERY', path: '/who' } })
+  read: at('GET').query(caller),
+  find: at('QUERY')
     .input(z.object({ name: z.string().optional() }))
-    .output(z.string())
-    .query(({ ctx }) => ctx.who ?? 'anonymous'),
-  replace: t.procedure
-    .meta({ openapi: { method: 'PUT', path: '/who' } })
-    .output(z.string())
-    .mutation(({ ctx }) => ctx.who ?? 'anonymous'),
-  remove: t.procedure
-    .meta({ openapi: { method: 'DELETE', path: '/who' } })
-    .output(z.string())
-    .mutation(({ ctx }) => ctx.who ?? 'anonymous'),
-  write: t.procedure
-    .meta({ openapi: { method: 'POST', path: '/who' } })
-    .output(z.string())
-    .mutation(({ ctx }) => ctx.who ?? 'anonymous'),
+    .query(caller),
+  replace: at('PUT').mutation(caller),
+  remove: at('DELETE').mutation(caller),
+  write: at('POST').mutation(caller),
   open: t.procedure
     .meta({ openapi: { method: 'POST', path: '/open', protect: false } })
     .output(z.string())
-    .mutation(({ ctx }) => ctx.who ?? 'anonymous'),
+    .mutation(caller),
   openEverywhere: t.procedure
     .meta({ protect: false, openapi: { method: 'GET', path: '/open' } })
     .output(z.string())
-    .query(({ ctx }) => ctx.who ?? 'anonymous'),
-  openOverRpc: t.procedure.meta({ protect: false }).query(({ ctx }) => ctx.who ?? 'anonymous'),
+    .query(caller),
+  openOverRpc: t.procedure.meta({ protect: false }).query(caller),
 });
 
 type Options = Partial<GatewayOptions<typeof router, string>>;
@@ -69,14 +58,12 @@ const schemes: readonly Scheme<string>[] = [
 ];
 
 async function start(authentication: Options['authentication'], options: Options = {}) {
-  const gateway = await createGateway({
-    router,
-    authentication,
+  const gateway = await testGateway<typeof router, string>(router, {
+    ...(authentication && { authentication }),
     createContext: ({ identity }) => ({ who: identity }),
-    document: { title: 'Who', version: '0.0.0' },
     onResponse() {},
     ...options,
-  } as GatewayOptions<typeof router, string>);
+  });
   return async (target: string, headers: Record<string, string> = {}, method = 'GET') => {
     const response = await gateway.handle(
       inProcessRequest(
@@ -94,20 +81,6 @@ async function start(authentication: Options['authentication'], options: Options
     };
   };
 }
-
-it.each([
-  '/trpc/openOverRpc',
-  '/trpc/openEverywhere',
-  '/trpc/openEverywhere,openOverRpc?batch=1',
-  '/v1/open',
-])('protect: false beside openapi serves GET %s without a credential', async (target) => {
-  const send = await start(schemes);
-  const { status, body, challenges } = await send(target);
-  expect({ status, challenges }).toEqual({ status: 200, challenges: [] });
-  expect(JSON.stringify(body)).toContain('anonymous');
-  const known = await send(target, { 'x-api-key': 'good' });
-  expect(JSON.stringify(known.body)).toContain('apiKey good');
-});
 
 describe('a list of authentication schemes', () => {
   it.each<[headers: Record<string, string>, who: string]>([

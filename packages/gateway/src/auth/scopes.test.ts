@@ -1,4 +1,3 @@
-import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
@@ -7,9 +6,8 @@ import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Scheme } from '../calls/scheme.ts';
 import { apiKey } from './schemes/apiKey.ts';
 import { bearer } from './schemes/bearer.ts';
-import { testGateway } from '../testing/testGateway.ts';
+import { t, testGateway } from '../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create();
 const writer = t.procedure.meta({ scopes: ['pets:write'] });
 
 const router = t.router({
@@ -55,16 +53,7 @@ const challenge = (scopes: string) => `Bearer realm="api", error="insufficient_s
 const shape = (message: string) => ({ error: { message, data: { code: 'FORBIDDEN', httpStatus: 403 } } });
 
 describe('a call with a credential that lacks a scope', () => {
-  it('a REST call without a required scope answers 403 with the required scopes in its challenge', async () => {
-    expect(await send('POST', '/v1/pets', none)).toEqual({
-      status: 403,
-      body: {
-        code: 'FORBIDDEN',
-        message: 'The token does not have the required scope pets:write.',
-        status: 403,
-      },
-      challenge: challenge('pets:write'),
-    });
+  it('a REST call without one of two scopes answers 403, and its challenge names both', async () => {
     expect(await send('GET', '/v1/audit', { authorization: 'Bearer audit' })).toMatchObject({
       status: 403,
       body: { message: 'The token does not have the required scope pets:read.' },
@@ -86,13 +75,6 @@ describe('a call with a credential that lacks a scope', () => {
     expect(await send('GET', '/trpc/count,count?batch=1', none)).toMatchObject({
       status: 403,
       challenge: challenge('pets:read'),
-    });
-  });
-
-  it('a 403 for a missing scope has no challenge with apiKey', async () => {
-    expect(await send('POST', '/v1/pets', { 'x-api-key': 'none' })).toMatchObject({
-      status: 403,
-      challenge: undefined,
     });
   });
 });

@@ -78,7 +78,6 @@ it('calls that become pending after all others have expired expire, too', async 
       calls.wait(new Promise<never>(() => {}), new CallContext(inProcessRequest('GET', '/')), resolve);
     });
   for (let count = 0; count < 3; count += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     expect(await wait()).toMatchObject({ error: { code: 'GATEWAY_TIMEOUT', limit: 'call-timeout' } });
     expect(calls.inFlight).toBe(0);
   }
@@ -93,7 +92,6 @@ it('a minor garbage collection frees completed calls, although other calls were 
       const payload = Array.from({ length: 100 }, () => at + 0.5);
       calls.wait(Promise.resolve(), new CallContext(inProcessRequest('GET', '/')), () => payload);
       // 32 calls overlap.
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       if (at % 32 === 0) await Promise.resolve();
       if (at % 2000 === 0) collect({ type: 'minor' });
     }
@@ -113,7 +111,6 @@ const unconvertible = { message: Object.create(null) as string };
 it('CallRunner.wait reports a Failure if the promise rejects with an error that has no readable message', async () => {
   const calls = new CallRunner(limitsOf({}));
   const outcome = await new Promise((resolve) => {
-    // oxlint-disable-next-line prefer-promise-reject-errors -- anything may be thrown
     calls.wait(Promise.reject(unconvertible), new CallContext(inProcessRequest('GET', '/')), resolve);
   });
   expect(outcome).toMatchObject({ error: { code: 'INTERNAL_SERVER_ERROR' } });

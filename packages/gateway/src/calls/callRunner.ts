@@ -1,7 +1,8 @@
 // Hot path: every call of every protocol is started here.
+import { discardOutput, ignoreRejections } from '../http/asyncValues.ts';
 import { tryHook } from '../http/hooks.ts';
 import { mapMaybePromise } from '../http/maybePromise.ts';
-import { discardStream, isBodyStream } from '../http/response.ts';
+import { isBodyStream } from '../http/response.ts';
 import { execute, Failure, failureOf, type CallSource } from '../procedures/execute.ts';
 import { LimitError } from '../procedures/limitError.ts';
 import type { Procedure } from '../procedures/procedure.ts';
@@ -70,9 +71,10 @@ export class CallRunner implements RequestPolicy {
       const pending = new PendingCall(context, request, index);
       this.#deadlines.add(pending);
       // The promise of an outcome never rejects.
-      void outcome.then((settled) => this.#settle(pending, settled));
+      void outcome.then((settled) => this.#settle(pending, settled, procedure.mayReturnAsync));
     } else {
       request.settle(index, outcome);
+      if (procedure.mayReturnAsync) release(request, outcome);
     }
   }
 
@@ -102,12 +104,23 @@ export class CallRunner implements RequestPolicy {
     });
   }
 
-  #settle(pending: PendingCall, outcome: unknown): void {
-    if (this.#deadlines.delete(pending)) pending.receiver.settle(pending.index, outcome);
+  #settle(pending: PendingCall, outcome: unknown, mayBeAsync = false): void {
+    const { index, receiver } = pending;
+    if (this.#deadlines.delete(pending)) {
+      receiver.settle(index, outcome);
+      if (mayBeAsync) release(receiver, outcome);
+      return;
+    }
     // A stream that arrives after the deadline has no reader.
-    else if (isBodyStream(outcome)) void discardStream(outcome);
-    else pending.receiver.settleLate?.(pending.index, outcome);
+    if (!isBodyStream(outcome)) receiver.settleLate?.(index, outcome);
+    if (mayBeAsync) discardOutput(outcome);
   }
+}
+
+/** Releases the promises and async iterables of an output that its receiver does not read. */
+function release({ readsIterables }: OutcomeReceiver, outcome: unknown): void {
+  if (readsIterables) ignoreRejections(outcome);
+  else discardOutput(outcome);
 }
 
 /** Runs a call within its span. */

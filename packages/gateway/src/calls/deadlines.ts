@@ -6,6 +6,11 @@ import type { CallContext } from './requestContext.ts';
 /** Receives the outcomes of calls: outputs or `Failure`s. `settle` may run synchronously inside `start`. */
 export interface OutcomeReceiver {
   settle(index: number, outcome: unknown): void;
+  /**
+   * Whether it reads the async iterables of outputs. Otherwise they are ended after `settle`, which encodes an output as
+   * JSON or keeps it for that.
+   */
+  readonly readsIterables?: boolean;
   /** Receives the outcome of a call that ended after its deadline. Streams are discarded instead. */
   settleLate?(index: number, outcome: unknown): void;
 }

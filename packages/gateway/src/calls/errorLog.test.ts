@@ -1,14 +1,12 @@
 import { format } from 'node:util';
-import { initTRPC, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { isBodyStream } from '../http/response.ts';
-import type { GatewayMeta } from '../procedures/meta.ts';
 import type { GatewayOptions } from '../options.ts';
 import { inProcessRequest } from '../testing/inProcessRequest.ts';
-import { testGateway } from '../testing/testGateway.ts';
+import { t, testGateway } from '../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create();
 const operation = (path: `/${string}`, error: () => unknown) =>
   t.procedure
     .meta({ openapi: { method: 'GET', path } })

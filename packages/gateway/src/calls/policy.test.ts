@@ -1,11 +1,9 @@
-import { initTRPC, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { describe, expect, it, vi } from 'vitest';
 import type { RequestRecord } from './requestRecord.ts';
-import type { GatewayMeta } from '../procedures/meta.ts';
 import type { Policy } from './policy.ts';
-import { testGateway } from '../testing/testGateway.ts';
+import { t, testGateway } from '../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({
   read: t.procedure.meta({ openapi: { method: 'GET', path: '/read' } }).query(() => 'read'),
   write: t.procedure.meta({ openapi: { method: 'POST', path: '/write' } }).mutation(() => 'written'),

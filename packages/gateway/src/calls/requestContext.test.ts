@@ -1,10 +1,6 @@
-import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { GatewayMeta } from '../procedures/meta.ts';
-import { testGateway } from '../testing/testGateway.ts';
-
-const t = initTRPC.meta<GatewayMeta>().create();
+import { t, testGateway } from '../testing/testGateway.ts';
 
 it.each(['/v1/look', '/trpc/look', '/trpc/look?batch=1'])(
   'GET %s provides an aborted signal to the procedure if the client disconnected before the signal was first read',

@@ -8,15 +8,12 @@ import {
   TRPCClientError,
 } from '@trpc/client';
 import { observable } from '@trpc/server/observable';
-import { initTRPC, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
-import type { GatewayMeta } from '../procedures/meta.ts';
 import { callHeaders, hasIdempotencyKey, safeRetryLink, type SafeRetryOptions } from './index.ts';
 import { retryAfterMs } from './safeRetryLink.ts';
-import { testGateway } from '../testing/testGateway.ts';
-
-const t = initTRPC.meta<GatewayMeta>().create();
+import { t, testGateway } from '../testing/testGateway.ts';
 
 /** Creates a router that stores names. `names.add` accepts an `Idempotency-Key` and resolves after `gate`. */
 function createNames(gate: Promise<void>) {
@@ -151,18 +148,15 @@ describe('safeRetryLink between attempts', () => {
     expect(first - second).toBeGreaterThan(950);
   });
 
-  it('safeRetryLink rejects if Retry-After is longer than `maxDelayMs`', async () => {
-    const { client, requests } = await start([tooManyRequests('60')], { maxDelayMs: 5000 });
-    await errorOf(client.list.query());
-    expect(requests).toHaveLength(1);
-  });
-
-  it('safeRetryLink rejects at once if Retry-After ends after `timeoutMs`', async () => {
-    const inAMinute = new Date(Date.now() + 60_000).toUTCString();
-    const { client, requests } = await start([tooManyRequests(inAMinute)], {
-      maxDelayMs: 90_000,
-      timeoutMs: 20_000,
-    });
+  it.each([
+    ['is longer than maxDelayMs', () => '60', { maxDelayMs: 5000 }],
+    [
+      'ends after timeoutMs',
+      () => new Date(Date.now() + 60_000).toUTCString(),
+      { maxDelayMs: 90_000, timeoutMs: 20_000 },
+    ],
+  ])('safeRetryLink rejects at once if Retry-After %s', async (_when, retryAfter, options) => {
+    const { client, requests } = await start([tooManyRequests(retryAfter())], options);
     await errorOf(client.list.query());
     expect(requests).toHaveLength(1);
   });

@@ -1,37 +1,16 @@
 import { STATUS_CODES } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { endless } from '../testing/streams.ts';
 import {
+  headersOf,
+  isWritableHeader,
+  OutgoingResponse,
   reportedStream,
   requireResponse,
+  ResponseControls,
   statusText,
   type Header,
-  isWritableHeader,
-  headersOf,
-  OutgoingResponse,
-  ResponseControls,
 } from './response.ts';
-
-/** Starts a stream of three chunks, with counts of the calls of its iterator. */
-function start({ failAt }: { failAt?: number } = {}) {
-  const seen = { requested: 0, returned: 0, ended: 0 };
-  const source = {
-    [Symbol.asyncIterator]: () => ({
-      async next() {
-        seen.requested += 1;
-        if (seen.requested === failAt) throw new Error('no');
-        return seen.requested > 3
-          ? { done: true as const, value: undefined }
-          : { done: false as const, value: new Uint8Array([seen.requested]) };
-      },
-      async return() {
-        seen.returned += 1;
-        return { done: true as const, value: undefined };
-      },
-    }),
-  };
-  const iterator = reportedStream(source, () => (seen.ended += 1))[Symbol.asyncIterator]();
-  return { iterator, seen };
-}
 
 describe('a reported stream', () => {
   it('return reports the end at once, even if the source never returns', async () => {
@@ -64,16 +43,23 @@ describe('a reported stream', () => {
     expect(seen).toEqual(['dispose']);
   });
 
-  it('the end is reported once, also after an error', async () => {
-    const complete = start();
-    for (let n = 0; n < 5; n += 1) await complete.iterator.next();
-    expect(complete.seen.ended).toBe(1);
-    const failing = start({ failAt: 1 });
-    await expect(failing.iterator.next()).rejects.toThrow('no');
-    await failing.iterator.return?.();
-    expect(failing.seen).toMatchObject({ returned: 1, ended: 1 });
+  it.each<[how: string, next: () => Uint8Array, error: unknown]>([
+    ['complete', () => new Uint8Array(1), undefined],
+    ['failing', throwNo, new Error('no')],
+  ])('the end of a %s stream is reported once', async (_how, next, error) => {
+    const { iterable, seen } = endless(next, 3);
+    const ends: unknown[] = [];
+    const iterator = reportedStream(iterable, (cause) => ends.push(cause))[Symbol.asyncIterator]();
+    for (let requests = 0; requests < 5; requests += 1) await iterator.next().catch(() => {});
+    expect(ends).toEqual([error]);
+    await iterator.return?.();
+    expect([ends.length, seen.returned]).toEqual([1, 1]);
   });
 });
+
+function throwNo(): never {
+  throw new Error('no');
+}
 
 const head = { status: 200, headers: [] };
 

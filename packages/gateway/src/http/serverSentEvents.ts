@@ -1,4 +1,5 @@
 // Hot path: 1 µs per event (`npm run bench`, case events).
+import { discardOutput } from './asyncValues.ts';
 import { nextTurn, unref, type Timer } from './eventLoop.ts';
 import { TextStream, type TextStreamOptions } from './textStream.ts';
 
@@ -143,7 +144,10 @@ export class ServerSentEvents extends TextStream {
 
   /** Formats a result of the iterator. Returns `undefined` if the stream has ended meanwhile. */
   #textOf(result: IteratorResult<unknown> | null): string | Promise<string> | undefined {
-    if (this.isLast) return undefined;
+    if (this.isLast) {
+      discardOutput(result?.value);
+      return undefined;
+    }
     if (typeof result !== 'object' || result === null)
       throw new TypeError("next() of the subscription's iterator returned no object.");
     this.#isFormatting = true;

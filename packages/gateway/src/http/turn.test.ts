@@ -35,10 +35,8 @@ describe('Turn', () => {
       for (let count = 0; count < fast; count += 1) {
         turns.turn.spend();
         turns.clock.ms += 0.02;
-        // oxlint-disable-next-line no-await-in-loop -- one turn after another
         if (count % 7 === 0) await nextTurn();
       }
-      // oxlint-disable-next-line no-await-in-loop -- one turn after another
       await nextTurn();
       expect(turns.turn.spend()).toBe(false);
       turns.clock.ms += 200;
@@ -64,7 +62,6 @@ describe('Turn', () => {
     for (let round = 0; round < 3; round += 1) {
       expect(spendAll(turns, 0)).toBe(500);
       expect(turns.turn.spend()).toBe(true);
-      // oxlint-disable-next-line no-await-in-loop -- one turn after another
       await nextTurn();
     }
   });
@@ -75,7 +72,6 @@ describe('Turn', () => {
       expect(turn.spend()).toBe(false);
       clock.ms += 100;
       // As the clock says, some time has passed: timers have run.
-      // oxlint-disable-next-line no-await-in-loop -- one turn after another
       await sleep(10);
     }
   });
@@ -102,7 +98,6 @@ describe('Turn', () => {
     let turns = 0;
     for (; run.length < 50; turns += 1) {
       const before = run.length;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after another
       await nextTurn();
       expect(run.length - before).toBeLessThanOrEqual(8);
       // What arrives in the meantime has a budget of its own.
@@ -123,7 +118,6 @@ describe('Turn', () => {
       });
     }
     while (run.length < 6) {
-      // oxlint-disable-next-line no-await-in-loop -- one turn after another
       await nextTurn();
     }
     expect(run).toEqual(['a', 'b', 'c', 'a2', 'b2', 'c2']);

@@ -1,10 +1,8 @@
-import { initTRPC } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { apiKey, bearer, cookie, createGateway, type GatewayOptions } from '../index.ts';
+import { apiKey, bearer, cookie, type GatewayOptions } from '../index.ts';
+import { t, testGateway } from '../testing/testGateway.ts';
 import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
-
-const t = initTRPC.meta<GatewayMeta>().create();
 
 interface Documented {
   readonly security?: readonly object[];
@@ -25,17 +23,11 @@ type Meta = Omit<GatewayMeta, 'openapi'> & { readonly openapi?: Partial<RestMeta
 
 /** Returns the documented operation of `/pets/{id}`. */
 async function operationOf(options: Options = {}, meta: Meta = {}, id: z.ZodType = z.string()) {
-  const gateway = await createGateway<ReturnType<typeof t.router>, object>({
-    router: t.router({
-      save: t.procedure
-        .meta({ ...meta, openapi: { method: 'POST', path: '/pets/{id}', ...meta.openapi } })
-        .input(z.object({ id }))
-        .mutation(() => {}),
-    }),
-    createContext: () => ({}),
-    document: { title: 'Pets', version: '1.0.0' },
-    ...options,
-  });
+  const save = t.procedure
+    .meta({ ...meta, openapi: { method: 'POST', path: '/pets/{id}', ...meta.openapi } })
+    .input(z.object({ id }))
+    .mutation(() => {});
+  const gateway = await testGateway<ReturnType<typeof t.router>, object>(t.router({ save }), options);
   const document = await gateway.document();
   const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Documented>>>>;
   return Object.values(paths['/pets/{id}'] ?? {})[0] as Documented;
@@ -52,57 +44,35 @@ const rateExceeded = 'The rate limit was exceeded.';
 const crossSite = 'A page of another site sent the request with a credential of its visitor.';
 const tooManyAttempts = 'Too many invalid credentials were sent from this address.';
 
+const callTimeout = 'The call timed out. Whether it had an effect is unknown.';
+const ownTimeout = 'The call timed out after 50 ms. Whether it had an effect is unknown.';
+const keyReused = 'The Idempotency-Key was used with another input.';
+const guarded = { failedAttempts, authentication: token };
+const isPublic = { openapi: { protect: false } };
+const unsafeGet = { openapi: { method: 'GET', unsafe: true } } as const;
+
 describe('the documented errors of an operation', () => {
   it.each<[what: string, status: number, description: string | undefined, options: Options, meta?: Meta]>([
     ['without rateLimit', 429, undefined, {}],
     ['with rateLimit', 429, rateExceeded, { rateLimit }],
     ['with rateLimitCost 3', 429, `${rateExceeded} A call counts as 3.`, { rateLimit }, { rateLimitCost: 3 }],
     ['with rateLimitCost 0', 429, undefined, { rateLimit }, { rateLimitCost: 0 }],
-    ['with failedAttempts', 429, tooManyAttempts, { failedAttempts, authentication: token }],
-    [
-      'with both limits',
-      429,
-      `${rateExceeded} ${tooManyAttempts}`,
-      { rateLimit, failedAttempts, authentication: token },
-    ],
-    [
-      'with failedAttempts and protect: false',
-      429,
-      undefined,
-      { failedAttempts, authentication: token },
-      { openapi: { protect: false } },
-    ],
+    ['with failedAttempts', 429, tooManyAttempts, guarded],
+    ['with both limits', 429, `${rateExceeded} ${tooManyAttempts}`, { ...guarded, rateLimit }],
+    ['with failedAttempts and protect: false', 429, undefined, guarded, isPublic],
     ['with authentication', 401, 'The credential is missing or not valid.', { authentication: token }],
-    ['with protect: false', 401, undefined, { authentication: token }, { openapi: { protect: false } }],
+    ['with protect: false', 401, undefined, { authentication: token }, isPublic],
     ['with a scheme that browsers send', 403, crossSite, { authentication: session }],
     ['with such a scheme beside another', 403, crossSite, { authentication: [key, session] }],
-    [
-      'with a scheme that browsers send and GET',
-      403,
-      crossSite,
-      { authentication: session },
-      { openapi: { method: 'GET', unsafe: true } },
-    ],
+    ['with such a scheme and an unsafe GET', 403, crossSite, { authentication: session }, unsafeGet],
     ['with no such scheme', 403, undefined, { authentication: [key, token] }],
     ['with maxInFlight', 503, 'The service is at its limit of concurrent calls.', {}],
     ['without maxInFlight', 503, undefined, { maxInFlight: Infinity }],
-    ['with callTimeoutMs', 504, 'The call timed out. Whether it had an effect is unknown.', {}],
+    ['with callTimeoutMs', 504, callTimeout, {}],
     ['without callTimeoutMs', 504, undefined, { callTimeoutMs: Infinity }],
     ['with callTimeoutMs Infinity', 504, undefined, {}, { callTimeoutMs: Infinity }],
-    [
-      'with callTimeoutMs and without callTimeoutMs',
-      504,
-      'The call timed out after 50 ms. Whether it had an effect is unknown.',
-      { callTimeoutMs: Infinity },
-      { callTimeoutMs: 50 },
-    ],
-    [
-      'with idempotencyKey of the REST metadata',
-      422,
-      'The Idempotency-Key was used with another input.',
-      {},
-      { idempotencyKey: 'handled', openapi: {} },
-    ],
+    ['with callTimeoutMs of its own', 504, ownTimeout, { callTimeoutMs: Infinity }, { callTimeoutMs: 50 }],
+    ['with idempotencyKey', 422, keyReused, {}, { idempotencyKey: 'handled', openapi: {} }],
     ['with a text in its path', 404, undefined, {}],
     ['with errorResponses', 410, 'Gone', {}, { openapi: { errorResponses: [410] } }],
   ])('an operation %s documents %d as: %s', async (_what, status, description, options, meta) => {

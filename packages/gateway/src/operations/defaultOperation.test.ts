@@ -1,13 +1,12 @@
-import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
+import { type AnyTRPCRouter } from '@trpc/server';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { GatewayOptions } from '../options.ts';
-import type { GatewayMeta } from '../procedures/meta.ts';
-import { testGateway } from '../testing/testGateway.ts';
+import type { GatewayMeta, RestMeta } from '../procedures/meta.ts';
+import { t, testGateway } from '../testing/testGateway.ts';
 
 // Operations whose method and path are not in the metadata.
 
-const t = initTRPC.meta<GatewayMeta>().create();
 const served = t.procedure.meta({ openapi: true });
 
 type Options = Partial<GatewayOptions<AnyTRPCRouter, unknown>>;
@@ -115,25 +114,13 @@ describe('metadata without a method or a path', () => {
   });
 
   it('a path without a method, and a method without a path, get the other by default', async () => {
-    const id = z.object({ id: z.string() });
+    const by = (openapi: RestMeta) => t.procedure.meta({ openapi }).input(z.object({ id: z.string() }));
     const { operations } = await gatewayOf(
       t.router({
-        find: t.procedure
-          .meta({ openapi: { path: '/books/{id}' } })
-          .input(id)
-          .query(() => 1),
-        save: t.procedure
-          .meta({ openapi: { path: '/books/{id}' } })
-          .input(id)
-          .mutation(() => 1),
-        search: t.procedure
-          .meta({ openapi: { method: 'QUERY' } })
-          .input(id)
-          .query(() => 1),
-        both: t.procedure
-          .meta({ openapi: { in: { id: 'body' } } })
-          .input(id)
-          .query(() => 1),
+        find: by({ path: '/books/{id}' }).query(() => 1),
+        save: by({ path: '/books/{id}' }).mutation(() => 1),
+        search: by({ method: 'QUERY' }).query(() => 1),
+        both: by({ in: { id: 'body' } }).query(() => 1),
       }),
     );
     expect(await operations()).toEqual([

@@ -2,7 +2,8 @@ import { hasNoBody } from '../http/response.ts';
 import { reject } from '../checks/gatewayError.ts';
 import type { MediaWriter, RestMeta } from '../procedures/meta.ts';
 import type { Procedure } from '../procedures/procedure.ts';
-import { parseFunction, type Parser } from '../procedures/parseFunction.ts';
+import { eventFunction } from '../procedures/asyncOutput.ts';
+import type { Parser } from '../procedures/parseFunction.ts';
 import { requireJson } from './inspectJson.ts';
 import type { ReadSchema } from './readSchema.ts';
 import { acceptsUndefined, isVoid, type Schema } from './schema.ts';
@@ -49,7 +50,7 @@ export function operationOutput(procedure: Procedure, rest: RestMeta, read: Read
       read(event, 'output', 'event') ??
       reject('it is a subscription without a schema of its events; add event: z.object(…) to its metadata');
     requireJson(schema, 'event');
-    return { kind: 'events', schema, parse: parseFunction(event as Parser) };
+    return { kind: 'events', schema, parse: eventFunction(event as Parser) };
   }
   if (event !== undefined) {
     reject(

@@ -1,11 +1,7 @@
-import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { GatewayMeta } from '../procedures/meta.ts';
-import type { CorsOptions } from './cors.ts';
-import { testGateway } from '../testing/testGateway.ts';
+import { t, testGateway } from '../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create();
 const page = 'https://pets.example';
 
 const router = t.router({
@@ -14,10 +10,6 @@ const router = t.router({
       openapi: {
         method: 'GET',
         path: '/described',
-        requestHeaders: z.object({
-          'X-Tenant': z.string().optional(),
-          'idempotency-key': z.string().optional(),
-        }),
         responseHeaders: z.object({ 'X-Total': z.string() }),
       },
     })
@@ -35,42 +27,13 @@ const router = t.router({
     .mutation(() => 'done'),
 });
 
-const open = (cors: Partial<CorsOptions> = {}) => testGateway(router, { cors: { origins: [page], ...cors } });
-
-/** Returns the names in a header of the response to a page. */
-async function listed(
-  header: string,
-  method: string,
-  target: string,
-  cors: Partial<CorsOptions> = {},
-): Promise<string[]> {
-  const { fetch } = await open(cors);
-  const headers = {
-    origin: page,
-    'access-control-request-method': 'GET',
-    'access-control-request-headers': 'content-type, x-tenant',
-  };
-  const received = await fetch(`http://localhost${target}`, { method, headers });
-  return received.headers.get(header)?.split(', ') ?? [];
-}
-const exposed = 'access-control-expose-headers';
-
 it.each(['/v1/described', '/trpc/described'])(
   'GET %s exposes the response headers of the gateway and those of the metadata',
   async (target) => {
-    expect(await listed(exposed, 'GET', target)).toEqual([
-      'Link',
-      'Location',
-      'Retry-After',
-      'RateLimit',
-      'RateLimit-Policy',
-      'Deprecation',
-      'Sunset',
-      'X-Request-Id',
-      'Idempotent-Replayed',
-      'X-Total',
-      'X-Cost',
-    ]);
+    const { fetch } = await testGateway(router, { cors: { origins: [page] } });
+    const { headers } = await fetch(`http://localhost${target}`, { headers: { origin: page } });
+    // Those of the gateway are in packages/gateway/test/policies.
+    expect(headers.get('access-control-expose-headers')).toMatch(/^Link, .*, X-Total, X-Cost$/);
   },
 );
 

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { initTRPC, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { memoryState, type State } from '../index.ts';
-import type { GatewayMeta } from '../procedures/meta.ts';
 import { IdempotencyState } from './idempotencyState.ts';
-import { testGateway } from '../testing/testGateway.ts';
+import { t, testGateway } from '../testing/testGateway.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
@@ -47,8 +46,6 @@ async function eventually(check: () => Promise<void>): Promise<void> {
   }
   return check();
 }
-
-const t = initTRPC.meta<GatewayMeta>().create();
 
 /** A gateway whose state has these methods instead of its own, with a payment that fails with 503 for an amount of 0. */
 async function start(replaced: (state: State) => Partial<State>, callTimeoutMs = 30_000) {
@@ -149,16 +146,19 @@ describe('a state that does not respond', () => {
   });
 });
 
+/** Creates a function that throws a number of times before it calls another. */
+function failing<Arguments extends unknown[], Result>(times: number, method: (...args: Arguments) => Result) {
+  let failures = times;
+  return (...args: Arguments): Result => {
+    failures -= 1;
+    if (failures >= 0) throw lost();
+    return method(...args);
+  };
+}
+
 describe('a state that fails', () => {
   it('a response is stored before it is sent if the state fails for a moment', async () => {
-    let failures = 2;
-    const { errors, pay, runs } = await start(({ set }) => ({
-      set(...entry) {
-        failures -= 1;
-        if (failures >= 0) throw lost();
-        return set(...entry);
-      },
-    }));
+    const { errors, pay, runs } = await start(({ set }) => ({ set: failing(2, set) }));
     expect((await pay('key-1')).status).toBe(200);
     expect(await pay('key-1')).toMatchObject({ status: 200, isReplayed: true });
     expect([runs(), errors]).toEqual([1, []]);
@@ -223,32 +223,20 @@ describe('a state that fails', () => {
   });
 
   it('a key is released again if the state failed to remove it, and a retry runs', async () => {
-    let failures = 3;
-    const { pay, runs } = await start((state) => ({
-      delete(...entry) {
-        failures -= 1;
-        if (failures >= 0) throw lost();
-        return state.delete(...entry);
-      },
-    }));
+    const { pay, runs } = await start((state) => ({ delete: failing(3, state.delete) }));
     expect((await pay('key-1', 0)).status).toBe(503);
     expect((await pay('key-1', 0)).status).toBe(503);
     expect(runs()).toBe(2);
   });
 
   it('a key that is reserved after the timeout of its client is released, even if the state fails to remove it for seconds', async () => {
-    // They last longer than a request waits.
-    let failures = 6;
     const { pay, runs } = await start((state) => ({
       async add(...entry) {
         await new Promise((resolve) => setTimeout(resolve, 200));
         return state.add(...entry);
       },
-      async delete(...entry) {
-        failures -= 1;
-        if (failures >= 0) throw lost();
-        return state.delete(...entry);
-      },
+      // They last longer than a request waits.
+      delete: failing(6, state.delete),
     }));
     expect([(await pay('key-1', 1, { 'grpc-timeout': '50m' })).status, runs()]).toEqual([504, 0]);
     await eventually(async () => expect((await pay('key-1')).status).toBe(200));

@@ -40,7 +40,6 @@ describe('createLoadShedding', () => {
         shed(request);
         clock.ms += queueMs;
         rejection = shed(request);
-        // oxlint-disable-next-line no-await-in-loop -- one turn of the event loop after the other
         await turn();
       }
       return rejection;
@@ -93,7 +92,6 @@ describe('createLoadShedding', () => {
       // 100 ms of work, in ten turns.
       for (let count = 0; count < 5000; count += 1) serverTurn.laterRequest(() => (clock.ms += 0.02));
       serverTurn.laterRequest(handled.resolve);
-      // oxlint-disable-next-line no-await-in-loop -- one queue after the other
       await handled.promise.then(turn);
     }
     shed(request);

@@ -2,7 +2,6 @@ import { initTRPC, TRPCError, type AnyTRPCProcedure } from '@trpc/server';
 import { describe, expect, test } from 'vitest';
 import { compile } from './compile.ts';
 import { execute, Failure, type Executable } from './execute.ts';
-import { readProcedures } from './procedure.ts';
 import { createSample } from './selfTest.ts';
 
 const t = initTRPC.context<object>().create({ isDev: false });
@@ -56,32 +55,9 @@ describe('execution through tRPC', () => {
     },
   );
 
-  test('a procedure with experimental_caller is called through tRPC', async () => {
-    const invoked = t.procedure.experimental_caller(async ({ args, invoke }) => [
-      await invoke(args[0] as never),
-    ]);
-    const procedure = executable(invoked.query(() => 'result'));
-    expect(procedure.stages).toBeUndefined();
-    expect(await call(procedure)).toEqual(['result']);
-  });
-
   test('a procedure with a changed resolver middleware is called through tRPC', () => {
     const procedure = t.procedure.query(() => 1) as unknown as { _def: { middlewares: unknown[] } };
     procedure._def.middlewares[0] = async () => ({ ok: true, data: 2 });
     expect(stagesOf(procedure)).toBeUndefined();
   });
-});
-
-test('readProcedures reports compiled or trpc as the execution of each procedure', async () => {
-  const unwrapped = t.procedure.query(() => 1);
-  const router = t.router({ unwrapped });
-  (router._def.procedures as Record<string, unknown>)['wrapped'] = wrappers['a Proxy']?.(
-    unwrapped as never,
-    () => {},
-  );
-  const { procedures } = await readProcedures(router);
-  expect(procedures.map(({ path, execution }) => [path, execution])).toEqual([
-    ['unwrapped', 'compiled'],
-    ['wrapped', 'trpc'],
-  ]);
 });

@@ -1,4 +1,6 @@
 import { TRPCError, type AnyTRPCProcedure } from '@trpc/server';
+import { ignoreRejections } from '../http/asyncValues.ts';
+import { mayBeAsync } from './asyncOutput.ts';
 import { boundTexts } from './boundTexts.ts';
 import { failureOf, marker, type Executable, type MiddlewareResult, type CallStep } from './execute.ts';
 import { boundIssues, inputFailure } from './inputError.ts';
@@ -50,7 +52,20 @@ export function compile(procedure: AnyTRPCProcedure, sample: AnyTRPCProcedure): 
     }
   }
   const isSingle = stages.length === 0;
-  stages.push([...before, { kind: 'call', call: resolver }, ...after, ...(isSingle ? [] : [toResult])]);
+  const { output, type } = definition;
+  // Steps after the resolver may take longer than a promise in its output takes to reject.
+  const hasStepsAfter = !isSingle || after.length > 0;
+  const ignoring =
+    hasStepsAfter && type !== 'subscription' && (after.length === 0 || mayBeAsync(output))
+      ? [ignoreRejectionsOfOutput]
+      : [];
+  stages.push([
+    ...before,
+    { kind: 'call', call: resolver },
+    ...ignoring,
+    ...after,
+    ...(isSingle ? [] : [toResult]),
+  ]);
   if (isSingle) return stages;
   const [first = [], ...others] = stages;
   return [[...first, resultToOutcome], ...others];
@@ -92,6 +107,14 @@ function invalidOutput(cause: unknown): TRPCError {
   boundIssues(cause);
   return new TRPCError({ message: outputErrorMessage, code: 'INTERNAL_SERVER_ERROR', cause });
 }
+
+const ignoreRejectionsOfOutput: CallStep = {
+  kind: 'convert',
+  convert(output) {
+    ignoreRejections(output);
+    return output;
+  },
+};
 
 /** Converts the output of the resolver to the result of the innermost `next()`. */
 const toResult: CallStep = {

@@ -31,12 +31,6 @@ it('a declared error has the message of the throw, else of its definition, else 
   expect(errors.SHOP_CLOSED({ cause }).message).toBe('Shop closed');
 });
 
-it('a declared error throws a TypeError that names it for data that does not match its schema', () => {
-  expect(() => errors.OUT_OF_STOCK({ data: { left: 0.5 } })).toThrow(
-    /^The data of the error OUT_OF_STOCK does not match its schema/,
-  );
-});
-
 it('the formatter of declareErrors shapes the errors of its own definitions, and returns undefined for others', () => {
   const { data: _, ...others } = errors.SHOP_CLOSED();
   const same = declareErrors({ SHOP_CLOSED: { status: 423 } });

@@ -17,60 +17,42 @@ describe('formatIssues', () => {
     expect(formatIssues(issues)).toBe(`${named}${rest}.`);
   });
 
+  const dateTime = 'must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z';
+  it.each<[message: string, value: unknown, schema: z.ZodType]>([
+    ['must be true or false, not a string', 'yes', z.boolean()],
+    ['must be an object, not an array', [], z.record(z.string(), z.int())],
+    ['must be more than 0', 0, z.number().positive()],
+    ['must be less than 1.5', 2, z.number().lt(1.5)],
+    ['must be at least -5', -6, z.number().min(-5)],
+    ['must have at most 2 items', [1, 2, 3], z.array(z.int()).max(2)],
+    ['must have at least 1 item', [], z.array(z.int()).min(1)],
+    ['must have exactly 3 characters', 'x', z.string().length(3)],
+    ['must be one of 1, "b"', 3, z.literal([1, 'b'])],
+    ['Too small: expected ten', 3, z.int().min(10, 'Too small: expected ten')],
+    ['No such size', 'x', z.enum(['s'], 'No such size')],
+    [dateTime, 'x', z.date()],
+    ['must be an integer', 5.5, z.int()],
+    ['must be one of "b", "c"', 'd', z.enum(['b', 'c'])],
+    ['must be a number, not a boolean, or must be a string, not a boolean', true, z.int().or(z.string())],
+    [`${dateTime}, or must be null, not a number`, 1, z.union([z.date(), z.null()])],
+    ['Invalid UUID, or must have at least 2 characters', 'x', z.union([z.uuid(), z.string().min(2)])],
+    // An integer that is out of bounds: the message is about the bound, not about the union.
+    ['must be at most 10', 11, z.union([z.int().max(10), z.literal('all')])],
+    ['Invalid input', {}, z.union([z.object({ b: z.int() }), z.object({ c: z.int() })])],
+  ])('formatIssues returns "a: %s." for zod’s issues with the member a: %j', (message, a, schema) => {
+    const { error } = z.object({ a: schema }).safeParse({ a });
+    expect(formatIssues(issuesOf(badRequest(error)))).toBe(`a: ${message}.`);
+  });
+
+  const kinds = z.discriminatedUnion('k', [z.object({ k: z.literal('b') }), z.object({ k: z.literal('c') })]);
   it.each<[message: string, value: unknown, schema: z.ZodType]>([
     ['a: is required.', {}, z.object({ a: z.string() })],
     ['a: is required.', {}, z.object({ a: z.date() })],
-    ['a: must be true or false, not a string.', { a: 'yes' }, z.object({ a: z.boolean() })],
-    ['a: must be an object, not an array.', { a: [] }, z.object({ a: z.record(z.string(), z.int()) })],
-    ['a: must be more than 0.', { a: 0 }, z.object({ a: z.number().positive() })],
-    ['a: must be less than 1.5.', { a: 2 }, z.object({ a: z.number().lt(1.5) })],
-    ['a: must be at least -5.', { a: -6 }, z.object({ a: z.number().min(-5) })],
-    ['a: must have at most 2 items.', { a: [1, 2, 3] }, z.object({ a: z.array(z.int()).max(2) })],
-    ['a: must have at least 1 item.', { a: [] }, z.object({ a: z.array(z.int()).min(1) })],
-    ['a: must have exactly 3 characters.', { a: 'x' }, z.object({ a: z.string().length(3) })],
-    ['a: must be one of 1, "b".', { a: 3 }, z.object({ a: z.literal([1, 'b']) })],
-    ['a: Too small: expected ten.', { a: 3 }, z.object({ a: z.int().min(10, 'Too small: expected ten') })],
-    ['a: No such size.', { a: 'x' }, z.object({ a: z.enum(['s'], 'No such size') })],
-    [
-      'a: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
-      { a: 'x' },
-      z.object({ a: z.date() }),
-    ],
-    ['a: must be an integer.', { a: 5.5 }, z.object({ a: z.int() })],
-    ['input: must be a string.', -Infinity, z.string()],
-    ['a: must be one of "b", "c".', { a: 'd' }, z.object({ a: z.enum(['b', 'c']) })],
-    ['input: must be "a".', 'b', z.literal('a')],
-    ['a.1: must be at most 1.', { a: [0, 2] }, z.object({ a: z.array(z.int().max(1)) })],
-    [
-      'a: must be a number, not a boolean, or must be a string, not a boolean.',
-      { a: true },
-      z.object({ a: z.union([z.int(), z.string()]) }),
-    ],
-    [
-      'a: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z, or must be null, not a number.',
-      { a: 1 },
-      z.object({ a: z.union([z.date(), z.null()]) }),
-    ],
     ['a: is required.', {}, z.object({ a: z.union([z.int(), z.literal('all')]) })],
-    [
-      'a: Invalid UUID, or must have at least 2 characters.',
-      { a: 'x' },
-      z.object({ a: z.union([z.uuid(), z.string().min(2)]) }),
-    ],
-    // An integer that is out of bounds: the message is about the bound, not about the union.
-    ['a: must be at most 10.', { a: 11 }, z.object({ a: z.union([z.int().max(10), z.literal('all')]) })],
-    [
-      'a: Invalid input.',
-      { a: {} },
-      z.object({ a: z.union([z.object({ b: z.int() }), z.object({ c: z.int() })]) }),
-    ],
-    [
-      "a.k: Invalid discriminator value. Expected 'b' | 'c'.",
-      { a: { k: 'd' } },
-      z.object({
-        a: z.discriminatedUnion('k', [z.object({ k: z.literal('b') }), z.object({ k: z.literal('c') })]),
-      }),
-    ],
+    ['a.1: must be at most 1.', { a: [0, 2] }, z.object({ a: z.array(z.int().max(1)) })],
+    ["k: Invalid discriminator value. Expected 'b' | 'c'.", { k: 'd' }, kinds],
+    ['input: must be a string.', -Infinity, z.string()],
+    ['input: must be "a".', 'b', z.literal('a')],
     ['input: has to rhyme.', 'x', z.string().refine(() => false, { error: 'has to rhyme' })],
   ])('formatIssues returns "%s" for zod’s issues with %s', (message, value, schema) => {
     const { error } = schema.safeParse(value);
@@ -163,6 +145,10 @@ function tree(depth: number): unknown {
   return value;
 }
 
+const longName = { ['n'.repeat(100_000)]: Array.from({ length: 100 }, () => 5) };
+const manyNames = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`name${index}`, 1]));
+const manyValues = Array.from({ length: 1000 }, (_, index) => `value${index}`);
+
 const errorOf = (schema: z.ZodType, value: unknown) => schema.safeParse(value).error as z.ZodError;
 
 describe('boundIssues', () => {
@@ -181,27 +167,11 @@ describe('boundIssues', () => {
     ['1,000 issues', z.array(z.string()), Array.from({ length: 1000 }, () => 5)],
     ['a union of 10 levels', Tree, tree(10)],
     ['a union of 95 levels', Tree, tree(95)],
-    [
-      '100 issues below a name of 100,000 characters',
-      z.record(z.string(), z.array(z.string())),
-      { ['n'.repeat(100_000)]: Array.from({ length: 100 }, () => 5) },
-    ],
-    ['an unknown property of 100,000 characters', z.strictObject({}), { ['n'.repeat(100_000)]: 1 }],
-    [
-      '10,000 unknown properties',
-      z.strictObject({}),
-      Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`name${index}`, 1])),
-    ],
-    [
-      '10,000 invalid keys',
-      z.record(z.uuid(), z.number()),
-      Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`name${index}`, 1])),
-    ],
-    [
-      'an enum of 1,000 values',
-      z.array(z.enum(Array.from({ length: 1000 }, (_, index) => `value${index}`))),
-      Array.from({ length: 100 }, () => 'x'),
-    ],
+    ['100 issues below a name of 100,000 characters', z.record(z.string(), z.array(z.string())), longName],
+    ['an unknown property of 100,000 characters', z.strictObject({}), longName],
+    ['10,000 unknown properties', z.strictObject({}), manyNames],
+    ['10,000 invalid keys', z.record(z.uuid(), z.number()), manyNames],
+    ['an enum of 1,000 values', z.array(z.enum(manyValues)), Array.from({ length: 100 }, () => 'x')],
   ])(
     'boundIssues bounds an error of %s to 160 KB, with its message, flattenError, treeifyError and formatError',
     (_name, schema, value) => {

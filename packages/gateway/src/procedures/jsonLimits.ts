@@ -1,3 +1,4 @@
+import { isContainer } from '../http/isObject.ts';
 import { LimitError } from './limitError.ts';
 
 interface JsonLimits {
@@ -36,14 +37,6 @@ export function jsonError(
     level = next;
   }
   return undefined;
-}
-
-/** Whether a value is an array, or an object that is no instance of a class. */
-export function isContainer(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false;
-  if (Array.isArray(value)) return true;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
 }
 
 export const depthError = (most: number): LimitError =>

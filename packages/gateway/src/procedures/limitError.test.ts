@@ -1,30 +1,6 @@
-import { initTRPC, TRPCError } from '@trpc/server';
+import { TRPCError } from '@trpc/server';
 import { expect, it } from 'vitest';
-import { z } from 'zod';
-import type { GatewayMeta } from './meta.ts';
 import { LimitError, retryAfterSecondsOf } from './limitError.ts';
-import { testGateway } from '../testing/testGateway.ts';
-
-const t = initTRPC.meta<GatewayMeta>().create();
-
-const targets = ['/v1/busy', '/trpc/busy', '/trpc/b%75sy'];
-
-it.each(targets)('GET %s answers 503 with the seconds of its cause in Retry-After', async (target) => {
-  const gateway = await testGateway(
-    t.router({
-      busy: t.procedure
-        .meta({ openapi: { method: 'GET', path: '/busy' } })
-        .output(z.string())
-        .query(() => {
-          const error = Object.assign(new Error('Full.'), { retryAfterSeconds: 4711 });
-          throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Try again later.', cause: error });
-        }),
-    }),
-    { onResponse: () => {} },
-  );
-  const response = await gateway.fetch(`http://localhost${target}`);
-  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '4711']);
-});
 
 const cause = (retryAfterSeconds: unknown) => Object.assign(new Error('busy'), { retryAfterSeconds });
 

@@ -1,4 +1,5 @@
 import type { AnyTRPCProcedure, AnyTRPCRouter } from '@trpc/server';
+import { mayBeAsync } from './asyncOutput.ts';
 import { compile, readDefinition } from './compile.ts';
 import type { Executable } from './execute.ts';
 import { GatewayError, type Problem } from '../checks/gatewayError.ts';
@@ -30,8 +31,8 @@ export interface Procedure extends ServedProcedure, Executable, ProcedureMeta {
   readonly output: unknown;
   /** The declared errors. `undefined` if the procedure has no formatter in `.errors()`, or is served over tRPC only. */
   readonly errors: ErrorDefinitions | undefined;
-  /** Whether calls may have an `Idempotency-Key`, which the gateway or the procedure itself handles. */
-  readonly takesKey: boolean;
+  /** Whether an output may be an async iterable, or have one or a promise in it, as far as its schema says. */
+  readonly mayReturnAsync: boolean;
 }
 
 /** The procedures of a router in its order, and the problems in the metadata of others. */
@@ -81,9 +82,9 @@ export async function readProcedures(
         execution: stages ? 'compiled' : 'trpc',
         inputs,
         output,
+        mayReturnAsync: type === 'subscription' || mayBeAsync(output),
         ...metadata,
         errors: metadata.rest || metadata.mcp ? await readErrors(path, definition) : undefined,
-        takesKey: metadata.idempotencyKey !== undefined,
       });
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;

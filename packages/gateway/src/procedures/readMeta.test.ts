@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { z } from 'zod';
 import { GatewayError } from '../checks/gatewayError.ts';
-import type { DescribedProcedure, GatewayMeta, RestMeta } from './meta.ts';
+import type { DescribedProcedure, GatewayMeta } from './meta.ts';
 import { readMeta, type RestOption } from './readMeta.ts';
 
 const defaults = {
@@ -89,35 +88,16 @@ it.each<[meta: unknown, problem: string]>([
   [{ openapi: { rateLimitCost: 1 } }, 'rateLimitCost is in openapi, where it would apply only to REST.'],
   [{ openapi: { callTimeoutMs: 1 } }, 'callTimeoutMs is in openapi, where it would apply only to REST.'],
   [
+    { openapi: { idempotencyKey: 'handled' } },
+    'idempotencyKey is in openapi, where it would apply only to REST.',
+  ],
+  [
     { openapi: { scopes: ['a'], enabled: false } },
     'scopes is in openapi, where it would apply only to REST.',
   ],
 ])('readMeta rejects %j', (meta, problem) => {
   expect(() => read('query', meta)).toThrow(GatewayError);
   expect(() => read('query', meta)).toThrow(`Procedure "a.b": ${problem}`);
-});
-
-it.each<[option: RestOption, type: DescribedProcedure['type'], meta: unknown, rest: object | undefined]>([
-  [true, 'query', undefined, {}],
-  [true, 'mutation', { ours: 1 }, {}],
-  [true, 'mutation', { openapi: null }, {}],
-  [true, 'query', { openapi: false }, undefined],
-  [true, 'query', { openapi }, openapi],
-  [true, 'query', { openapi: { ...openapi, enabled: false } }, undefined],
-  [true, 'subscription', undefined, undefined],
-  [true, 'subscription', { openapi: true }, {}],
-  [false, 'query', undefined, undefined],
-  [false, 'query', { openapi: true }, {}],
-  [({ path, type }) => path === 'a.b' && type === 'query', 'query', undefined, {}],
-  [({ path, type }) => path === 'a.b' && type === 'query', 'mutation', undefined, undefined],
-  [() => true, 'subscription', undefined, undefined],
-  [() => openapi, 'query', undefined, openapi],
-  [() => ({ enabled: false }), 'query', undefined, undefined],
-  [() => ({ event: z.number() }), 'subscription', undefined, { event: expect.anything() }],
-  [({ meta }) => (meta as { rest?: RestMeta }).rest ?? false, 'query', { rest: openapi }, openapi],
-  [() => undefined as unknown as boolean, 'query', undefined, undefined],
-])('with the option openapi %s, a %s with the metadata %j is served by %j', (option, type, meta, rest) => {
-  expect(read(type, meta, option).rest).toEqual(rest);
 });
 
 it('readMeta does not call the option openapi for a procedure with openapi in its metadata', () => {

@@ -57,23 +57,14 @@ test.each<[behaviour: string, sample: SampleProcedure]>([
   },
 );
 
+const differs = /^a compiled call behaves differently/;
+const fails = /^the test of a procedure failed: TypeError/;
+const one = () => 1;
 test.each<[behaviour: string, difference: RegExp, sample: SampleProcedure]>([
-  [
-    'has another resolver in _def',
-    /^a compiled call behaves differently/,
-    withDefinition((definition) => (definition.resolver = () => 1)),
-  ],
-  [
-    'has another parser in _def',
-    /^a compiled call behaves differently/,
-    withDefinition((definition) => (definition.output = () => 1)),
-  ],
-  [
-    'has no middlewares',
-    /^the test of a procedure failed: TypeError/,
-    withDefinition((definition) => Reflect.deleteProperty(definition, 'middlewares')),
-  ],
-  ['runs other steps', /^a compiled call behaves differently/, withCall(() => undefined)],
+  ['has another resolver in _def', differs, withDefinition((definition) => (definition.resolver = one))],
+  ['has another parser in _def', differs, withDefinition((definition) => (definition.output = one))],
+  ['has no middlewares', fails, withDefinition((each) => Reflect.deleteProperty(each, 'middlewares'))],
+  ['runs other steps', differs, withCall(() => undefined)],
 ])('the self-test rejects a @trpc/server that %s', async (_behaviour, difference, sample) => {
   expect(await selfTest(sample)).toMatch(difference);
 });

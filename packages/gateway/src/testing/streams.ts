@@ -12,14 +12,19 @@ export function streamCallbacks() {
   return { callbacks, seen };
 }
 
-/** An endless iterable that counts the calls of its iterator. `next` returns the value of a call by its number, from 1. */
-export function endless<Value>(next: (requested: number) => Value | Promise<Value>) {
+/**
+ * An iterable that counts the calls of its iterator.
+ * @param next returns the value of a call by its number, from 1
+ * @param count the number of values. Default: it is endless.
+ */
+export function endless<Value>(next: (requested: number) => Value | Promise<Value>, count = Infinity) {
   const seen = { requested: 0, returned: 0 };
   const iterable = {
     [Symbol.asyncIterator]: () => ({
-      next: async () => {
+      next: async (): Promise<IteratorResult<Value, undefined>> => {
         seen.requested += 1;
-        return { done: false as const, value: await next(seen.requested) };
+        if (seen.requested > count) return { done: true, value: undefined };
+        return { done: false, value: await next(seen.requested) };
       },
       return: async () => {
         seen.returned += 1;
@@ -28,4 +33,16 @@ export function endless<Value>(next: (requested: number) => Value | Promise<Valu
     }),
   };
   return { iterable, seen };
+}
+
+/** Returns a body as text, with the error if it fails. */
+export async function textOf(body: string | AsyncIterable<Uint8Array>): Promise<string> {
+  if (typeof body === 'string') return body;
+  const pieces: Uint8Array[] = [];
+  try {
+    for await (const piece of body) pieces.push(piece);
+  } catch (cause) {
+    return `${Buffer.concat(pieces).toString()}FAILED ${String(cause)}`;
+  }
+  return Buffer.concat(pieces).toString();
 }

@@ -1,6 +1,10 @@
-import type { AnyTRPCRouter } from '@trpc/server';
+import { initTRPC, type AnyTRPCRouter } from '@trpc/server';
 import { createGateway } from '../gateway.ts';
 import type { GatewayOptions } from '../options.ts';
+import type { GatewayMeta } from '../procedures/meta.ts';
+
+/** Builds procedures with the metadata of the gateway, without a context. */
+export const t = initTRPC.meta<GatewayMeta>().create();
 
 /** Creates a gateway of a router, with the options that a test does not state. */
 export const testGateway = <Router extends AnyTRPCRouter, Identity = unknown>(

@@ -15,8 +15,8 @@ it.skipIf(bun === undefined)(
   async () => {
     const vitest = ['--bun', 'node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.bun.config.ts'];
     // Vitest would report to the run that starts it.
-    const { PATH, TEST_SEED, TEST_SUMMARY } = process.env;
-    const env = { PATH, TEST_SEED, NO_COLOR: '1', ...(TEST_SUMMARY !== undefined && { TEST_SUMMARY }) };
+    const { PATH, TEST_SEED } = process.env;
+    const env = { PATH, TEST_SEED, NO_COLOR: '1' };
     const { stderr, stdout } = await promisify(execFile)(bun?.executable ?? '', vitest, {
       cwd: repository,
       env,

@@ -1,10 +1,11 @@
-import { apiErrors, createGateway, type ErrorFormat, problemDetails, type RequestRecord } from 'trpc-gateway';
+import { apiErrors, type ErrorFormat, problemDetails } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC, TRPCError } from '@trpc/server';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { WebSocket } from 'ws';
+import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { needs, serve } from '../servers.ts';
+import { needs } from '../servers.ts';
+import { socketClient } from '../socketClient.ts';
+import { startShape } from '../startShape.ts';
 
 const maxResponseSize = 5000;
 const tooLarge = 'The error of this call is larger than 5000 bytes (maxResponseSize).';
@@ -36,25 +37,16 @@ const router = t.router({
 });
 
 async function start(format: ErrorFormat = apiErrors) {
-  const records: RequestRecord[] = [];
-  const gateway = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Bytes', version: '1.0.0' },
-    maxResponseSize,
-    errorFormat: {
-      ...format,
-      body: (error) => ({
-        ...format.body(error),
-        text: 'x'.repeat(Number(error.error?.cause?.message ?? 0)),
-      }),
-    },
-    onResponse: (record) => records.push(record),
-  });
-  const server = await serve(gateway);
-  onTestFinished(() => void server.close());
+  const errorFormat: ErrorFormat = {
+    ...format,
+    body: (error) => ({
+      ...format.body(error),
+      text: 'x'.repeat(Number(error.error?.cause?.message ?? 0)),
+    }),
+  };
+  const { origin, records, server } = await startShape(router, { errorFormat, maxResponseSize });
   const get = async (target: string, headers: Record<string, string> = {}) => {
-    const response = await server.fetch(`${server.origin}${target}`, { headers });
+    const response = await server.fetch(`${origin}${target}`, { headers });
     return {
       status: response.status,
       type: response.headers.get('content-type'),
@@ -76,116 +68,111 @@ const statuses = (text: string) =>
     ({ error }) => error?.data.httpStatus ?? 200,
   );
 
-describe('errors count for maxResponseSize', () => {
-  it.each<[name: string, format: ErrorFormat, body: object]>([
-    ['apiErrors', apiErrors, { code: 'PAYLOAD_TOO_LARGE', message: tooLarge, status: 413 }],
-    [
-      'problemDetails',
-      problemDetails,
-      {
-        type: 'about:blank',
-        title: 'Payload Too Large',
-        status: 413,
-        code: 'PAYLOAD_TOO_LARGE',
-        detail: tooLarge,
-      },
-    ],
-  ])(
-    'an error over REST that is larger than maxResponseSize is a 413 in the format %s',
-    async (_name, format, body) => {
-      const { get, records } = await start(format);
-      expect(await get('/v1/failing?bytes=4800')).toMatchObject({ status: 409 });
-      const { status, type, text } = await get('/v1/failing?bytes=5001');
-      expect([status, type, JSON.parse(text)]).toEqual([413, format.contentType, { ...body, text: '' }]);
-      expect(records.map(({ limit }) => limit)).toEqual([undefined, 'response-bytes']);
+it.each<[name: string, format: ErrorFormat, body: object]>([
+  ['apiErrors', apiErrors, { code: 'PAYLOAD_TOO_LARGE', message: tooLarge, status: 413 }],
+  [
+    'problemDetails',
+    problemDetails,
+    {
+      type: 'about:blank',
+      title: 'Payload Too Large',
+      status: 413,
+      code: 'PAYLOAD_TOO_LARGE',
+      detail: tooLarge,
     },
-  );
-
-  it('an error over tRPC that is larger than maxResponseSize is a 413 in tRPC’s own shape', async () => {
-    const { get, records } = await start();
-    expect(await get('/trpc/throwError?input=4700')).toMatchObject({ status: 409 });
-    const { status, text } = await get('/trpc/throwError?input=5001');
-    expect([status, JSON.parse(text)]).toMatchObject([
-      413,
-      { error: { message: tooLarge, data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } },
-    ]);
+  ],
+])(
+  'an error over REST that is larger than maxResponseSize is a 413 in the format %s',
+  async (_name, format, body) => {
+    const { get, records } = await start(format);
+    expect(await get('/v1/failing?bytes=4800')).toMatchObject({ status: 409 });
+    const { status, type, text } = await get('/v1/failing?bytes=5001');
+    expect([status, type, JSON.parse(text)]).toEqual([413, format.contentType, { ...body, text: '' }]);
     expect(records.map(({ limit }) => limit)).toEqual([undefined, 'response-bytes']);
-  });
+  },
+);
 
-  it('the errors and outputs of a batch count together; an error of up to 1,000 bytes is sent in any case', async () => {
-    const { batch, records } = await start();
-    const { status, text } = await batch([
+it('an error over tRPC that is larger than maxResponseSize is a 413 in tRPC’s own shape', async () => {
+  const { get, records } = await start();
+  expect(await get('/trpc/throwError?input=4700')).toMatchObject({ status: 409 });
+  const { status, text } = await get('/trpc/throwError?input=5001');
+  expect([status, JSON.parse(text)]).toMatchObject([
+    413,
+    { error: { message: tooLarge, data: { code: 'PAYLOAD_TOO_LARGE', httpStatus: 413 } } },
+  ]);
+  expect(records.map(({ limit }) => limit)).toEqual([undefined, 'response-bytes']);
+});
+
+it('the errors and outputs of a batch count together; an error of up to 1,000 bytes is sent in any case', async () => {
+  const { batch, records } = await start();
+  const { status, text } = await batch([
+    ['throwError', 2000],
+    ['text', 1000],
+    ['throwError', 2000],
+    ['throwError', 100],
+    ['text', 10],
+    ['throwError', 2000],
+  ]);
+  expect([status, statuses(text)]).toEqual([207, [409, 200, 413, 409, 200, 413]]);
+  expect(Buffer.byteLength(text)).toBeLessThan(maxResponseSize + 3 * 1000);
+  expect(records).toMatchObject([{ limit: 'response-bytes' }]);
+});
+
+it('each line of JSON lines with an error counts alone', async () => {
+  const { batch } = await start();
+  const calls = [4000, 4000, 5001].map((size) => ['throwError', size] as const);
+  const { text } = await batch([...calls, ['later', 4000], ['later', 5001]], {
+    'trpc-accept': 'application/jsonl',
+  });
+  const lengths = text.split('\n').map((line) => line.length);
+  expect(lengths.filter((length) => length > 4000)).toHaveLength(3);
+  expect(Math.max(...lengths)).toBeLessThan(maxResponseSize);
+  expect(text.match(/PAYLOAD_TOO_LARGE/g)).toHaveLength(2);
+});
+
+it('the error that ends server-sent events is replaced if it is larger than maxResponseSize', async () => {
+  const { get } = await start();
+  expect((await get('/trpc/events?input=4000')).text).toMatch(/serialized-error\n.*x{4000}/);
+  const { text } = await get('/trpc/events?input=5001');
+  expect(text).toContain(tooLarge);
+  expect(text.length).toBeLessThan(1000);
+});
+
+it('the results of one WebSocket message count together, those of several messages and events do not', async () => {
+  needs('WebSockets');
+  const { server } = await start();
+  const client = socketClient(server);
+  onTestFinished(() => client.terminate());
+  type Received = { id: number; error?: { data: { httpStatus: number } } };
+  const send = async (calls: readonly (readonly [string, number])[], id = 0) => {
+    const messages = calls.map(([path, input], index) => ({
+      id: id + index,
+      method: 'query',
+      params: { path, input },
+    }));
+    const text = JSON.stringify(messages.length === 1 ? messages[0] : messages);
+    const received = (await client.exchange(text, calls.length)).map(
+      (data) => JSON.parse(data.toString()) as Received,
+    );
+    return received
+      .map((each) => [each.id, each.error?.data.httpStatus ?? 200] as const)
+      .toSorted(([one], [other]) => one - other);
+  };
+  expect(
+    await send([
       ['throwError', 2000],
       ['text', 1000],
+      ['text', 2000],
       ['throwError', 2000],
       ['throwError', 100],
-      ['text', 10],
-      ['throwError', 2000],
-    ]);
-    expect([status, statuses(text)]).toEqual([207, [409, 200, 413, 409, 200, 413]]);
-    expect(Buffer.byteLength(text)).toBeLessThan(maxResponseSize + 3 * 1000);
-    expect(records).toMatchObject([{ limit: 'response-bytes' }]);
-  });
-
-  it('each line of JSON lines with an error counts alone', async () => {
-    const { batch } = await start();
-    const calls = [4000, 4000, 5001].map((size) => ['throwError', size] as const);
-    const { text } = await batch([...calls, ['later', 4000], ['later', 5001]], {
-      'trpc-accept': 'application/jsonl',
-    });
-    const lengths = text.split('\n').map((line) => line.length);
-    expect(lengths.filter((length) => length > 4000)).toHaveLength(3);
-    expect(Math.max(...lengths)).toBeLessThan(maxResponseSize);
-    expect(text.match(/PAYLOAD_TOO_LARGE/g)).toHaveLength(2);
-  });
-
-  it('the error that ends server-sent events is replaced if it is larger than maxResponseSize', async () => {
-    const { get } = await start();
-    expect((await get('/trpc/events?input=4000')).text).toMatch(/serialized-error\n.*x{4000}/);
-    const { text } = await get('/trpc/events?input=5001');
-    expect(text).toContain(tooLarge);
-    expect(text.length).toBeLessThan(1000);
-  });
-
-  it('the results of one WebSocket message count together, those of several messages and events do not', async () => {
-    needs('WebSockets');
-    const { server } = await start();
-    const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`);
-    onTestFinished(() => socket.terminate());
-    await new Promise((resolve) => socket.on('open', resolve));
-    type Received = { id: number; error?: { message: string; data: { httpStatus: number } } };
-    const send = (calls: readonly (readonly [string, number])[], id = 0) =>
-      new Promise<readonly (readonly [number, number])[]>((resolve) => {
-        const received: (readonly [number, number])[] = [];
-        socket.removeAllListeners('message');
-        socket.on('message', (data: Buffer) => {
-          const { id: receivedId, error } = JSON.parse(data.toString()) as Received;
-          received.push([receivedId, error?.data.httpStatus ?? 200]);
-          if (received.length === calls.length) resolve(received.toSorted(([a], [b]) => a - b));
-        });
-        const messages = calls.map(([path, input], index) => ({
-          id: id + index,
-          method: 'query',
-          params: { path, input },
-        }));
-        socket.send(JSON.stringify(messages.length === 1 ? messages[0] : messages));
-      });
-    expect(
-      await send([
-        ['throwError', 2000],
-        ['text', 1000],
-        ['text', 2000],
-        ['throwError', 2000],
-        ['throwError', 100],
-      ]),
-    ).toEqual([
-      [0, 409],
-      [1, 200],
-      [2, 413],
-      [3, 413],
-      [4, 409],
-    ]);
-    expect(await send([['throwError', 4000]], 10)).toEqual([[10, 409]]);
-    expect(await send([['throwError', 5001]], 11)).toEqual([[11, 413]]);
-  });
+    ]),
+  ).toEqual([
+    [0, 409],
+    [1, 200],
+    [2, 413],
+    [3, 413],
+    [4, 409],
+  ]);
+  expect(await send([['throwError', 4000]], 10)).toEqual([[10, 409]]);
+  expect(await send([['throwError', 5001]], 11)).toEqual([[11, 413]]);
 });

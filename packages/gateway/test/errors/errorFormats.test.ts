@@ -1,10 +1,10 @@
-import { createGateway, type ErrorFormat, type RequestRecord } from 'trpc-gateway';
+import type { ErrorFormat } from 'trpc-gateway';
 import { trpcToOpenApiErrors } from 'trpc-gateway/trpc-to-openapi';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC, TRPCError } from '@trpc/server';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { serve } from '../servers.ts';
+import { post, startShape } from '../startShape.ts';
 
 class OutOfStock extends Error {
   readonly left: number;
@@ -48,39 +48,13 @@ const router = t.router({
     }),
 });
 
-type Orders = Awaited<ReturnType<typeof startOrders>>;
-
 /** Serves orders until the test ends. */
-async function start(errorFormat?: ErrorFormat): Promise<Orders> {
-  const orders = await startOrders(errorFormat);
-  onTestFinished(async () => void (await orders.close()));
-  return orders;
-}
-
-async function startOrders(errorFormat?: ErrorFormat) {
-  const records: RequestRecord[] = [];
-  const gateway = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Orders', version: '1.0.0' },
-    onResponse: (record) => records.push(record),
-    ...(errorFormat && { errorFormat }),
-  });
-  const server = await serve(gateway);
-  const url = `${server.origin}/v1/orders`;
-  const read = async (response: Response) => [response.status, await response.json()] as const;
+async function start(errorFormat?: ErrorFormat) {
+  const { records, restJson } = await startShape(router, errorFormat && { errorFormat });
   return {
     records,
-    close: () => server.close(),
-    post: async (body: unknown) =>
-      read(
-        await server.fetch(url, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(body),
-        }),
-      ),
-    get: async (query = '') => read(await server.fetch(`${url}?${query}`)),
+    add: (body: unknown) => restJson('/orders', post(body)),
+    get: (query = '') => restJson(`/orders?${query}`),
   };
 }
 
@@ -92,15 +66,15 @@ const formatOf = (body: ErrorFormat['body']): ErrorFormat => ({
 });
 
 test('an errorFormat can send data of a cause, which the default format does not', async () => {
-  const { post } = await start(
+  const { add } = await start(
     formatOf(({ code, error }) => ({
       code,
       ...(error?.cause instanceof OutOfStock && { left: error.cause.left }),
     })),
   );
-  expect(await post(order)).toEqual([409, { code: 'CONFLICT', left: 2 }]);
+  expect(await add(order)).toEqual([409, { code: 'CONFLICT', left: 2 }]);
   const byDefault = await start();
-  expect(await byDefault.post(order)).toEqual([
+  expect(await byDefault.add(order)).toEqual([
     409,
     { code: 'CONFLICT', message: 'Too few are left.', status: 409 },
   ]);
@@ -111,12 +85,12 @@ test('an errorFormat can send data of a cause, which the default format does not
 });
 
 test('errorFormat receives each invalid field with its path and its code', async () => {
-  const { post } = await start(
+  const { add } = await start(
     formatOf(({ issues }) => ({
       fields: issues.map(({ path, code }) => [path.join('.'), code]),
     })),
   );
-  expect(await post({ email: 'ada', lines: [{ count: 1 }, { count: 0 }], account: 'credit' })).toEqual([
+  expect(await add({ email: 'ada', lines: [{ count: 1 }, { count: 0 }], account: 'credit' })).toEqual([
     400,
     {
       fields: [
@@ -128,46 +102,39 @@ test('errorFormat receives each invalid field with its path and its code', async
   ]);
 });
 
-describe('trpcToOpenApiErrors over a query', () => {
-  let orders: Orders;
-  beforeAll(async () => {
-    orders = await startOrders(trpcToOpenApiErrors);
-  });
-  afterAll(() => orders.close());
-
-  test.for<[query: string, issue: object]>([
-    ['limit=x', { code: 'invalid_type', expected: 'int', path: ['limit'] }],
-    ['limit=9007199254740993', { code: 'invalid_type', expected: 'int', path: ['limit'] }],
-    ['limit=%ff', { code: 'invalid_format', format: 'utf-8', path: ['limit'] }],
-    ['since=2026', { code: 'invalid_type', expected: 'date', path: ['since'] }],
-    ['barcode=x', { code: 'invalid_type', expected: 'bigint', path: ['barcode'] }],
-    ['barcode=6', { code: 'too_big', maximum: '5', path: ['barcode'] }],
-    ['kind=x', { code: 'invalid_value', values: ['new', 'old'], path: ['kind'] }],
-    ['page=x', { code: 'invalid_union', path: ['page'] }],
-  ])(
-    'trpcToOpenApiErrors answers GET /orders?%s with the issue code and the details of zod',
-    async ([query, issue]) => {
-      expect(await orders.get(query)).toEqual([
-        400,
-        {
-          code: 'BAD_REQUEST',
-          message: 'Input validation failed',
-          data: { code: 'BAD_REQUEST', httpStatus: 400, path: 'search' },
-          issues: [expect.objectContaining(issue)],
-        },
-      ]);
-    },
-  );
-});
+test.for<[query: string, issue: object]>([
+  ['limit=x', { code: 'invalid_type', expected: 'int', path: ['limit'] }],
+  ['limit=9007199254740993', { code: 'invalid_type', expected: 'int', path: ['limit'] }],
+  ['limit=%ff', { code: 'invalid_format', format: 'utf-8', path: ['limit'] }],
+  ['since=2026', { code: 'invalid_type', expected: 'date', path: ['since'] }],
+  ['barcode=x', { code: 'invalid_type', expected: 'bigint', path: ['barcode'] }],
+  ['barcode=6', { code: 'too_big', maximum: '5', path: ['barcode'] }],
+  ['kind=x', { code: 'invalid_value', values: ['new', 'old'], path: ['kind'] }],
+  ['page=x', { code: 'invalid_union', path: ['page'] }],
+])(
+  'trpcToOpenApiErrors answers GET /orders?%s with the issue code and the details of zod',
+  async ([query, issue]) => {
+    const { get } = await start(trpcToOpenApiErrors);
+    expect(await get(query)).toEqual([
+      400,
+      {
+        code: 'BAD_REQUEST',
+        message: 'Input validation failed',
+        data: { code: 'BAD_REQUEST', httpStatus: 400, path: 'search' },
+        issues: [expect.objectContaining(issue)],
+      },
+    ]);
+  },
+);
 
 test('an errorFormat that throws is answered with 500 in the default format, and its error is recorded', async () => {
   const broken = new TypeError('left is not a function');
-  const { post, records } = await start(
+  const { add, records } = await start(
     formatOf(() => {
       throw broken;
     }),
   );
-  expect(await post(order)).toEqual([
+  expect(await add(order)).toEqual([
     500,
     { code: 'INTERNAL_SERVER_ERROR', message: 'Internal server error', status: 500 },
   ]);

@@ -3,10 +3,10 @@ import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
 import { trpcToOpenApiErrors } from 'trpc-gateway/trpc-to-openapi';
 import { initTRPC, TRPCError } from '@trpc/server';
 import { observable } from '@trpc/server/observable';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { WebSocket } from 'ws';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { has, serve } from '../servers.ts';
+import { messagesUntilError } from '../socketClient.ts';
 
 /** An error of an application. */
 class AppError extends Error {
@@ -134,20 +134,7 @@ async function start({ thrown = (kind) => new AppError(kind), isDeclared = false
       text: sorted(await response.text()),
     };
   };
-  /** Sends a call on a WebSocket, and returns its messages until its error. */
-  const overSocket = async (method: string, path: string) => {
-    const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`);
-    onTestFinished(() => socket.terminate());
-    return new Promise<string>((resolve) => {
-      let text = '';
-      socket.on('open', () => socket.send(JSON.stringify({ id: 1, method, params: { path } })));
-      socket.on('close', () => resolve(text));
-      socket.on('message', (data: Buffer) => {
-        text += data.toString();
-        if (text.includes('"error"')) resolve(text);
-      });
-    });
-  };
+  const overSocket = (method: string, path: string) => messagesUntilError(server, method, path);
   const failContext = (error: Error | undefined) => {
     contextError = error;
   };
@@ -183,219 +170,217 @@ const socketCalls = (kind: Kind) =>
     ['subscription', `${kind}.observable`],
   ] as const;
 
-describe('mapError', () => {
-  it.each(kinds)(
-    'mapError sends the error "%s" over every protocol as if the procedure had thrown and declared it',
-    async (kind) => {
-      const mapped = await start({ mapError });
-      const direct = await start({ thrown: (each) => sent[each](), isDeclared: true });
-      for (const [target, init] of requests(kind)) {
-        const response = await mapped.get(target, init);
-        expect(response.text).not.toContain('row 7');
-        expect(response).toEqual(await direct.get(target, init));
-      }
-      if (!has('WebSockets')) return;
-      for (const [method, path] of socketCalls(kind)) {
-        const text = await mapped.overSocket(method, path);
-        expect(text).toContain('"error"');
-        expect(text).toBe(await direct.overSocket(method, path));
-      }
-    },
-  );
-
-  it.each([
-    ['problem details', problemDetails],
-    ['the format of trpc-to-openapi', trpcToOpenApiErrors],
-  ])('a declared error of mapError has the same body as one of .errors() in %s', async (_, errorFormat) => {
-    const options = { errorFormat };
-    const mapped = await start({ mapError, options });
-    const direct = await start({ thrown: (each) => sent[each](), isDeclared: true, options });
-    for (const kind of kinds) expect(await mapped.get(`v1/${kind}`)).toEqual(await direct.get(`v1/${kind}`));
-  });
-
-  it('mapError maps the rejection of a promise in an output, also to a declared error', async () => {
-    const { get } = await start({ mapError });
-    const { text } = await get('trpc/locked.promise?batch=1', { headers: lines });
-    expect(text).toContain(
-      '"data":{"code":"LOCKED","httpStatus":423,"path":"locked.promise","data":{"by":"Ada"}}',
-    );
-  });
-
-  it('mapError maps the error of createContext over every protocol', async () => {
-    const { failContext, get, overSocket } = await start({ mapError });
-    failContext(new AppError('gone'));
-    for (const target of ['v1/ok?id=a', 'trpc/ok', 'trpc/gone.events']) {
-      expect((await get(target)).text).toContain('The document is gone.');
+it.each(kinds)(
+  'mapError sends the error "%s" over every protocol as if the procedure had thrown and declared it',
+  async (kind) => {
+    const mapped = await start({ mapError });
+    const direct = await start({ thrown: (each) => sent[each](), isDeclared: true });
+    for (const [target, init] of requests(kind)) {
+      const response = await mapped.get(target, init);
+      expect(response.text).not.toContain('row 7');
+      expect(response).toEqual(await direct.get(target, init));
     }
-    expect(await get('v1/ok?id=a')).toMatchObject({ status: 404 });
-    expect(await get('trpc/ok,ok?batch=1')).toMatchObject({ status: 404 });
-    const message = 'The document is gone.';
-    const received = has('WebSockets') ? await overSocket('query', 'ok') : message;
-    expect(received).toContain(message);
-  });
-
-  it('mapError is not called for unknown paths, unsupported methods, rejected requests and limits', async () => {
-    const spy = vi.fn(() => undefined);
-    const policies = [{ admit: () => new TRPCError({ code: 'FORBIDDEN', message: 'Closed.' }) }];
-    const { get } = await start({ mapError: spy });
-    const closed = await start({ mapError: spy, options: { policies } });
-    const small = await start({ mapError: spy, options: { maxResponseSize: 1000 } });
-    for (const target of ['v1/unknown', 'v1/ok', 'trpc/unknown', 'trpc'])
-      await get(target, { method: 'DELETE' });
-    await get('trpc/unknown,unknown?batch=1');
-    await closed.get('v1/ok?id=a');
-    expect(await small.get(`v1/ok?id=${'a'.repeat(1000)}`)).toMatchObject({ status: 413 });
-    expect(spy).not.toHaveBeenCalled();
-    await get('v1/ok');
-    expect(spy).toHaveBeenCalledOnce();
-  });
-
-  it.each([
-    ['undefined', false, () => undefined],
-    ['undefined', true, () => undefined],
-    ['the error', true, (error: TRPCError) => error],
-  ])(
-    'an error for which mapError returns %s is sent as without mapError (maskUnexpectedErrors: %s)',
-    async (_, maskUnexpectedErrors, keep) => {
-      const options = { maskUnexpectedErrors };
-      const kept = await start({ mapError: keep, options });
-      const without = await start({ options });
-      for (const [target, init] of requests('gone')) {
-        expect(await kept.get(target, init)).toEqual(await without.get(target, init));
-      }
-    },
-  );
-
-  it.each([
-    ['no message', { code: 'INTERNAL_SERVER_ERROR' }, undefined, 'Internal server error'],
-    ['a message of its own', { code: 'INTERNAL_SERVER_ERROR' }, 'Try later.', 'Try later.'],
-    ['no message and another code', { code: 'CONFLICT' }, undefined, 'row 7 is gone'],
-  ] as const)(
-    'an error that mapError returns with a cause and %s hides only a message that tRPC has copied into a 500',
-    async (_what, { code }, message, sentMessage) => {
-      const { get } = await start({
-        mapError: ({ cause }) => new TRPCError({ code, cause, ...(message && { message }) }),
-        options: { maskUnexpectedErrors: true },
-      });
-      expect(JSON.parse((await get('v1/gone')).text)).toMatchObject({ message: sentMessage });
-      expect(JSON.parse((await get('trpc/gone.get')).text)).toMatchObject({
-        error: { message: sentMessage },
-      });
-    },
-  );
-
-  it('an error that mapError returns keeps its private fields, also if it is returned again', async () => {
-    class Detailed extends TRPCError {
-      readonly #details = 'details';
-      get details() {
-        return this.#details;
-      }
-      describe() {
-        return `more ${this.#details}`;
-      }
+    if (!has('WebSockets')) return;
+    for (const [method, path] of socketCalls(kind)) {
+      const text = await mapped.overSocket(method, path);
+      expect(text).toContain('"error"');
+      expect(text).toBe(await direct.overSocket(method, path));
     }
-    const constant = new Detailed({ code: 'CONFLICT', message: 'Constant.' });
-    const errorFormat = {
-      ...problemDetails,
-      body: ({ error }: { readonly error: TRPCError }) =>
-        error instanceof Detailed ? [error.details, error.describe(), error.constructor.name] : ['?'],
-    };
-    const { get, reported } = await start({ mapError: () => constant, options: { errorFormat } });
-    for (const target of ['v1/gone', 'v1/gone', 'v1/busy']) {
-      expect(await get(target)).toMatchObject({ status: 409, text: '["details","more details","Detailed"]' });
-    }
-    expect(reported.map(({ cause }) => cause?.message)).toEqual([
-      'row 7 is gone',
-      'row 7 is gone',
-      'row 7 is busy',
-    ]);
-  });
+  },
+);
 
-  it('onError receives the original error of a mapped one, onResponse and the log only that of a 5xx', async () => {
-    const { get, overSocket, records, reported } = await start({ mapError });
-    for (const [target, init] of requests('gone')) await get(target, init);
-    if (has('WebSockets')) for (const [method, path] of socketCalls('gone')) await overSocket(method, path);
-    expect(reported.length).toBeGreaterThan(12);
-    expect(
-      reported.filter(({ cause }) => !(cause instanceof AppError) && !(cause instanceof z.ZodError)),
-    ).toEqual([]);
-    expect(records.filter(({ error }) => error !== undefined)).toEqual([]);
-    for (const target of ['v1/busy', 'trpc/busy.get']) {
-      await get(target);
-      expect(records.at(-1)?.error).toMatchObject({ cause: { message: 'row 7 is busy' } });
-    }
-    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const silent = await start({ mapError, options: { onError: undefined, onResponse: undefined } });
-    for (const [target, init] of requests('gone')) await silent.get(target, init);
-    expect(log).not.toHaveBeenCalled();
-    await silent.get('trpc/busy.get,gone.get?batch=1');
-    expect(log).toHaveBeenCalledOnce();
-    expect(log.mock.calls[0]?.[0]).toMatch(/procedure busy\.get.*row 7 is busy/);
-    log.mockClear();
-  });
+it.each([
+  ['problem details', problemDetails],
+  ['the format of trpc-to-openapi', trpcToOpenApiErrors],
+])('a declared error of mapError has the same body as one of .errors() in %s', async (_, errorFormat) => {
+  const options = { errorFormat };
+  const mapped = await start({ mapError, options });
+  const direct = await start({ thrown: (each) => sent[each](), isDeclared: true, options });
+  for (const kind of kinds) expect(await mapped.get(`v1/${kind}`)).toEqual(await direct.get(`v1/${kind}`));
+});
 
-  it.each([
-    [
-      'throws',
-      () => {
-        throw new RangeError('no such kind');
-      },
-      /no such kind/,
-    ],
-    [
-      'returns something else',
-      () => new RangeError('a plain error') as never,
-      /returned an object\. Return a TRPCError/,
-    ],
-  ])(
-    'if mapError %s, clients receive a 500, and both errors are reported as its cause',
-    async (_, broken, text) => {
-      const { get, overSocket, records, reported } = await start({ mapError: broken });
-      const both = (error: unknown) => {
-        const { errors: causes } = (error as { readonly cause: AggregateError }).cause;
-        const [own, original] = causes as readonly Error[];
-        return text.test(String(own)) && original instanceof TRPCError;
-      };
-      for (const target of ['v1/gone', 'v1/gone/events', 'trpc/gone.get', 'trpc/ok', 'trpc/gone.events']) {
-        reported.length = 0;
-        expect((await get(target)).text).toContain('INTERNAL_SERVER_ERROR');
-        expect(reported.at(-1)).toSatisfy(both);
-        expect(records.at(-1)?.error).toSatisfy(both);
-      }
-      if (!has('WebSockets')) return;
-      expect(await overSocket('query', 'gone.get')).toContain('"httpStatus":500');
-      expect(records.at(-1)?.error).toSatisfy(both);
-    },
+it('mapError maps the rejection of a promise in an output, also to a declared error', async () => {
+  const { get } = await start({ mapError });
+  const { text } = await get('trpc/locked.promise?batch=1', { headers: lines });
+  expect(text).toContain(
+    '"data":{"code":"LOCKED","httpStatus":423,"path":"locked.promise","data":{"by":"Ada"}}',
   );
+});
 
-  it('idempotency keys store the response of a mapped 404, and release the key of a mapped 503', async () => {
-    const { get, ran } = await start({ mapError });
-    const post = (kind: Kind) =>
-      get(`v1/${kind}`, { method: 'POST', body: '{}', headers: { ...json, 'idempotency-key': kind } });
-    expect(await post('gone')).toMatchObject({ status: 404 });
-    expect(await post('gone')).toMatchObject({ status: 404 });
-    expect(ran()).toBe(1);
-    expect(await post('busy')).toMatchObject({ status: 503, retryAfter: '7' });
-    expect(await post('busy')).toMatchObject({ status: 503 });
-    expect(ran()).toBe(3);
-  });
+it('mapError maps the error of createContext over every protocol', async () => {
+  const { failContext, get, overSocket } = await start({ mapError });
+  failContext(new AppError('gone'));
+  for (const target of ['v1/ok?id=a', 'trpc/ok', 'trpc/gone.events']) {
+    expect((await get(target)).text).toContain('The document is gone.');
+  }
+  expect(await get('v1/ok?id=a')).toMatchObject({ status: 404 });
+  expect(await get('trpc/ok,ok?batch=1')).toMatchObject({ status: 404 });
+  const message = 'The document is gone.';
+  const received = has('WebSockets') ? await overSocket('query', 'ok') : message;
+  expect(received).toContain(message);
+});
 
-  it('a constant error is mapped by each gateway on its own, each time that it is thrown', async () => {
-    const constant = new TRPCError({ code: 'CONFLICT', message: 'Constant.' });
-    let count = 0;
-    const setup = { thrown: () => constant };
-    const mapped = await start({
-      ...setup,
-      mapError: () => {
-        count += 1;
-        return count === 3 ? undefined : new TRPCError({ code: 'NOT_FOUND', message: `Time ${count}.` });
-      },
+it('mapError is not called for unknown paths, unsupported methods, rejected requests and limits', async () => {
+  const spy = vi.fn(() => undefined);
+  const policies = [{ admit: () => new TRPCError({ code: 'FORBIDDEN', message: 'Closed.' }) }];
+  const { get } = await start({ mapError: spy });
+  const closed = await start({ mapError: spy, options: { policies } });
+  const small = await start({ mapError: spy, options: { maxResponseSize: 1000 } });
+  for (const target of ['v1/unknown', 'v1/ok', 'trpc/unknown', 'trpc'])
+    await get(target, { method: 'DELETE' });
+  await get('trpc/unknown,unknown?batch=1');
+  await closed.get('v1/ok?id=a');
+  expect(await small.get(`v1/ok?id=${'a'.repeat(1000)}`)).toMatchObject({ status: 413 });
+  expect(spy).not.toHaveBeenCalled();
+  await get('v1/ok');
+  expect(spy).toHaveBeenCalledOnce();
+});
+
+it.each([
+  ['undefined', false, () => undefined],
+  ['undefined', true, () => undefined],
+  ['the error', true, (error: TRPCError) => error],
+])(
+  'an error for which mapError returns %s is sent as without mapError (maskUnexpectedErrors: %s)',
+  async (_, maskUnexpectedErrors, keep) => {
+    const options = { maskUnexpectedErrors };
+    const kept = await start({ mapError: keep, options });
+    const without = await start({ options });
+    for (const [target, init] of requests('gone')) {
+      expect(await kept.get(target, init)).toEqual(await without.get(target, init));
+    }
+  },
+);
+
+it.each([
+  ['no message', { code: 'INTERNAL_SERVER_ERROR' }, undefined, 'Internal server error'],
+  ['a message of its own', { code: 'INTERNAL_SERVER_ERROR' }, 'Try later.', 'Try later.'],
+  ['no message and another code', { code: 'CONFLICT' }, undefined, 'row 7 is gone'],
+] as const)(
+  'an error that mapError returns with a cause and %s hides only a message that tRPC has copied into a 500',
+  async (_what, { code }, message, sentMessage) => {
+    const { get } = await start({
+      mapError: ({ cause }) => new TRPCError({ code, cause, ...(message && { message }) }),
+      options: { maskUnexpectedErrors: true },
     });
-    const other = await start(setup);
-    expect((await mapped.get('v1/gone')).text).toContain('Time 1.');
-    expect((await mapped.get('trpc/gone.get')).text).toContain('Time 2.');
-    expect((await mapped.get('v1/gone')).text).toContain('Constant.');
-    expect((await mapped.get('v1/gone')).text).toContain('Time 4.');
-    expect((await other.get('v1/gone')).text).toContain('Constant.');
+    expect(JSON.parse((await get('v1/gone')).text)).toMatchObject({ message: sentMessage });
+    expect(JSON.parse((await get('trpc/gone.get')).text)).toMatchObject({
+      error: { message: sentMessage },
+    });
+  },
+);
+
+it('an error that mapError returns keeps its private fields, also if it is returned again', async () => {
+  class Detailed extends TRPCError {
+    readonly #details = 'details';
+    get details() {
+      return this.#details;
+    }
+    describe() {
+      return `more ${this.#details}`;
+    }
+  }
+  const constant = new Detailed({ code: 'CONFLICT', message: 'Constant.' });
+  const errorFormat = {
+    ...problemDetails,
+    body: ({ error }: { readonly error: TRPCError }) =>
+      error instanceof Detailed ? [error.details, error.describe(), error.constructor.name] : ['?'],
+  };
+  const { get, reported } = await start({ mapError: () => constant, options: { errorFormat } });
+  for (const target of ['v1/gone', 'v1/gone', 'v1/busy']) {
+    expect(await get(target)).toMatchObject({ status: 409, text: '["details","more details","Detailed"]' });
+  }
+  expect(reported.map(({ cause }) => cause?.message)).toEqual([
+    'row 7 is gone',
+    'row 7 is gone',
+    'row 7 is busy',
+  ]);
+});
+
+it('onError receives the original error of a mapped one, onResponse and the log only that of a 5xx', async () => {
+  const { get, overSocket, records, reported } = await start({ mapError });
+  for (const [target, init] of requests('gone')) await get(target, init);
+  if (has('WebSockets')) for (const [method, path] of socketCalls('gone')) await overSocket(method, path);
+  expect(reported.length).toBeGreaterThan(12);
+  expect(
+    reported.filter(({ cause }) => !(cause instanceof AppError) && !(cause instanceof z.ZodError)),
+  ).toEqual([]);
+  expect(records.filter(({ error }) => error !== undefined)).toEqual([]);
+  for (const target of ['v1/busy', 'trpc/busy.get']) {
+    await get(target);
+    expect(records.at(-1)?.error).toMatchObject({ cause: { message: 'row 7 is busy' } });
+  }
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const silent = await start({ mapError, options: { onError: undefined, onResponse: undefined } });
+  for (const [target, init] of requests('gone')) await silent.get(target, init);
+  expect(log).not.toHaveBeenCalled();
+  await silent.get('trpc/busy.get,gone.get?batch=1');
+  expect(log).toHaveBeenCalledOnce();
+  expect(log.mock.calls[0]?.[0]).toMatch(/procedure busy\.get.*row 7 is busy/);
+  log.mockClear();
+});
+
+it.each([
+  [
+    'throws',
+    () => {
+      throw new RangeError('no such kind');
+    },
+    /no such kind/,
+  ],
+  [
+    'returns something else',
+    () => new RangeError('a plain error') as never,
+    /returned an object\. Return a TRPCError/,
+  ],
+])(
+  'if mapError %s, clients receive a 500, and both errors are reported as its cause',
+  async (_, broken, text) => {
+    const { get, overSocket, records, reported } = await start({ mapError: broken });
+    const both = (error: unknown) => {
+      const { errors: causes } = (error as { readonly cause: AggregateError }).cause;
+      const [own, original] = causes as readonly Error[];
+      return text.test(String(own)) && original instanceof TRPCError;
+    };
+    for (const target of ['v1/gone', 'v1/gone/events', 'trpc/gone.get', 'trpc/ok', 'trpc/gone.events']) {
+      reported.length = 0;
+      expect((await get(target)).text).toContain('INTERNAL_SERVER_ERROR');
+      expect(reported.at(-1)).toSatisfy(both);
+      expect(records.at(-1)?.error).toSatisfy(both);
+    }
+    if (!has('WebSockets')) return;
+    expect(await overSocket('query', 'gone.get')).toContain('"httpStatus":500');
+    expect(records.at(-1)?.error).toSatisfy(both);
+  },
+);
+
+it('idempotency keys store the response of a mapped 404, and release the key of a mapped 503', async () => {
+  const { get, ran } = await start({ mapError });
+  const post = (kind: Kind) =>
+    get(`v1/${kind}`, { method: 'POST', body: '{}', headers: { ...json, 'idempotency-key': kind } });
+  expect(await post('gone')).toMatchObject({ status: 404 });
+  expect(await post('gone')).toMatchObject({ status: 404 });
+  expect(ran()).toBe(1);
+  expect(await post('busy')).toMatchObject({ status: 503, retryAfter: '7' });
+  expect(await post('busy')).toMatchObject({ status: 503 });
+  expect(ran()).toBe(3);
+});
+
+it('a constant error is mapped by each gateway on its own, each time that it is thrown', async () => {
+  const constant = new TRPCError({ code: 'CONFLICT', message: 'Constant.' });
+  let count = 0;
+  const setup = { thrown: () => constant };
+  const mapped = await start({
+    ...setup,
+    mapError: () => {
+      count += 1;
+      return count === 3 ? undefined : new TRPCError({ code: 'NOT_FOUND', message: `Time ${count}.` });
+    },
   });
+  const other = await start(setup);
+  expect((await mapped.get('v1/gone')).text).toContain('Time 1.');
+  expect((await mapped.get('trpc/gone.get')).text).toContain('Time 2.');
+  expect((await mapped.get('v1/gone')).text).toContain('Constant.');
+  expect((await mapped.get('v1/gone')).text).toContain('Time 4.');
+  expect((await other.get('v1/gone')).text).toContain('Constant.');
 });

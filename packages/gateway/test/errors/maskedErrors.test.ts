@@ -5,10 +5,10 @@ import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
 import { trpcToOpenApiErrors } from 'trpc-gateway/trpc-to-openapi';
 import { type AnyTRPCRouter, initTRPC, TRPCError } from '@trpc/server';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { WebSocket } from 'ws';
 import { z } from 'zod';
 import { call } from '../mcp/messages.ts';
 import { has, serve } from '../servers.ts';
+import { messagesUntilError } from '../socketClient.ts';
 
 const secret = 'connect ECONNREFUSED mongodb://root:hunter2@db';
 
@@ -120,19 +120,7 @@ async function start(formatter: Formatter = 'default', options: Options = { onEr
   const lines = (targets: string) => get(`${targets}?batch=1`, { 'trpc-accept': 'application/jsonl' });
   const rest = (target: string) => fetchText(`/v1/${target.replaceAll('.', '/')}`);
   const tool = async (target: string) => (await call(server, target.replaceAll('.', '_'), {})).text;
-  const overSocket = async (method: string, path: string) => {
-    const socket = new WebSocket(`${server.origin.replace('http', 'ws')}/trpc`);
-    onTestFinished(() => socket.terminate());
-    return new Promise<string>((resolve) => {
-      let text = '';
-      socket.on('open', () => socket.send(JSON.stringify({ id: 1, method, params: { path } })));
-      socket.on('close', () => resolve(text));
-      socket.on('message', (data: Buffer) => {
-        text += data.toString();
-        if (text.includes('"error"')) resolve(text);
-      });
-    });
-  };
+  const overSocket = (method: string, path: string) => messagesUntilError(server, method, path);
   const socketTexts = (method: string, targets: readonly string[]) =>
     has('WebSockets') ? targets.map((target) => overSocket(method, target)) : [];
 

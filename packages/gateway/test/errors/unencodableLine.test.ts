@@ -1,7 +1,6 @@
-import { createGateway, type RequestRecord } from 'trpc-gateway';
 import { initTRPC } from '@trpc/server';
-import { expect, it, onTestFinished } from 'vitest';
-import { serve } from '../servers.ts';
+import { expect, it } from 'vitest';
+import { startShape } from '../startShape.ts';
 
 const t = initTRPC.create();
 const router = t.router({
@@ -15,20 +14,13 @@ const router = t.router({
 
 it('an output that cannot be encoded in JSON lines ends the response, and is reported to onError, trpc.onError and onResponse', async () => {
   const seen: string[] = [];
-  const records: RequestRecord[] = [];
-  const gateway = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Lines', version: '1.0.0' },
+  const { origin, records, server } = await startShape(router, {
     onError: ({ error }) => seen.push(`onError ${error.code}`),
     trpc: { onError: ({ error }) => void seen.push(`trpc.onError ${error.code}`) },
-    onResponse: (record) => records.push(record),
   });
-  const server = await serve(gateway);
-  onTestFinished(() => void server.close());
   const read = async () => {
     const headers = { 'trpc-accept': 'application/jsonl' };
-    const response = await server.fetch(`${server.origin}/trpc/fine,circular?batch=1`, { headers });
+    const response = await server.fetch(`${origin}/trpc/fine,circular?batch=1`, { headers });
     return response.text();
   };
   await expect(read()).rejects.toThrow(/terminated|circular|ECONNRESET/);

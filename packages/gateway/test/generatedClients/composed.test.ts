@@ -1,5 +1,7 @@
 import { expect, it, vi } from 'vitest';
+import { transformed } from '../hooks/routers.ts';
 import type { OpenApiDocument } from '../openApi.ts';
+import { startShape } from '../startShape.ts';
 import { createComposed } from './composed.ts';
 import { redoclyProblems } from './redoclyProblems.ts';
 import { samples } from './samples.ts';
@@ -21,12 +23,31 @@ it.each(['3.1', '3.2'] as const)(
   60_000,
 );
 
+it('createGateway rejects a document.transform that returns undefined', async () => {
+  const document = { title: 'Shape', version: '1.0.0', transform: (() => {}) as never };
+  await expect(startShape(transformed, { document })).rejects.toThrow(
+    'document.transform returned undefined',
+  );
+});
+
 it('samples.ts has a call for each operation of the composed router', async () => {
   const { paths } = await documentOf('3.2');
   const ids = Object.values(paths).flatMap((item) =>
     Object.values(item).map(({ operationId = '' }) => operationId),
   );
   expect(Object.keys(samples).toSorted()).toEqual(ids.toSorted());
+});
+
+it('document.transform may change operations, and hide one that is served', async () => {
+  const { paths } = await documentOf('3.2');
+  expect(paths['/transformed/described']?.['get']).toMatchObject({ 'x-internal': true });
+  expect(paths).not.toHaveProperty('/transformed/hidden');
+  const { fetch } = await createComposed('3.2');
+  // The warning of `documentOf` again.
+  vi.spyOn(console, 'error').mock.calls.splice(0);
+  const headers = { authorization: 'Bearer good' };
+  const hidden = await fetch('http://localhost/v1/transformed/hidden', { method: 'POST', headers });
+  expect(await hidden.json()).toBe('served');
 });
 
 it('z.json() has no type in the document, because its recursive union does not compile in clients of openapi-typescript', async () => {

@@ -1,12 +1,13 @@
 import { initTRPC, TRPCError } from '@trpc/server';
-import { createGateway, type RequestRecord } from 'trpc-gateway';
 import { mcp } from 'trpc-gateway/mcp';
 import { declareErrors, type GatewayMeta } from 'trpc-gateway/procedures';
 import { once } from 'node:events';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { z } from 'zod';
-import { needs, serve } from '../servers.ts';
+import { call } from '../mcp/messages.ts';
+import { needs } from '../servers.ts';
+import { startShape } from '../startShape.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create();
 const errors = declareErrors({ OUT_OF_STOCK: { status: 409, message: 'None is left.' } });
@@ -42,22 +43,9 @@ const router = t.router({
 });
 
 async function start() {
-  const records: RequestRecord[] = [];
-  const gateway = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Errors', version: '1.0.0' },
-    mcp: mcp(),
-    trpc: { maxBatchSize: 7 },
-    callTimeoutMs: 200,
-    maxResponseSize: 4000,
-    onResponse: (record) => records.push(record),
-  });
-  const server = await serve(gateway);
-  onTestFinished(async () => {
-    await server.close({ timeoutMs: 0 });
-  });
-  return { ...server, records };
+  const limits = { trpc: { maxBatchSize: 7 }, callTimeoutMs: 200, maxResponseSize: 4000 };
+  const { records, server } = await startShape(router, { mcp: mcp(), ...limits });
+  return { records, fetch: server.fetch, origin: server.origin };
 }
 
 type Started = Awaited<ReturnType<typeof start>>;
@@ -66,16 +54,7 @@ const http =
   (target: string, headers: Record<string, string> = {}) =>
   async ({ fetch, origin }: Started) =>
     (await fetch(`${origin}${target}`, { headers })).text();
-const tool =
-  (name: string) =>
-  async ({ fetch, origin }: Started) => {
-    const response = await fetch(`${origin}/mcp`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } }),
-    });
-    return response.text();
-  };
+const tool = (name: string) => (started: Started) => call(started, name, {});
 const lines = { 'trpc-accept': 'application/jsonl' };
 const broken = { procedure: 'broken', code: 'INTERNAL_SERVER_ERROR' };
 const gone = { procedure: 'gone', code: 'NOT_FOUND' };
@@ -86,70 +65,64 @@ const failsLater = { procedure: 'promised', code: 'INTERNAL_SERVER_ERROR' };
 
 const tooMany = [...Array(7).fill('fine'), 'gone'].map((procedure) => ({ procedure, code: 'BAD_REQUEST' }));
 
-describe('callErrors', () => {
-  it.each<
-    [what: string, request: (started: Started) => Promise<unknown>, failed: readonly object[] | undefined]
-  >([
-    ['REST: a success', http('/v1/fine'), undefined],
-    ['REST: an unexpected error', http('/v1/broken'), [broken]],
-    ['REST: an expected error', http('/v1/gone'), [gone]],
-    ['REST: a declared error', http('/v1/sold'), [{ procedure: 'sold', code: 'CONFLICT' }]],
-    ['REST: a rejected input', http('/v1/positive?n=0'), [{ procedure: 'positive', code: 'BAD_REQUEST' }]],
-    ['REST: an output that is too large', http('/v1/large'), [tooLarge]],
-    ['REST: a missed deadline', http('/v1/late'), [timedOut]],
-    ['REST: a stream that fails', http('/v1/steps'), [blocked]],
-    ['REST: an unknown path', http('/v1/made-up'), undefined],
-    ['tRPC: a success', http('/trpc/fine'), undefined],
-    ['tRPC: an unexpected error', http('/trpc/broken'), [broken]],
-    ['tRPC: an output that is too large', http('/trpc/large'), [tooLarge]],
-    ['tRPC: an unknown procedure', http('/trpc/made-up'), undefined],
-    [
-      'tRPC: a batch',
-      http('/trpc/broken,fine,made-up,gone,broken,large,late?batch=1'),
-      [broken, gone, broken, tooLarge, timedOut],
-    ],
-    [
-      'tRPC: a batch of too many calls',
-      http('/trpc/fine,fine,fine,fine,fine,fine,fine,gone?batch=1'),
-      tooMany,
-    ],
-    [
-      'tRPC: JSON lines',
-      http('/trpc/broken,fine,made-up,gone,large,late,promised?batch=1', lines),
-      [broken, gone, tooLarge, failsLater, timedOut],
-    ],
-    ['tRPC: server-sent events that fail', http('/trpc/steps', { accept: 'text/event-stream' }), [blocked]],
-    ['MCP: a success', tool('fine'), undefined],
-    ['MCP: an unexpected error', tool('broken'), [broken]],
-    ['MCP: an expected error', tool('gone'), [gone]],
-    ['MCP: an output that is too large', tool('large'), [tooLarge]],
-    ['MCP: a missed deadline', tool('late'), [timedOut]],
-    ['MCP: a stream that fails', tool('steps'), [blocked]],
-    ['MCP: an unknown tool', tool('made-up'), undefined],
-  ])(
-    'the record of a request has the calls that failed, with their codes and without unknown procedures (%s)',
-    async (_, request, failed) => {
-      const started = await start();
-      await request(started);
-      await vi.waitFor(() => expect(started.records).toHaveLength(1));
-      const [record] = started.records;
-      const byName = (list: readonly object[] | undefined) =>
-        list?.map((each) => JSON.stringify(each)).toSorted();
-      expect(byName(record?.callErrors)).toEqual(byName(failed));
-    },
-  );
-
-  it('the record of a call on a WebSocket says whether it failed, and its code', async () => {
+it.each<
+  [what: string, request: (started: Started) => Promise<unknown>, failed: readonly object[] | undefined]
+>([
+  ['REST: a success', http('/v1/fine'), undefined],
+  ['REST: an unexpected error', http('/v1/broken'), [broken]],
+  ['REST: an expected error', http('/v1/gone'), [gone]],
+  ['REST: a declared error', http('/v1/sold'), [{ procedure: 'sold', code: 'CONFLICT' }]],
+  ['REST: a rejected input', http('/v1/positive?n=0'), [{ procedure: 'positive', code: 'BAD_REQUEST' }]],
+  ['REST: an output that is too large', http('/v1/large'), [tooLarge]],
+  ['REST: a missed deadline', http('/v1/late'), [timedOut]],
+  ['REST: a stream that fails', http('/v1/steps'), [blocked]],
+  ['REST: an unknown path', http('/v1/made-up'), undefined],
+  ['tRPC: a success', http('/trpc/fine'), undefined],
+  ['tRPC: an unexpected error', http('/trpc/broken'), [broken]],
+  ['tRPC: an output that is too large', http('/trpc/large'), [tooLarge]],
+  ['tRPC: an unknown procedure', http('/trpc/made-up'), undefined],
+  [
+    'tRPC: a batch',
+    http('/trpc/broken,fine,made-up,gone,broken,large,late?batch=1'),
+    [broken, gone, broken, tooLarge, timedOut],
+  ],
+  ['tRPC: a batch of too many calls', http('/trpc/fine,fine,fine,fine,fine,fine,fine,gone?batch=1'), tooMany],
+  [
+    'tRPC: JSON lines',
+    http('/trpc/broken,fine,made-up,gone,large,late,promised?batch=1', lines),
+    [broken, gone, tooLarge, failsLater, timedOut],
+  ],
+  ['tRPC: server-sent events that fail', http('/trpc/steps', { accept: 'text/event-stream' }), [blocked]],
+  ['MCP: a success', tool('fine'), undefined],
+  ['MCP: an unexpected error', tool('broken'), [broken]],
+  ['MCP: an expected error', tool('gone'), [gone]],
+  ['MCP: an output that is too large', tool('large'), [tooLarge]],
+  ['MCP: a missed deadline', tool('late'), [timedOut]],
+  ['MCP: a stream that fails', tool('steps'), [blocked]],
+  ['MCP: an unknown tool', tool('made-up'), undefined],
+])(
+  'the record of a request has the calls that failed, with their codes and without unknown procedures (%s)',
+  async (_, request, failed) => {
     const started = await start();
-    needs('WebSockets');
-    const client = new WebSocket(`${started.origin.replace('http', 'ws')}/trpc`);
-    onTestFinished(() => client.terminate());
-    await once(client, 'open');
-    const paths = ['broken', 'fine', 'made-up', 'gone', 'large', 'late'];
-    client.send(JSON.stringify(paths.map((path, id) => ({ id, method: 'query', params: { path } }))));
-    await vi.waitFor(() => expect(started.records).toHaveLength(7));
-    const failed = started.records.flatMap(({ callErrors }) => callErrors ?? []);
-    expect(failed).toEqual([broken, gone, tooLarge, timedOut]);
-    expect(started.records.filter(({ callErrors }) => callErrors)).toHaveLength(4);
-  });
+    await request(started);
+    await vi.waitFor(() => expect(started.records).toHaveLength(1));
+    const [record] = started.records;
+    const byName = (list: readonly object[] | undefined) =>
+      list?.map((each) => JSON.stringify(each)).toSorted();
+    expect(byName(record?.callErrors)).toEqual(byName(failed));
+  },
+);
+
+it('the record of a call on a WebSocket says whether it failed, and its code', async () => {
+  const started = await start();
+  needs('WebSockets');
+  const client = new WebSocket(`${started.origin.replace('http', 'ws')}/trpc`);
+  onTestFinished(() => client.terminate());
+  await once(client, 'open');
+  const paths = ['broken', 'fine', 'made-up', 'gone', 'large', 'late'];
+  client.send(JSON.stringify(paths.map((path, id) => ({ id, method: 'query', params: { path } }))));
+  await vi.waitFor(() => expect(started.records).toHaveLength(7));
+  const failed = started.records.flatMap(({ callErrors }) => callErrors ?? []);
+  expect(failed).toEqual([broken, gone, tooLarge, timedOut]);
+  expect(started.records.filter(({ callErrors }) => callErrors)).toHaveLength(4);
 });

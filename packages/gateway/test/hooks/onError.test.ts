@@ -1,8 +1,5 @@
-import { bearer, createGateway, type ReportedError } from 'trpc-gateway';
-import { createTRPCClient, createWSClient, wsLink } from '@trpc/client';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { WebSocket } from 'ws';
-import { needs } from '../servers.ts';
+import { bearer, type ReportedError } from 'trpc-gateway';
+import { describe, expect, it } from 'vitest';
 import { hooked as router, hookOrder } from './routers.ts';
 import { post, startShape } from '../startShape.ts';
 
@@ -106,39 +103,5 @@ describe('onError', () => {
       ['read', {}],
       ['conflict', undefined],
     ]);
-  });
-
-  it('onError is called for errors on a WebSocket', async () => {
-    needs('a port');
-    const { origin, seen } = await collect();
-    const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
-    onTestFinished(() => ws.close());
-    const client = createTRPCClient<typeof router>({ links: [wsLink({ client: ws })] });
-    await expect(client.conflict.query()).rejects.toThrow('Taken.');
-    expect(seen()).toEqual([['conflict', 'query', 'CONFLICT', ctx]]);
-  });
-
-  it('an error that onError throws changes nothing, onError runs before trpc.onError, and errors are not printed to stderr', async () => {
-    const log = vi.spyOn(console, 'error');
-    onTestFinished(() => log.mockRestore());
-    const reported: string[] = [];
-    const gateway = await createGateway({
-      router,
-      createContext: () => ({}),
-      document: { title: 'Errors', version: '1.0.0' },
-      onError: async ({ error }) => {
-        reported.push(`onError ${error.message}`);
-        throw new Error('The log is away.');
-      },
-      trpc: { onError: ({ error }) => void reported.push(`trpc.onError ${error.message}`) },
-    });
-    const statuses = await Promise.all(
-      ['/v1/crash', '/trpc/crash'].map(
-        async (path) => (await gateway.fetch(`http://localhost${path}`)).status,
-      ),
-    );
-    expect(statuses).toEqual([500, 500]);
-    expect(reported).toEqual(['onError secret', 'onError secret', 'trpc.onError secret']);
-    expect(log).not.toHaveBeenCalled();
   });
 });

@@ -1,131 +1,135 @@
 import { connect } from 'node:net';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { bearer } from 'trpc-gateway';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
 import { validKey, startService } from '../startService.ts';
 
-describe('request records', () => {
-  it('a request record has the protocol, the procedures, the number of calls, the status and the bytes', async () => {
-    const { send, post, records } = await startService();
-    await (await post('/v1/write', { value: 'ü' })).text();
-    await (await send('/trpc/list,gone,list?batch=1')).text();
-    await send('/v1/list', { method: 'HEAD' });
-    await send('/page');
-    await send('/v1/list', { method: 'OPTIONS' });
-    await send('/v1/list', { headers: { authorization: '' } });
-    await (await send('/v1/drip')).text();
-    const counted = records.map(({ protocol, procedures, calls, status, bytesIn, bytesOut }) => [
-      protocol,
-      procedures,
-      calls,
-      status,
-      bytesIn,
-      bytesOut,
-    ]);
-    expect(counted).toEqual([
-      ['rest', ['write'], 1, 200, 14, 9],
-      // The unknown procedure `gone` is left out: clients must not be able to add metric labels.
-      ['trpc', ['list', 'list'], 3, 207, 0, expect.any(Number)],
-      ['rest', ['list'], 1, 200, 0, 0],
-      ['other', [], 0, 200, 0, 4],
-      ['rest', [], 0, 204, 0, 0],
-      ['rest', [], 1, 401, 0, expect.any(Number)],
-      ['rest', ['drip'], 1, 200, 0, undefined],
-    ]);
-  });
-
-  it('a request record can be serialized as JSON after the request has ended', async () => {
-    const { post, records } = await startService();
-    await (await post('/trpc/write,write?batch=1', { 0: { value: 1 }, 1: { value: 2 } })).text();
-    const [record] = records;
-    expect(record && JSON.parse(JSON.stringify(record))).toMatchObject({
-      operation: 'write,write',
-      procedures: ['write', 'write'],
-      bytesIn: 33,
-      bytesOut: 61,
-    });
-  });
-
-  it('a WebSocket upgrade and each call on the WebSocket have a request record', async () => {
-    const { dial, records } = await startService();
-    const { call } = await dial();
-    await call({ id: 1, method: 'query', params: { path: 'list' } });
-    expect(records).toMatchObject([
-      { method: 'GET', protocol: 'trpc', status: 101, calls: 0, procedures: [] },
-      { method: 'WS', protocol: 'trpc', status: 200, calls: 1, procedures: ['list'], bytesIn: undefined },
-    ]);
-  });
-
-  it.each([
-    ['/v1/slow?ms=60000', 0],
-    // As in tRPC’s adapters.
-    ['/trpc/slow?input={"ms":60000}', 1],
-    ['/trpc/sl%6fw?input={"ms":60000}', 1],
-  ])(
-    'GET %s, whose client disconnects, is recorded with the status 499 and no error, and calls onError %d times',
-    async (target, calls) => {
-      const onError = vi.fn();
-      const { send, records, counters } = await startService({ onError });
-      const client = new AbortController();
-      const received = send(target, { signal: client.signal }).catch(() => 'gone');
-      await vi.waitFor(() => expect(counters.begun).toBe(1));
-      client.abort();
-      expect(await received).toBe('gone');
-      await vi.waitFor(() => expect(records).toHaveLength(1));
-      expect(records).toMatchObject([{ status: 499, error: undefined, callErrors: undefined }]);
-      expect(onError).toHaveBeenCalledTimes(calls);
-    },
-  );
-
-  it.each(['/trpc/list,broken?batch=1', '/trpc/list,br%6fken?batch=1'])(
-    'the record of GET %s as JSON Lines has the error of a call and the status 200',
-    async (target) => {
-      const { send, records } = await startService();
-      const response = await send(target, { headers: { 'trpc-accept': 'application/jsonl' } });
-      expect(await response.text()).toContain('"error"');
-      await vi.waitFor(() => expect(records).toHaveLength(1));
-      expect(records).toMatchObject([{ status: 200, error: { message: 'disk on fire' } }]);
-    },
-  );
-
-  it('a route that returns an invalid response is answered with 500 and recorded once', async () => {
-    const { send, records } = await startService({ routes: { '/page': () => ({ status: 200 }) as never } });
-    expect((await send('/page')).status).toBe(500);
-    expect(records.map(({ status }) => status)).toEqual([500]);
-  });
-
-  it.each([
-    ['Content-Length: 99999999999999999', 0],
-    ['Content-Length: 5, 5', 0],
-    ['Content-Length: 999999999999999', 0],
-    [
-      'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"value":\r\n2\r\n1}\r\n0',
-      11,
-    ],
-  ])('bytesIn is the number of bytes received, not the announced length: %j', async (headers, bytes) => {
-    if (headers === 'Content-Length: 5, 5') {
-      skipIfDifferent('the record of a request that the parser rejects');
-    }
-    const { records, server } = await startService();
-    const socket = connect(server.port, '127.0.0.1');
-    onTestFinished(() => void socket.destroy());
-    socket.write(`POST /v1/write HTTP/1.1\r\nHost: x\r\nAuthorization: ${validKey}\r\n${headers}\r\n\r\n`);
-    await expect.poll(() => records).toMatchObject([{ path: '/v1/write', bytesIn: bytes }]);
-  });
-
-  it.each([
-    [414, 'URI_TOO_LONG', 'The target is too long.', 'url-bytes'],
-    [431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'The headers are too large.', 'header-bytes'],
-    [400, 'BAD_REQUEST', 'The request is malformed.', undefined],
-  ])(
-    'rejectHttp answers %i in the error format, and records it with its limit',
-    async (status, code, message, limit) => {
-      const { gateway, records } = await startService();
-      const request = { method: 'GET', path: '/v1/list', header: () => undefined } as unknown as Parameters<
-        typeof gateway.rejectHttp
-      >[0];
-      const response = gateway.rejectHttp(request, { status, code, message });
-      expect(JSON.parse(response.body as string)).toEqual({ code, message, status });
-      expect(records).toMatchObject([{ status, limit, operation: undefined }]);
-    },
-  );
+it('a request record has the protocol, the procedures, the number of calls, the status and the bytes', async () => {
+  const { send, post, records } = await startService();
+  await (await post('/v1/write', { value: 'ü' })).text();
+  await (await send('/trpc/list,gone,list?batch=1')).text();
+  await send('/v1/list', { method: 'HEAD' });
+  await send('/page');
+  await send('/v1/list', { method: 'OPTIONS' });
+  await send('/v1/list', { headers: { authorization: '' } });
+  await (await send('/v1/drip')).text();
+  const counted = records.map(({ protocol, procedures, calls, status, bytesIn, bytesOut }) => [
+    protocol,
+    procedures,
+    calls,
+    status,
+    bytesIn,
+    bytesOut,
+  ]);
+  expect(counted).toEqual([
+    ['rest', ['write'], 1, 200, 14, 9],
+    // The unknown procedure `gone` is left out: clients must not be able to add metric labels.
+    ['trpc', ['list', 'list'], 3, 207, 0, expect.any(Number)],
+    ['rest', ['list'], 1, 200, 0, 0],
+    ['other', [], 0, 200, 0, 4],
+    ['rest', [], 0, 204, 0, 0],
+    ['rest', [], 1, 401, 0, expect.any(Number)],
+    ['rest', ['drip'], 1, 200, 0, undefined],
+  ]);
 });
+
+it('a request record can be serialized as JSON after the request has ended', async () => {
+  const { post, records } = await startService();
+  await (await post('/trpc/write,write?batch=1', { 0: { value: 1 }, 1: { value: 2 } })).text();
+  const [record] = records;
+  expect(record && JSON.parse(JSON.stringify(record))).toMatchObject({
+    operation: 'write,write',
+    procedures: ['write', 'write'],
+    bytesIn: 33,
+    bytesOut: 61,
+  });
+});
+
+it('a WebSocket upgrade and each call on the WebSocket have a request record, with the request id of the upgrade', async () => {
+  const { dial, records } = await startService();
+  const { call } = await dial('/trpc', { 'x-request-id': 'request-1' });
+  await call({ id: 1, method: 'query', params: { path: 'list' } });
+  const shared = { protocol: 'trpc', requestId: 'request-1' };
+  expect(records).toMatchObject([
+    { ...shared, method: 'GET', status: 101, calls: 0, procedures: [] },
+    { ...shared, method: 'WS', status: 200, calls: 1, procedures: ['list'], bytesIn: undefined },
+  ]);
+});
+
+it.each([
+  ['/v1/slow?ms=60000', 0],
+  // As in tRPC’s adapters.
+  ['/trpc/slow?input={"ms":60000}', 1],
+  ['/trpc/sl%6fw?input={"ms":60000}', 1],
+])(
+  'GET %s, whose client disconnects, is recorded with the status 499 and no error, and calls onError %d times',
+  async (target, calls) => {
+    const onError = vi.fn();
+    const { send, records, counters } = await startService({ onError });
+    const client = new AbortController();
+    const received = send(target, { signal: client.signal }).catch(() => 'gone');
+    await vi.waitFor(() => expect(counters.begun).toBe(1));
+    client.abort();
+    expect(await received).toBe('gone');
+    await vi.waitFor(() => expect(records).toHaveLength(1));
+    expect(records).toMatchObject([{ status: 499, error: undefined, callErrors: undefined }]);
+    expect(onError).toHaveBeenCalledTimes(calls);
+  },
+);
+
+it.each(['/trpc/list,broken?batch=1', '/trpc/list,br%6fken?batch=1'])(
+  'the record of GET %s as JSON Lines has the error of a call and the status 200',
+  async (target) => {
+    const { send, records } = await startService();
+    const response = await send(target, { headers: { 'trpc-accept': 'application/jsonl' } });
+    expect(await response.text()).toContain('"error"');
+    await vi.waitFor(() => expect(records).toHaveLength(1));
+    expect(records).toMatchObject([{ status: 200, error: { message: 'disk on fire' } }]);
+  },
+);
+
+it.each([
+  ['Content-Length: 99999999999999999', 0],
+  ['Content-Length: 5, 5', 0],
+  ['Content-Length: 999999999999999', 0],
+  ['Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"value":\r\n2\r\n1}\r\n0', 11],
+])('bytesIn is the number of bytes received, not the announced length: %j', async (headers, bytes) => {
+  if (headers === 'Content-Length: 5, 5') {
+    skipIfDifferent('the record of a request that the parser rejects');
+  }
+  const { records, server } = await startService();
+  const socket = connect(server.port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.write(`POST /v1/write HTTP/1.1\r\nHost: x\r\nAuthorization: ${validKey}\r\n${headers}\r\n\r\n`);
+  await expect.poll(() => records).toMatchObject([{ path: '/v1/write', bytesIn: bytes }]);
+});
+
+it.each([
+  [414, 'URI_TOO_LONG', 'The target is too long.', 'url-bytes'],
+  [431, 'REQUEST_HEADER_FIELDS_TOO_LARGE', 'The headers are too large.', 'header-bytes'],
+  [400, 'BAD_REQUEST', 'The request is malformed.', undefined],
+])(
+  'rejectHttp answers %i in the error format, and records it with its limit',
+  async (status, code, message, limit) => {
+    const { gateway, records } = await startService();
+    const request = { method: 'GET', path: '/v1/list', header: () => undefined } as unknown as Parameters<
+      typeof gateway.rejectHttp
+    >[0];
+    const response = gateway.rejectHttp(request, { status, code, message });
+    expect(JSON.parse(response.body as string)).toEqual({ code, message, status });
+    expect(records).toMatchObject([{ status, limit, operation: undefined }]);
+  },
+);
+
+it.each(['/v1/list', '/trpc/list'])(
+  'the record of GET %s whose credential could not be verified has the error',
+  async (target) => {
+    const error = new Error('The keys are away.');
+    const verify = () => {
+      throw error;
+    };
+    const { send, records } = await startService({ authentication: bearer({ verify }) });
+    expect((await send(target)).status).toBe(500);
+    expect(records).toMatchObject([{ status: 500, error: { cause: error } }]);
+  },
+);

@@ -3,7 +3,7 @@ import { mcp } from 'trpc-gateway/mcp';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
 import { z } from 'zod';
-import { call } from '../mcp/messages.ts';
+import { currentHeaders, currentMeta, post } from '../mcp/messages.ts';
 import { serve } from '../servers.ts';
 import { socketClient } from '../socketClient.ts';
 import type { Random } from '../random.ts';
@@ -365,8 +365,10 @@ export async function startInputCost(): Promise<{
       rest: sendJson('/v1'),
       trpc: sendJson('/trpc'),
       async mcp({ json: value, procedure }) {
-        const reply = await call(server, procedure, { value: JSON.parse(value) as unknown });
-        requireOutcome(reply.text);
+        // Written, not encoded: the time of the client counts too.
+        const params = `{"name":"${procedure}","arguments":{"value":${value}},"_meta":${JSON.stringify(currentMeta)}}`;
+        const body = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
+        requireOutcome((await post(server, body, currentHeaders('tools/call', procedure))).text);
       },
       async form({ json: value, procedure }) {
         const body = new FormData();

@@ -76,6 +76,11 @@ it.each<[what: string, chain: readonly z.ZodType[], schema: object]>([
     { type: 'object', properties: { a: expect.anything() as unknown, b: text }, required: ['a'] },
   ],
   [
+    'a chain whose later input does not require a property',
+    [z.object({ a: z.string() }), z.object({ a: z.string().optional() })],
+    { type: 'object', properties: { a: text }, required: ['a'] },
+  ],
+  [
     'a chain with a union',
     [z.object({ name: z.string() }), z.union([z.object({ a: z.string() }), z.object({ b: z.string() })])],
     {

@@ -108,12 +108,6 @@ describe('versions', () => {
     expect([reply.status, reply.message?.error?.code]).toEqual([status, -32_601]);
   });
 
-  it('ping is answered in an older revision', async () => {
-    const { server } = await start();
-    const { message } = await send(server, 'ping', {}, { revision: '2025-06-18' });
-    expect(message).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
-  });
-
   it('subscriptions/listen acknowledges that there are no notifications, and ends', async () => {
     const { server } = await start();
     const { messages } = await send(
@@ -168,23 +162,21 @@ describe('Mcp-Name', () => {
   });
 });
 
-describe('headers that are sent twice', () => {
-  it.each(['mcp-protocol-version', 'mcp-method', 'mcp-name'])('%s twice is 400', async (name) => {
-    needs('a port');
-    const { server } = await start();
-    const body = JSON.stringify({
-      ...list,
-      method: 'tools/call',
-      params: { name: 'books_count', _meta: currentMeta },
-    });
-    const headers = Object.entries(currentHeaders('tools/call', 'books_count'));
-    // A proxy may have checked the second one.
-    const twice = [['content-type', 'application/json'] as const, ...headers, [name, 'other'] as const];
-    const response = await sendOnce(server, 'POST', '/mcp', twice, Buffer.from(body));
-    const reply = JSON.parse(response.body.toString()) as { readonly error: { readonly code: number } };
-    expect(response.status).toBe(400);
-    expect([-32_020, -32_022]).toContain(reply.error.code);
+it.each(['mcp-protocol-version', 'mcp-method', 'mcp-name'])('the header %s twice is 400', async (name) => {
+  needs('a port');
+  const { server } = await start();
+  const body = JSON.stringify({
+    ...list,
+    method: 'tools/call',
+    params: { name: 'books_count', _meta: currentMeta },
   });
+  const headers = Object.entries(currentHeaders('tools/call', 'books_count'));
+  // A proxy may have checked the second one.
+  const twice = [['content-type', 'application/json'] as const, ...headers, [name, 'other'] as const];
+  const response = await sendOnce(server, 'POST', '/mcp', twice, Buffer.from(body));
+  const reply = JSON.parse(response.body.toString()) as { readonly error: { readonly code: number } };
+  expect(response.status).toBe(400);
+  expect([-32_020, -32_022]).toContain(reply.error.code);
 });
 
 describe('hostile messages', () => {
@@ -431,13 +423,14 @@ describe('hostile messages', () => {
   });
 
   it.each([
-    ['text/plain', undefined],
-    ['application/jsonl', undefined],
-    ['application/json', 'gzip'],
-  ])('a body of %s with the encoding %s is 415', async (type, encoding) => {
+    ['application/json; charset=utf-8', undefined, 200],
+    ['text/plain', undefined, 415],
+    ['application/jsonl', undefined, 415],
+    ['application/json', 'gzip', 415],
+  ])('a body of %s with the encoding %s is %i', async (type, encoding, status) => {
     const { server } = await start();
     const headers = { 'content-type': type, ...(encoding !== undefined && { 'content-encoding': encoding }) };
-    expect((await post(server, JSON.stringify(list), headers)).status).toBe(415);
+    expect((await post(server, JSON.stringify(list), headers)).status).toBe(status);
   });
 
   it('a Content-Encoding that is sent twice is 415', async () => {
@@ -450,12 +443,6 @@ describe('hostile messages', () => {
     ] as const;
     const { status } = await sendOnce(server, 'POST', '/mcp', headers, Buffer.from(JSON.stringify(list)));
     expect(status).toBe(415);
-  });
-
-  it('a charset is allowed', async () => {
-    const { server } = await start();
-    const headers = { 'content-type': 'application/json; charset=utf-8' };
-    expect((await post(server, JSON.stringify(list), headers)).status).toBe(200);
   });
 });
 

@@ -1,5 +1,5 @@
 import { bearer, cookie } from 'trpc-gateway';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type ServiceRequest, type ServiceOptions, startService } from '../startService.ts';
 
 const allowedOrigin = 'https://pets.example';
@@ -12,205 +12,185 @@ const corsHeaders = ({ headers }: Response) =>
 const exposedHeaders =
   'Link, Location, Retry-After, RateLimit, RateLimit-Policy, Deprecation, Sunset, X-Request-Id, Idempotent-Replayed';
 
-describe('CORS', () => {
-  it('responses have no CORS headers without the option cors', async () => {
-    const { send } = await startService();
-    expect(corsHeaders(await send('/v1/list', { headers: { origin: allowedOrigin } }))).toEqual({});
-  });
+it('responses have no CORS headers without the option cors', async () => {
+  const { send } = await startService();
+  expect(corsHeaders(await send('/v1/list', { headers: { origin: allowedOrigin } }))).toEqual({});
+});
 
-  it.each([
-    ['/v1/write', 'POST, OPTIONS'],
-    ['/v1/list', 'GET, HEAD, OPTIONS'],
-    ['/trpc/list', 'GET, POST, HEAD, OPTIONS'],
-    ['/page', 'GET, HEAD, OPTIONS'],
-  ])(
-    'a preflight of %s is answered with 204 and Access-Control-Allow-Methods: %s, without a credential',
-    async (target, methods) => {
-      const { send } = await withCors();
-      const preflight = await send(target, {
-        method: 'OPTIONS',
-        headers: {
-          authorization: '',
-          origin: allowedOrigin,
-          'access-control-request-method': 'POST',
-          'access-control-request-headers': 'content-type, x-tenant',
-        },
-      });
-      expect(preflight.status).toBe(204);
-      expect(corsHeaders(preflight)).toEqual({
-        'access-control-allow-origin': allowedOrigin,
-        'access-control-allow-methods': methods,
-        'access-control-allow-headers': 'content-type, x-tenant',
-        'access-control-max-age': '7200',
-        vary: 'Origin',
-      });
-    },
-  );
-
-  it.each(['/v1/nowhere', '/nowhere'])(
-    'a preflight of the unknown path %s is answered with 204, and a page of an allowed origin can read the 404',
-    async (target) => {
-      const { send } = await withCors();
-      const headers = { authorization: '', origin: allowedOrigin };
-      const preflightHeaders = { ...headers, 'access-control-request-method': 'PUT' };
-      const preflight = await send(target, { method: 'OPTIONS', headers: preflightHeaders });
-      expect(preflight.status).toBe(204);
-      expect(preflight.headers.get('allow')).toBeNull();
-      expect(corsHeaders(preflight)).toMatchObject({
-        'access-control-allow-origin': allowedOrigin,
-        'access-control-allow-methods': 'PUT',
-        vary: 'Origin',
-      });
-      const put = await send(target, { method: 'PUT', headers: { origin: allowedOrigin } });
-      expect([put.status, put.headers.get('access-control-allow-origin')]).toEqual([404, allowedOrigin]);
-
-      expect((await send(target, { method: 'OPTIONS', headers })).status).toBe(404);
-      const otherOrigin = { ...preflightHeaders, origin: 'https://evil.example' };
-      expect((await send(target, { method: 'OPTIONS', headers: otherOrigin })).status).toBe(404);
-    },
-  );
-
-  it.each<[what: string, target: string, init: ServiceRequest, status: number, options?: ServiceOptions]>([
-    ['a success', '/v1/list', {}, 200],
-    ['a route', '/page', {}, 200],
-    ['the document', '/openapi.json', {}, 200],
-    ['400', '/v1/slow?ms=x', {}, 400],
-    ['401', '/v1/list', { headers: { authorization: '' } }, 401],
-    ['404', '/v1/nowhere', {}, 404],
-    ['405', '/v1/list', { method: 'DELETE' }, 405],
-    [
-      '413',
-      '/v1/write',
-      { method: 'POST', body: '"long"', headers: { 'content-type': 'application/json' } },
-      413,
-    ],
-    ['415', '/v1/write', { method: 'POST', body: 'x' }, 415],
-    ['429', '/v1/list', {}, 429, { rateLimit: { calls: 1, windowMs: 60_000 } }],
-    ['504', '/v1/slow?ms=500', {}, 504, { callTimeoutMs: 50 }],
-    ['server-sent events', '/v1/ticks', {}, 200],
-    ['a subscription over tRPC', '/trpc/ticks', {}, 200],
-    [
-      'a stream of JSON Lines',
-      '/trpc/list?batch=1',
-      { headers: { 'trpc-accept': 'application/jsonl' } },
-      200,
-    ],
-    ['a stream of bytes', '/v1/drip', {}, 200],
-  ])('a page of an allowed origin can read %s', async (_what, target, init, status, options = {}) => {
-    const { send } = await withCors({}, { maxBodySize: 3, ...options });
-    if (status === 429) await send(target);
-    const response = await send(target, { ...init, headers: { origin: allowedOrigin, ...init.headers } });
-    expect(response.status).toBe(status);
-    expect(corsHeaders(response)).toEqual({
-      'access-control-allow-origin': allowedOrigin,
-      'access-control-expose-headers': exposedHeaders,
-      vary: expect.stringMatching(/(^|, )Origin$/),
+it.each([
+  ['/v1/write', 'POST, OPTIONS'],
+  ['/v1/list', 'GET, HEAD, OPTIONS'],
+  ['/trpc/list', 'GET, POST, HEAD, OPTIONS'],
+  ['/page', 'GET, HEAD, OPTIONS'],
+])(
+  'a preflight of %s is answered with 204 and Access-Control-Allow-Methods: %s, without a credential',
+  async (target, methods) => {
+    const { send } = await withCors();
+    const preflight = await send(target, {
+      method: 'OPTIONS',
+      headers: {
+        authorization: '',
+        origin: allowedOrigin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'content-type, x-tenant',
+      },
     });
-    await response.body?.cancel();
-  });
-
-  it.each([
-    'https://pets.example:8443',
-    'http://pets.example',
-    'https://evil.example',
-    'null',
-    `${allowedOrigin}.evil`,
-  ])('a page of the origin %s cannot read responses', async (origin) => {
-    const { send } = await withCors({ credentials: true });
-    expect(corsHeaders(await send('/v1/list', { headers: { origin } }))).toEqual({ vary: 'Origin' });
-    expect(corsHeaders(await send('/v1/list', { method: 'OPTIONS', headers: { origin } }))).toEqual({
+    expect(preflight.status).toBe(204);
+    expect(corsHeaders(preflight)).toEqual({
+      'access-control-allow-origin': allowedOrigin,
+      'access-control-allow-methods': methods,
+      'access-control-allow-headers': 'content-type, x-tenant',
+      'access-control-max-age': '7200',
       vary: 'Origin',
     });
-  });
+  },
+);
 
-  it('a response to a request without Origin has Vary: Origin', async () => {
+it.each(['/v1/nowhere', '/nowhere'])(
+  'a preflight of the unknown path %s is answered with 204, and a page of an allowed origin can read the 404',
+  async (target) => {
     const { send } = await withCors();
-    expect(corsHeaders(await send('/v1/list'))).toEqual({ vary: 'Origin' });
-  });
-
-  it('cors.credentials sets Access-Control-Allow-Credentials', async () => {
-    const { send } = await withCors({ credentials: true });
-    const headers = { origin: 'http://localhost:5173' };
-    expect(corsHeaders(await send('/v1/list', { headers }))).toMatchObject({
-      'access-control-allow-origin': 'http://localhost:5173',
-      'access-control-allow-credentials': 'true',
+    const headers = { authorization: '', origin: allowedOrigin };
+    const preflightHeaders = { ...headers, 'access-control-request-method': 'PUT' };
+    const preflight = await send(target, { method: 'OPTIONS', headers: preflightHeaders });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('allow')).toBeNull();
+    expect(corsHeaders(preflight)).toMatchObject({
+      'access-control-allow-origin': allowedOrigin,
+      'access-control-allow-methods': 'PUT',
+      vary: 'Origin',
     });
-    expect(corsHeaders(await send('/v1/list', { method: 'OPTIONS', headers }))).toMatchObject({
-      'access-control-allow-credentials': 'true',
-    });
-  });
+    const put = await send(target, { method: 'PUT', headers: { origin: allowedOrigin } });
+    expect([put.status, put.headers.get('access-control-allow-origin')]).toEqual([404, allowedOrigin]);
 
-  it.each([
-    ['an allowed origin', { origin: allowedOrigin }, 101],
-    ['another origin', { origin: 'https://evil.example' }, 403],
-    ['a sandboxed frame', { origin: 'null' }, 403],
-    ['a client that sends no Origin', {}, 101],
-  ])('a WebSocket upgrade by %s with %o is answered with %i', async (_client, headers, status) => {
-    const { dial } = await withCors();
-    expect((await dial('/trpc', headers)).status).toBe(status);
-  });
+    expect((await send(target, { method: 'OPTIONS', headers })).status).toBe(404);
+    const otherOrigin = { ...preflightHeaders, origin: 'https://evil.example' };
+    expect((await send(target, { method: 'OPTIONS', headers: otherOrigin })).status).toBe(404);
+  },
+);
 
-  it.each(['*', 'https://pets.example/', 'pets.example', 'null', 'https://*.example'])(
-    'createGateway rejects the origin %s of cors.origins',
-    async (origin) => {
-      await expect(withCors({ origins: [origin] })).rejects.toThrow(`cors.origins contains "${origin}"`);
+it.each<[what: string, target: string, init: ServiceRequest, status: number, options?: ServiceOptions]>([
+  ['a success', '/v1/list', {}, 200],
+  ['a route', '/page', {}, 200],
+  ['the document', '/openapi.json', {}, 200],
+  ['400', '/v1/slow?ms=x', {}, 400],
+  ['401', '/v1/list', { headers: { authorization: '' } }, 401],
+  ['404', '/v1/nowhere', {}, 404],
+  ['405', '/v1/list', { method: 'DELETE' }, 405],
+  [
+    '413',
+    '/v1/write',
+    { method: 'POST', body: '"long"', headers: { 'content-type': 'application/json' } },
+    413,
+  ],
+  ['415', '/v1/write', { method: 'POST', body: 'x' }, 415],
+  ['429', '/v1/list', {}, 429, { rateLimit: { calls: 1, windowMs: 60_000 } }],
+  ['504', '/v1/slow?ms=500', {}, 504, { callTimeoutMs: 50 }],
+  ['server-sent events', '/v1/ticks', {}, 200],
+  ['a subscription over tRPC', '/trpc/ticks', {}, 200],
+  ['a stream of JSON Lines', '/trpc/list?batch=1', { headers: { 'trpc-accept': 'application/jsonl' } }, 200],
+  ['a stream of bytes', '/v1/drip', {}, 200],
+])('a page of an allowed origin can read %s', async (_what, target, init, status, options = {}) => {
+  const { send } = await withCors({}, { maxBodySize: 3, ...options });
+  if (status === 429) await send(target);
+  const response = await send(target, { ...init, headers: { origin: allowedOrigin, ...init.headers } });
+  expect(response.status).toBe(status);
+  expect(corsHeaders(response)).toEqual({
+    'access-control-allow-origin': allowedOrigin,
+    'access-control-expose-headers': exposedHeaders,
+    vary: expect.stringMatching(/(^|, )Origin$/),
+  });
+  await response.body?.cancel();
+});
+
+it.each([
+  'https://pets.example:8443',
+  'http://pets.example',
+  'https://evil.example',
+  'null',
+  `${allowedOrigin}.evil`,
+])('a page of the origin %s cannot read responses', async (origin) => {
+  const { send } = await withCors({ credentials: true });
+  expect(corsHeaders(await send('/v1/list', { headers: { origin } }))).toEqual({ vary: 'Origin' });
+  expect(corsHeaders(await send('/v1/list', { method: 'OPTIONS', headers: { origin } }))).toEqual({
+    vary: 'Origin',
+  });
+});
+
+it('a response to a request without Origin has Vary: Origin', async () => {
+  const { send } = await withCors();
+  expect(corsHeaders(await send('/v1/list'))).toEqual({ vary: 'Origin' });
+});
+
+it('cors.credentials sets Access-Control-Allow-Credentials', async () => {
+  const { send } = await withCors({ credentials: true });
+  const headers = { origin: 'http://localhost:5173' };
+  expect(corsHeaders(await send('/v1/list', { headers }))).toMatchObject({
+    'access-control-allow-origin': 'http://localhost:5173',
+    'access-control-allow-credentials': 'true',
+  });
+  expect(corsHeaders(await send('/v1/list', { method: 'OPTIONS', headers }))).toMatchObject({
+    'access-control-allow-credentials': 'true',
+  });
+});
+
+it('createGateway rejects cors.origins that contains no origin', async () => {
+  await expect(withCors({ origins: ['*'] })).rejects.toThrow('cors.origins contains "*"');
+});
+
+it('a function as cors.origins decides by origin and request', async () => {
+  const { send } = await withCors({
+    origins: (origin, request) => origin.endsWith('.example') && request.path === '/v1/list',
+  });
+  const allowed = async (target: string, origin: string) =>
+    (await send(target, { headers: { origin } })).headers.get('access-control-allow-origin');
+  expect(await allowed('/v1/list', 'https://a.example')).toBe('https://a.example');
+  expect(await allowed('/v1/list', 'https://a.evil')).toBeNull();
+  expect(await allowed('/v1/open', 'https://a.example')).toBeNull();
+});
+
+it('no page of another origin may use cookies or open a WebSocket if the function in cors.origins throws, and its error is reported', async () => {
+  const { post, dial, records } = await withCors(
+    {
+      credentials: true,
+      origins: () => {
+        throw new Error('The list is away.');
+      },
+    },
+    {
+      authentication: cookie({
+        cookie: 'session',
+        proxyRejectsNonAscii: true,
+        verify: () => ({ name: 'Ada' }),
+      }),
     },
   );
+  const headers = { authorization: '', cookie: 'session=a', origin: 'https://a.example' };
+  for (const path of ['/v1/write', '/trpc/write']) {
+    const response = await post(path, { value: 1 }, headers);
+    expect(response.status).toBe(403);
+    expect(await response.text()).toContain('Pages of other sites are not allowed to send requests with');
+  }
+  expect(records.map(({ error }) => String(error))).toEqual(Array(2).fill('Error: The list is away.'));
+  expect((await dial('/trpc', headers)).status).toBe(403);
+});
 
-  it('a function as cors.origins decides by origin and request', async () => {
-    const { send } = await withCors({
-      origins: (origin, request) => origin.endsWith('.example') && request.path === '/v1/list',
-    });
-    const allowed = async (target: string, origin: string) =>
-      (await send(target, { headers: { origin } })).headers.get('access-control-allow-origin');
-    expect(await allowed('/v1/list', 'https://a.example')).toBe('https://a.example');
-    expect(await allowed('/v1/list', 'https://a.evil')).toBeNull();
-    expect(await allowed('/v1/open', 'https://a.example')).toBeNull();
-  });
-
-  it('no page of another origin may use cookies or open a WebSocket if the function in cors.origins throws, and its error is reported', async () => {
-    const { post, dial, records } = await withCors(
-      {
-        credentials: true,
-        origins: () => {
-          throw new Error('The list is away.');
+it('CORS exposes WWW-Authenticate if a scheme has the metadata of a protected resource', async () => {
+  const { send } = await withCors(
+    {},
+    {
+      authentication: bearer({
+        verify: () => ({ name: 'Ada' }),
+        protectedResource: {
+          resource: 'https://api.example',
+          authorizationServers: ['https://login.example'],
         },
-      },
-      {
-        authentication: cookie({
-          cookie: 'session',
-          proxyRejectsNonAscii: true,
-          verify: () => ({ name: 'Ada' }),
-        }),
-      },
-    );
-    const headers = { authorization: '', cookie: 'session=a', origin: 'https://a.example' };
-    for (const path of ['/v1/write', '/trpc/write']) {
-      const response = await post(path, { value: 1 }, headers);
-      expect(response.status).toBe(403);
-      expect(await response.text()).toContain('Pages of other sites are not allowed to send requests with');
-    }
-    expect(records.map(({ error }) => String(error))).toEqual(Array(2).fill('Error: The list is away.'));
-    expect((await dial('/trpc', headers)).status).toBe(403);
+      }),
+    },
+  );
+  const { headers, status } = await send('/v1/list', {
+    headers: { authorization: '', origin: allowedOrigin },
   });
-
-  it('CORS exposes WWW-Authenticate if a scheme has the metadata of a protected resource', async () => {
-    const { send } = await withCors(
-      {},
-      {
-        authentication: bearer({
-          verify: () => ({ name: 'Ada' }),
-          protectedResource: {
-            resource: 'https://api.example',
-            authorizationServers: ['https://login.example'],
-          },
-        }),
-      },
-    );
-    const { headers, status } = await send('/v1/list', {
-      headers: { authorization: '', origin: allowedOrigin },
-    });
-    expect(status).toBe(401);
-    expect(headers.get('access-control-expose-headers')).toContain('WWW-Authenticate');
-  });
+  expect(status).toBe(401);
+  expect(headers.get('access-control-expose-headers')).toContain('WWW-Authenticate');
 });

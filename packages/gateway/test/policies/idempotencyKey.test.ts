@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
-import { createTRPCClient, createWSClient, wsLink } from '@trpc/client';
 import { initTRPC } from '@trpc/server';
-import { expect, it, onTestFinished } from 'vitest';
-import { WebSocket } from 'ws';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { needs } from '../servers.ts';
 import { startShape } from '../startShape.ts';
 
 const t = initTRPC.meta<GatewayMeta>().create();
@@ -41,11 +38,7 @@ it.each(['/v1/prints', '/trpc/print'])(
 );
 
 it('a call on a WebSocket of a procedure that requires an Idempotency-Key is rejected with 400, because a message has no headers', async () => {
-  needs('a port');
-  const { origin } = await startShape(router);
-  const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
-  onTestFinished(() => ws.close());
-  const client = createTRPCClient<typeof router>({ links: [wsLink({ client: ws })] });
+  const client = (await startShape(router)).socketTrpc();
   await expect(client.pay.mutate()).rejects.toThrow('Idempotency-Key: is required.');
   expect(await client.note.mutate()).toBe('noted');
 });

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayMeta, ResponseControls } from 'trpc-gateway/procedures';
-import { createTRPCClient, createTRPCUntypedClient, createWSClient, wsLink } from '@trpc/client';
+import { getUntypedClient } from '@trpc/client';
 import { initTRPC } from '@trpc/server';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { WebSocket } from 'ws';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { needs } from '../servers.ts';
 import { auditPolicy, router, tenantPolicy, type AuditEntry, type Tenant } from './policies.ts';
 import { post, startShape } from '../startShape.ts';
 
@@ -39,19 +37,7 @@ async function start({ left = 100 } = {}) {
         headers: { 'content-type': 'application/json', ...headers },
       }),
     /** Opens a WebSocket of the tenant. */
-    open: () => {
-      class TenantSocket extends WebSocket {
-        constructor(url: string) {
-          super(url, { headers });
-        }
-      }
-      const ws = createWSClient({
-        url: `${origin.replace('http', 'ws')}/trpc`,
-        WebSocket: TenantSocket as never,
-      });
-      onTestFinished(() => ws.close());
-      return createTRPCClient<typeof router>({ links: [wsLink({ client: ws })] });
-    },
+    open: () => shape.socketTrpc(headers),
   };
 }
 
@@ -105,7 +91,6 @@ describe('a tenant from the host name with its own limit', () => {
   });
 
   it('each call on a WebSocket counts for the tenant of its socket', async () => {
-    needs('a port');
     const { open, red } = await start({ left: 2 });
     const client = open();
     expect(await client.list.query()).toBe('notes of red');
@@ -156,7 +141,6 @@ describe('an audit log that is stored before the response', () => {
   });
 
   it('each mutation on a WebSocket is logged before its result is sent', async () => {
-    needs('a port');
     const { breakLog, log, open } = await start();
     const client = open();
     await client.list.query();
@@ -197,17 +181,14 @@ describe('a policy that waits', () => {
 });
 
 it('complete of a policy sees a call of an unknown procedure on a WebSocket', async () => {
-  needs('a port');
   const seen: unknown[] = [];
-  const { origin } = await startShape(router, {
+  const { socketTrpc } = await startShape(router, {
     createContext: () => ({ tenant: undefined }),
     policies: [
       { complete: ({ kind, procedures }, { status }) => void seen.push([kind, procedures.length, status]) },
     ],
   });
-  const ws = createWSClient({ url: `${origin.replace('http', 'ws')}/trpc`, WebSocket: WebSocket as never });
-  onTestFinished(() => ws.close());
-  const client = createTRPCUntypedClient({ links: [wsLink({ client: ws })] });
-  await expect(client.query('missing')).rejects.toThrow('No "query"-procedure on path "missing"');
+  const missing = getUntypedClient(socketTrpc()).query('missing');
+  await expect(missing).rejects.toThrow('No "query"-procedure on path "missing"');
   expect(seen).toEqual([['call', 0, 404]]);
 });

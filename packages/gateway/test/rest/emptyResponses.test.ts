@@ -1,9 +1,9 @@
-import { createGateway, type ResponseControls } from 'trpc-gateway';
-import type { GatewayMeta, RestMeta } from 'trpc-gateway/procedures';
+import type { GatewayMeta, ResponseControls, RestMeta } from 'trpc-gateway/procedures';
 import { initTRPC } from '@trpc/server';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { has, serve } from '../servers.ts';
+import { has } from '../servers.ts';
+import { startShape } from '../startShape.ts';
 
 // Successful responses without a body: outputs that are undefined, and 205 (RFC 9110 §15.3.6).
 
@@ -32,6 +32,9 @@ const router = t.router({
     .output(z.string().optional())
     .mutation(() => undefined),
   undescribed: at('/undescribed').mutation(() => undefined),
+  moved: at('/moved', 303)
+    .output(z.void())
+    .mutation(({ ctx }) => ctx.response.redirect('https://covers.test/1')),
   reset: at('/reset', 205)
     .output(z.string())
     .mutation(() => 'text'),
@@ -50,21 +53,13 @@ const router = t.router({
 });
 
 async function start(options: { readonly voidStatus?: 200 | 204 }) {
-  const gateway = await createGateway({
-    router,
-    createContext: ({ response }) => ({ response }),
-    document: { title: 'Pets', version: '1.0.0' },
+  const { document, rest } = await startShape(router, {
     routes: { 'POST /v1/route': () => ({ status: 205, headers: [], body: 'text' }) },
     ...options,
   });
-  const server = await serve(gateway);
-  onTestFinished(() => void server.close());
-  const { paths } = (await gateway.document()) as {
-    readonly paths: Record<string, { readonly post: { readonly responses: Record<string, object> } }>;
-  };
   return {
     async post(path: string) {
-      const response = await server.fetch(`${server.origin}/v1${path}`, { method: 'POST' });
+      const response = await rest(path, { method: 'POST' });
       expect(await response.text()).toBe('');
       const { status, headers } = response;
       // Without a port, the server of the Response sets the length.
@@ -73,9 +68,9 @@ async function start(options: { readonly voidStatus?: 200 | 204 }) {
     },
     documented: (path: string) =>
       Object.fromEntries(
-        Object.entries(paths[path]?.post.responses ?? {})
+        Object.entries(document.paths[path]?.['post']?.responses ?? {})
           .filter(([status]) => status < '300')
-          .map(([status, response]) => [status, (response as { readonly content?: object }).content]),
+          .map(([status, { content }]) => [status, content]),
       ),
   };
 }
@@ -107,3 +102,9 @@ it.each<[path: string, voidStatus: 200 | 204, status: number, type: string | nul
     expect(server.documented(path)).toEqual(documented);
   },
 );
+
+it('ctx.response.redirect() answers with 303 and Location', async () => {
+  const { rest } = await startShape(router);
+  const { headers, status } = await rest('/moved', { method: 'POST', redirect: 'manual' });
+  expect([status, headers.get('location')]).toEqual([303, 'https://covers.test/1']);
+});

@@ -16,7 +16,7 @@ export function echo<Input extends z.ZodType>(rest: RestMeta, input: Input) {
 }
 
 /** A mutation that returns its input. */
-export function change<Input extends z.ZodType>(rest: RestMeta, input: Input) {
+function change<Input extends z.ZodType>(rest: RestMeta, input: Input) {
   return t.procedure
     .meta({ openapi: rest })
     .input(input)
@@ -165,7 +165,8 @@ const list = t.procedure
   )
   .output(z.unknown())
   .query(({ ctx, input }) => {
-    if (input.after === undefined) (ctx as { response: { nextCursor?: string } }).response.nextCursor = 'x';
+    if (input.after === undefined)
+      (ctx as { response: { nextCursor?: string } }).response.nextCursor = 'x & y';
     return input;
   });
 

@@ -7,11 +7,11 @@ import { type Client, connect, type SendOptions } from '../client.ts';
 import type { Server } from '../listen.ts';
 import { serve } from '../servers.ts';
 
-/** Inputs that are empty, optional as a whole, or contain dates. */
+/** Parameters of every type of a query, and inputs that are empty, optional as a whole, or contain dates. */
 
 const t = initTRPC.meta<GatewayMeta>().create();
 
-/** A procedure that returns its input, with `undefined` and dates as strings, because JSON has neither. */
+/** A procedure that returns its input, with `undefined`, bigints and dates as strings, because JSON has none of them. */
 function echoProcedure(rest: RestMeta, input?: z.ZodType) {
   const base = t.procedure.meta({ openapi: rest });
   const described = (input ? base.input(input) : base).output(z.object({ input: z.unknown() }));
@@ -21,6 +21,7 @@ function echoProcedure(rest: RestMeta, input?: z.ZodType) {
 
 function describeValue(value: unknown): unknown {
   if (value === undefined) return 'undefined';
+  if (typeof value === 'bigint') return `${value}n`;
   if (value instanceof Date) return `Date(${value.toISOString()})`;
   if (Array.isArray(value)) return value.map(describeValue);
   if (typeof value !== 'object' || value === null) return value;
@@ -65,7 +66,32 @@ const Times = z
   })
   .meta({ id: 'Times' });
 
+/** Every type of query parameter. */
+const Search = z.object({
+  text: z.string().optional(),
+  minPages: z.int().optional(),
+  price: z.number().optional(),
+  inPrint: z.boolean().optional(),
+  barcode: z.bigint().optional(),
+  since: z.date().optional(),
+  genre: z.enum(['novel', 'poetry', 'essay']).optional(),
+  shelf: z.literal([1, 2, 'annex']).optional(),
+  tag: z.array(z.string()).optional(),
+  year: z.array(z.int()).default([1999]),
+  sort: z.enum(['title', 'pages']).default('title'),
+  volume: z.int().nullable().optional(),
+  code: z
+    .string()
+    .transform((value) => value.toUpperCase())
+    .optional(),
+  ratio: z.codec(z.string(), z.number(), { decode: Number, encode: String }).optional(),
+  limit: z.union([z.int(), z.literal('all')]).optional(),
+  flag: z.stringbool().optional(),
+  reference: z.string().brand('Reference').readonly().optional(),
+});
+
 const inputsRouter = t.router({
+  search: echoProcedure({ method: 'GET', path: '/books' }, Search),
   plan: echoProcedure({ method: 'POST', path: '/plans' }, Times),
   since: echoProcedure(
     { method: 'GET', path: '/since' },
@@ -104,82 +130,128 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('an input of z.void() or z.undefined()', () => {
-  it.each<[method: string, target: string, sending: SendOptions]>([
-    ['GET', '/v1/ping', {}],
-    ['GET', '/v1/ping?unknown=1', {}],
-    ['POST', '/v1/touch', { headers: [['Content-Length', '0']] }],
-    ['POST', '/v1/touch', { body: { unknown: 1 } }],
-    ['POST', '/v1/touch', { body: 'not JSON', contentType: 'text/plain' }],
-    ['DELETE', '/v1/drop', {}],
-  ])('%s %s with %j passes undefined to the procedure', async (method, target, sending) => {
-    const response = await client.send(method, target, sending);
-    expect([response.status, response.json()]).toEqual([200, { input: 'undefined' }]);
+describe('query parameters', () => {
+  it.each<[query: string, name: string, value: unknown]>([
+    ['text=5', 'text', '5'],
+    ['text=', 'text', ''],
+    ['text=a+b%2Bc', 'text', 'a b+c'],
+    ['minPages=-5', 'minPages', -5],
+    ['minPages=007', 'minPages', 7],
+    ['price=9.5', 'price', 9.5],
+    ['price=1e3', 'price', 1000],
+    ['inPrint=true', 'inPrint', true],
+    ['inPrint=false', 'inPrint', false],
+    ['barcode=9223372036854775808', 'barcode', '9223372036854775808n'],
+    ['since=2026-02-28T12:00:00%2B02:00', 'since', 'Date(2026-02-28T10:00:00.000Z)'],
+    ['genre=poetry', 'genre', 'poetry'],
+    ['shelf=2', 'shelf', 2],
+    ['shelf=annex', 'shelf', 'annex'],
+    ['tag=one', 'tag', ['one']],
+    ['tag=one&tag=two', 'tag', ['one', 'two']],
+    ['year=2001&year=2002', 'year', [2001, 2002]],
+    ['', 'year', [1999]],
+    ['', 'sort', 'title'],
+    ['volume=3', 'volume', 3],
+    ['code=ab', 'code', 'AB'],
+    ['ratio=0.5', 'ratio', 0.5],
+    ['limit=10', 'limit', 10],
+    ['limit=all', 'limit', 'all'],
+    ['flag=yes', 'flag', true],
+    ['reference=r1', 'reference', 'r1'],
+  ])('GET /v1/books?%s passes %s: %j to the procedure', async (query, name, value) => {
+    const response = await client.get(`/v1/books?${query}`);
+    expect(response.json()).toHaveProperty(['input', name], value);
+  });
+
+  it.each([
+    ['minPages=5.0', 'minPages'],
+    ['minPages=%205', 'minPages'],
+    ['minPages=+5', 'minPages'],
+    ['minPages=0x10', 'minPages'],
+    ['minPages=', 'minPages'],
+    ['minPages=9007199254740993', 'minPages'],
+    ['price=0.1000000000000000055511151231257827', 'price'],
+    ['price=1e400', 'price'],
+    ['price=Infinity', 'price'],
+    ['price=NaN', 'price'],
+    ['inPrint=1', 'inPrint'],
+    ['inPrint=TRUE', 'inPrint'],
+    ['inPrint=', 'inPrint'],
+    ['barcode=1.5', 'barcode'],
+    ['barcode=', 'barcode'],
+    ['barcode=-', 'barcode'],
+    ['limit=', 'limit'],
+    ['since=2026-02-30T00:00:00Z', 'since'],
+    ['since=2026-02-28', 'since'],
+    ['genre=Poetry', 'genre'],
+    ['shelf=3', 'shelf'],
+    ['year=2001&year=x', 'year.1'],
+    ['limit=some', 'limit'],
+    ['text=%ff', 'text'],
+    ['text=a&text=b', 'text'],
+  ])('GET /v1/books?%s is rejected with 400, and the message names %s', async (query, name) => {
+    const received = await client.get(`/v1/books?${query}`);
+    expect(received.status).toBe(400);
+    expect(received.error().message).toContain(`${name}:`);
   });
 });
 
+it.each<[method: string, target: string, sending: SendOptions]>([
+  ['GET', '/v1/ping', {}],
+  ['GET', '/v1/ping?unknown=1', {}],
+  ['POST', '/v1/touch', { headers: [['Content-Length', '0']] }],
+  ['POST', '/v1/touch', { body: { unknown: 1 } }],
+  ['POST', '/v1/touch', { body: 'not JSON', contentType: 'text/plain' }],
+  ['DELETE', '/v1/drop', {}],
+])(
+  '%s %s with %j passes undefined to a procedure with z.void() or z.undefined()',
+  async (method, target, sending) => {
+    const response = await client.send(method, target, sending);
+    expect([response.status, response.json()]).toEqual([200, { input: 'undefined' }]);
+  },
+);
+
 describe('an input that is optional as a whole', () => {
   const noLength: SendOptions = { headers: [['Content-Length', '0']] };
-  it.each<[method: string, target: string, what: string, input: unknown, sending: SendOptions]>([
-    ['POST', '/v1/notes', 'without a body', 'undefined', noLength],
-    [
-      'POST',
-      '/v1/notes',
-      'with an empty body in chunks',
-      'undefined',
-      { body: '', contentType: null, chunked: true },
-    ],
-    ['POST', '/v1/notes', 'with an empty JSON body', 'undefined', { body: '' }],
-    ['POST', '/v1/notes', 'with an empty JSON body in chunks', 'undefined', { body: '', chunked: true }],
-    [
-      'POST',
-      '/v1/notes',
-      'with an empty form',
-      'undefined',
-      { body: '', contentType: readable[1] as string },
-    ],
-    [
-      'POST',
-      '/v1/notes',
-      'with an empty multipart body',
-      'undefined',
-      { body: '', contentType: 'multipart/form-data; boundary=x' },
-    ],
-    ['POST', '/v1/notes', 'with a body', { text: 'Hi', loud: false }, { body: { text: 'Hi' } }],
-    ['GET', '/v1/found', 'without a query', 'undefined', {}],
-    ['GET', '/v1/found?unknown=1', 'with unknown parameters alone', 'undefined', {}],
-    ['GET', '/v1/found?text=x', 'with a query', { text: 'x' }, {}],
-  ])('%s %s %s passes %j to the procedure', async (method, target, _what, input, sending) => {
-    const received = await client.send(method, target, sending);
+  const multipart = 'multipart/form-data; boundary=x';
+
+  it.each<[what: string, input: unknown, sending: SendOptions]>([
+    ['without a body', 'undefined', noLength],
+    ['with an empty body in chunks', 'undefined', { body: '', contentType: null, chunked: true }],
+    ['with an empty JSON body', 'undefined', { body: '' }],
+    ['with an empty JSON body in chunks', 'undefined', { body: '', chunked: true }],
+    ['with an empty form', 'undefined', { body: '', contentType: 'application/x-www-form-urlencoded' }],
+    ['with an empty multipart body', 'undefined', { body: '', contentType: multipart }],
+    ['with a body', { text: 'Hi', loud: false }, { body: { text: 'Hi' } }],
+  ])('POST /v1/notes %s passes %j to the procedure', async (_what, input, sending) => {
+    const received = await client.send('POST', '/v1/notes', sending);
     expect([received.status, received.json()]).toEqual([200, { input }]);
   });
 
-  it.each<[method: string, target: string, sending: SendOptions, status: number, message: RegExp]>([
-    [
-      'POST',
-      '/v1/notes',
-      { body: '{"text":"Hi"}', contentType: null },
-      415,
-      /Content-Type must be application\/json or/,
-    ],
-    [
-      'POST',
-      '/v1/notes',
-      { body: '{"text":"Hi"}', contentType: null, chunked: true },
-      415,
-      /Content-Type must be/,
-    ],
-    ['POST', '/v1/settings', { body: '{"dark":true}', contentType: null }, 415, /Content-Type must be/],
-    ['POST', '/v1/notes', { body: '', contentType: 'text/csv' }, 415, /Content-Type must be/],
-    ['POST', '/v1/notes', { body: {} }, 400, /^text: is required\.$/],
-    ['POST', '/v1/notes', { body: null }, 400, /the body must be a JSON object/],
-    ['POST', '/v1/notes', { body: ' ' }, 400, /The body is empty; send JSON\./],
-    ['POST', '/v1/notes', { body: Buffer.from('"\xff"', 'latin1') }, 400, /The body is not valid UTF-8\./],
-    ['GET', '/v1/found?most=1', {}, 400, /^text: is required\.$/],
-    ['POST', '/v1/kept', { body: '' }, 400, /The body is empty; send JSON\./],
-    ['POST', '/v1/kept', { headers: [['Content-Length', '0']] }, 415, /Content-Type must be/],
-  ])('%s %s with %j is rejected with %i', async (method, target, sending, status, message) => {
-    const response = await client.send(method, target, sending);
+  it.each<[query: string, input: unknown]>([
+    ['', 'undefined'],
+    ['?unknown=1', 'undefined'],
+    ['?text=x', { text: 'x' }],
+  ])('GET /v1/found%s passes %j to the procedure', async (query, input) => {
+    expect((await client.get(`/v1/found${query}`)).json()).toEqual({ input });
+  });
+
+  const untyped = { body: '{"text":"Hi"}', contentType: null };
+  it.each<[target: string, sending: SendOptions, status: number, message: RegExp]>([
+    ['POST /v1/notes', untyped, 415, /Content-Type must be application\/json or/],
+    ['POST /v1/notes', { ...untyped, chunked: true }, 415, /Content-Type must be/],
+    ['POST /v1/settings', { body: '{"dark":true}', contentType: null }, 415, /Content-Type must be/],
+    ['POST /v1/notes', { body: '', contentType: 'text/csv' }, 415, /Content-Type must be/],
+    ['POST /v1/notes', { body: {} }, 400, /^text: is required\.$/],
+    ['POST /v1/notes', { body: null }, 400, /the body must be a JSON object/],
+    ['POST /v1/notes', { body: ' ' }, 400, /The body is empty; send JSON\./],
+    ['POST /v1/notes', { body: Buffer.from('"\xff"', 'latin1') }, 400, /The body is not valid UTF-8\./],
+    ['GET /v1/found?most=1', {}, 400, /^text: is required\.$/],
+    ['POST /v1/kept', { body: '' }, 400, /The body is empty; send JSON\./],
+    ['POST /v1/kept', noLength, 415, /Content-Type must be/],
+  ])('%s with %j is rejected with %i', async (target, sending, status, message) => {
+    const [method = '', path = ''] = target.split(' ');
+    const response = await client.send(method, path, sending);
     expect([response.status, response.error().message]).toEqual([status, expect.stringMatching(message)]);
   });
 
@@ -222,6 +294,7 @@ describe('inputs in the document', () => {
 });
 
 describe('a date in a JSON body', () => {
+  const notDate = 'must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z';
   const text = '2026-02-28T12:00:00+02:00';
   const date = 'Date(2026-02-28T10:00:00.000Z)';
 
@@ -258,30 +331,18 @@ describe('a date in a JSON body', () => {
   });
 
   it.each<[body: object, message: string]>([
-    [{ at: '2026-02-28' }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
-    [{ at: '2026-02-30T00:00:00Z' }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
-    [{ at: 1772000000000 }, 'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
-    [
-      { at: 'Sat, 28 Feb 2026 10:00:00 GMT' },
-      'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
-    ],
-    [{ nested: { at: 'x' } }, 'nested.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
+    [{ at: '2026-02-28' }, `at: ${notDate}.`],
+    [{ at: '2026-02-30T00:00:00Z' }, `at: ${notDate}.`],
+    [{ at: 1772000000000 }, `at: ${notDate}.`],
+    [{ at: 'Sat, 28 Feb 2026 10:00:00 GMT' }, `at: ${notDate}.`],
+    [{ nested: { at: 'x' } }, `nested.at: ${notDate}.`],
     [{ nested: {} }, 'nested.at: is required.'],
-    [{ list: [{}, { at: 'x' }] }, 'list.1.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
-    [{ byName: { a: 'x' } }, 'byName.a: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.'],
-    [
-      { event: { kind: 'timed', at: 'x' } },
-      'event.at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
-    ],
-    [
-      { dateOrNumber: 'x' },
-      'dateOrNumber: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z, or must be a number, not a string.',
-    ],
+    [{ list: [{}, { at: 'x' }] }, `list.1.at: ${notDate}.`],
+    [{ byName: { a: 'x' } }, `byName.a: ${notDate}.`],
+    [{ event: { kind: 'timed', at: 'x' } }, `event.at: ${notDate}.`],
+    [{ dateOrNumber: 'x' }, `dateOrNumber: ${notDate}, or must be a number, not a string.`],
     [{ event: { kind: 'timed', at: text, n: 'x' } }, 'event.n: must be a number, not a string.'],
-    [
-      { at: 'x', pair: ['x', 'y'] },
-      'at: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z; pair.1: must be a date-time (RFC 3339), such as 2026-01-31T12:00:00Z.',
-    ],
+    [{ at: 'x', pair: ['x', 'y'] }, `at: ${notDate}; pair.1: ${notDate}.`],
   ])('POST /v1/plans with %j is rejected with 400: %s', async (body, message) => {
     const response = await client.send('POST', '/v1/plans', { body });
     expect(response.error()).toEqual({ code: 'BAD_REQUEST', message, status: 400 });

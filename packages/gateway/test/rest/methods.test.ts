@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { skipIfDifferent } from '../adapterDifferences.ts';
 import { rawRequest, rawSocket } from '../wire/rawSocket.ts';
 import { validKey, startService } from '../startService.ts';
@@ -26,62 +26,61 @@ async function send(port: number, method: string, target: string, headers: Recor
   };
 }
 
-describe('methods, which are case-sensitive (RFC 9110 §9.1)', () => {
-  it.each([
-    ['post', '/trpc/write', rpcMethods],
-    ['PoST', '/trpc/write', rpcMethods],
-    ['post', '/trpc/write,write?batch=1', rpcMethods],
-    ['get', '/trpc/list', rpcMethods],
-    ['HEAd', '/trpc/list', rpcMethods],
-    ['TRACE', '/trpc/list', rpcMethods],
-    ['TRACK', '/trpc/list', rpcMethods],
-    ['PROPFIND', '/trpc/nowhere', rpcMethods],
-    ['post', '/v1/write', 'POST, OPTIONS'],
-    ['get', '/v1/list', 'GET, HEAD, OPTIONS'],
-    ['TRACE', '/v1/list', 'GET, HEAD, OPTIONS'],
-    ['get', '/page', 'GET, HEAD, OPTIONS'],
-    ['TRACE', '/page', 'GET, HEAD, OPTIONS'],
-    ['TRACE', '/openapi.json', 'GET, HEAD, OPTIONS'],
-  ])(
-    '%s %s is answered with 405 and Allow: %s, as JSON, and runs no procedure',
-    async (method, target, allow) => {
-      const { records, counters, server } = await startService();
-      const response = await send(server.port, method, target, { authorization: validKey, ...json });
-      expect(response).toMatchObject({ status: 405, allow, contentType: 'application/json' });
-      expect(JSON.stringify(response.body)).toContain('METHOD_NOT_SUPPORTED');
-      expect(records).toMatchObject([{ status: 405, method, error: undefined, bytesIn: expect.any(Number) }]);
-      expect(counters.written).toBe(0);
-    },
-  );
+// Methods are case-sensitive (RFC 9110 §9.1).
+it.each([
+  ['post', '/trpc/write', rpcMethods],
+  ['PoST', '/trpc/write', rpcMethods],
+  ['post', '/trpc/write,write?batch=1', rpcMethods],
+  ['get', '/trpc/list', rpcMethods],
+  ['HEAd', '/trpc/list', rpcMethods],
+  ['TRACE', '/trpc/list', rpcMethods],
+  ['TRACK', '/trpc/list', rpcMethods],
+  ['PROPFIND', '/trpc/nowhere', rpcMethods],
+  ['post', '/v1/write', 'POST, OPTIONS'],
+  ['get', '/v1/list', 'GET, HEAD, OPTIONS'],
+  ['TRACE', '/v1/list', 'GET, HEAD, OPTIONS'],
+  ['get', '/page', 'GET, HEAD, OPTIONS'],
+  ['TRACE', '/page', 'GET, HEAD, OPTIONS'],
+  ['TRACE', '/openapi.json', 'GET, HEAD, OPTIONS'],
+])(
+  '%s %s is answered with 405 and Allow: %s, as JSON, and runs no procedure',
+  async (method, target, allow) => {
+    const { records, counters, server } = await startService();
+    const response = await send(server.port, method, target, { authorization: validKey, ...json });
+    expect(response).toMatchObject({ status: 405, allow, contentType: 'application/json' });
+    expect(JSON.stringify(response.body)).toContain('METHOD_NOT_SUPPORTED');
+    expect(records).toMatchObject([{ status: 405, method, error: undefined, bytesIn: expect.any(Number) }]);
+    expect(counters.written).toBe(0);
+  },
+);
 
-  it.each(['/trpc/write', '/trpc/open', '/v1/write'])(
-    'post %s without a credential is answered with 401, or with 405 if the procedure is public',
-    async (target) => {
-      const { server } = await startService();
-      const { status } = await send(server.port, 'post', target, json);
-      expect(status).toBe(target === '/trpc/open' ? 405 : 401);
-    },
-  );
-
-  it('a WebSocket upgrade with the method get is answered with 405', async () => {
+it.each(['/trpc/write', '/trpc/open', '/v1/write'])(
+  'post %s without a credential is answered with 401, or with 405 if the procedure is public',
+  async (target) => {
     const { server } = await startService();
-    skipIfDifferent('a method that node:http does not know');
-    const upgrade = {
-      authorization: validKey,
-      connection: 'Upgrade',
-      upgrade: 'websocket',
-      'sec-websocket-version': '13',
-      'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
-    };
-    const socket = rawSocket(server.port, rawRequest('/trpc', { headers: upgrade }).replace('GET', 'get'));
-    const [first] = (
-      await new Promise<Buffer>((resolve) => {
-        socket.once('data', resolve);
-      })
-    )
-      .toString()
-      .split('\r\n');
-    socket.destroy();
-    expect(first).toMatch(/^HTTP\/1\.1 405 /);
-  });
+    const { status } = await send(server.port, 'post', target, json);
+    expect(status).toBe(target === '/trpc/open' ? 405 : 401);
+  },
+);
+
+it('a WebSocket upgrade with the method get is answered with 405', async () => {
+  const { server } = await startService();
+  skipIfDifferent('a method that node:http does not know');
+  const upgrade = {
+    authorization: validKey,
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  };
+  const socket = rawSocket(server.port, rawRequest('/trpc', { headers: upgrade }).replace('GET', 'get'));
+  const [first] = (
+    await new Promise<Buffer>((resolve) => {
+      socket.once('data', resolve);
+    })
+  )
+    .toString()
+    .split('\r\n');
+  socket.destroy();
+  expect(first).toMatch(/^HTTP\/1\.1 405 /);
 });

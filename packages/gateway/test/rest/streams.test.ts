@@ -1,35 +1,16 @@
-import { createGateway, type RequestRecord } from 'trpc-gateway';
 import { EventSource } from 'eventsource';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { connect } from '../client.ts';
-import type { OpenApiDocument } from '../openApi.ts';
-import type { Server } from '../listen.ts';
-import { has, serve } from '../servers.ts';
+import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { has } from '../servers.ts';
+import { openShape } from '../startShape.ts';
 import { cancelled, files, mediaRouter, png, quiet } from './streams.ts';
 
-let server: Server;
-let origin: string;
-let document: OpenApiDocument;
-const records: RequestRecord[] = [];
-beforeAll(async () => {
-  const gateway = await createGateway({
-    router: mediaRouter,
-    createContext: () => ({}),
-    document: { title: 'Streams', version: '0.0.0' },
-    maxBodySize: 10_000,
-    onResponse: (record) => records.push(record),
-  });
-  server = await serve(gateway);
-  ({ origin } = server);
-  ({ document } = await connect({ ...server, apiKey: 'none' }));
-});
-afterAll(() => server.close());
+const { close, document, origin, records, rest, server } = await openShape(mediaRouter);
+afterAll(close);
 
 /** The number of quiet subscriptions that run, and of requests that the adapter counts. */
 const running = () => [quiet.running, has('a count of its connections') ? server.inFlight() : quiet.running];
 
-const get = (path: string, headers: Record<string, string> = {}) =>
-  server.fetch(`${origin}/v1${path}`, { headers });
+const get = (path: string, headers: Record<string, string> = {}) => rest(path, { headers });
 
 describe('a subscription over REST', () => {
   it('a subscription sends events with ids, stripped by their schema, and an end event', async () => {
@@ -104,7 +85,7 @@ describe('a subscription over REST', () => {
 
   it('a quiet subscription sends pings, and stops when its client disconnects', async () => {
     const stopping = new AbortController();
-    const response = await server.fetch(`${origin}/v1/quiet`, { signal: stopping.signal });
+    const response = await rest('/quiet', { signal: stopping.signal });
     const { value } = (await response.body?.getReader().read()) ?? {};
     expect(new TextDecoder().decode(value)).toBe(':\n\n');
     expect(running()).toEqual([1, 1]);
@@ -113,7 +94,7 @@ describe('a subscription over REST', () => {
   });
 
   it('HEAD of a subscription is answered with the headers, and the subscription stops', async () => {
-    const response = await server.fetch(`${origin}/v1/quiet`, { method: 'HEAD' });
+    const response = await rest('/quiet', { method: 'HEAD' });
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     expect(response.headers.get('content-length')).toBeNull();
     await vi.waitFor(() => expect(running()).toEqual([0, 0]));
@@ -162,18 +143,18 @@ describe('a response of bytes', () => {
 
   it('a file stream is closed after GET and after HEAD', async () => {
     await (await get('/bytes/file')).arrayBuffer();
-    await server.fetch(`${origin}/v1/bytes/file`, { method: 'HEAD' });
+    await rest('/bytes/file', { method: 'HEAD' });
     await vi.waitFor(() => expect(files.map(({ closed }) => closed)).toEqual([true, true]));
   });
 
   it('a ReadableStream is cancelled when its client disconnects, and after HEAD', async () => {
     const stopping = new AbortController();
-    const response = await server.fetch(`${origin}/v1/bytes/endless`, { signal: stopping.signal });
+    const response = await rest('/bytes/endless', { signal: stopping.signal });
     await response.body?.getReader().read();
     expect(cancelled.streams).toBe(0);
     stopping.abort();
     await vi.waitFor(() => expect(cancelled.streams).toBe(1));
-    await server.fetch(`${origin}/v1/bytes/endless`, { method: 'HEAD' });
+    await rest('/bytes/endless', { method: 'HEAD' });
     await vi.waitFor(() => expect(cancelled.streams).toBe(2));
   });
 

@@ -53,22 +53,20 @@ describe('clients that do not read', () => {
   );
 });
 
-describe('clients that ping', () => {
-  it('a WebSocket client that pings and does not read is closed with 1013 when its unsent data, with pongs, exceeds 1 MiB', async () => {
-    // A quarter of this may be queued in front of close frames.
-    const serveOptions = { maxUnsentSize: 1_000_000_000 };
-    const { connectClient, records } = await startSocketGateway({ serveOptions });
-    const client = connectClient();
-    await once(client.socket, 'open');
-    client.socket.pause();
-    // More than the kernel buffers. Unsent bytes are checked before a response is sent, so the first one is queued whole.
-    client.send(call(1, 'query', 'large', 16_000));
-    await until(() => expect(records).toMatchObject([{ status: 101 }, { operation: 'large' }]));
-    client.socket.ping();
-    await until(() => expect(records.at(-1)).toMatchObject({ status: 429, limit: 'unsent-bytes' }));
-    client.socket.resume();
-    expect(await client.closed).toEqual([1013, 'The send buffer is full: the client is not reading.']);
-  });
+it('a WebSocket client that pings and does not read is closed with 1013 when its unsent data, with pongs, exceeds 1 MiB', async () => {
+  // A quarter of this may be queued in front of close frames.
+  const serveOptions = { maxUnsentSize: 1_000_000_000 };
+  const { connectClient, records } = await startSocketGateway({ serveOptions });
+  const client = connectClient();
+  await once(client.socket, 'open');
+  client.socket.pause();
+  // More than the kernel buffers. Unsent bytes are checked before a response is sent, so the first one is queued whole.
+  client.send(call(1, 'query', 'large', 16_000));
+  await until(() => expect(records).toMatchObject([{ status: 101 }, { operation: 'large' }]));
+  client.socket.ping();
+  await until(() => expect(records.at(-1)).toMatchObject({ status: 429, limit: 'unsent-bytes' }));
+  client.socket.resume();
+  expect(await client.closed).toEqual([1013, 'The send buffer is full: the client is not reading.']);
 });
 
 describe('limits of a WebSocket', () => {
@@ -182,22 +180,6 @@ describe('limits of a WebSocket', () => {
   });
 });
 
-describe('clients that disconnect', () => {
-  it('a WebSocket client that disconnects aborts each call of its batch: query, mutation and subscription', async () => {
-    const { connectClient, server, activity } = await startSocketGateway();
-    const client = connectClient();
-    client.send([
-      call(1, 'query', 'slow', 60_000),
-      call(2, 'mutation', 'slowWrite', 60_000),
-      call(3, 'subscription', 'ticks'),
-    ]);
-    await until(() => expect(server.inFlight()).toBe(3));
-    client.socket.terminate();
-    await until(() => expect(server.inFlight()).toBe(0));
-    expect(activity.aborted.toSorted()).toEqual(['mutation', 'query', 'ticks']);
-  });
-});
-
 describe('subscriptions that ignore their signal', () => {
   it.each(['/trpc/neverYields', '/v1/never-yields'])(
     'a subscription that ignores its signal ends when the client of %s disconnects',
@@ -222,28 +204,5 @@ describe('subscriptions that ignore their signal', () => {
     await until(() => expect(server.inFlight()).toBe(0));
     await until(() => expect(records.at(-1)).toMatchObject({ operation: 'neverYields', isStream: true }));
     expect(await server.close({ graceMs: 0 })).toBe(0);
-  });
-});
-
-describe('request records of WebSockets', () => {
-  it('onResponse receives a record of each call on a WebSocket, with the request id of the upgrade request', async () => {
-    const { connectClient, records } = await startSocketGateway();
-    const client = connectClient('/trpc', {
-      headers: { authorization: 'Bearer good-key', 'x-request-id': 'request-1' },
-    });
-    client.send(call(1, 'query', 'caller'));
-    client.send(call(2, 'query', 'broken'));
-    await until(() => expect(client.messages).toHaveLength(2));
-    expect(records).toMatchObject([
-      { requestId: 'request-1', method: 'GET', status: 101, operation: undefined },
-      { requestId: 'request-1', method: 'WS', status: 200, operation: 'caller', error: undefined },
-      {
-        requestId: 'request-1',
-        method: 'WS',
-        status: 500,
-        operation: 'broken',
-        error: { message: 'broken' },
-      },
-    ]);
   });
 });

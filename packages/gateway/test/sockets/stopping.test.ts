@@ -1,213 +1,206 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { call, startSocketGateway } from './startSocketGateway.ts';
 
 const until = (check: () => void) => vi.waitFor(check, { timeout: 15_000, interval: 5 });
 const reconnect = { id: null, method: 'reconnect' };
 const withKey = { headers: { authorization: 'Bearer good-key' } };
 
-describe('close() of a server', () => {
-  it('close() sends a reconnect message to WebSockets without running queries or mutations, and closes them with 1001', async () => {
-    const { connectClient, server } = await startSocketGateway();
-    const client = connectClient();
-    client.send(call(1, 'subscription', 'ticks'));
-    await until(() => expect(client.messages.length).toBeGreaterThan(2));
-    expect(await server.close({ graceMs: 100 })).toBe(0);
-    expect(await client.closed).toEqual([1001, 'The server is stopping.']);
-    expect(client.messages).toContainEqual(reconnect);
-    expect(JSON.stringify(client.messages)).not.toContain('stopped');
-  });
+it('close() sends a reconnect message to WebSockets without running queries or mutations, and closes them with 1001', async () => {
+  const { connectClient, server } = await startSocketGateway();
+  const client = connectClient();
+  client.send(call(1, 'subscription', 'ticks'));
+  await until(() => expect(client.messages.length).toBeGreaterThan(2));
+  expect(await server.close({ graceMs: 100 })).toBe(0);
+  expect(await client.closed).toEqual([1001, 'The server is stopping.']);
+  expect(client.messages).toContainEqual(reconnect);
+  expect(JSON.stringify(client.messages)).not.toContain('stopped');
+});
 
-  // Otherwise the client would send the mutation again.
-  it('close() lets a running mutation on a WebSocket complete before it sends a reconnect message', async () => {
-    const { connectClient, server, activity } = await startSocketGateway();
-    const client = connectClient();
-    client.send(call(1, 'mutation', 'slowWrite', 200));
-    await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
-    expect(await server.close({ graceMs: 10 })).toBe(0);
-    expect((await client.closed)[0]).toBe(1001);
-    expect(activity.finished).toEqual(['mutation']);
-    expect(client.messages).toMatchObject([{ id: 1, result: { data: 'mutation' } }, reconnect]);
-  });
+// Otherwise the client would send the mutation again.
+it('close() lets a running mutation on a WebSocket complete before it sends a reconnect message', async () => {
+  const { connectClient, server, activity } = await startSocketGateway();
+  const client = connectClient();
+  client.send(call(1, 'mutation', 'slowWrite', 200));
+  await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
+  expect(await server.close({ graceMs: 10 })).toBe(0);
+  expect((await client.closed)[0]).toBe(1001);
+  expect(activity.finished).toEqual(['mutation']);
+  expect(client.messages).toMatchObject([{ id: 1, result: { data: 'mutation' } }, reconnect]);
+});
 
-  it.each(['query', 'mutation'] as const)(
-    'a %s that arrives while close() waits for another call of its WebSocket is answered with 503 and does not run',
-    async (method) => {
-      const { connectClient, server, activity, records } = await startSocketGateway();
-      const client = connectClient();
-      client.send(call(1, 'query', 'waits'));
-      await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
-      const closed = server.close({ graceMs: 10 });
-      const path = method === 'query' ? 'slow' : 'slowWrite';
-      client.send(call(2, method, path, 1));
-      client.send([call(3, method, path, 1), call(4, method, path, 1)]);
-      await until(() => expect(client.messages).toHaveLength(3));
-      activity.release.resolve();
-      expect(await closed).toBe(0);
-      expect(await client.closed).toEqual([1001, 'The server is stopping.']);
-      const rejected = { code: -32603, data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503, path } };
-      expect(client.messages).toMatchObject([
-        { id: 2, error: rejected },
-        { id: 3, error: rejected },
-        { id: 4, error: rejected },
-        { id: 1, result: { data: 'query' } },
-        reconnect,
-      ]);
-      expect(activity.finished).toEqual(['query']);
-      expect(records.filter(({ status }) => status === 503)).toMatchObject([
-        { error: undefined },
-        { error: undefined },
-        { error: undefined },
-      ]);
-    },
-  );
-
-  it('a subscription that arrives while close() waits for a call of its WebSocket starts, and heartbeats are answered', async () => {
-    const { connectClient, server, activity } = await startSocketGateway();
+it.each(['query', 'mutation'] as const)(
+  'a %s that arrives while close() waits for another call of its WebSocket is answered with 503 and does not run',
+  async (method) => {
+    const { connectClient, server, activity, records } = await startSocketGateway();
     const client = connectClient();
     client.send(call(1, 'query', 'waits'));
     await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
     const closed = server.close({ graceMs: 10 });
-    client.send(call(2, 'subscription', 'ticks'));
-    const received: string[] = [];
-    client.socket
-      .removeAllListeners('message')
-      .on('message', (data: Buffer) => received.push(data.toString()));
-    client.socket.send('PING');
-    await until(() => expect(received).toContain('PONG'));
-    await until(() => expect(received.join()).toContain('"type":"data","data":1'));
+    const path = method === 'query' ? 'slow' : 'slowWrite';
+    client.send(call(2, method, path, 1));
+    client.send([call(3, method, path, 1), call(4, method, path, 1)]);
+    await until(() => expect(client.messages).toHaveLength(3));
     activity.release.resolve();
     expect(await closed).toBe(0);
-    expect((await client.closed)[0]).toBe(1001);
-  });
+    expect(await client.closed).toEqual([1001, 'The server is stopping.']);
+    const rejected = { code: -32603, data: { code: 'SERVICE_UNAVAILABLE', httpStatus: 503, path } };
+    expect(client.messages).toMatchObject([
+      { id: 2, error: rejected },
+      { id: 3, error: rejected },
+      { id: 4, error: rejected },
+      { id: 1, result: { data: 'query' } },
+      reconnect,
+    ]);
+    expect(activity.finished).toEqual(['query']);
+    expect(records.filter(({ status }) => status === 503)).toMatchObject([
+      { error: undefined },
+      { error: undefined },
+      { error: undefined },
+    ]);
+  },
+);
 
-  it('a call that waits for createContext when close() is called is answered with 503', async () => {
+it('a subscription that arrives while close() waits for a call of its WebSocket starts, and heartbeats are answered', async () => {
+  const { connectClient, server, activity } = await startSocketGateway();
+  const client = connectClient();
+  client.send(call(1, 'query', 'waits'));
+  await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
+  const closed = server.close({ graceMs: 10 });
+  client.send(call(2, 'subscription', 'ticks'));
+  const received: string[] = [];
+  client.socket.removeAllListeners('message').on('message', (data: Buffer) => received.push(data.toString()));
+  client.socket.send('PING');
+  await until(() => expect(received).toContain('PONG'));
+  await until(() => expect(received.join()).toContain('"type":"data","data":1'));
+  activity.release.resolve();
+  expect(await closed).toBe(0);
+  expect((await client.closed)[0]).toBe(1001);
+});
+
+it('a call that waits for createContext when close() is called is answered with 503', async () => {
+  const context = Promise.withResolvers<void>();
+  const { connectClient, server, activity } = await startSocketGateway({
+    onContext: () => context.promise,
+  });
+  const client = connectClient();
+  const isReceived = new Promise((resolve) => client.socket.once('pong', resolve));
+  client.send(call(1, 'mutation', 'slowWrite', 1));
+  client.socket.once('open', () => client.socket.ping());
+  await isReceived;
+  const closed = server.close({ graceMs: 10 });
+  context.resolve();
+  expect(await closed).toBe(0);
+  expect(client.messages).toMatchObject([{ id: 1, error: { data: { httpStatus: 503 } } }, reconnect]);
+  expect(activity.finished).toEqual([]);
+});
+
+it.each([
+  ['its WebSocket is opened', '/trpc', []],
+  [
+    'the connection parameters arrive after close()',
+    '/trpc?connectionParams=1',
+    [{ method: 'connectionParams', data: { authorization: 'Bearer good-key' } }],
+  ],
+])(
+  'a call that arrives after close() is answered with 503 although createContext, called when %s, takes longer than graceMs',
+  async (_, target, parameters) => {
     const context = Promise.withResolvers<void>();
-    const { connectClient, server, activity } = await startSocketGateway({
-      onContext: () => context.promise,
-    });
-    const client = connectClient();
-    const isReceived = new Promise((resolve) => client.socket.once('pong', resolve));
+    const onContext = vi.fn(() => context.promise);
+    const { connectClient, server, activity } = await startSocketGateway({ onContext });
+    const client = connectClient(target, parameters.length > 0 ? {} : withKey);
+    await once(client.socket, 'open');
+    const closed = server.close({ graceMs: 500 });
+    for (const message of parameters) client.send(message);
     client.send(call(1, 'mutation', 'slowWrite', 1));
-    client.socket.once('open', () => client.socket.ping());
-    await isReceived;
-    const closed = server.close({ graceMs: 10 });
+    await until(() => expect(onContext).toHaveBeenCalledTimes(1));
+    await sleep(1000);
     context.resolve();
     expect(await closed).toBe(0);
-    expect(client.messages).toMatchObject([{ id: 1, error: { data: { httpStatus: 503 } } }, reconnect]);
-    expect(activity.finished).toEqual([]);
-  });
-
-  it.each([
-    ['its WebSocket is opened', '/trpc', []],
-    [
-      'the connection parameters arrive after close()',
-      '/trpc?connectionParams=1',
-      [{ method: 'connectionParams', data: { authorization: 'Bearer good-key' } }],
-    ],
-  ])(
-    'a call that arrives after close() is answered with 503 although createContext, called when %s, takes longer than graceMs',
-    async (_, target, parameters) => {
-      const context = Promise.withResolvers<void>();
-      const onContext = vi.fn(() => context.promise);
-      const { connectClient, server, activity } = await startSocketGateway({ onContext });
-      const client = connectClient(target, parameters.length > 0 ? {} : withKey);
-      await once(client.socket, 'open');
-      const closed = server.close({ graceMs: 500 });
-      for (const message of parameters) client.send(message);
-      client.send(call(1, 'mutation', 'slowWrite', 1));
-      await until(() => expect(onContext).toHaveBeenCalledTimes(1));
-      await sleep(1000);
-      context.resolve();
-      expect(await closed).toBe(0);
-      expect(await client.closed).toEqual([1001, 'The server is stopping.']);
-      expect(client.messages).toMatchObject([reconnect, { id: 1, error: { data: { httpStatus: 503 } } }]);
-      expect(activity.finished).toEqual([]);
-    },
-  );
-
-  it('a call that arrives within graceMs after the request to reconnect is answered with 503, and the socket then closes', async () => {
-    const { connectClient, server, activity } = await startSocketGateway();
-    const client = connectClient();
-    client.send(call(1, 'query', 'caller'));
-    await until(() => expect(client.messages).toHaveLength(1));
-    const closed = server.close({ graceMs: 500 });
-    await until(() => expect(client.messages).toContainEqual(reconnect));
-    client.send(call(2, 'mutation', 'slowWrite', 1));
-    await until(() =>
-      expect(client.messages.at(-1)).toMatchObject({ id: 2, error: { data: { httpStatus: 503 } } }),
-    );
-    expect(client.socket.readyState).toBe(client.socket.OPEN);
-    expect(await closed).toBe(0);
     expect(await client.closed).toEqual([1001, 'The server is stopping.']);
+    expect(client.messages).toMatchObject([reconnect, { id: 1, error: { data: { httpStatus: 503 } } }]);
     expect(activity.finished).toEqual([]);
-  });
+  },
+);
 
-  it('close() resolves as soon as its clients have closed their WebSockets', async () => {
-    const { connectClient, server } = await startSocketGateway();
-    const client = connectClient();
-    client.socket.on('message', (data: Buffer) => {
-      if (data.toString().includes('reconnect')) client.socket.close();
-    });
-    client.send(call(1, 'query', 'caller'));
-    await until(() => expect(client.messages).toHaveLength(1));
-    expect(await server.close({ graceMs: 600_000, timeoutMs: 900_000 })).toBe(0);
-  });
-
-  it.each(['/trpc/ticks', '/v1/ticks'])(
-    'close() ends the event stream of %s after an event',
-    async (path) => {
-      const { fetch, http, server, activity } = await startSocketGateway();
-      const response = await fetch(`${http}${path}`, withKey);
-      const text = response.text();
-      await until(() => expect(server.inFlight()).toBe(1));
-      expect(await server.close()).toBe(0);
-      expect(await text).toMatch(/data: \d+\n\n+$/);
-      await until(() => expect(activity.aborted).toEqual(['ticks']));
-    },
+it('a call that arrives within graceMs after the request to reconnect is answered with 503, and the socket then closes', async () => {
+  const { connectClient, server, activity } = await startSocketGateway();
+  const client = connectClient();
+  client.send(call(1, 'query', 'caller'));
+  await until(() => expect(client.messages).toHaveLength(1));
+  const closed = server.close({ graceMs: 500 });
+  await until(() => expect(client.messages).toContainEqual(reconnect));
+  client.send(call(2, 'mutation', 'slowWrite', 1));
+  await until(() =>
+    expect(client.messages.at(-1)).toMatchObject({ id: 2, error: { data: { httpStatus: 503 } } }),
   );
+  expect(client.socket.readyState).toBe(client.socket.OPEN);
+  expect(await closed).toBe(0);
+  expect(await client.closed).toEqual([1001, 'The server is stopping.']);
+  expect(activity.finished).toEqual([]);
+});
 
-  it.each(['/trpc/silence', '/trpc/neverYields', '/v1/never-yields'])(
-    'close() completes the response of %s, an event stream that sends no events',
-    async (path) => {
-      const { fetch, http, server } = await startSocketGateway();
-      const response = await fetch(`${http}${path}`, withKey);
-      // text() rejects if the last chunk is missing.
-      const text = response.text();
-      await until(() => expect(server.inFlight()).toBe(1));
-      expect(await server.close()).toBe(0);
-      expect(await text).not.toContain('data: 1');
-    },
-  );
+it('close() resolves as soon as its clients have closed their WebSockets', async () => {
+  const { connectClient, server } = await startSocketGateway();
+  const client = connectClient();
+  client.socket.on('message', (data: Buffer) => {
+    if (data.toString().includes('reconnect')) client.socket.close();
+  });
+  client.send(call(1, 'query', 'caller'));
+  await until(() => expect(client.messages).toHaveLength(1));
+  expect(await server.close({ graceMs: 600_000, timeoutMs: 900_000 })).toBe(0);
+});
 
-  it('close() lets a JSON Lines response complete', async () => {
+it.each(['/trpc/ticks', '/v1/ticks'])('close() ends the event stream of %s after an event', async (path) => {
+  const { fetch, http, server, activity } = await startSocketGateway();
+  const response = await fetch(`${http}${path}`, withKey);
+  const text = response.text();
+  await until(() => expect(server.inFlight()).toBe(1));
+  expect(await server.close()).toBe(0);
+  expect(await text).toMatch(/data: \d+\n\n+$/);
+  await until(() => expect(activity.aborted).toEqual(['ticks']));
+});
+
+it.each(['/trpc/silence', '/trpc/neverYields', '/v1/never-yields'])(
+  'close() completes the response of %s, an event stream that sends no events',
+  async (path) => {
     const { fetch, http, server } = await startSocketGateway();
-    const response = await fetch(`${http}/trpc/slow?batch=1&input=${encodeURIComponent('{"0":200}')}`, {
-      headers: { ...withKey.headers, 'trpc-accept': 'application/jsonl' },
-    });
+    const response = await fetch(`${http}${path}`, withKey);
+    // text() rejects if the last chunk is missing.
     const text = response.text();
+    await until(() => expect(server.inFlight()).toBe(1));
     expect(await server.close()).toBe(0);
-    expect(await text).toContain('"query"');
-  });
+    expect(await text).not.toContain('data: 1');
+  },
+);
 
-  it('close() waits for a mutation of a disconnected WebSocket, but not for its subscription', async () => {
-    const { connectClient, server, activity } = await startSocketGateway();
-    const client = connectClient();
-    client.send([call(1, 'mutation', 'writeWithoutSignal', 300), call(2, 'subscription', 'startsLate')]);
-    await until(() => expect(server.inFlight()).toBe(2));
-    client.socket.terminate();
-    await until(() => expect(server.connections().webSockets).toBe(0));
-    expect(await server.close({ timeoutMs: 600_000, graceMs: 0 })).toBe(0);
-    expect(activity.finished).toEqual(['writeWithoutSignal']);
+it('close() lets a JSON Lines response complete', async () => {
+  const { fetch, http, server } = await startSocketGateway();
+  const response = await fetch(`${http}/trpc/slow?batch=1&input=${encodeURIComponent('{"0":200}')}`, {
+    headers: { ...withKey.headers, 'trpc-accept': 'application/jsonl' },
   });
+  const text = response.text();
+  expect(await server.close()).toBe(0);
+  expect(await text).toContain('"query"');
+});
 
-  it('close() closes the WebSocket of a call that still runs at timeoutMs, and resolves with the number of such calls', async () => {
-    const { connectClient, server } = await startSocketGateway();
-    const client = connectClient();
-    client.send(call(1, 'query', 'slow', 60_000));
-    await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
-    expect(await server.close({ timeoutMs: 50 })).toBe(1);
-    expect((await client.closed)[0]).toBe(1001);
-  });
+it('close() waits for a mutation of a disconnected WebSocket, but not for its subscription', async () => {
+  const { connectClient, server, activity } = await startSocketGateway();
+  const client = connectClient();
+  client.send([call(1, 'mutation', 'writeWithoutSignal', 300), call(2, 'subscription', 'startsLate')]);
+  await until(() => expect(server.inFlight()).toBe(2));
+  client.socket.terminate();
+  await until(() => expect(server.connections().webSockets).toBe(0));
+  expect(await server.close({ timeoutMs: 600_000, graceMs: 0 })).toBe(0);
+  expect(activity.finished).toEqual(['writeWithoutSignal']);
+});
+
+it('close() closes the WebSocket of a call that still runs at timeoutMs, and resolves with the number of such calls', async () => {
+  const { connectClient, server } = await startSocketGateway();
+  const client = connectClient();
+  client.send(call(1, 'query', 'slow', 60_000));
+  await until(() => expect([server.connections().webSockets, server.inFlight()]).toEqual([1, 1]));
+  expect(await server.close({ timeoutMs: 50 })).toBe(1);
+  expect((await client.closed)[0]).toBe(1001);
 });

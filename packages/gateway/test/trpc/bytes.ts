@@ -80,6 +80,10 @@ export const serverSentEvents: readonly StreamRow[] = [
   { name: 'a subscription that returns no iterable', target: '/notIterable' },
   { name: 'an input that the schema rejects', target: `/count?${input({ to: 'x' })}` },
   { name: 'an input that is not JSON', target: '/count?input=%7B' },
+  {
+    name: 'connectionParams',
+    target: `/count?${range(1)}&connectionParams=${encodeURIComponent('{"token":"ü & more"}')}`,
+  },
   { name: 'connectionParams that are not JSON', target: '/watch?connectionParams=%7B' },
   { name: 'a subscription in a batch', target: batch('count', { 0: { to: 1 } }) },
   { name: 'a subscription of a lazy router', target: '/later.count' },

@@ -9,7 +9,6 @@ import {
   type TRPCClient,
   type TRPCLink,
   type TRPCWebSocketClient,
-  type WebSocketClientOptions,
 } from '@trpc/client';
 import { EventSource, type EventSourceInit } from 'eventsource';
 import superjson from 'superjson';
@@ -51,16 +50,12 @@ export const clientOf = (...links: TRPCLink<RpcRouter>[]): Client => createTRPCC
 const PackageWebSocket = WebSocket as unknown as typeof globalThis.WebSocket;
 
 /** Creates a WebSocket client that reconnects after 20 ms and is closed when the test ends. */
-export function wsClient(
-  endpoints: Endpoints,
-  options: Partial<WebSocketClientOptions> = {},
-): TRPCWebSocketClient {
+export function wsClient(endpoints: Endpoints): TRPCWebSocketClient {
   needs('WebSockets');
   const client = createWSClient({
     url: endpoints.ws,
     WebSocket: PackageWebSocket,
     retryDelayMs: () => 20,
-    ...options,
   });
   onTestFinished(() => client.close());
   return client;

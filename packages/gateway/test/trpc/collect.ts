@@ -2,7 +2,6 @@ import { onTestFinished } from 'vitest';
 
 /** The callbacks of `subscribe` that this suite uses. */
 interface Observer<Value> {
-  readonly signal: AbortSignal;
   readonly onData: (value: Value) => void;
   readonly onError: (error: unknown) => void;
   readonly onStarted: () => void;
@@ -40,7 +39,6 @@ export interface Collected<Value> {
 export function collect<Procedure extends Subscribable>(
   procedure: Procedure,
   input: Input<Procedure>,
-  signal?: AbortSignal,
 ): Collected<Output<Procedure>> {
   // TypeScript infers from the last overload only; this calls the one with callbacks.
   const subscribe = procedure.subscribe as unknown as Subscribe<Output<Procedure>>;
@@ -54,7 +52,6 @@ export function collect<Procedure extends Subscribable>(
   };
   const note = (event: string) => collected.events.push(event);
   const subscription = subscribe(input, {
-    ...(signal && { signal }),
     onData: (value) => collected.data.push(value),
     onStarted: () => note('started'),
     onStopped: () => note('stopped'),

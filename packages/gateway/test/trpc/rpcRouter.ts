@@ -179,27 +179,24 @@ export function createRpcRouter({ sse, jsonl }: StreamOptions = {}) {
       }
     }),
     /** Resumes after `lastEventId`. With `failAt`, a run from the start throws at that event. */
-    numbered: t.procedure
-      .input(
-        Range.extend({
-          failAt: z.int().optional(),
-          failWith: z.enum(['SERVICE_UNAVAILABLE', 'CONFLICT']).optional(),
-        }),
-      )
-      .subscription(async function* ({ input, ctx, signal }) {
-        const end = ctx.calls.begin('numbered', signal);
-        try {
-          const first = input.lastEventId === undefined ? input.from : Number(input.lastEventId) + 1;
-          for (let n = first; n <= input.to; n += 1) {
-            if (n === input.failAt && first === input.from)
-              throw new TRPCError({ code: input.failWith ?? 'SERVICE_UNAVAILABLE', message: 'Once' });
-            yield tracked(String(n), { n });
-            if (input.everyMs > 0) await sleep(input.everyMs, undefined, { signal });
-          }
-        } finally {
-          end();
+    numbered: t.procedure.input(Range.extend({ failAt: z.int().optional() })).subscription(async function* ({
+      input,
+      ctx,
+      signal,
+    }) {
+      const end = ctx.calls.begin('numbered', signal);
+      try {
+        const first = input.lastEventId === undefined ? input.from : Number(input.lastEventId) + 1;
+        for (let n = first; n <= input.to; n += 1) {
+          if (n === input.failAt && first === input.from)
+            throw new TRPCError({ code: 'SERVICE_UNAVAILABLE', message: 'Once' });
+          yield tracked(String(n), { n });
+          if (input.everyMs > 0) await sleep(input.everyMs, undefined, { signal });
         }
-      }),
+      } finally {
+        end();
+      }
+    }),
     /** A tracked event, then an untracked one: the client must keep the last id. */
     mixed: t.procedure.subscription(async function* () {
       yield tracked('a', 1);

@@ -2,15 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGateway } from 'trpc-gateway';
 import type { GatewayMeta } from 'trpc-gateway/procedures';
 import { temporaryFiles, temporaryPath } from 'trpc-gateway/node';
-import { initTRPC } from '@trpc/server';
+import { type AnyTRPCRouter, initTRPC } from '@trpc/server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { adapterOfRun } from '../adapters.ts';
-import { type Server } from '../listen.ts';
-import { serve } from '../servers.ts';
+import { openShape, startShape } from '../startShape.ts';
 import type { UploadTarget } from './uploadTarget.ts';
 import { startUploadServer, type UploadServer, warmUpMegabytes } from './uploads.ts';
 
@@ -20,7 +18,7 @@ const mebibyte = 1024 * 1024;
 const t = initTRPC.meta<GatewayMeta>().create();
 
 let directory: string;
-let server: Server;
+let shape: Awaited<ReturnType<typeof openShape>>;
 
 const formType = 'multipart/form-data';
 const upload = { maxSize: 64 * mebibyte, spool: true };
@@ -44,16 +42,10 @@ const router = t.router({
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'uploads-'));
-  const gateway = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Uploads', version: '1.0.0' },
-    spool: temporaryFiles(directory),
-  });
-  server = await serve(gateway);
+  shape = await openShape<AnyTRPCRouter>(router, { spool: temporaryFiles(directory) });
 });
 afterAll(async () => {
-  await server.close({ graceMs: 0 });
+  await shape.close();
   await rm(directory, { recursive: true });
 });
 beforeEach(async () => {
@@ -80,7 +72,7 @@ async function send(
   chunks: AsyncIterable<Uint8Array<ArrayBuffer>>,
 ): Promise<readonly [number, string]> {
   const init = { method: 'POST', headers, body: ReadableStream.from(chunks), duplex: 'half' } as const;
-  const response = await server.fetch(`${server.origin}/v1${path}`, init);
+  const response = await shape.rest(path, init);
   return [response.status, await response.text()];
 }
 
@@ -98,7 +90,7 @@ it('a temporary file is removed if its client disconnects in the middle', async 
   const abort = new AbortController();
   const init = { method: 'POST', headers, duplex: 'half', signal: abort.signal } as const;
   const sent = ReadableStream.from(body('file', mebibyte, false));
-  const response = server.fetch(`${server.origin}/v1/spool`, { ...init, body: sent });
+  const response = shape.rest('/spool', { ...init, body: sent });
   response.catch(() => {});
   const received = async () => {
     const [name] = await readdir(directory);
@@ -112,23 +104,16 @@ it('a temporary file is removed if its client disconnects in the middle', async 
 
 it('an upload is answered with 500 and its error reported if the folder for temporary files is missing', async () => {
   const errors: unknown[] = [];
-  const gateway = await createGateway({
-    router,
-    createContext: () => ({}),
-    document: { title: 'Uploads', version: '1.0.0' },
+  const { restJson } = await startShape(router, {
     spool: temporaryFiles(join(directory, 'missing')),
     onError: ({ error }) => void errors.push(error.cause),
   });
-  const other = await serve(gateway);
-  const init = { method: 'POST', headers, duplex: 'half' } as const;
   const sent = ReadableStream.from(body('file', mebibyte));
-  const response = await other.fetch(`${other.origin}/v1/spool`, { ...init, body: sent });
-  expect([response.status, await response.json()]).toEqual([
+  expect(await restJson('/spool', { method: 'POST', headers, duplex: 'half', body: sent })).toEqual([
     500,
     { code: 'INTERNAL_SERVER_ERROR', status: 500, message: 'Internal server error' },
   ]);
   expect(errors).toEqual([expect.objectContaining({ code: 'ENOENT' })]);
-  await other.close({ graceMs: 0 });
 });
 
 /** The server is another process than the client: in one process they take turns, and no more is sent than is read. */

@@ -23,23 +23,17 @@ async function listen() {
 }
 
 describe('the admin listener', () => {
-  test.for(['/page', '/page?a=b'])('the admin listener serves the page at %s', async (target) => {
+  test.for([
+    ['GET', '/page', 'a page'],
+    ['GET', '/page?a=b', 'a page'],
+    ['HEAD', '/page', ''],
+  ] as const)('the admin listener responds to %s %s with the page %j', async ([method, target, body]) => {
     const { origin } = await listen();
-    const response = await fetch(origin + target);
+    const response = await fetch(origin + target, { method });
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       200,
       'text/plain',
-      'a page',
-    ]);
-  });
-
-  test('the admin listener responds to HEAD without a body', async () => {
-    const { origin } = await listen();
-    const response = await fetch(`${origin}/page`, { method: 'HEAD' });
-    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
-      200,
-      'text/plain',
-      '',
+      body,
     ]);
   });
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { RequestRecord } from 'trpc-gateway';
 import { gauge, type MetricsSnapshot } from './family.ts';
 import { aggregateMetrics } from './aggregateMetrics.ts';
 import { metrics } from './metrics.ts';
 import { type MetricsSources, openMetrics } from './openMetrics.ts';
+import { record } from './testing/record.ts';
 
 const sources: MetricsSources = {
   server: 'node',
@@ -13,29 +13,12 @@ const sources: MetricsSources = {
   rejectedTokens: () => 0,
 };
 
-const record: RequestRecord = {
-  requestId: '',
-  method: 'GET',
-  path: '/v1/pets',
-  protocol: 'rest',
-  operation: 'listPets',
-  procedures: ['listPets'],
-  calls: 1,
-  status: 200,
-  isStream: false,
-  durationMs: 1.5,
-  bytesIn: 0,
-  bytesOut: 10,
-  limit: undefined,
-  error: undefined,
-};
-
 /** A process that serves requests and reports its metrics as JSON, like a message between processes. */
 function worker() {
   const { onResponse, snapshot } = openMetrics();
   return {
     serve(requests: number) {
-      for (let each = 0; each < requests; each += 1) onResponse(record);
+      for (let each = 0; each < requests; each += 1) onResponse({ ...record, durationMs: 1.5 });
     },
     report: async (more: Partial<MetricsSources> = {}): Promise<MetricsSnapshot> =>
       JSON.parse(JSON.stringify(await snapshot({ ...sources, ...more }))),

@@ -1,23 +1,7 @@
 import type { RequestRecord } from 'trpc-gateway';
 import { expect, test } from 'vitest';
 import { createRequestMetrics } from './requestMetrics.ts';
-
-const record: RequestRecord = {
-  requestId: '',
-  method: 'GET',
-  path: '/v1/pets',
-  protocol: 'rest',
-  operation: 'listPets',
-  procedures: ['listPets'],
-  calls: 1,
-  status: 200,
-  isStream: false,
-  durationMs: 1,
-  bytesIn: 0,
-  bytesOut: 0,
-  limit: undefined,
-  error: undefined,
-};
+import { record } from './testing/record.ts';
 
 /** Counts requests and returns the samples that are not zero, as `name{labels} value`, without buckets. */
 function count(...changes: readonly Partial<RequestRecord>[]): string[] {

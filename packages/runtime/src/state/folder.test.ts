@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { memoryState } from 'trpc-gateway';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { startProcess } from '@petstore/testing/startProcess';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { folderState } from './folder.ts';
@@ -11,11 +11,7 @@ import { describeState } from './testing/stateContract.ts';
 
 const holdLock = fileURLToPath(new URL('testing/faults/holdLock.ts', import.meta.url));
 
-async function newPath(): Promise<string> {
-  const parent = await mkdtemp(join(tmpdir(), 'state-'));
-  onTestFinished(() => rm(parent, { recursive: true }));
-  return join(parent, 'state');
-}
+const newPath = async () => join(await temporaryFolder(), 'state');
 
 function openFolder(path: string) {
   const state = folderState({ path });

@@ -132,6 +132,21 @@ describe('a time limit for each transaction', () => {
   });
 });
 
+test('a write whose transaction cannot begin is rejected, and later writes still run', async () => {
+  let failures = 1;
+  const commits = slowCommits(0, 'transaction', {
+    check() {
+      if (failures-- > 0) throw new Error('disk error');
+    },
+  });
+  const writes = [outcome(commits.write(() => 0)), outcome(commits.write(() => 1))];
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await Promise.all(writes)).toMatchObject([{ value: 'disk error' }, { value: 'disk error' }]);
+  const later = commits.write(() => 2);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await later).toBe(2);
+});
+
 test('if toError throws, the jobs of the transaction get its cause, and later writes still run', async () => {
   let failures = 1;
   const commits = new GroupCommit(

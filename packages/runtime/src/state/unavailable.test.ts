@@ -1,12 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { commandMissing } from '@petstore/testing/commandMissing';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { mongodbUri, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
 import { logLines, type RunningService } from '@petstore/testing/serviceProcess';
 import { startProcess } from '@petstore/testing/startProcess';
@@ -37,12 +38,6 @@ async function start(state: TestState) {
   return { service, order };
 }
 
-async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'state-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  return folder;
-}
-
 /** Stops a service, and returns its exit and how long that took. */
 async function stop(service: RunningService) {
   const startedAt = performance.now();
@@ -54,7 +49,7 @@ describe.skipIf(commandMissing('strace'))('a state folder whose disk fails', () 
   it.each(['EIO', 'ENOSPC'])(
     'after %s on a meta page, calls with a key run again in the same process, and stored responses are replayed',
     async (error) => {
-      const folder = await newFolder();
+      const folder = await temporaryFolder();
       const { order, service } = await start({ folder: join(folder, 'state') });
       expect((await order('kept')).status).toBe(201);
       const output = join(folder, 'strace');
@@ -83,7 +78,7 @@ describe.skipIf(commandMissing('strace'))('a state folder whose disk fails', () 
 });
 
 it('a service whose state folder is locked by a suspended process answers calls with a key within 4 s, logs it, and ends within 10 s of SIGTERM', async () => {
-  const path = join(await newFolder(), 'state');
+  const path = join(await temporaryFolder(), 'state');
   const { order, service } = await start({ folder: path });
   const holder = startProcess(process.execPath, ['--conditions=trpc-gateway-source', holdLock, path], {
     stdio: ['ignore', 'pipe', 'inherit'],

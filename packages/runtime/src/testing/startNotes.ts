@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { listening, logLines, type RunningService, startService } from '@petstore/testing/serviceProcess';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
@@ -44,13 +44,6 @@ export interface Notes extends RunningService {
   readonly logged: (message: string) => readonly Record<string, unknown>[];
 }
 
-/** Creates a temporary folder that is removed when the test ends. */
-export async function newFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'runtime-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /**
  * Starts the notes service and kills it when the test ends.
  * @param options options that are serializable as JSON
@@ -59,7 +52,7 @@ export async function startNotes(
   options: Partial<RunOptions> = {},
   program = join(bundle, 'service.mjs'),
 ): Promise<Notes> {
-  const folder = await newFolder();
+  const folder = await temporaryFolder();
   const notes = join(folder, 'notes.txt');
   await writeFile(notes, '');
   const started = startService(process.execPath, [program], {

@@ -1,9 +1,9 @@
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { lives } from '@petstore/testing/lives';
+import { temporaryFolder } from '@petstore/testing/temporaryFolder';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { Workers } from './workers.ts';
 
@@ -16,7 +16,7 @@ async function scriptedWorkers(
   count = 1,
   preventRestart: () => string | undefined = () => undefined,
 ) {
-  const folder = await mkdtemp(join(tmpdir(), 'workers-'));
+  const folder = await temporaryFolder();
   const file = join(folder, 'worker.mjs');
   // A message listener keeps the process running while its parent is connected.
   await writeFile(file, `process.on('message', () => {});\n${script}`);
@@ -28,7 +28,6 @@ async function scriptedWorkers(
   onTestFinished(async () => {
     await workers.stop(0);
     process.argv[1] = main;
-    await rm(folder, { recursive: true });
   });
   return { workers, log, onEnded, folder };
 }

@@ -146,6 +146,7 @@ const collections = router({
 const objects = router({
   keys: both(z.object({ a: z.string(), 'b-c': z.number(), 1: z.boolean(), "it's": z.null() })),
   named: both(z.object({ settings: Settings, other: Settings.nullable() })),
+  dates: both(z.object({ at: z.date(), seen: z.array(z.date()).optional() }).meta({ id: 'Dated' })),
   optional: both(z.object({ a: z.string().optional(), b: z.number() })),
   exactOptional: both(z.object({ a: z.string().exactOptional(), b: z.number().optional() })),
   defaults: both(z.object({ a: z.string().default('x'), b: z.number().prefault(1), c: z.date().nullish() })),
@@ -161,6 +162,13 @@ const objects = router({
   unionField: both(
     z.object({ a: z.union([z.string().optional(), z.number()]), b: z.string().or(z.undefined()) }),
   ),
+  intersectedFields: both(
+    z.object({
+      both: z.string().optional().and(z.string().optional()),
+      left: z.string().optional().and(z.string()),
+      right: z.string().and(z.string().optional()),
+    }),
+  ),
   lazyField: both(z.object({ a: z.lazy(() => z.string().optional()), b: z.lazy(() => Point) })),
   partial: both(Point.partial()),
   required: both(z.object({ a: z.string().optional() }).required()),
@@ -169,6 +177,7 @@ const objects = router({
   loose: both(z.looseObject({ a: z.string().optional() })),
   catchall: both(z.object({ a: z.string(), b: z.number().optional() }).catchall(z.number())),
   catchallDate: both(z.object({ a: z.string().optional() }).catchall(z.date())),
+  datesBesideCatchall: both(z.object({ at: z.date() }).catchall(z.date())),
   catchallBesideOptional: both(
     z.union([
       z.object({ a: z.string() }).catchall(z.number()),

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -54,4 +55,16 @@ it('Headers of a request have the values of all its headers of a name', async ()
   socket.end(`GET /v1/read HTTP/1.1\r\nHost: desk.example\r\n${repeated}\r\n`);
   await once(socket, 'connect');
   expect(await text(socket)).toContain('"source":"a, b","cookie":"theme=dark; session=1"');
+});
+
+it('a context of the AsyncLocalStorage around gateway.fetch, as of Hono, stays as it is', async () => {
+  const storage = new AsyncLocalStorage<string>();
+  const gateway = await createGateway({
+    router: routerOf<{ user: string | undefined }>(),
+    createContext: () => ({ user: storage.getStore() }),
+    document: { title: 'Desk', version: '1.0' },
+  });
+  const fetch = (url: string, init: RequestInit) => storage.run('ada', () => gateway.fetch(url, init));
+  const contexts = [{ user: 'ada' }, { user: 'ada' }];
+  expect([await trpcContexts({}, fetch), await restContexts({}, fetch)]).toEqual([contexts, contexts]);
 });

@@ -1,35 +1,16 @@
 import { describe } from 'vitest';
-import { contractCollections, contractReservations, storeContract } from '../testing/contract.ts';
-import type { Store } from '../store.ts';
+import { contractReservations, storeContract } from '../testing/contract.ts';
 import { openMongodbStore } from './index.ts';
 import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
 
 describe.skipIf(mongodbUri === undefined)('on a server', () => {
   storeContract(
     'mongodb',
-    async () => {
-      const { uri, database, drop } = testDatabase();
-      const opened: Store[] = [];
-      const reopen = async (collections = contractCollections) => {
-        const store = await openMongodbStore({
-          uri,
-          database,
-          collections,
-          maxReservations: contractReservations,
-          // Other tests share the machine.
-          operationTimeoutMs: 20_000,
-        });
-        opened.push(store);
-        return store;
-      };
-      return {
-        store: await reopen(),
-        reopen,
-        async cleanup() {
-          for (const store of opened) await store.close();
-          await drop();
-        },
-      };
+    () => {
+      const { drop, ...database } = testDatabase();
+      // Other tests share the machine.
+      const options = { ...database, maxReservations: contractReservations, operationTimeoutMs: 20_000 };
+      return { open: (collections) => openMongodbStore({ ...options, collections }), remove: drop };
     },
     { gaplessIds: false },
   );

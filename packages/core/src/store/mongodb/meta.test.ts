@@ -1,48 +1,19 @@
-import { mongodbUri, testDatabase } from '@petstore/testing/mongodb';
-import { type Db, MongoClient } from 'mongodb';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { mongodbUri } from '@petstore/testing/mongodb';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { animals } from '../../procedures/animals.ts';
 import { type CollectionDefinition, defineCollection } from '../collection.ts';
-import type { Store } from '../store.ts';
-import { openMongodbStore } from './index.ts';
+import { proxiedDatabase } from './testing/proxiedDatabase.ts';
 
-interface TestDb {
-  readonly name: string;
-  readonly db: Db;
-  /** Opens the store until the test ends. @returns the store and the sentences passed to onMigrated */
-  readonly open: (
-    collections: readonly CollectionDefinition[],
-    migrate?: boolean,
-    create?: boolean,
-  ) => Promise<{ readonly store: Store; readonly reported: string[]; readonly name: string }>;
-}
-
-async function newDatabase(): Promise<TestDb> {
-  const { uri, database, drop } = testDatabase();
-  const client = new MongoClient(uri);
-  const opened: Store[] = [];
-  onTestFinished(async () => {
-    for (const store of opened) await store.close();
-    await client.close();
-    await drop();
-  });
+async function newDatabase() {
+  const { connect, open } = await proxiedDatabase();
   return {
-    name: database,
-    db: client.db(database),
-    async open(collections, migrate, create) {
+    db: connect(),
+    /** Opens the store until the test ends. @returns the store and the sentences passed to onMigrated */
+    open: async (collections: readonly CollectionDefinition[], migrate?: boolean, create?: boolean) => {
       const reported: string[] = [];
-      const store = await openMongodbStore({
-        uri,
-        database,
-        collections,
-        migrate,
-        create,
-        operationTimeoutMs: 20_000,
-        onMigrated: (what) => reported.push(what),
-      });
-      opened.push(store);
-      return { store, reported, name: database };
+      const onMigrated = (what: string) => void reported.push(what);
+      return { store: await open({ collections, migrate, create, onMigrated }), reported };
     },
   };
 }

@@ -64,7 +64,6 @@ describe.runIf(onBun)('on Bun', () => {
     });
     const silent = ['GET / HTTP/1.1\r\nHost: x\r\n\r\n', post('x')];
     for (const bytes of silent) {
-      // oxlint-disable-next-line no-await-in-loop -- two connections
       const { socket } = await dial(listening);
       socket.write(bytes);
       socket.pause();

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
@@ -7,17 +7,7 @@ import type { Service } from '../../http/service.ts';
 import { ok, until } from '../serve/testing/dial.ts';
 import { handshake, recordingHandler } from '../serve/testing/sockets.ts';
 import { handleUpgrades, nodeHandler } from './index.ts';
-
-/** Starts the user's own server. */
-async function serverOf(listener: RequestListener): Promise<Server> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await once(server, 'listening');
-  return server;
-}
+import { serverOf } from './testing/serverOf.ts';
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
+import { IncomingMessage, ServerResponse, type RequestListener, type ServerOptions } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,26 +13,22 @@ import { nodeHandler, type NodeHandler } from './nodeHandler.ts';
 import { requestLimits } from '../serve/serveOptions.ts';
 import { MountedRequest } from './mountedRequest.ts';
 import { NodeResponder } from './responder.ts';
+import { serverOf } from './testing/serverOf.ts';
 
 const mebibyte = 1024 * 1024;
 
 /** Serves with the user's own server. */
-async function serverOf(
+async function serve(
   service: Service | Service['handle'],
   options: ServerOptions = {},
   onRequest: (res: ServerResponse) => void = () => {},
 ) {
   const handler = nodeHandler(typeof service === 'function' ? { handle: service } : service);
-  const server = createServer(options, (req, res) => {
+  const listener: RequestListener = (req, res) => {
     onRequest(res);
     handler(req, res);
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  };
+  const { port } = (await serverOf(listener, options)).address() as AddressInfo;
   const dial = () => {
     const socket = connect(port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
@@ -44,7 +40,7 @@ async function serverOf(
 
 it('nodeHandler reads a chunked body no faster than its reader takes the chunks', async () => {
   const held = Promise.withResolvers<void>();
-  const { dial } = await serverOf({
+  const { dial } = await serve({
     maxBodySize: 64 * mebibyte,
     async handle(request) {
       let size = 0;
@@ -71,7 +67,7 @@ it('nodeHandler reads a chunked body no faster than its reader takes the chunks'
 it.each(['chunked', 'with a Content-Length'])(
   'nodeHandler rejects a body over maxBodySize, %s, even if its reader allows more',
   async (how) => {
-    const { origin } = await serverOf({
+    const { origin } = await serve({
       maxBodySize: 10,
       handle: (request) =>
         request.body(1000).then(
@@ -87,13 +83,13 @@ it.each(['chunked', 'with a Content-Length'])(
 );
 
 it('nodeHandler uses the address of the connection as remoteAddress', async () => {
-  const { origin } = await serverOf((request: HttpRequest) => ok(request.remoteAddress()));
+  const { origin } = await serve((request: HttpRequest) => ok(request.remoteAddress()));
   const headers = { 'x-forwarded-for': '192.0.2.1' };
   expect(await (await fetch(origin, { headers })).text()).toBe('127.0.0.1');
 });
 
 it('nodeHandler leaves the limits of request heads to the server', async () => {
-  const { origin } = await serverOf(({ query }) => ok(String(query.length)), { maxHeaderSize: 100_000 });
+  const { origin } = await serve(({ query }) => ok(String(query.length)), { maxHeaderSize: 100_000 });
   expect(await (await fetch(`${origin}/?${'a'.repeat(50_000)}`)).text()).toBe('50000');
   expect((await fetch(`${origin}/?${'a'.repeat(100_000)}`)).status).toBe(431);
 });
@@ -120,7 +116,7 @@ it.each(['writeHead', 'write'] as const)(
       if (path === '/stream') return ok(stream);
       return path === '/later' ? Promise.resolve(ok('a')) : ok(path === '/large' ? 'a'.repeat(100_000) : 'a');
     };
-    const { dial, origin } = await serverOf(handle, {}, (res) => {
+    const { dial, origin } = await serve(handle, {}, (res) => {
       requests += 1;
       if (requests <= 4) res[method] = throwing;
     });
@@ -159,25 +155,35 @@ it('nodeHandler responds to each of 3,000 requests of as many clients in one tur
   await until(() => expect(responses.every(({ writableEnded }) => writableEnded)).toBe(true));
 });
 
+it('with nodeHandler, pipelined requests that still wait when their client disconnects do not run', async () => {
+  const handled: string[] = [];
+  const closed = Promise.withResolvers<void>();
+  const { dial } = await serve(
+    ({ path }) => {
+      handled.push(path);
+      return new Promise(() => {});
+    },
+    {},
+    (res) => res.req.socket.once('close', closed.resolve),
+  );
+  const socket = dial();
+  socket.write(get('/1') + get('/2') + get('/3'));
+  await until(() => expect(handled).toEqual(['/1']));
+  socket.destroy();
+  await closed.promise;
+  expect(handled).toEqual(['/1']);
+});
+
 it('a response whose write throws no longer counts as unsent, so the next large response is sent', async () => {
   const body = 'x'.repeat(100_000);
   const service = { handle: () => ok(body) };
   const responder = new NodeResponder(service, 50_000);
   let requests = 0;
-  const server = createServer((message, res) => {
+  const server = await serverOf((message, res) => {
     requests += 1;
-    if (requests === 1) {
-      res.write = () => {
-        throw new Error('A middleware throws.');
-      };
-    }
+    if (requests === 1) res.write = throwing;
     responder.receive(new MountedRequest(message, res, requestLimits(service)));
-  }).listen(0, '127.0.0.1');
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  await once(server, 'listening');
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   await expect(fetch(origin)).rejects.toThrow('fetch failed');
   expect((await fetch(origin)).status).toBe(200);

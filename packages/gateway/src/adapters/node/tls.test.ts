@@ -1,18 +1,10 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import type { TLSSocket } from 'node:tls';
 import { expect, it } from 'vitest';
-import { get, listenOn, ok } from '../serve/testing/dial.ts';
-import { certificateFiles, dialTls, writeCertificate } from '../serve/testing/tls.ts';
+import { listenOn, ok } from '../serve/testing/dial.ts';
+import { certificateFiles, dialTls, send, writeCertificate } from '../serve/testing/tls.ts';
 import { serve } from './serve.ts';
 
 const listen = listenOn(serve);
-
-async function send(socket: TLSSocket): Promise<string> {
-  socket.write(get('/'));
-  const [data] = await once(socket, 'data');
-  return String(data);
-}
 
 it('reloadCertificate uses the new certificate and keeps open connections', async () => {
   const tls = await certificateFiles('old');

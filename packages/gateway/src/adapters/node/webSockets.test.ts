@@ -48,22 +48,20 @@ async function openRaw(service: Partial<Service> = {}, options: DialOptions = {}
   };
 }
 
-describe('upgrade requests to other protocols', () => {
-  it.each<[string, string]>([
-    ['without a body', 'Content-Length: 0\r\n\r\n'],
-    ['with a length', 'Content-Length: 6\r\n\r\nABCDEF'],
-    ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n6\r\nABCDEF\r\n0\r\n\r\n'],
-  ])('an h2c upgrade request %s is handled as a request, and its connection closes', async (_how, body) => {
-    const { socket, text, closed } = await dial(
-      await listen({ handle: echo, upgrade: () => recordingHandler }),
-    );
-    // Node's parser drops the rest of the packet after the end of the body.
-    socket.write(`${h2c}${body}GET /lost HTTP/1.1\r\nX: `, 'latin1');
-    await until(() => expect(text()).toMatch(/\r\n\r\nPOST (?:ABCDEF)?$/));
-    socket.write(`a\r\n\r\n${get('/smuggled')}`);
-    await closed;
-    expect(text()).not.toContain('smuggled');
-  });
+it.each<[string, string]>([
+  ['without a body', 'Content-Length: 0\r\n\r\n'],
+  ['with a length', 'Content-Length: 6\r\n\r\nABCDEF'],
+  ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n6\r\nABCDEF\r\n0\r\n\r\n'],
+])('an h2c upgrade request %s is handled as a request, and its connection closes', async (_how, body) => {
+  const { socket, text, closed } = await dial(
+    await listen({ handle: echo, upgrade: () => recordingHandler }),
+  );
+  // Node's parser drops the rest of the packet after the end of the body.
+  socket.write(`${h2c}${body}GET /lost HTTP/1.1\r\nX: `, 'latin1');
+  await until(() => expect(text()).toMatch(/\r\n\r\nPOST (?:ABCDEF)?$/));
+  socket.write(`a\r\n\r\n${get('/smuggled')}`);
+  await closed;
+  expect(text()).not.toContain('smuggled');
 });
 
 describe('WebSocket upgrades', () => {
@@ -254,17 +252,15 @@ describe('WebSockets', () => {
   });
 });
 
-describe('WebSockets over TLS', () => {
-  it('an upgrade over TLS opens a WebSocket', async () => {
-    const tls = await certificateFiles('localhost');
-    const { accept, handlers } = recordingAcceptor();
-    const listening = await listen({ handle: () => ok(), upgrade: () => accept }, { tls });
-    const { socket: connection } = await dialTls(listening);
-    connection.resume();
-    connection.write(Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('hello')]));
-    await until(() => expect(handlers[0]?.events).toEqual(['text hello']));
-    expect(listening.connections()).toEqual({ http: 0, webSockets: 1 });
-    await listening.close();
-    await until(() => expect(connection.destroyed).toBe(true));
-  });
+it('an upgrade over TLS opens a WebSocket', async () => {
+  const tls = await certificateFiles('localhost');
+  const { accept, handlers } = recordingAcceptor();
+  const listening = await listen({ handle: () => ok(), upgrade: () => accept }, { tls });
+  const { socket: connection } = await dialTls(listening);
+  connection.resume();
+  connection.write(Buffer.concat([Buffer.from(`${handshake}\r\n`), frame('hello')]));
+  await until(() => expect(handlers[0]?.events).toEqual(['text hello']));
+  expect(listening.connections()).toEqual({ http: 0, webSockets: 1 });
+  await listening.close();
+  await until(() => expect(connection.destroyed).toBe(true));
 });

@@ -69,20 +69,18 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     });
   });
 
-  describe('chunked bodies that are rejected', () => {
-    it('a rejected chunked body is read to its end, so that the client gets the response, not a reset', async () => {
-      const listening = await listen(() => ({ ...ok('no'), status: 413 }));
-      const { socket, text: received, closed } = await dial(listening);
-      socket.write('POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
-      for (let sent = 0; sent < 12; sent += 1) {
-        socket.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`);
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
-      expect(received()).toBe('');
-      socket.write('0\r\n\r\n');
-      await closed;
-      expect(received()).toMatch(/^HTTP\/1\.1 413 .*no$/s);
-    });
+  it('a rejected chunked body is read to its end, so that the client gets the response, not a reset', async () => {
+    const listening = await listen(() => ({ ...ok('no'), status: 413 }));
+    const { socket, text: received, closed } = await dial(listening);
+    socket.write('POST /p HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    for (let sent = 0; sent < 12; sent += 1) {
+      socket.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    expect(received()).toBe('');
+    socket.write('0\r\n\r\n');
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 413 .*no$/s);
   });
 
   it.each<[when: string, requestText: string]>([
@@ -139,6 +137,16 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
   });
 
   describe('shutdown', () => {
+    /** Creates a stream that sends a byte, and ends when `last` is resolved. */
+    function twoParts() {
+      const last = Promise.withResolvers<void>();
+      const stream = (async function* () {
+        yield new Uint8Array([97]);
+        await last.promise;
+      })();
+      return { last, stream };
+    }
+
     it('a stream that begins during shutdown ends completely', async () => {
       const response = Promise.withResolvers<HttpResponse>();
       let end = () => {};
@@ -161,11 +169,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
 
     it('after the deadline, while the last event of a stream is sent, a request on an open connection does not run', async () => {
       const expired = Promise.withResolvers<void>();
-      const last = Promise.withResolvers<void>();
-      const stream = (async function* () {
-        yield new Uint8Array([97]);
-        await last.promise;
-      })();
+      const { last, stream } = twoParts();
       const paths: string[] = [];
       const listening = await listen(({ path }) => {
         paths.push(path);
@@ -186,11 +190,7 @@ describe.each(adapters)('on $adapter', ({ serve, listen, source }) => {
     });
 
     it('after the deadline, while the last event of a stream is sent, a request that waits for a later turn does not run', async () => {
-      const last = Promise.withResolvers<void>();
-      const stream = (async function* () {
-        yield new Uint8Array([97]);
-        await last.promise;
-      })();
+      const { last, stream } = twoParts();
       let slow = 0;
       let slowAtDeadline: number | undefined;
       const expire = () => (slowAtDeadline = slow);

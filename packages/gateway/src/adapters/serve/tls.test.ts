@@ -1,20 +1,14 @@
 import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { connect, type TLSSocket } from 'node:tls';
+import { connect } from 'node:tls';
 import { describe, expect, it } from 'vitest';
 import { adapters, dial, get, ok } from './testing/dial.ts';
 import { selfSigned } from '@petstore/testing/selfSigned';
-import { certificateFiles, dialTls } from './testing/tls.ts';
+import { certificateFiles, dialTls, send } from './testing/tls.ts';
 import type { TlsFiles } from './tlsFiles.ts';
 
 describe.each(adapters)('on $adapter', ({ serve, listen }) => {
-  async function send(socket: TLSSocket): Promise<string> {
-    socket.write(get('/'));
-    const [data] = await once(socket, 'data');
-    return String(data);
-  }
-
   describe('serve over TLS', () => {
     it('serve with tls accepts TLS 1.2 or newer', async () => {
       const listening = await listen(() => ok('safe'), { tls: await certificateFiles('one') });

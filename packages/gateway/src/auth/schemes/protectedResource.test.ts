@@ -1,14 +1,11 @@
-import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { headersOf } from '../../http/response.ts';
 import { inProcessRequest } from '../../testing/inProcessRequest.ts';
-import type { GatewayMeta } from '../../procedures/meta.ts';
 import { bearer } from './bearer.ts';
 import { jwt } from './jwt.ts';
 import type { ProtectedResourceOptions } from './bearer.ts';
-import { testGateway } from '../../testing/testGateway.ts';
+import { t, testGateway } from '../../testing/testGateway.ts';
 
-const t = initTRPC.meta<GatewayMeta>().create();
 const router = t.router({
   write: t.procedure.meta({ scopes: ['notes:read', 'notes:write'] }).mutation(() => 1),
   read: t.procedure.meta({ scopes: ['notes:read'] }).query(() => 1),

@@ -5,7 +5,6 @@ import { bearer, bearerChallenge, bearerToken } from './bearer.ts';
 import { challengeOf, requireChallenge } from './options.ts';
 import { cookie, cookieValue } from './cookie.ts';
 import { custom } from './custom.ts';
-import type { Scheme } from '../../calls/scheme.ts';
 import { jwt } from './jwt.ts';
 import type { HttpRequest } from '../../http/request.ts';
 
@@ -35,22 +34,6 @@ it.each(['', ' Signature', 'Signature\r\nx: y'])('custom rejects the challenge %
   expect(requireChallenge('Signature realm="a"')).toBe('Signature realm="a"');
 });
 
-it.each([
-  [apiKey({ verify }), 'ApiKey realm="api", header="X-API-Key"'],
-  [cookie({ verify, cookie: '__Host-s' }), 'Cookie realm="api", cookie-name="__Host-s"'],
-  [
-    custom({ name: 'a', read: verify, verify, challenge: 'A b="c"', document: { type: 'mutualTLS' } }),
-    'A b="c"',
-  ],
-])(
-  '$name has a challenge with the realm for missing and invalid credentials, and none for a missing scope',
-  (scheme, expected) => {
-    expect(scheme.challenge()).toBe(expected);
-    expect(scheme.challenge({ error: 'invalid_token' })).toBe(expected);
-    expect(scheme.challenge({ error: 'insufficient_scope', scope: 'a' })).toBeUndefined();
-  },
-);
-
 it.each(['X API Key', 'X:Key', '', 'Schlüssel'])('apiKey rejects the header name %j', (header) => {
   expect(() => apiKey({ verify, header })).toThrow(GatewayError);
 });
@@ -60,47 +43,6 @@ it.each(['a b', 'a=b', 'a;b', ''])('cookie rejects the cookie name %j', (name) =
 });
 
 const issued = { issuer: 'https://login.example', audience: 'a', jwksUri: 'https://login.example/jwks' };
-const signature = { read: verify, verify, challenge: 'Signature realm="api"' };
-const document = { type: 'http', scheme: 'other', description: 'Ours.' } as const;
-const scopes = () => ['pets:read'];
-const changed = { name: 'mine', scopes };
-
-const schemes: readonly [name: string, byDefault: Scheme, changed: Scheme, isAmbient: boolean][] = [
-  ['bearer', bearer({ verify }), bearer({ verify, ...changed }), false],
-  ['apiKey', apiKey({ verify }), apiKey({ verify, ...changed }), false],
-  ['cookie', cookie({ verify, cookie: 's' }), cookie({ verify, cookie: 's', ...changed }), true],
-  ['jwt', jwt({ ...issued, verify }), jwt({ ...issued, verify, ...changed }), false],
-  [
-    'signature',
-    custom({ ...signature, name: 'signature', document: { type: 'http', scheme: 'signature' } }),
-    custom({ ...signature, ...changed, document }),
-    true,
-  ],
-];
-
-it.each(schemes)(
-  '%s has its own name and no scopes by default, and those of its options',
-  (name, byDefault, scheme, isAmbient) => {
-    expect(byDefault).toMatchObject({ name, isAmbient });
-    expect(byDefault).not.toHaveProperty('scopes');
-    expect(scheme).toMatchObject({ name: 'mine', scopes, isAmbient });
-  },
-);
-
-it.each<[name: string, scheme: Scheme, header: string]>([
-  ['bearer', bearer({ verify }), 'authorization'],
-  ['jwt', jwt(issued), 'authorization'],
-  ['apiKey', apiKey({ verify, header: 'X-Key' }), 'x-key'],
-  ['cookie', cookie({ verify, cookie: 's' }), 'cookie'],
-])('%s names the header that a request must not have twice', (_name, scheme, header) => {
-  expect(scheme.header).toBe(header);
-});
-
-it('the document of a scheme names the header of apiKey, the cookie of cookie and the format of jwt', () => {
-  expect(apiKey({ verify, header: 'X-Key' }).document).toMatchObject({ in: 'header', name: 'X-Key' });
-  expect(cookie({ verify, cookie: 's', name: 'mine' }).document).toMatchObject({ in: 'cookie', name: 's' });
-  expect(jwt(issued).document).toMatchObject({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT' });
-});
 
 it.each([
   [{ scope: 'pets:read audit' }, ['pets:read', 'audit']],

@@ -49,179 +49,120 @@ const describeResult = (result: Loose) =>
     : result;
 
 /** Middlewares of every kind, by name. */
-const middlewares: Record<string, (log: Log, thrown: Thrown) => (options: Loose) => unknown> = {
-  passes:
-    () =>
-    ({ next }) =>
-      next(),
-  'passes, async':
-    () =>
-    async ({ next }) => {
-      await pause();
-      return next();
-    },
-  'sees the result':
-    (log) =>
-    async ({ next }) => {
-      const result = await next();
-      log.push(['result', describeResult(result)]);
+const middlewares: Record<string, (options: Loose, log: Log, thrown: Thrown) => unknown> = {
+  passes: ({ next }) => next(),
+  'passes, async': async ({ next }) => {
+    await pause();
+    return next();
+  },
+  'sees the result': async ({ next }, log) => {
+    const result = await next();
+    log.push(['result', describeResult(result)]);
+    return result;
+  },
+  'sees the result by then': ({ next }, log) =>
+    next().then((result: unknown) => {
+      log.push(['then', describeResult(result)]);
       return result;
-    },
-  'sees the result by then':
-    (log) =>
-    ({ next }) =>
-      next().then((result: unknown) => {
-        log.push(['then', describeResult(result)]);
-        return result;
-      }),
-  'works while the rest runs':
-    (log) =>
-    ({ next }) => {
-      const pending = next();
-      log.push('meanwhile');
-      return pending;
-    },
-  'adds to the context':
-    () =>
-    ({ next, ctx }) =>
-      next({ ctx: { ...ctx, depth: (ctx?.depth ?? 0) + 1 } }),
-  'adds one thing to the context':
-    () =>
-    ({ next }) =>
-      next({ ctx: { one: 1 } }),
-  'replaces the input':
-    () =>
-    ({ next }) =>
-      next({ input: { replaced: true, a: 7 } }),
-  'replaces the input with nothing':
-    () =>
-    ({ next }) =>
-      next({ input: undefined }),
-  'replaces the raw input':
-    () =>
-    ({ next }) =>
-      next({ getRawInput: async () => ({ a: 2, b: 'raw' }) }),
-  'reads the raw input':
-    (log) =>
-    async ({ next, getRawInput }) => {
-      log.push(['raw', await getRawInput(), (await getRawInput()) === (await getRawInput())]);
-      return next();
-    },
-  'calls next twice':
-    () =>
-    async ({ next }) => {
-      await next();
-      return next({ ctx: { second: true } });
-    },
-  'calls next twice at once':
-    () =>
-    async ({ next }) =>
-      (await Promise.all([next(), next({ ctx: { b: 1 } })]))[0],
-  'returns nothing': () => () => undefined,
-  'returns nothing after next':
-    () =>
-    async ({ next }) => {
-      await next();
-    },
-  'returns a string': () => () => 'no result',
-  'returns a result of its own': () => () => ({
+    }),
+  'works while the rest runs': ({ next }, log) => {
+    const pending = next();
+    log.push('meanwhile');
+    return pending;
+  },
+  'adds to the context': ({ next, ctx }) => next({ ctx: { ...ctx, depth: (ctx?.depth ?? 0) + 1 } }),
+  'adds one thing to the context': ({ next }) => next({ ctx: { one: 1 } }),
+  'replaces the input': ({ next }) => next({ input: { replaced: true, a: 7 } }),
+  'replaces the input with nothing': ({ next }) => next({ input: undefined }),
+  'replaces the raw input': ({ next }) => next({ getRawInput: async () => ({ a: 2, b: 'raw' }) }),
+  'reads the raw input': async ({ next, getRawInput }, log) => {
+    log.push(['raw', await getRawInput(), (await getRawInput()) === (await getRawInput())]);
+    return next();
+  },
+  'calls next twice': async ({ next }) => {
+    await next();
+    return next({ ctx: { second: true } });
+  },
+  'calls next twice at once': async ({ next }) => (await Promise.all([next(), next({ ctx: { b: 1 } })]))[0],
+  'returns nothing': () => undefined,
+  'returns nothing after next': async ({ next }) => {
+    await next();
+  },
+  'returns a string': () => 'no result',
+  'returns a result of its own': () => ({
     ok: true,
     data: { a: 1, b: 'own' },
     marker: 'middlewareMarker',
   }),
-  'rescues what fails':
-    () =>
-    async ({ next }) => {
-      const result = await next();
-      return result.ok ? result : { ...result, ok: true, data: { a: 0, b: 'rescued' } };
-    },
-  'changes the output':
-    () =>
-    async ({ next }) => {
-      const result = await next();
-      return result.ok ? { ...result, data: { ...result.data, changed: true } } : result;
-    },
-  'changes its options': () => (options) => {
+  'rescues what fails': async ({ next }) => {
+    const result = await next();
+    return result.ok ? result : { ...result, ok: true, data: { a: 0, b: 'rescued' } };
+  },
+  'changes the output': async ({ next }) => {
+    const result = await next();
+    return result.ok ? { ...result, data: { ...result.data, changed: true } } : result;
+  },
+  'changes its options': (options) => {
     options.ctx = { stolen: true };
     options.input = 'stolen';
     return options.next();
   },
-  'calls next with a number':
-    () =>
-    ({ next }) =>
-      next(5),
-  'calls next late':
-    () =>
-    async ({ next }) => {
-      await pause();
-      await pause();
-      return next();
-    },
-  'spreads its options': (log) => (options) => {
+  'calls next with a number': ({ next }) => next(5),
+  'calls next late': async ({ next }) => {
+    await pause();
+    await pause();
+    return next();
+  },
+  'spreads its options': (options, log) => {
     const { signal, ...rest } = { ...options };
     log.push(['spread', Object.keys(rest).toSorted(), signal === options.signal, rest.ctx === options.ctx]);
     return rest.next();
   },
-  'replaces the context with an array':
-    () =>
-    ({ next }) =>
-      next({ ctx: ['first'] }),
-  'replaces the raw input late':
-    (log) =>
-    async ({ next, getRawInput }) => {
-      const raw = await getRawInput();
-      return next({
-        getRawInput: async () => {
-          await pause();
-          log.push('another raw input read');
-          return { ...raw, a: 3 };
-        },
-      });
-    },
-  'replaces the raw input with an error':
-    (_log, thrown) =>
-    ({ next }) =>
-      next({ getRawInput: () => Promise.reject(thrown.object) }),
-  'returns a failure of its own': (_log, thrown) => async () => ({
+  'replaces the context with an array': ({ next }) => next({ ctx: ['first'] }),
+  'replaces the raw input late': async ({ next, getRawInput }, log) => {
+    const raw = await getRawInput();
+    return next({
+      getRawInput: async () => {
+        await pause();
+        log.push('another raw input read');
+        return { ...raw, a: 3 };
+      },
+    });
+  },
+  'replaces the raw input with an error': ({ next }, _log, thrown) =>
+    next({ getRawInput: () => Promise.reject(thrown.object) }),
+  'returns a failure of its own': async (_options, _log, thrown) => ({
     ok: false,
     error: thrown.trpc,
     marker: 'middlewareMarker',
   }),
-  'returns a failure without an error': () => () => ({ ok: false, marker: 'middlewareMarker' }),
-  'returns a number later': () => async () => 0,
-  'returns data that is pending': () => () => ({
+  'returns a failure without an error': () => ({ ok: false, marker: 'middlewareMarker' }),
+  'returns a number later': async () => 0,
+  'returns data that is pending': () => ({
     ok: true,
     data: pause().then(() => ({ a: 1 })),
     marker: 'middlewareMarker',
   }),
-  'returns data that rejects': (_log, thrown) => () => {
+  'returns data that rejects': (_options, _log, thrown) => {
     const data = pause().then(() => Promise.reject(thrown.error));
     // Another middleware may drop it.
     data.catch(() => {});
     return { ok: true, data, marker: 'middlewareMarker' };
   },
-  'returns a thenable': () => (options) => thenable(options.next()),
-  'replaces an error':
-    (_log, thrown) =>
-    async ({ next }) => {
-      const result = await next();
-      return result.ok ? result : { ...result, error: thrown.withCause };
-    },
-  'adds to the result':
-    () =>
-    async ({ next }) => ({ ...(await next()), extra: 'added' }),
-  'retries what fails':
-    () =>
-    async ({ next }) => {
-      const result = await next();
-      return result.ok ? result : next({ input: { a: 4 } });
-    },
-  'throws once the rest has run':
-    (_log, thrown) =>
-    async ({ next }) => {
-      await next();
-      throw thrown.error;
-    },
+  'returns a thenable': (options) => thenable(options.next()),
+  'replaces an error': async ({ next }, _log, thrown) => {
+    const result = await next();
+    return result.ok ? result : { ...result, error: thrown.withCause };
+  },
+  'adds to the result': async ({ next }) => ({ ...(await next()), extra: 'added' }),
+  'retries what fails': async ({ next }) => {
+    const result = await next();
+    return result.ok ? result : next({ input: { a: 4 } });
+  },
+  'throws once the rest has run': async ({ next }, _log, thrown) => {
+    await next();
+    throw thrown.error;
+  },
 };
 
 /** Parsers of every kind, by name. */
@@ -434,10 +375,10 @@ export function buildChain(plan: ChainPlan): Chain | undefined {
       case 'output':
         return builder[part.kind](parsers[part.name]?.(log, thrown));
       case 'use': {
-        const middleware = middlewares[part.name]?.(log, thrown);
+        const middleware = middlewares[part.name];
         return builder.use((options: Loose) => {
           log.push([part.name, index, describeOptions(options)]);
-          return middleware?.(options);
+          return middleware?.(options, log, thrown);
         });
       }
       case 'throw':

@@ -44,6 +44,10 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
     return this.context.ctx;
   }
 
+  get readsIterables(): boolean {
+    return this.#call.tool.procedure.type === 'subscription';
+  }
+
   protected receive(): void {
     const { context, settings } = this;
     const { request } = context;
@@ -96,14 +100,14 @@ export class McpRun extends RequestRun<RunOptions> implements CallSource {
       };
       return this.#admit(message, tool?.target, () => this.#respondWith(message, problem));
     }
-    const { path, scopes, takesKey } = tool.procedure;
+    const { path, scopes, idempotencyKey: keyUse } = tool.procedure;
     this.#call = { ...message, tool, args, maxBytes: settings.limits.maxResponseSize };
     context.calls = 1;
     context.operation = path;
     this.#admit(message, tool.target, () => {
       const error = scopes && scopeRejection(context, scopes);
       if (error) this.finish(settings.reject(error, context, id));
-      else this.createContext(takesKey, undefined);
+      else this.createContext(keyUse !== undefined, undefined);
     });
   }
 

@@ -16,7 +16,8 @@ import {
 } from '../../operations/schema.ts';
 import type { Target } from '../../calls/policy.ts';
 import type { McpMeta } from '../../procedures/meta.ts';
-import { parseFunction, type Parser } from '../../procedures/parseFunction.ts';
+import { eventFunction } from '../../procedures/asyncOutput.ts';
+import type { Parser } from '../../procedures/parseFunction.ts';
 import type { Procedure } from '../../procedures/procedure.ts';
 import { Failure } from '../../procedures/execute.ts';
 import { argumentsSchema } from './argumentsSchema.ts';
@@ -143,7 +144,7 @@ function readTool(procedure: Procedure, isPublic: boolean, maxBytes: number): To
     target: { procedures: [procedure], callCount: 1, cost, isPublic },
     inputOf,
     contentType,
-    parseEvent: event ? parseFunction(event as Parser) : (value) => value,
+    parseEvent: eventFunction(event as Parser | undefined),
     isDescribed: (entry.description ?? '').trim() !== '',
     entry: JSON.stringify(entry),
   };

@@ -5,7 +5,7 @@ import { apiErrors, problemDetails, type ErrorFormat } from '../../operations/er
 import type { GatewayOptions } from '../../options.ts';
 import { declareErrors } from '../../procedures/declareErrors.ts';
 import type { GatewayMeta } from '../../procedures/meta.ts';
-import { trpcToOpenApiErrors } from '../../migration/index.ts';
+import { trpcToOpenApiErrors } from '../../trpcToOpenApi/index.ts';
 import type { ResponseControls } from '../../http/response.ts';
 import { testGateway } from '../../testing/testGateway.ts';
 

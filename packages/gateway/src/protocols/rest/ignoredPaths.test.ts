@@ -26,6 +26,7 @@ const router = t.router({
   ),
   find: echo({ method: 'GET', path: '/Pets/{name}' }, z.object({ name: z.string() })),
   latest: t.procedure.meta({ openapi: { method: 'GET', path: '/pets/latest' } }).query(() => 'latest'),
+  photo: echo({ method: 'GET', path: '/pets/Photo-{name}.jpg' }, z.object({ name: z.string() })),
   file: echo({ method: 'GET', path: '/files/{+path}' }, z.object({ path: z.string() })),
 });
 
@@ -52,6 +53,7 @@ it.each<[target: string, output: unknown]>([
   ['/v1/pets/Rex/', { name: 'Rex' }],
   ['/v1/PETS/Rex', { name: 'Rex' }],
   ['/v1/pets/Latest/', 'latest'],
+  ['/v1/pets/photo-Rex.JPG', { name: 'Rex' }],
   ['/v1/Files/A/b/', { path: 'A/b/' }],
 ])(
   'GET %s with ignoreTrailingSlash and ignorePathCase calls the procedure with %j',

@@ -62,27 +62,20 @@ const openApiFetch = (options: Parameters<typeof createQuerySerializer>[0]) => (
   createQuerySerializer(options)({ q: value });
 const withQs = (options: StringifyOptions) => (value: unknown) => stringify({ q: value }, options);
 
-describe('query styles', () => {
-  it.each<
-    [
-      description: string,
-      encode: (value: unknown) => string,
-      schema: z.ZodType,
-      values: fc.Arbitrary<unknown>,
-    ]
-  >([
-    ['repeated names by openapi-fetch', openApiFetch({}), z.array(z.string()), texts],
-    ['repeated names by qs', withQs({ arrayFormat: 'repeat' }), z.array(Item), scalars],
-    ['objects by openapi-fetch', openApiFetch({}), Tree, flat],
-    ['trees by qs', withQs({ arrayFormat: 'repeat' }), Tree, tree],
-    ['trees in the format of forms by qs', withQs({ arrayFormat: 'repeat', format: 'RFC1738' }), Tree, tree],
-  ])('a procedure receives the value that a client encodes: %s', (_description, encode, schema, values) => {
-    fc.assert(
-      fc.property(values, (value) => {
-        expect(read(schema, encode(value))).toEqual({ value });
-      }),
-    );
-  });
+it.each<
+  [description: string, encode: (value: unknown) => string, schema: z.ZodType, values: fc.Arbitrary<unknown>]
+>([
+  ['repeated names by openapi-fetch', openApiFetch({}), z.array(z.string()), texts],
+  ['repeated names by qs', withQs({ arrayFormat: 'repeat' }), z.array(Item), scalars],
+  ['objects by openapi-fetch', openApiFetch({}), Tree, flat],
+  ['trees by qs', withQs({ arrayFormat: 'repeat' }), Tree, tree],
+  ['trees in the format of forms by qs', withQs({ arrayFormat: 'repeat', format: 'RFC1738' }), Tree, tree],
+])('a procedure receives the value that a client encodes: %s', (_description, encode, schema, values) => {
+  fc.assert(
+    fc.property(values, (value) => {
+      expect(read(schema, encode(value))).toEqual({ value });
+    }),
+  );
 });
 
 it.each([

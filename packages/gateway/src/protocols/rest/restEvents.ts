@@ -1,6 +1,7 @@
 import { isTrackedEnvelope, type TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { mapMaybePromise } from '../../http/maybePromise.ts';
+import { discardNext } from '../../http/asyncValues.ts';
 import { unref } from '../../http/eventLoop.ts';
 import { isAsyncIterable, type BodyStream, type Header } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamOptions } from '../../http/serverSentEvents.ts';
@@ -59,7 +60,10 @@ export async function eventBody(output: unknown, options: EventBodyOptions): Pro
         first = undefined;
         return result;
       },
-      return: async (value) => (await iterator.return?.(value)) ?? { done: true, value },
+      async return(value) {
+        if (first) discardNext(first);
+        return (await iterator.return?.(value)) ?? { done: true, value };
+      },
     };
     const format: EventFormat = {
       // A comment first, if no event is ready: uWebSockets.js sends the head only with the first bytes of the body.

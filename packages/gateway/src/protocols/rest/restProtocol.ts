@@ -1,6 +1,7 @@
 // Hot path: every REST request runs through it.
 import { TRPCError } from '@trpc/server';
 import Negotiator from 'negotiator';
+import { discardOutput } from '../../http/asyncValues.ts';
 import type { MaybePromise } from '../../http/maybePromise.ts';
 import { isBodyStream, reportedStream, type Header, OutgoingResponse } from '../../http/response.ts';
 import type { Spool } from '../../http/upload.ts';
@@ -121,6 +122,11 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
     return this.context.ctx;
   }
 
+  /** Whether the body of the response may read the output. */
+  get readsIterables(): boolean {
+    return this.#operation.output.kind !== 'json';
+  }
+
   protected receive(): void {
     const { input, output, procedure } = this.#operation;
     const { request } = this.context;
@@ -137,13 +143,13 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
       body.then(
         (received) => {
           this.#body = received;
-          this.createContext(procedure.takesKey, undefined);
+          this.createContext(procedure.idempotencyKey !== undefined, undefined);
         },
         (cause: unknown) => this.#respondWithoutCall(cause),
       );
     } else {
       this.#body = body;
-      this.createContext(procedure.takesKey, undefined);
+      this.createContext(procedure.idempotencyKey !== undefined, undefined);
     }
   }
 
@@ -214,12 +220,22 @@ class RestRun extends RequestRun<RestSettings> implements CallSource {
     try {
       writeSuccess(this.#operation, this.context, value, this.#mediaType, this.settings);
     } catch (cause) {
+      this.#discardUnread(value);
       response.removeBody();
       return this.#respondWithError(cause);
     }
     // Headers that the producer of a stream sets later are ignored: whether they arrive before the head depends on timing.
     const isStream = typeof response.body === 'object' && isBodyStream(response.body);
+    if (!isStream) this.#discardUnread(value);
     this.#respond(isStream ? OutgoingResponse.of(response) : response);
+  }
+
+  /** Ends the async iterables in an output that the body of the response does not read. */
+  #discardUnread(value: unknown): void {
+    const { output, procedure } = this.#operation;
+    if (!this.readsIterables || !procedure.mayReturnAsync || isBodyStream(this.context.response.body)) return;
+    // A stream of bytes is the body itself, which is cancelled when it is removed.
+    if (output.kind === 'media' || !isBodyStream(value)) discardOutput(value);
   }
 
   /** Responds with the error of the call. */

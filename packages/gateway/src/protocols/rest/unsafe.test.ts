@@ -1,10 +1,6 @@
-import { initTRPC } from '@trpc/server';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { GatewayMeta } from '../../procedures/meta.ts';
-import { testGateway } from '../../testing/testGateway.ts';
-
-const t = initTRPC.meta<GatewayMeta>().create();
+import { t, testGateway } from '../../testing/testGateway.ts';
 
 async function start() {
   const calls: unknown[] = [];
@@ -29,22 +25,6 @@ async function start() {
     gateway.fetch(`http://pets.example${target}`, { method, headers });
   return { calls, gateway, send };
 }
-
-it('GET with unsafe calls the mutation with its path and query', async () => {
-  const { calls, send } = await start();
-  const response = await send('/v1/touch/1?force=true');
-  expect([response.status, await response.json()]).toEqual([200, 1]);
-  expect(calls).toEqual([{ id: 1, force: true }]);
-});
-
-it('the document has the 403 of a GET with unsafe, unless it is public', async () => {
-  const { paths } = (await (await start()).gateway.document()) as {
-    readonly paths: Record<string, { readonly get: { readonly responses: object } }>;
-  };
-  const statuses = (path: string) => Object.keys(paths[path]?.get.responses ?? {});
-  expect(statuses('/touch/{id}')).toContain('403');
-  expect(statuses('/open/{id}')).not.toContain('403');
-});
 
 it('HEAD of a GET with unsafe is answered with 405 and does not call the mutation', async () => {
   const { calls, send } = await start();

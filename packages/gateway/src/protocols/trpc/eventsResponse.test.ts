@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ServerSentEvents } from '../../http/serverSentEvents.ts';
 import { eventTimes, rpcEventFormat } from './eventsResponse.ts';
 import type { TrpcSettings } from './options.ts';
+import { textOf } from '../../testing/streams.ts';
 import { testGateway } from '../../testing/testGateway.ts';
 
 type Step =
@@ -20,17 +21,6 @@ async function* subscription(steps: readonly Step[]) {
     else if ('error' in step) throw step.error;
     else yield step.id === undefined ? step.value : tracked(step.id, step.value);
   }
-}
-
-/** Returns the bytes of a stream as text, with the error if it fails. */
-async function textOf(stream: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = [];
-  try {
-    for await (const piece of stream) pieces.push(piece);
-  } catch (cause) {
-    return `${Buffer.concat(pieces).toString()}FAILED ${String(cause)}`;
-  }
-  return Buffer.concat(pieces).toString();
 }
 
 const shape = (cause: unknown) => ({ message: String(cause), at: new Date(0) });
@@ -54,6 +44,9 @@ const settingsOf = (maxResponseSize: number, serialize = (data: unknown) => data
     limits: { maxResponseSize },
   }) as never;
 
+/** Options of a stream that ends with its subscription only. */
+const endless = { pingMs: undefined, maxDurationMs: undefined, watch: () => () => {}, abort: () => {} };
+
 describe('rpcEventFormat', () => {
   it.each([
     ['JSON', (data: unknown) => data],
@@ -73,12 +66,7 @@ describe('rpcEventFormat', () => {
             formatError: ({ error }) => shape((error as Error).cause ?? error),
           });
           const format = rpcEventFormat(settingsOf(100_000, serialize, client), lastEventId, shape);
-          const events = new ServerSentEvents(subscription(steps), format, {
-            pingMs: undefined,
-            maxDurationMs: undefined,
-            watch: () => () => {},
-            abort: () => {},
-          });
+          const events = new ServerSentEvents(subscription(steps), format, endless);
           expect(await textOf(events)).toBe(await textOf(official));
         },
       ),
@@ -101,7 +89,7 @@ describe('rpcEventFormat', () => {
     const events = new ServerSentEvents(
       subscription([{ value: 'short' }, { value: 'x'.repeat(11) }, { value: 1 }]),
       format,
-      { pingMs: undefined, maxDurationMs: undefined, watch: () => () => {}, abort: () => {} },
+      endless,
     );
     expect(await textOf(events)).toBe(
       'event: connected\ndata: {}\n\n\ndata: "short"\n\n\nevent: serialized-error\ndata: {"message":"too large"}\n\n\n',

@@ -1,6 +1,7 @@
 import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { isObject } from '../../http/isObject.ts';
+import { discardNext, discardOutput } from '../../http/asyncValues.ts';
 import { discardStream, isAsyncIterable, type Header, type OutgoingResponse } from '../../http/response.ts';
 import { ServerSentEvents, type EventFormat, type EventStreamTimes } from '../../http/serverSentEvents.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
@@ -11,6 +12,7 @@ import { encodeError } from './trpcErrors.ts';
 
 /** Responds to a subscription with server-sent events. */
 export class EventsResponse extends RequestCalls {
+  readonly readsIterables = true;
   #outcome: unknown = undefined;
   #body: ServerSentEvents | undefined = undefined;
 
@@ -97,10 +99,13 @@ async function* firstEvents(iterator: AsyncIterator<unknown>): AsyncGenerator {
   let expiry: Promise<undefined> | undefined;
   try {
     for (;;) {
+      const next = iterator.next();
       // oxlint-disable-next-line no-await-in-loop -- one event after the other
-      const result = await (expiry ? Promise.race([iterator.next(), expiry]) : iterator.next());
-      if (result === undefined)
+      const result = await (expiry ? Promise.race([next, expiry]) : next);
+      if (result === undefined) {
+        discardNext(next);
         throw new DOMException('The stream ends after its first event.', 'AbortError');
+      }
       if (result.done) return;
       yield result.value;
       expiry ??= new Promise((resolve) => setTimeout(resolve, 1, undefined));
@@ -129,6 +134,7 @@ export function rpcEventFormat(
     ping: 'event: ping\ndata: \n\n\n',
     event(value) {
       const [id, data] = isTrackedEnvelope(value) ? value : [undefined, value];
+      discardOutput(data);
       const json = boundedJson(output.serialize(data), maxResponseSize);
       if (id !== undefined) {
         restoredId = id;

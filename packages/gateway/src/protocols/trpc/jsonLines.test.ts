@@ -7,7 +7,7 @@ import { jsonlStreamProducer } from '@trpc/server/unstable-core-do-not-import';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Failure, failureOf } from '../../procedures/execute.ts';
-import { endless, streamCallbacks } from '../../testing/streams.ts';
+import { endless, streamCallbacks, textOf } from '../../testing/streams.ts';
 import { JsonLines, type JsonLinesOptions } from './jsonLines.ts';
 
 const conflict = (message: string) => new TRPCError({ code: 'CONFLICT', message });
@@ -44,18 +44,6 @@ function linesOf(calls: number, options: Partial<JsonLinesOptions> = {}) {
 
 /** An endless iterable of numbers that counts how many were requested. */
 const numbers = () => endless((requested) => requested);
-
-/** Returns a body as text, or the error with which it failed. */
-async function textOf(body: string | AsyncIterable<Uint8Array>): Promise<string> {
-  if (typeof body === 'string') return body;
-  const pieces: Uint8Array[] = [];
-  try {
-    for await (const piece of body) pieces.push(piece);
-  } catch (cause) {
-    return `FAILED ${String(cause)}`;
-  }
-  return Buffer.concat(pieces).toString();
-}
 
 const head = '{"0":[[0],[null,0,0]]}\n';
 const toData = '[0,0,[[{"result":0}],["result",0,1]]]\n[1,0,[[{"data":0}],["data",0,2]]]\n';

@@ -2,13 +2,21 @@
 import type { TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable } from '@trpc/server/observable';
 import { afterPromises } from '../../http/eventLoop.ts';
-import { discardStream, isAsyncIterable, type BodyStream } from '../../http/response.ts';
+import {
+  discardAsync,
+  ignoreRejections,
+  isAsync,
+  isPromise,
+  isStreamLike,
+  type AsyncValue,
+} from '../../http/asyncValues.ts';
+import { isContainer } from '../../http/isObject.ts';
+import type { BodyStream } from '../../http/response.ts';
 import { TextStream, type TextStreamOptions } from '../../http/textStream.ts';
 import type { OutcomeReceiver } from '../../calls/deadlines.ts';
 import type { RequestContext } from '../../calls/requestContext.ts';
 import { boundedJson } from '../../calls/responseBytes.ts';
 import { Failure, failureOf } from '../../procedures/execute.ts';
-import { isContainer } from '../../procedures/jsonLimits.ts';
 import { LimitError } from '../../procedures/limitError.ts';
 import { encodeError } from './trpcErrors.ts';
 
@@ -220,6 +228,7 @@ export class JsonLines extends TextStream implements OutcomeReceiver {
     (async () => {
       const next = await source.iterator.next();
       this.#add(source, next.done ? statusReturn : statusYield, this.#encode(next.value, source.call));
+      ignoreRejections(next.value);
       if (next.done) this.#endSource(source);
     })().catch((cause: unknown) => {
       this.#reject(source, cause);
@@ -290,41 +299,3 @@ const toReturn = (value: unknown): IteratorReturnResult<unknown> => ({ done: tru
 function closeIterator({ iterator }: Source): void {
   (async () => iterator[Symbol.asyncDispose]?.() ?? iterator.return?.())().catch(() => {});
 }
-
-type AsyncValue = Promise<unknown> | AsyncIterable<unknown>;
-
-/** Ends the streams of an output that is not sent, and ignores the errors of its promises. */
-export function discardOutput(output: unknown): void {
-  // Not the members of a stream, such as its socket.
-  for (const value of isAsyncIterable(output) ? [output] : Object.values(output as object))
-    discardAsync(value);
-}
-
-function discardAsync(value: unknown): void {
-  if (isAsyncIterable(value)) void discardStream(value);
-  else if (isPromise(value)) value.catch(() => {});
-}
-
-/**
- * Whether a value is an async iterable, or an object with a member that is one or a promise. Hot path: `Object.keys`,
- * since a list of values costs more.
- */
-export function isStreamLike(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  if (Symbol.asyncIterator in value) return true;
-  for (const key of Object.keys(value)) {
-    const member = (value as Readonly<Record<string, unknown>>)[key];
-    // Nearly all members are of these types.
-    if (typeof member === 'string' || typeof member === 'number' || Array.isArray(member)) continue;
-    if (isAsync(member)) return true;
-  }
-  return false;
-}
-
-const isAsync = (value: unknown): value is AsyncValue => isPromise(value) || isAsyncIterable(value);
-
-/** Whether a value is a promise, by the rule of tRPC. */
-const isPromise = (value: unknown): value is Promise<unknown> =>
-  // `then` first, which nearly no value has.
-  typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function' &&
-  typeof (value as { readonly catch?: unknown }).catch === 'function';

@@ -9,6 +9,7 @@ import { blobError } from './trpcErrors.ts';
 
 /** Responds to a batch of calls with JSON lines, as soon as each call has ended. */
 export class LinesResponse extends RequestCalls {
+  readonly readsIterables = true;
   #lines: JsonLines | undefined = undefined;
   #body: string | BodyStream = '';
   /** A context per call, so that the streams of others continue after one misses its deadline. */

@@ -61,7 +61,6 @@ function callbacks(setting: Setting, events: Events) {
       if (setting.context === 'waits') await new Promise((resolve) => setImmediate(resolve));
       if (setting.context === 'readsInput') {
         for (const call of info.calls) {
-          // oxlint-disable-next-line no-await-in-loop -- in turn
           events.push(['rawInput', shown(await call.getRawInput())]);
         }
       }

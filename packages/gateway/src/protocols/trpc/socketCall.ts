@@ -3,6 +3,7 @@ import { isTrackedEnvelope, TRPCError } from '@trpc/server';
 import { isObservable, observableToAsyncIterable, type Observable } from '@trpc/server/observable';
 import type { TRPCRequestMessage } from '@trpc/server/rpc';
 import type { MaybePromise } from '../../http/maybePromise.ts';
+import { discardOutput } from '../../http/asyncValues.ts';
 import { discardStream, isAsyncIterable, OutgoingResponse } from '../../http/response.ts';
 import { performance } from '../../http/eventLoop.ts';
 import type { OutcomeReceiver } from '../../calls/deadlines.ts';
@@ -16,7 +17,6 @@ import { Failure, failureOf, type CallSource } from '../../procedures/execute.ts
 import { errorStatusOf, originalOf } from '../../procedures/clientError.ts';
 import { jsonError } from '../../procedures/jsonLimits.ts';
 import type { Procedure } from '../../procedures/procedure.ts';
-import { discardOutput, isStreamLike } from './jsonLines.ts';
 import { type CallInfo, type OpenCall, type Socket } from './socket.ts';
 import { blobError } from './trpcErrors.ts';
 import { withLastEventId } from './trpcRequest.ts';
@@ -80,6 +80,10 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
 
   get trace(): TraceIds | undefined {
     return this.#callTelemetry?.trace;
+  }
+
+  get readsIterables(): boolean {
+    return this.type === 'subscription';
   }
 
   whenEnded(): Promise<void> {
@@ -192,7 +196,6 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
     if (outcome instanceof Failure) return this.#endWithError(outcome.error);
     const isStream = isAsyncIterable(outcome) || isObservable(outcome);
     if (isStream !== (this.type === 'subscription')) {
-      if (isAsyncIterable(outcome)) void discardStream(outcome);
       return this.#endWithError(outputTypeError(this));
     }
     if (isStream) return void this.#stream(outcome);
@@ -203,9 +206,6 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
       this.#end();
     } catch (cause) {
       this.#endWithError(cause);
-    } finally {
-      // JSON has no streams and promises: nobody reads them, and a promise that rejects would end the process.
-      if (isStreamLike(outcome)) discardOutput(outcome);
     }
   }
 
@@ -314,6 +314,7 @@ export class SocketCall extends CallContext implements OpenCall, CallSource, Out
 
   /** Sends an event. Returns whether the subscription has ended instead. */
   #sendEvent({ done, value: event }: IteratorResult<unknown>): boolean {
+    discardOutput(isTrackedEnvelope(event) ? event[1] : event);
     if (done || this.signal.aborted) return true;
     if (isTrackedEnvelope(event)) {
       const [id, data] = event;

@@ -106,10 +106,8 @@ describe('errors that cannot be encoded', () => {
       });
       const { fetch } = await testGateway(router, { onResponse: () => {} });
       for (const target of ['/broken', '/broken,broken?batch=1']) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const response = await fetch(new Request(`http://localhost/trpc${target}`));
         const hidden = { code: 'INTERNAL_SERVER_ERROR', httpStatus: 500 };
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         expect([response.status, await response.json()]).toEqual([
           500,
           { error: { code: -32603, message: 'Internal server error', data: hidden } },

@@ -77,7 +77,7 @@ export class TrpcRequest implements Target {
         this.type = 'mutation';
         const procedure = procedures.get(path);
         this.procedures = [procedure];
-        this.takesKey = procedure?.takesKey === true;
+        this.takesKey = procedure?.idempotencyKey !== undefined;
         this.info = new RequestInfo(this, null, null);
       }
       this.callCount = this.paths.length;
@@ -202,7 +202,7 @@ export class TrpcRequest implements Target {
       if (procedure === undefined) continue;
       if (type === 'unknown') type = procedure.type;
       isMixed ||= procedure.type !== type;
-      this.takesKey ||= procedure.takesKey;
+      this.takesKey ||= procedure.idempotencyKey !== undefined;
       this.hasOwnDeadlines ||= this.isBatchCall && procedure.callTimeoutMs !== undefined;
     }
     this.procedures = called;

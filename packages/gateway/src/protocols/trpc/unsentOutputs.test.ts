@@ -60,28 +60,18 @@ async function start() {
 const error415 = { error: { data: { code: 'UNSUPPORTED_MEDIA_TYPE', httpStatus: 415 } } };
 
 describe('a stream that tRPC cannot send is 415, and is closed', () => {
-  it.each(['node', 'missing', 'member'])('a call of %s over HTTP closes the stream of Node', async (path) => {
+  it.each<[path: string, status: number, body: unknown]>([
+    ['node', 415, error415],
+    ['missing', 415, error415],
+    ['member', 415, error415],
+    // The results of the other calls are sent.
+    ['ok,node?batch=1', 207, [{ result: { data: 1 } }, error415]],
+  ])('a call of %s over HTTP closes the stream of Node', async (path, status, body) => {
     const { get, opened } = await start();
     const response = await get(path);
-    expect([response.status, await response.json()]).toMatchObject([415, error415]);
+    expect([response.status, await response.json()]).toMatchObject([status, body]);
     expect(opened).toMatchObject([{ destroyed: true }]);
     await vi.waitFor(() => expect(opened).toMatchObject([{ closed: true }]));
-  });
-
-  it.each(['web', 'iterable'])('a call of %s over HTTP cancels it', async (path) => {
-    const { canceled, get } = await start();
-    expect(await get(path)).toMatchObject({ status: 415 });
-    expect(canceled).toHaveBeenCalledOnce();
-  });
-
-  it('a batch closes it, and returns the results of the other calls', async () => {
-    const { get, opened } = await start();
-    const response = await get('ok,node?batch=1');
-    expect([response.status, await response.json()]).toMatchObject([
-      207,
-      [{ result: { data: 1 } }, error415],
-    ]);
-    expect(opened).toMatchObject([{ destroyed: true }]);
   });
 
   it.each(['node', 'missing'])('a call of %s on a WebSocket closes the stream of Node', async (path) => {
@@ -90,10 +80,12 @@ describe('a stream that tRPC cannot send is 415, and is closed', () => {
     expect(opened).toMatchObject([{ destroyed: true }]);
   });
 
-  it.each(['web', 'iterable'])('a call of %s on a WebSocket cancels it', async (path) => {
-    const { canceled, onSocket } = await start();
-    expect(await onSocket(path)).toMatchObject(error415);
+  it.each(['web', 'iterable'])('a call of %s over HTTP, and on a WebSocket, cancels it', async (path) => {
+    const { canceled, get, onSocket } = await start();
+    expect(await get(path)).toMatchObject({ status: 415 });
     expect(canceled).toHaveBeenCalledOnce();
+    expect(await onSocket(path)).toMatchObject(error415);
+    expect(canceled).toHaveBeenCalledTimes(2);
   });
 });
 
@@ -129,26 +121,20 @@ describe('a Blob of a procedure with produces is 415, as a stream is', () => {
   ) as string;
   const error = { error: { message, data: error415.error.data } };
 
-  it.each(['blob', 'file'])('%s over HTTP', async (path) => {
+  it.each<[path: string, status: number, body: unknown]>([
+    ['blob', 415, error],
+    ['file', 415, error],
+    ['ok,blob?batch=1', 207, [{ result: { data: 1 } }, error]],
+  ])('%s over HTTP', async (path, status, body) => {
     const { get } = await start();
     const response = await get(path);
-    expect([response.status, await response.json()]).toMatchObject([415, error]);
+    expect([response.status, await response.json()]).toMatchObject([status, body]);
   });
 
-  it('in a batch', async () => {
-    const { get } = await start();
-    const response = await get('ok,blob?batch=1');
-    expect([response.status, await response.json()]).toMatchObject([207, [{ result: { data: 1 } }, error]]);
-  });
-
-  it('in JSON lines', async () => {
-    const { get } = await start();
+  it('in JSON lines and on a WebSocket', async () => {
+    const { get, onSocket } = await start();
     const response = await get('ok,blob?batch=1', { 'trpc-accept': 'application/jsonl' });
     expect(await response.text()).toContain('"httpStatus":415');
-  });
-
-  it('on a WebSocket', async () => {
-    const { onSocket } = await start();
     expect(await onSocket('blob')).toMatchObject(error);
   });
 

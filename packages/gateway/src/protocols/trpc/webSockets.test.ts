@@ -233,13 +233,15 @@ type Options = Partial<Parameters<typeof createGateway>[0]>;
 
 const t = initTRPC.create({ isDev: false });
 
-/** Opens a socket of a gateway, and records its frames, request records and close codes. */
+/** Opens a socket of a gateway, and records its frames, request records, errors and close codes. */
 async function open(router: AnyTRPCRouter, options: Options = {}, target = '/trpc') {
   const frames: unknown[] = [];
   const records: RequestRecord[] = [];
+  const errors: string[] = [];
   const closes: unknown[] = [];
   const { callsInFlight, upgrade } = await testGateway(router, {
     onResponse: (record) => records.push(record),
+    trpc: { onError: ({ error }) => void errors.push(error.message) },
     maskUnexpectedErrors: false,
     ...options,
   });
@@ -264,7 +266,18 @@ async function open(router: AnyTRPCRouter, options: Options = {}, target = '/trp
     for (const message of messages) handler.message(Buffer.from(JSON.stringify(message)), false);
     await quiet();
   };
-  return { callsInFlight, closes, records, reading, frames, handler, openAnother, send, upgradeAgain };
+  return {
+    callsInFlight,
+    closes,
+    errors,
+    records,
+    reading,
+    frames,
+    handler,
+    openAnother,
+    send,
+    upgradeAgain,
+  };
 }
 
 const call = (id: number | null, method: string, path: string, more: object = {}) => ({
@@ -385,7 +398,6 @@ describe('the record of a call on a WebSocket', () => {
   });
 
   it('the record of a query has status 499 and no error if the client disconnects first', async () => {
-    const errors: unknown[] = [];
     const ignoring = Promise.withResolvers();
     const router = t.router({
       gives: t.procedure.query(
@@ -394,9 +406,7 @@ describe('the record of a call on a WebSocket', () => {
       ),
       ignores: t.procedure.query(() => ignoring.promise),
     });
-    const { records, handler, send } = await open(router, {
-      trpc: { onError: ({ error }) => errors.push(error) },
-    });
+    const { errors, records, handler, send } = await open(router);
     await send([call(1, 'query', 'gives'), call(2, 'query', 'ignores')]);
     expect(handler.inFlight).toBe(2);
     const closed = handler.closed();
@@ -428,7 +438,6 @@ describe('a subscription', () => {
   });
 
   it('a subscription that rejects with the reason of its signal after it was stopped has not failed', async () => {
-    const errors: unknown[] = [];
     const router = t.router({
       slow: t.procedure.subscription(async ({ signal }) => {
         await new Promise((_resolve, reject) =>
@@ -437,9 +446,7 @@ describe('a subscription', () => {
         return (async function* () {})();
       }),
     });
-    const { records, frames, send } = await open(router, {
-      trpc: { onError: ({ error }) => errors.push(error) },
-    });
+    const { errors, records, frames, send } = await open(router);
     await send(call(1, 'subscription', 'slow'));
     await send({ id: 1, method: 'subscription.stop' });
     expect(frames).toEqual([{ id: 1, result: { type: 'stopped' } }]);
@@ -470,7 +477,6 @@ describe('a subscription', () => {
   });
 
   it('a subscription that was stopped before its iterable throws reports the error and sends stopped', async () => {
-    const errors: string[] = [];
     const gate = Promise.withResolvers<void>();
     const iterable = {
       [Symbol.asyncIterator]() {
@@ -483,9 +489,7 @@ describe('a subscription', () => {
         return iterable;
       }) as never),
     });
-    const { records, frames, send } = await open(router, {
-      trpc: { onError: ({ error }) => errors.push(error.message) },
-    });
+    const { errors, records, frames, send } = await open(router);
     await send(call(1, 'subscription', 'slow'), { id: 1, method: 'subscription.stop' });
     gate.resolve();
     await quiet();
@@ -514,7 +518,6 @@ describe('a subscription', () => {
   });
 
   it('onError receives the error of an iterator that fails to close, after that of its subscription', async () => {
-    const errors: string[] = [];
     const iterable = (fails: boolean) => ({
       [Symbol.asyncIterator]: () => ({
         async next() {
@@ -530,9 +533,7 @@ describe('a subscription', () => {
       ends: t.procedure.subscription((() => iterable(false)) as never),
       fails: t.procedure.subscription((() => iterable(true)) as never),
     });
-    const { frames, send } = await open(router, {
-      trpc: { onError: ({ error }) => errors.push(error.message) },
-    });
+    const { errors, frames, send } = await open(router);
     await send(call(1, 'subscription', 'ends'));
     expect(frames).toEqual([
       { id: 1, result: { type: 'started' } },
@@ -611,13 +612,11 @@ it('a call whose error cannot be converted to text responds with INTERNAL_SERVER
   const router = t.router({
     one: t.procedure.query(() => ({
       toJSON() {
-        // oxlint-disable-next-line typescript/only-throw-error -- anything may be thrown
         throw unconvertible;
       },
     })),
     events: t.procedure.subscription(async function* () {
       yield 1;
-      // oxlint-disable-next-line typescript/only-throw-error -- anything may be thrown
       throw unconvertible;
     }),
   });
@@ -671,12 +670,14 @@ describe('a rateLimit.key that throws', () => {
   });
 });
 
+/** Returns the arguments of `message` of a socket. */
+const bytesAndKind = (part: object) => [Buffer.from(JSON.stringify(part)), false] as const;
+
 describe('many messages at once', () => {
   const router = t.router({ nothing: t.procedure.query(() => null) });
   const idsOf = (frames: readonly unknown[]) => frames.map((frame) => (frame as { id: unknown }).id);
   const range = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
   const query = (id: number) => call(id, 'query', 'nothing');
-  const message = (part: object) => [Buffer.from(JSON.stringify(part)), false] as const;
   const untilEnd = (frames: readonly unknown[], count: number) =>
     vi.waitFor(() => expect(frames).toHaveLength(count), 15_000);
 
@@ -693,8 +694,8 @@ describe('many messages at once', () => {
     async (_kind, messages) => {
       const { closes, frames, handler, openAnother } = await open(router);
       const other = await openAnother();
-      for (const each of messages) handler.message(...message(each));
-      other.message(...message(query(-1)));
+      for (const each of messages) handler.message(...bytesAndKind(each));
+      other.message(...bytesAndKind(query(-1)));
       expect(frames.length).toBeLessThanOrEqual(501);
       await untilEnd(frames, 2001);
       const ids = idsOf(frames);
@@ -708,7 +709,7 @@ describe('many messages at once', () => {
 
   it('a socket is paused while its messages wait for the next turn', async () => {
     const { frames, handler, reading } = await open(router);
-    for (const id of range(1000)) handler.message(...message(query(id)));
+    for (const id of range(1000)) handler.message(...bytesAndKind(query(id)));
     expect(reading.at(-1)).toBe('paused');
     await untilEnd(frames, 1000);
     await quiet();
@@ -717,7 +718,7 @@ describe('many messages at once', () => {
 
   it('a socket with more than 5,000 messages that wait for the next turn is closed with 1008', async () => {
     const { closes, handler, records } = await open(router);
-    for (const id of range(6000)) handler.message(...message(query(id)));
+    for (const id of range(6000)) handler.message(...bytesAndKind(query(id)));
     expect(closes).toEqual([[1008, 'Too many messages were sent at once.']]);
     expect(records.at(-1)).toMatchObject({ status: 429, limit: 'messages' });
   });
@@ -737,8 +738,7 @@ describe('many messages at once', () => {
     const { closes, frames, handler } = await open(router, { maxBodySize: 32_768 });
     // In all more than the 64 KiB that may wait at a time.
     for (let round = 1; round <= 3; round += 1) {
-      for (const id of range(1000)) handler.message(...message(query(id)));
-      // oxlint-disable-next-line no-await-in-loop -- one burst after the other
+      for (const id of range(1000)) handler.message(...bytesAndKind(query(id)));
       await untilEnd(frames, 1000 * round);
     }
     expect(closes).toEqual([]);
@@ -746,10 +746,10 @@ describe('many messages at once', () => {
 
   it('a message that arrives in a later turn is answered after those that still wait', async () => {
     const { frames, handler } = await open(router);
-    for (const id of range(3000)) handler.message(...message(query(id)));
+    for (const id of range(3000)) handler.message(...bytesAndKind(query(id)));
     await new Promise(setImmediate);
     expect(frames.length).toBeLessThan(3000);
-    handler.message(...message(query(3001)));
+    handler.message(...bytesAndKind(query(3001)));
     await untilEnd(frames, 3001);
     expect(idsOf(frames)).toEqual(range(3001));
   });
@@ -764,10 +764,8 @@ describe('many messages at once', () => {
       [65_536, []],
       [65_537, [[1009, 'The connection parameters are larger than 65536 bytes.']]],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one socket after the other
       const { closes, handler } = await open(router, { authentication }, '/trpc?connectionParams=1');
       handler.message(parameters(bytes), false);
-      // oxlint-disable-next-line no-await-in-loop -- one socket after the other
       await quiet();
       expect(closes).toEqual(expected);
     }
@@ -784,16 +782,15 @@ describe('many messages at once', () => {
         }),
       }),
     );
-    for (const id of range(1000)) handler.message(...message(query(id)));
-    handler.message(...message(call(2000, 'subscription', 'watch')));
-    handler.message(...message({ id: 2000, method: 'subscription.stop' }));
+    for (const id of range(1000)) handler.message(...bytesAndKind(query(id)));
+    handler.message(...bytesAndKind(call(2000, 'subscription', 'watch')));
+    handler.message(...bytesAndKind({ id: 2000, method: 'subscription.stop' }));
     await untilEnd(frames, 1001);
     expect([frames.at(-1), begun]).toEqual([{ id: 2000, result: { type: 'stopped' } }, []]);
   });
 });
 
 describe('subscriptions that start', () => {
-  const message = (part: object) => [Buffer.from(JSON.stringify(part)), false] as const;
   const watch = (id: number, input = id) => call(id, 'subscription', 'watch', { input });
   const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 
@@ -826,12 +823,11 @@ describe('subscriptions that start', () => {
 
   it('at most half of maxInFlight start at once, the sockets in turn and those of a socket in order', async () => {
     const { callsInFlight, frames, handler, other, release, started } = await openTwo({ maxInFlight: 4 });
-    handler.message(...message(range(1, 5).map((id) => watch(id))));
-    other.message(...message([11, 12].map((id) => watch(id))));
+    handler.message(...bytesAndKind(range(1, 5).map((id) => watch(id))));
+    other.message(...bytesAndKind([11, 12].map((id) => watch(id))));
     await quiet();
     expect([started, callsInFlight()]).toEqual([[1, 2], 2]);
     for (const expected of [3, 11, 4, 12, 5]) {
-      // oxlint-disable-next-line no-await-in-loop -- each starts the next one
       await release();
       expect(started.at(-1)).toBe(expected);
     }
@@ -862,7 +858,6 @@ describe('subscriptions that start', () => {
       },
     };
     for (const id of [1, 2, 3]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await send(large(id));
     }
     frames.length = 0;
@@ -877,7 +872,6 @@ describe('subscriptions that start', () => {
     const stops = Array.from({ length: 500 }, () => ({ id: 0, method: 'subscription.stop' }));
     frames.length = 0;
     for (const id of [7, 8, 9]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await send([large(id), ...stops]);
     }
     expect(frames).toContainEqual({ id: 8, result: { type: 'started' } });
@@ -887,8 +881,8 @@ describe('subscriptions that start', () => {
 
   it('a socket that closes frees the places of its subscriptions, and those of it that wait never start', async () => {
     const { handler, other, started } = await openTwo({ maxInFlight: 4 });
-    handler.message(...message(range(1, 4).map((id) => watch(id))));
-    other.message(...message(range(11, 14).map((id) => watch(id))));
+    handler.message(...bytesAndKind(range(1, 4).map((id) => watch(id))));
+    other.message(...bytesAndKind(range(11, 14).map((id) => watch(id))));
     await quiet();
     expect(started).toEqual([1, 2]);
     void handler.closed();
@@ -898,23 +892,23 @@ describe('subscriptions that start', () => {
 
   it('a late result of a closed socket frees no place again', async () => {
     const { handler, other, release, started } = await openTwo({ maxInFlight: 8 });
-    handler.message(...message(range(1, 4).map((id) => watch(id))));
-    other.message(...message(range(11, 18).map((id) => watch(id))));
+    handler.message(...bytesAndKind(range(1, 4).map((id) => watch(id))));
+    other.message(...bytesAndKind(range(11, 18).map((id) => watch(id))));
     await quiet();
     void handler.closed();
     await quiet();
-    for (const _ of range(1, 4)) await release(); // oxlint-disable-line no-await-in-loop -- in order
+    for (const _ of range(1, 4)) await release();
     expect(started).toEqual([1, 2, 3, 4, 11, 12, 13, 14]);
   });
 
   it('a subscription that is rejected, or of an unknown procedure, is answered while others wait to start, and takes no place', async () => {
     const { frames, handler, started } = await openTwo({ maxInFlight: 2, maxBodySize: 1000 });
-    handler.message(...message([watch(1), watch(2)]));
+    handler.message(...bytesAndKind([watch(1), watch(2)]));
     for (const id of [3, 4]) {
-      handler.message(...message(call(id, 'subscription', 'none')));
-      handler.message(...message(call(id + 10, 'subscription', 'watch', { input: 'x'.repeat(1000) })));
+      handler.message(...bytesAndKind(call(id, 'subscription', 'none')));
+      handler.message(...bytesAndKind(call(id + 10, 'subscription', 'watch', { input: 'x'.repeat(1000) })));
     }
-    handler.message(...message(watch(5)));
+    handler.message(...bytesAndKind(watch(5)));
     await quiet();
     expect(started).toEqual([1]);
     expect(frames).toMatchObject([
@@ -933,9 +927,9 @@ describe('subscriptions that start', () => {
       return {};
     };
     const { frames, handler, openAnother } = await openTwo({ maxInFlight: 2, createContext });
-    handler.message(...message([watch(1), watch(2)]));
+    handler.message(...bytesAndKind([watch(1), watch(2)]));
     const broken = await openAnother();
-    broken.message(...message(watch(3)));
+    broken.message(...bytesAndKind(watch(3)));
     await quiet();
     expect(frames).toMatchObject([null, 3].map((id) => ({ id, error: { data: { code: 'CONFLICT' } } })));
   });
@@ -950,7 +944,7 @@ describe('subscriptions that start', () => {
         : memoryState();
       const rateLimit = { calls: 100_000, windowMs: 10_000 };
       const { frames, handler } = await openTwo({ maxInFlight: 2, rateLimit, state });
-      handler.message(...message(range(1, 5001).map((id) => watch(id))));
+      handler.message(...bytesAndKind(range(1, 5001).map((id) => watch(id))));
       await vi.waitFor(() =>
         expect(frames).toMatchObject([{ id: 5001, error: { data: { code: 'TOO_MANY_REQUESTS' } } }]),
       );
@@ -963,7 +957,7 @@ describe('subscriptions that start', () => {
     const rateLimit = { calls: 100, windowMs: 10_000 };
     const { frames, handler, started } = await openTwo({ maxBodySize: 100, rateLimit, state });
     handler.message(
-      ...message([watch(1), call(2, 'subscription', 'watch', { input: 0, x: 'x'.repeat(100) })]),
+      ...bytesAndKind([watch(1), call(2, 'subscription', 'watch', { input: 0, x: 'x'.repeat(100) })]),
     );
     await vi.waitFor(() => expect(frames).toHaveLength(2));
     expect(frames).toMatchObject(
@@ -977,7 +971,7 @@ describe('subscriptions that start', () => {
       maxInFlight: 2,
       callTimeoutMs: 50,
     });
-    handler.message(...message([watch(1), watch(2), watch(3)]));
+    handler.message(...bytesAndKind([watch(1), watch(2), watch(3)]));
     await vi.waitFor(() => expect(frames).toHaveLength(2));
     const error = {
       message:
@@ -988,7 +982,7 @@ describe('subscriptions that start', () => {
     expect(records.slice(1)).toMatchObject(
       [2, 3].map(() => ({ status: 503, limit: 'queue-time', error: undefined })),
     );
-    handler.message(...message([watch(2), watch(4)]));
+    handler.message(...bytesAndKind([watch(2), watch(4)]));
     await quiet();
     expect(started).toEqual([1]);
     await release();
@@ -997,9 +991,9 @@ describe('subscriptions that start', () => {
 
   it('subscriptions that wait start within the budget of a turn of the event loop', async () => {
     const { handler, release, started } = await openTwo({ maxInFlight: 2 });
-    handler.message(...message(watch(1)));
+    handler.message(...bytesAndKind(watch(1)));
     handler.message(
-      ...message(range(2, 3000).map((id) => call(id, 'subscription', 'immediate', { input: id }))),
+      ...bytesAndKind(range(2, 3000).map((id) => call(id, 'subscription', 'immediate', { input: id }))),
     );
     await vi.waitFor(() => expect(handler.inFlight).toBe(1));
     await quiet();

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { httpBatchLink, httpBatchStreamLink, httpLink, wsLink, type TRPCLink } from '@trpc/client';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { clientOf, subscriptionLinks, wsClient, type Endpoints } from '../clients.ts';
-import { collect } from '../collect.ts';
+import { httpBatchLink, httpBatchStreamLink, httpLink, type TRPCLink } from '@trpc/client';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { clientOf } from '../clients.ts';
 import { rawRequest, rawSocket, upgradeRequest } from '../../wire/rawSocket.ts';
 import { frame } from '../../sockets/frame.ts';
 import type { Running, Start } from '../start.ts';
@@ -21,176 +20,134 @@ async function callsAfterAbort({ calls }: Running, name: string, count = 1) {
   return { aborted: calls.aborted(name), live: calls.count };
 }
 
-function abortable() {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
-}
-
 const untilStarted = ({ calls }: Running, name: string, count = 1) =>
   vi.waitFor(() => expect(calls.started(name)).toBe(count), { timeout: 3000 });
 
 /** Aborts and backpressure: a client that disconnects stops its calls, and a slow reader pauses its producer. */
 export function aborts(start: Start): void {
-  describe('aborts', () => {
-    it.each(
-      httpLinks.flatMap(([name, link]) =>
-        (['slow', 'slowWrite'] as const).map((procedure) => ({
-          name,
-          procedure,
-          link,
-          count: name === 'httpLink' ? 1 : 5,
-        })),
-      ),
-    )(
-      'aborting $count calls of $procedure over $name aborts the signal of each',
-      async ({ procedure, link, count }) => {
-        const running = await start();
-        const { signal, abort } = abortable();
-        const trpc = clientOf(link(running.endpoints.http));
-        const input = { ms: 60_000 };
-        const calls = Array.from({ length: count }, () =>
-          procedure === 'slow'
-            ? trpc.slow.query(input, { signal })
-            : trpc.slowWrite.mutate(input, { signal }),
-        );
-        await untilStarted(running, procedure, count);
-        abort();
-        for (const result of await Promise.allSettled(calls)) {
-          expect(result).toMatchObject({
-            status: 'rejected',
-            reason: { message: expect.stringMatching(/abort/i) },
-          });
-        }
-        expect(await callsAfterAbort(running, procedure, count)).toEqual({ aborted: count, live: 0 });
-      },
-    );
-
-    it('a batch is aborted when all of its calls are aborted, not when one is', async () => {
-      const running = await start();
-      const [first, second] = [new AbortController(), new AbortController()];
-      const trpc = clientOf(httpBatchLink(running.endpoints.http));
-      const calls = [first, second].map(({ signal }) => trpc.slow.query({ ms: 60_000 }, { signal }));
-      await untilStarted(running, 'slow', 2);
-      first.abort();
-      await sleep(50);
-      expect(running.calls.aborted('slow')).toBe(0);
-      second.abort();
-      await Promise.allSettled(calls);
-      expect(await callsAfterAbort(running, 'slow', 2)).toEqual({ aborted: 2, live: 0 });
-    });
-
-    it('aborting a stream of JSON lines aborts the procedure’s signal', async () => {
+  it.each(
+    httpLinks.flatMap(([name, link]) =>
+      (['slow', 'slowWrite'] as const).map((procedure) => ({
+        name,
+        procedure,
+        link,
+        count: name === 'httpLink' ? 1 : 5,
+      })),
+    ),
+  )(
+    'aborting $count calls of $procedure over $name aborts the signal of each',
+    async ({ procedure, link, count }) => {
       const running = await start();
       const controller = new AbortController();
-      const trpc = clientOf(httpBatchStreamLink(running.endpoints.http));
-      const output = await trpc.forever.query(undefined, { signal: controller.signal });
-      let received = 0;
-      await expect(
-        (async () => {
-          for await (const value of output) {
-            received = value;
-            if (value === 3) controller.abort();
-          }
-        })(),
-      ).rejects.toThrow(/abort/i);
-      expect(received).toBeGreaterThanOrEqual(3);
-      expect(await callsAfterAbort(running, 'forever')).toEqual({ aborted: 1, live: 0 });
-    });
-
-    it('cancelling the body of a native fetch aborts the subscription’s signal', async () => {
-      const running = await start();
-      const response = await running.endpoints.http.fetch(
-        `${running.endpoints.http.url}/ticks?input=%7B%22everyMs%22%3A5%7D`,
+      const trpc = clientOf(link(running.endpoints.http));
+      const input = { ms: 60_000 };
+      const calls = Array.from({ length: count }, () =>
+        procedure === 'slow'
+          ? trpc.slow.query(input, { signal: controller.signal })
+          : trpc.slowWrite.mutate(input, { signal: controller.signal }),
       );
-      const reader = response.body?.getReader();
-      await reader?.read();
-      await reader?.cancel();
-      expect(await callsAfterAbort(running, 'ticks')).toEqual({ aborted: 1, live: 0 });
-    });
-
-    it.each(Object.entries<(endpoints: Endpoints) => TRPCLink<RpcRouter>>(subscriptionLinks))(
-      'aborting a subscription over %s by its signal aborts the procedure’s signal',
-      async (_name, link) => {
-        const running = await start();
-        const { signal, abort } = abortable();
-        const seen = collect(clientOf(link(running.endpoints)).watch, undefined, signal);
-        await vi.waitFor(() => expect(seen.data).toHaveLength(1));
-        abort();
-        expect(await callsAfterAbort(running, 'watch')).toEqual({ aborted: 1, live: 0 });
-      },
-    );
-
-    it('closing a WebSocket aborts each of its subscriptions', async () => {
-      const running = await start();
-      const client = wsClient(running.endpoints);
-      const trpc = clientOf(wsLink({ client }));
-      const seen = Array.from({ length: 3 }, () => collect(trpc.watch, undefined));
-      await vi.waitFor(() => expect(seen.every(({ data }) => data.length === 1)).toBe(true));
-      await client.close();
-      expect(await callsAfterAbort(running, 'watch', 3)).toEqual({ aborted: 3, live: 0 });
-    });
-
-    it.each(['destroy', 'resetAndDestroy'] as const)(
-      'a connection lost during a call (socket.%s) aborts the procedure’s signal',
-      async (disconnect) => {
-        const running = await start();
-        const input = encodeURIComponent('{"ms":60000}');
-        const socket = rawSocket(running.server.port, rawRequest(`/trpc/slow?input=${input}`));
-        await untilStarted(running, 'slow');
-        socket[disconnect]();
-        expect(await callsAfterAbort(running, 'slow')).toEqual({ aborted: 1, live: 0 });
-      },
-    );
-
-    it.each(['destroy', 'resetAndDestroy'] as const)(
-      'a lost WebSocket connection (socket.%s) aborts its subscription',
-      async (disconnect) => {
-        const running = await start();
-        const socket = rawSocket(running.server.port, upgradeRequest('/trpc'));
-        await new Promise((resolve) => {
-          socket.once('data', resolve);
+      await untilStarted(running, procedure, count);
+      controller.abort();
+      for (const result of await Promise.allSettled(calls)) {
+        expect(result).toMatchObject({
+          status: 'rejected',
+          reason: { message: expect.stringMatching(/abort/i) },
         });
-        socket.write(frame('{"id":1,"method":"subscription","params":{"path":"watch"}}'));
-        await untilStarted(running, 'watch');
-        socket[disconnect]();
-        expect(await callsAfterAbort(running, 'watch')).toEqual({ aborted: 1, live: 0 });
-      },
-    );
+      }
+      expect(await callsAfterAbort(running, procedure, count)).toEqual({ aborted: count, live: 0 });
+    },
+  );
+
+  it('a batch is aborted when all of its calls are aborted, not when one is', async () => {
+    const running = await start();
+    const [first, second] = [new AbortController(), new AbortController()];
+    const trpc = clientOf(httpBatchLink(running.endpoints.http));
+    const calls = [first, second].map(({ signal }) => trpc.slow.query({ ms: 60_000 }, { signal }));
+    await untilStarted(running, 'slow', 2);
+    first.abort();
+    await sleep(50);
+    expect(running.calls.aborted('slow')).toBe(0);
+    second.abort();
+    await Promise.allSettled(calls);
+    expect(await callsAfterAbort(running, 'slow', 2)).toEqual({ aborted: 2, live: 0 });
   });
 
-  describe('backpressure', () => {
-    it.each([
-      ['server-sent events', 'floodEvents', rawRequest('/trpc/floodEvents')],
-      [
-        'JSON lines',
-        'floodLines',
-        rawRequest('/trpc/floodLines?batch=1&input=%7B%7D', {
-          headers: { 'trpc-accept': 'application/jsonl' },
-        }),
-      ],
-    ])('the producer of %s pauses while the client does not read', async (_name, procedure, request) => {
+  it('aborting a stream of JSON lines aborts the procedure’s signal', async () => {
+    const running = await start();
+    const controller = new AbortController();
+    const trpc = clientOf(httpBatchStreamLink(running.endpoints.http));
+    const output = await trpc.forever.query(undefined, { signal: controller.signal });
+    let received = 0;
+    await expect(
+      (async () => {
+        for await (const value of output) {
+          received = value;
+          if (value === 3) controller.abort();
+        }
+      })(),
+    ).rejects.toThrow(/abort/i);
+    expect(received).toBeGreaterThanOrEqual(3);
+    expect(await callsAfterAbort(running, 'forever')).toEqual({ aborted: 1, live: 0 });
+  });
+
+  it.each(['destroy', 'resetAndDestroy'] as const)(
+    'a connection lost during a call (socket.%s) aborts the procedure’s signal',
+    async (disconnect) => {
       const running = await start();
-      const socket = rawSocket(running.server.port, request);
-      socket.pause();
-      onTestFinished(() => {
-        socket.destroy();
+      const input = encodeURIComponent('{"ms":60000}');
+      const socket = rawSocket(running.server.port, rawRequest(`/trpc/slow?input=${input}`));
+      await untilStarted(running, 'slow');
+      socket[disconnect]();
+      expect(await callsAfterAbort(running, 'slow')).toEqual({ aborted: 1, live: 0 });
+    },
+  );
+
+  it.each(['destroy', 'resetAndDestroy'] as const)(
+    'a lost WebSocket connection (socket.%s) aborts its subscription',
+    async (disconnect) => {
+      const running = await start();
+      const socket = rawSocket(running.server.port, upgradeRequest('/trpc'));
+      await new Promise((resolve) => {
+        socket.once('data', resolve);
       });
-      await untilStarted(running, procedure);
-      // Wait until the system's socket buffers are full, which may take megabytes.
-      let pulled = -1;
-      await vi.waitFor(
-        () => {
-          const before = pulled;
-          pulled = running.calls.pulled;
-          expect(pulled).toBe(before);
-        },
-        { interval: 100, timeout: 5000 },
-      );
-      expect(pulled * 65_536).toBeLessThan(64 * 1_048_576);
-      socket.resume();
-      await vi.waitFor(() => expect(running.calls.pulled).toBeGreaterThan(pulled + 10), { timeout: 3000 });
+      socket.write(frame('{"id":1,"method":"subscription","params":{"path":"watch"}}'));
+      await untilStarted(running, 'watch');
+      socket[disconnect]();
+      expect(await callsAfterAbort(running, 'watch')).toEqual({ aborted: 1, live: 0 });
+    },
+  );
+
+  it.each([
+    ['server-sent events', 'floodEvents', rawRequest('/trpc/floodEvents')],
+    [
+      'JSON lines',
+      'floodLines',
+      rawRequest('/trpc/floodLines?batch=1&input=%7B%7D', {
+        headers: { 'trpc-accept': 'application/jsonl' },
+      }),
+    ],
+  ])('the producer of %s pauses while the client does not read', async (_name, procedure, request) => {
+    const running = await start();
+    const socket = rawSocket(running.server.port, request);
+    socket.pause();
+    onTestFinished(() => {
       socket.destroy();
-      expect(await callsAfterAbort(running, procedure)).toEqual({ aborted: 1, live: 0 });
     });
+    await untilStarted(running, procedure);
+    // Wait until the system's socket buffers are full, which may take megabytes.
+    let pulled = -1;
+    await vi.waitFor(
+      () => {
+        const before = pulled;
+        pulled = running.calls.pulled;
+        expect(pulled).toBe(before);
+      },
+      { interval: 100, timeout: 5000 },
+    );
+    expect(pulled * 65_536).toBeLessThan(64 * 1_048_576);
+    socket.resume();
+    await vi.waitFor(() => expect(running.calls.pulled).toBeGreaterThan(pulled + 10), { timeout: 3000 });
+    socket.destroy();
+    expect(await callsAfterAbort(running, procedure)).toEqual({ aborted: 1, live: 0 });
   });
 }

@@ -1,4 +1,5 @@
 import { type FaultProxy, startFaultProxy, testDatabase } from '@petstore/testing/mongodb';
+import { type Db, MongoClient, type MongoClientOptions } from 'mongodb';
 import { onTestFinished } from 'vitest';
 import type { Store } from '../../store.ts';
 import { type MongodbStoreOptions, openMongodbStore } from '../index.ts';
@@ -12,6 +13,8 @@ export interface ProxiedDatabase {
   readonly proxy: FaultProxy;
   /** Opens a store on the database. */
   readonly open: (options?: Partial<MongodbStoreOptions>) => Promise<Store>;
+  /** Connects to the database without a store. */
+  readonly connect: (options?: MongoClientOptions) => Db;
 }
 
 /**
@@ -31,8 +34,13 @@ export async function proxiedDatabase(operationTimeoutMs = 20_000): Promise<Prox
     uri,
     database,
     proxy,
+    connect(options) {
+      const client = new MongoClient(uri, options);
+      onTestFinished(() => client.close());
+      return client.db(database);
+    },
     async open(options) {
-      const store = await openMongodbStore({ uri, database, operationTimeoutMs, ...options, collections });
+      const store = await openMongodbStore({ uri, database, operationTimeoutMs, collections, ...options });
       stores.push(store);
       return store;
     },

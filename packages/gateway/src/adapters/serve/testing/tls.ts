@@ -7,6 +7,7 @@ import { selfSigned } from '@petstore/testing/selfSigned';
 import { onTestFinished } from 'vitest';
 import type { Listening } from '../serveOptions.ts';
 import type { TlsFiles } from '../tlsFiles.ts';
+import { get } from './dial.ts';
 
 /** Creates the files of a self-signed certificate for the duration of the running test. */
 export async function certificateFiles(name: string): Promise<TlsFiles> {
@@ -34,4 +35,11 @@ export async function dialTls({
   });
   await once(socket, 'secureConnect');
   return { socket, name: String(socket.getPeerCertificate().subject.CN) };
+}
+
+/** Sends a GET, and returns the first data of its response. */
+export async function send(socket: TLSSocket): Promise<string> {
+  socket.write(get('/'));
+  const [data] = await once(socket, 'data');
+  return String(data);
 }

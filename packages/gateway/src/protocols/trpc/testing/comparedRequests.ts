@@ -14,6 +14,13 @@ export interface Row {
 
 type More = Pick<Row, 'headers' | 'settings'>;
 
+const by = (method: string, name: string, target: string, more: Partial<Row> = {}): Row => ({
+  name,
+  method,
+  target,
+  ...more,
+});
+
 const json = [['content-type', 'application/json']] as const;
 const lines = [['trpc-accept', 'application/jsonl']] as const;
 export const form = '--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n--x--\r\n';
@@ -21,21 +28,10 @@ const multipart = [['content-type', 'multipart/form-data; boundary=x']] as const
 const octets = [['content-type', 'application/octet-stream']] as const;
 
 const inputQuery = (value: unknown) => `input=${encodeURIComponent(JSON.stringify(value))}`;
-const get = (name: string, target: string, more: More = {}): Row => ({
-  name,
-  method: 'GET',
-  target,
-  ...more,
-});
+const get = (name: string, target: string, more: More = {}) => by('GET', name, target, more);
 /** A POST, of JSON by default. */
-const post = (name: string, target: string, body: string | undefined, more: More = {}): Row => ({
-  name,
-  method: 'POST',
-  target,
-  headers: json,
-  ...(body !== undefined && { body }),
-  ...more,
-});
+const post = (name: string, target: string, body: string | undefined, more: More = {}) =>
+  by('POST', name, target, { headers: json, ...(body !== undefined && { body }), ...more });
 
 export const allSettings = Object.keys(settings) as SettingName[];
 /** For outputs and errors that cannot be encoded: tRPC calls `responseMeta` for the success and for the error then. */
@@ -159,7 +155,7 @@ const calls: readonly Row[] = [
   post('a form that is broken', '/upload', '--x\r\n', { headers: multipart }),
   post('a form in a batch', '/upload,upload?batch=1', form, { headers: multipart }),
   post('a form that requests JSON lines', '/upload', form, { headers: [...multipart, ...lines] }),
-  { name: 'a form by PUT', method: 'PUT', target: '/upload', body: form, headers: multipart },
+  by('PUT', 'a form by PUT', '/upload', { body: form, headers: multipart }),
   post('octets', '/octets', 'some text', { headers: octets, settings: allSettings }),
   post('octets without a body', '/octets', undefined, { headers: octets }),
   post('octets for a mutation without an input', '/touch', 'some text', { headers: octets }),
@@ -167,7 +163,7 @@ const calls: readonly Row[] = [
     headers: octets,
     settings: ['default', 'methodOverride'],
   }),
-  { name: 'octets by DELETE', method: 'DELETE', target: '/octets', headers: octets },
+  by('DELETE', 'octets by DELETE', '/octets', { headers: octets }),
   post('JSON for octets', '/octets', '1'),
   get('an unknown procedure', '/missing', { settings: allSettings }),
   post('an unknown procedure by POST', '/missing', '{', { settings: allSettings }),
@@ -188,24 +184,15 @@ const calls: readonly Row[] = [
   get('GET of a mutation', '/write', { settings: allSettings }),
   post('POST of a query', '/checked', '{"n":1}', { settings: allSettings }),
   post('POST of a batch of queries', '/echo,hello?batch=1', '{"0":1}', { settings: allSettings }),
-  {
-    name: 'PUT of a query',
-    method: 'PUT',
-    target: '/hello',
+  by('PUT', 'PUT of a query', '/hello', {
     body: '1',
     headers: json,
     settings: ['default', 'methodOverride'],
-  },
-  {
-    name: 'PATCH of a mutation',
-    method: 'PATCH',
-    target: '/touch',
-    headers: json,
-    settings: ['default', 'methodOverride'],
-  },
-  { name: 'DELETE of a mutation', method: 'DELETE', target: '/touch' },
-  { name: 'HEAD', method: 'HEAD', target: '/hello', settings: allSettings },
-  { name: 'HEAD of a path with invalid percent-encoding', method: 'HEAD', target: '/%zz' },
+  }),
+  by('PATCH', 'PATCH of a mutation', '/touch', { headers: json, settings: ['default', 'methodOverride'] }),
+  by('DELETE', 'DELETE of a mutation', '/touch'),
+  by('HEAD', 'HEAD', '/hello', { settings: allSettings }),
+  by('HEAD', 'HEAD of a path with invalid percent-encoding', '/%zz'),
   get('connection parameters', '/hello?connectionParams=%7B%22a%22%3A%22b%22%7D'),
   get('connection parameters of null', '/hello?connectionParams=null'),
   get('connection parameters that are empty', '/hello?connectionParams='),
@@ -337,17 +324,13 @@ const batches: readonly Row[] = [
 ];
 
 const methods: readonly Row[] = [
-  ...['PUT', 'PATCH', 'DELETE'].map((method) => ({
-    name: `${method} of a query with a body`,
-    method,
-    target: '/hello',
-    headers: json,
-    body: '{}',
-  })),
-  { name: 'HEAD of a mutation', method: 'HEAD', target: '/touch' },
-  { name: 'HEAD of an unknown procedure', method: 'HEAD', target: '/missing' },
-  { name: 'PUT without a content type', method: 'PUT', target: '/touch' },
-  { name: 'DELETE of an unknown procedure', method: 'DELETE', target: '/missing', headers: json },
+  ...['PUT', 'PATCH', 'DELETE'].map((method) =>
+    by(method, `${method} of a query with a body`, '/hello', { headers: json, body: '{}' }),
+  ),
+  by('HEAD', 'HEAD of a mutation', '/touch'),
+  by('HEAD', 'HEAD of an unknown procedure', '/missing'),
+  by('PUT', 'PUT without a content type', '/touch'),
+  by('DELETE', 'DELETE of an unknown procedure', '/missing', { headers: json }),
   post('POST of a subscription with a body', '/count', '{}'),
 ];
 

@@ -140,7 +140,6 @@ export function routerOf(setting: Setting) {
     }),
     throws: step.input(z.enum(['error', 'text', 'nothing'])).query(({ input }) => {
       if (input === 'error') throw new Error('unexpected');
-      // oxlint-disable-next-line typescript/only-throw-error -- libraries throw such values
       throw input === 'text' ? 'just text' : undefined;
     }),
     deep: t.router({ hello: step.query(() => 'below'), er: t.router({ hello: step.query(() => 'deeper') }) }),
@@ -170,6 +169,10 @@ export interface Setting {
   readonly sse?: { readonly enabled: boolean };
   readonly basePath?: `/${string}`;
   readonly context?: 'fails' | 'forbids' | 'waits' | 'readsInput';
+}
+
+function throwNoMeta(): never {
+  throw new TypeError('No meta');
 }
 
 export const settings = {
@@ -209,17 +212,11 @@ export const settings = {
       }),
     },
   },
-  metaThrows: {
-    options: {
-      responseMeta: () => {
-        throw new TypeError('No meta');
-      },
-    },
-  },
+  metaThrows: { options: { responseMeta: throwNoMeta } },
   metaThrowsForSuccess: {
     options: {
       responseMeta: ({ errors }) => {
-        if (errors.length === 0) throw new TypeError('No meta');
+        if (errors.length === 0) throwNoMeta();
         return { headers: { 'x-failed': String(errors.length) } };
       },
     },

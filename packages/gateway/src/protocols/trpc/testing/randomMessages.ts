@@ -89,34 +89,23 @@ const call: fc.Arbitrary<Call> = fc.record({
   ),
 });
 
-const stop: fc.Arbitrary<Call> = fc.record({
-  id: fc.constantFrom(1, 2, 3, 'a'),
-  jsonrpc: fc.constant(undefined),
-  method: fc.constant('subscription.stop'),
-  path: fc.constant('count'),
-  input: fc.constant(undefined),
-  lastEventId: fc.constant(undefined),
-});
+const stop: fc.Arbitrary<Call> = fc.constantFrom(1, 2, 3, 'a').map((id) => ({
+  id,
+  jsonrpc: undefined,
+  method: 'subscription.stop',
+  path: 'count',
+  input: undefined,
+  lastEventId: undefined,
+}));
 
 const callOrStop = fc.oneof({ weight: 12, arbitrary: call }, { weight: 1, arbitrary: stop });
 
+const messageOf =
+  (isBatch: boolean) =>
+  (calls: readonly Call[]): Message => ({ kind: 'calls', calls, isBatch });
 const anyMessage: fc.Arbitrary<Message> = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      kind: fc.constant('calls' as const),
-      calls: callOrStop.map((one) => [one]),
-      isBatch: fc.constant(false),
-    }),
-  },
-  {
-    weight: 5,
-    arbitrary: fc.record({
-      kind: fc.constant('calls' as const),
-      calls: fc.array(callOrStop, { maxLength: maxCalls }),
-      isBatch: fc.constant(true),
-    }),
-  },
+  { weight: 8, arbitrary: callOrStop.map((one) => [one]).map(messageOf(false)) },
+  { weight: 5, arbitrary: fc.array(callOrStop, { maxLength: maxCalls }).map(messageOf(true)) },
   {
     weight: 1,
     arbitrary: fc.record({

@@ -1,0 +1,66 @@
+import { describe } from 'vitest';
+import { animalCases } from './cases/animals.ts';
+import { authenticationCases } from './cases/authentication.ts';
+import { documentCases } from './cases/document.ts';
+import { durabilityCases } from './cases/durability.ts';
+import { errorCases } from './cases/errors.ts';
+import { headerCases } from './cases/headers.ts';
+import { idempotencyCases } from './cases/idempotency.ts';
+import { integerCases } from './cases/integers.ts';
+import { interfaceCases } from './cases/interface.ts';
+import { pageCases } from './cases/pages.ts';
+import { propertyCases } from './cases/properties.ts';
+import { rpcCases } from './cases/rpcCases.ts';
+import { subject as subjectOf } from './subject.ts';
+import type { Serve } from './served.ts';
+
+export interface ConformanceOptions {
+  /** Whether animals outlive the process. A store in memory sets it to false. Default: true. */
+  readonly keepsAnimals?: boolean;
+}
+
+/**
+ * Declares the test cases that every server of the pet store must pass over a real port, with any adapter and any store.
+ * They cover each line of docs/interface.md#pet-store-service-interface and each section of
+ * docs/decisions.md#http-behaviour-of-the-pet-store. They leave out what no server offers yet, and what a client cannot trigger
+ * on a healthy server:
+ *
+ * - CORS; 429 and the rate limit headers; issuing and revoking keys, and how soon that takes effect
+ * - streams, SSE and WebSocket on the tRPC protocol
+ * - the docs page
+ * - HTTP itself: framing, methods, media types, paths and header values in all their forms. `packages/gateway/test` covers them
+ *   on every adapter; the cases here check one or two forms of each
+ * - 500, 503 and 504 with `Retry-After`: the tests of the gateway and the server cover failing stores
+ */
+export function petStoreConformance(
+  name: string,
+  serve: Serve,
+  { keepsAnimals = true }: ConformanceOptions = {},
+): void {
+  // oxlint-disable-next-line vitest/valid-title -- the caller names the server
+  describe(name, () => {
+    const subject = subjectOf(serve);
+    // One describe per group: if the group's own server does not start, only that group's cases fail.
+    for (const [group, cases] of Object.entries(GROUPS)) {
+      // oxlint-disable-next-line vitest/valid-title -- a key of GROUPS
+      describe(group, () => {
+        cases(subject, keepsAnimals);
+      });
+    }
+  });
+}
+
+const GROUPS = {
+  interface: interfaceCases,
+  pages: pageCases,
+  animals: animalCases,
+  integers: integerCases,
+  errors: errorCases,
+  authentication: authenticationCases,
+  headers: headerCases,
+  idempotency: idempotencyCases,
+  'tRPC protocol': rpcCases,
+  document: documentCases,
+  durability: durabilityCases,
+  properties: propertyCases,
+};

@@ -1,0 +1,187 @@
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type Browser, browserMissing, type Page, startBrowser } from '@petstore/testing/browser';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { apiKey, newFolder } from '../testing/newFolder.ts';
+
+const execute = promisify(execFile);
+const picture = fileURLToPath(new URL('../../../../docs/docs-page.png', import.meta.url));
+
+interface Look {
+  readonly width?: number;
+  readonly colorScheme?: 'light' | 'dark';
+}
+
+describe.skipIf(browserMissing())('the docs page in a browser', { timeout: 60_000 }, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser?.close());
+
+  /** Opens the docs page of a new server. Fails the test if the page sends a request to another host. */
+  async function open({ width = 1280, colorScheme = 'light' }: Look = {}) {
+    const { origin } = await (await newFolder()).serve({ env: { API_KEY: apiKey } });
+    const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+    const page = await context.newPage();
+    const errors: string[] = [];
+    const hosts = new Set<string>();
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) errors.push(message.text());
+    });
+    page.on('pageerror', (error) => errors.push(error.message));
+    // `data:` URLs cause no requests.
+    context.on('request', (request) => {
+      if (!request.url().startsWith('data:')) hosts.add(new URL(request.url()).origin);
+    });
+    onTestFinished(async () => {
+      await context.close();
+      expect([...hosts]).toEqual([origin]);
+    });
+    await page.goto(`${origin}/`);
+    await page.getByRole('heading', { name: 'Pet Store' }).waitFor();
+    return { origin, page, errors };
+  }
+
+  const enterKey = (page: Page, key: string) => page.getByPlaceholder('Token').first().fill(key);
+
+  /** Scrolls to an operation. The page renders an operation when it is about to be visible. */
+  async function scrollTo(page: Page, operation: string) {
+    const heading = page.getByRole('heading', { name: operation });
+    await page.mouse.move(100, 400);
+    const isRendered = async () => {
+      await page.mouse.wheel(0, 400);
+      return heading.isVisible();
+    };
+    await expect.poll(isRendered, { timeout: 30_000, interval: 100 }).toBe(true);
+    await heading.scrollIntoViewIfNeeded();
+  }
+
+  /** Sends a request of an operation with the page's form. */
+  async function tryOut(page: Page, operation: string) {
+    const name = new RegExp(`^Test Request\\s*\\(${operation}\\)$`, 'i');
+    await page.getByRole('button', { name }).click();
+    const received = page.waitForResponse((response) => response.url().includes('/v1/'));
+    await page.getByRole('button', { name: /^Send \w+ request to/ }).click();
+    return received;
+  }
+
+  test('the docs page shows every operation, and the deprecated one struck out with its dates', async () => {
+    const { page, errors } = await open();
+    for (const operation of ['List animals', 'Add an animal', 'Get an animal']) {
+      const heading = page.getByRole('heading', { name: operation });
+      await page.getByRole('link', { name: operation }).first().click();
+      await heading.waitFor();
+    }
+    // As text, because it uses the browser's globals.
+    const struckOut = await page.evaluate<string[]>(`
+      [...document.querySelectorAll('a')]
+        .filter((link) => [link, ...link.querySelectorAll('*')]
+          .some((each) => getComputedStyle(each).textDecorationLine === 'line-through'))
+        .map((link) => link.textContent)`);
+    expect(struckOut).toContainEqual(expect.stringContaining('Get an animal'));
+    expect(struckOut.filter((text) => !/Get an animal|petId/.test(text))).toEqual([]);
+    await page.getByText('Deprecated since 20 November 2026, removed on 5 December 2030.').waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  test('the docs page sends a call with the entered key and shows the response', async () => {
+    const { page, errors, origin } = await open();
+    await enterKey(page, apiKey);
+    const created = await tryOut(page, 'post /pets');
+    expect(created.status()).toBe(201);
+    await page.getByText('201 Created').first().waitFor();
+    await page.keyboard.press('Escape');
+    const listed = await tryOut(page, 'get /pets');
+    expect(listed.status()).toBe(200);
+    expect(new URL(listed.url()).origin).toBe(origin);
+    expect(await listed.json()).toEqual([{ id: 1, name: 'Rex', categoryId: 1, status: 'available' }]);
+    expect(errors).toEqual([]);
+  });
+
+  test('Test Request without an API key sends nothing and shows a message', async () => {
+    const { page, errors } = await open();
+    const calls: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/v1/')) calls.push(request.url());
+    });
+    await page.getByRole('button', { name: /^Test Request\s*\(get \/pets\)$/i }).click();
+    await page.getByRole('button', { name: /^Send \w+ request to/ }).click();
+    await page.getByText('Enter an API key as the token first.').first().waitFor();
+    // Scalar logs the message too.
+    expect([calls, errors]).toEqual([[], [expect.stringContaining('Enter an API key as the token first.')]]);
+  });
+
+  test('Test Request of the list of animals sends no filter by default', async () => {
+    const { page } = await open();
+    await enterKey(page, apiKey);
+    const listed = await tryOut(page, 'get /pets');
+    expect(new URL(listed.url()).searchParams.has('status')).toBe(false);
+  });
+
+  test('the docs page shows the 401 response to an invalid key', async () => {
+    const { page, errors } = await open();
+    await enterKey(page, 'a-wrong-key-0123456789');
+    const unauthorized = await tryOut(page, 'get /pets');
+    expect(unauthorized.status()).toBe(401);
+    await page.getByText('401 Unauthorized').first().waitFor();
+    await page.getByText('UNAUTHORIZED').first().waitFor();
+    // Chromium logs responses other than 2xx.
+    expect(errors).toEqual([expect.stringContaining('the server responded with a status of 401')]);
+  });
+
+  test('the docs page shows curl commands that work when pasted', async () => {
+    const { page } = await open();
+    await enterKey(page, apiKey);
+    for (const operation of ['List animals', 'Get an animal']) {
+      await page.getByRole('link', { name: operation }).first().click();
+      await page.getByRole('heading', { name: operation }).waitFor();
+    }
+    const lines = page.locator('pre').filter({ hasText: /^curl / });
+    await expect.poll(() => lines.count()).toBe(3);
+    const [list = '', create = '', get = ''] = await lines.allTextContents();
+    const run = async (line: string) => {
+      // The page hides the key by default.
+      const { stdout } = await execute('bash', ['-c', `${line.trim()} --silent`]);
+      return JSON.parse(stdout) as unknown;
+    };
+    const rex = { id: 1, name: 'Rex', categoryId: 1, status: 'available' };
+    expect(await run(create)).toEqual(rex);
+    expect(await run(list)).toEqual([rex]);
+    expect(await run(get)).toEqual(rex);
+  });
+
+  test.for(['light', 'dark'] as const)(
+    'the docs page is %s on a system with this color scheme',
+    async (colorScheme) => {
+      const { page, errors } = await open({ colorScheme });
+      const color = await page.evaluate<string>('getComputedStyle(document.body).backgroundColor');
+      const [red = NaN] = (color.match(/[\d.]+/g) ?? []).map(Number);
+      expect(red < 60 ? 'dark' : red > 200 ? 'light' : color).toBe(colorScheme);
+      expect(errors).toEqual([]);
+    },
+  );
+
+  test('the docs page needs no horizontal scrolling at a width of 390 pixels', async () => {
+    const { page, errors } = await open({ width: 390 });
+    for (const operation of ['List animals', 'Add an animal', 'Get an animal']) {
+      await scrollTo(page, operation);
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      expect(width).toBeLessThanOrEqual(390);
+    }
+    expect(errors).toEqual([]);
+  });
+
+  test('the screenshot of the docs page has at most 200 kB', async () => {
+    const { page } = await open();
+    await page.getByRole('link', { name: 'List animals' }).first().click();
+    await page.getByRole('heading', { name: 'List animals' }).waitFor();
+    await page.waitForTimeout(1000);
+    const shown = await page.screenshot();
+    expect(shown.length).toBeLessThanOrEqual(200_000);
+    // `PETSTORE_TESTS=all PETSTORE_PICTURES=write npx vitest run apps/server/test/docs/docsPage.browser.test.ts` writes it.
+    if (process.env['PETSTORE_PICTURES'] === 'write') await writeFile(picture, shown);
+  });
+});

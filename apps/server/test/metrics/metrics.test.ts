@@ -1,0 +1,272 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { type Store, StoreError } from '@petstore/core';
+import { reservePort } from 'trpc-gateway/serve';
+import { describe, expect, test, vi } from 'vitest';
+import { apiKey } from '../testing/newFolder.ts';
+import { type StoreChange, startServerInProcess } from '../testing/startServerInProcess.ts';
+import { listPets, openSocket, rex } from '../testing/petCalls.ts';
+
+interface MeasuredServer {
+  readonly origin: string;
+  readonly admin: string;
+  /** Sends a request with the valid key, unless the headers have another one. */
+  readonly send: (target: string, init?: RequestInit) => Promise<number>;
+  readonly post: (target: string, body: unknown) => Promise<number>;
+  /** Returns every series with its value. */
+  readonly scrape: () => Promise<Map<string, number>>;
+}
+
+/**
+ * Starts a server with metrics.
+ * @param change returns replacements for methods of the store
+ */
+async function start(
+  change: StoreChange = () => ({}),
+  env: Record<string, string> = {},
+): Promise<MeasuredServer> {
+  const reserved = await reservePort('127.0.0.1', 0, false);
+  reserved.release();
+  const admin = `http://127.0.0.1:${reserved.port}`;
+  const { origin } = await startServerInProcess({ ADMIN_PORT: String(reserved.port), ...env }, change);
+  const request: MeasuredServer['send'] = async (target, init) => {
+    const headers = { authorization: `Bearer ${apiKey}`, ...(init?.headers as Record<string, string>) };
+    const response = await fetch(`${origin}${target}`, { ...init, headers });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  return {
+    origin,
+    admin,
+    send: request,
+    post: (target, body) =>
+      request(target, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    async scrape() {
+      const text = await (await fetch(`${admin}/metrics`)).text();
+      const series = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+      return new Map(
+        series.map((line) => [
+          line.slice(0, line.lastIndexOf(' ')),
+          Number(line.slice(line.lastIndexOf(' '))),
+        ]),
+      );
+    },
+  };
+}
+
+/** Reads the expression of the alert from the page. */
+async function petstoreErrors(): Promise<string> {
+  const page = await readFile(new URL('../../../../docs/monitoring.md', import.meta.url), 'utf8');
+  const [, expression = ''] = /alert: PetstoreErrors[^]*?expr: ([^]*?)\n\s+for:/.exec(page) ?? [];
+  return expression;
+}
+
+/** Evaluates an alert with the form `sum(rate(A[5m])) > 0.01 * sum(rate(B[5m]))`, once or several times joined by `or`. */
+function isFiring(alert: string, before: Map<string, number>, after: Map<string, number>): boolean {
+  const increase = (selector: string) => {
+    const [, name, labels = ''] = /^(\w+)(?:\{(.*)\})?$/.exec(selector) ?? [];
+    const [, label, pattern] = /^(\w+)=~?"(.*)"$/.exec(labels) ?? [];
+    const matches = new RegExp(label === undefined ? '' : `[{,]${label}="(?:${pattern})"`);
+    return (
+      [...after]
+        .filter(([series]) => series.startsWith(`${name}{`) && matches.test(series))
+        // As `rate()`, which needs a first sample.
+        .reduce((sum, [series, value]) => sum + value - (before.get(series) ?? value), 0)
+    );
+  };
+  const terms = [...alert.matchAll(/sum\(rate\(([^[]+)\[5m\]\)\) > 0\.01 \* sum\(rate\(([^[]+)\[5m\]\)\)/g)];
+  expect(terms.length).toBeGreaterThan(0);
+  return terms.some(([, failed = '', all = '']) => increase(failed) > 0.01 * increase(all));
+}
+
+describe('requests', () => {
+  test.each([
+    ['is silent if no call fails', [], false],
+    ['is silent if a batch has a call of an unknown procedure', ['unknown'], false],
+    ['fires if a tool fails', ['mcp'], true],
+    [
+      'fires if a tool fails since the store is unavailable',
+      ['mcp', new StoreError('unavailable', 'away')],
+      true,
+    ],
+    ['fires if one call of a batch fails', ['batch'], true],
+    ['fires if one call on a WebSocket fails', ['socket'], true],
+    ['fires if a REST request fails', ['rest'], true],
+  ] as const)(
+    'the alert PetstoreErrors of docs/monitoring.md %s',
+    async (_, [failing, error = new Error('disk on fire')], fires) => {
+      let isBroken = false;
+      const server = await start((store) => ({
+        async list(query) {
+          if (isBroken) throw error;
+          return store.list(query);
+        },
+      }));
+      const { post, scrape, send } = server;
+      const tool = {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'listPets', arguments: {} },
+      };
+      const socket = await openSocket(server.origin);
+      const requests = {
+        mcp: () => post('/mcp', tool),
+        batch: () => send('/trpc/getPet,listPets?batch=1&input={"0":7}'),
+        rest: () => send('/v1/pets'),
+        unknown: () => send('/trpc/listPets,nothing?batch=1'),
+        async socket() {
+          socket.send(JSON.stringify({ id: 1, method: 'query', params: { path: 'listPets' } }));
+          await once(socket, 'message');
+        },
+      };
+      for (const request of Object.values(requests)) await request();
+      const before = await scrape();
+      isBroken = failing !== undefined && failing !== 'unknown';
+      if (failing) await requests[failing]();
+      expect(isFiring(await petstoreErrors(), before, await scrape())).toBe(fires);
+    },
+  );
+
+  test('requests with arbitrary paths, methods and headers add no series', async () => {
+    const { send, scrape } = await start();
+    const madeUp = async (at: number) => {
+      await send(`/v1/made-up-${at}`);
+      await send(`/made-up-${at}`);
+      await send(`/trpc/made-up-${at}`);
+      await send(`/trpc/made-up-${at},listPets?batch=1`);
+      await send('/v1/pets', { method: `MADEUP${at}` });
+      await send(`/v1/pets?made-up=${at}`, { headers: { 'x-request-id': `made-up-${at}` } });
+    };
+    await madeUp(0);
+    const before = [...(await scrape()).keys()].filter((name) => name.startsWith('petstore_'));
+    for (let at = 1; at <= 50; at += 1) await madeUp(at);
+    const after = [...(await scrape()).keys()].filter((name) => name.startsWith('petstore_'));
+    expect(after).toEqual(before);
+    expect(after.join('\n')).not.toMatch(/made-?up/i);
+  });
+});
+
+describe('gauges', () => {
+  test('petstore_calls_in_flight is the number of running calls', async () => {
+    let received = () => {};
+    const held = new Promise<void>((resolve) => (received = resolve));
+    const { send, scrape } = await start((store) => ({
+      async list(query) {
+        await held;
+        return store.list(query);
+      },
+    }));
+    const calls = [send('/v1/pets'), send('/trpc/listPets')];
+    await vi.waitFor(async () => expect((await scrape()).get('petstore_calls_in_flight')).toBe(2));
+    received();
+    await Promise.all(calls);
+    expect((await scrape()).get('petstore_calls_in_flight')).toBe(0);
+  });
+
+  test('petstore_connections is the number of open connections', async () => {
+    const server = await start();
+    await server.send('/healthz');
+    const socket = await openSocket(server.origin);
+    const series = await server.scrape();
+    expect(series.get('petstore_connections{protocol="http"}')).toBe(1);
+    expect(series.get('petstore_connections{protocol="websocket"}')).toBe(1);
+    socket.close();
+    await vi.waitFor(async () =>
+      expect((await server.scrape()).get('petstore_connections{protocol="websocket"}')).toBe(0),
+    );
+  });
+
+  test('petstore_store_ready is 1 if the store can serve, and 0 if it cannot or does not respond', async () => {
+    let ready: Store['ready'] = () => {};
+    const { scrape } = await start(() => ({ ready: () => ready() }));
+    expect((await scrape()).get('petstore_store_ready')).toBe(1);
+    ready = () => Promise.reject(new StoreError('unavailable', 'It is away.'));
+    expect((await scrape()).get('petstore_store_ready')).toBe(0);
+    ready = () => new Promise(() => {});
+    expect((await scrape()).get('petstore_store_ready')).toBe(0);
+  });
+
+  test('petstore_remembered_keys and petstore_rejected_tokens are the sizes of the caches of valid and invalid keys', async () => {
+    const { send, scrape } = await start((store) => ({
+      keys: {
+        ...store.keys,
+        find: (hash) => ({ hash, name: 'any', createdAt: 1 }),
+      },
+    }));
+    await send('/v1/pets', { headers: { authorization: 'Bearer one' } });
+    await send('/v1/pets', { headers: { authorization: 'Bearer two' } });
+    const series = await scrape();
+    expect(series.get('petstore_remembered_keys')).toBe(2);
+    expect(series.get('petstore_rejected_tokens')).toBe(0);
+  });
+
+  test('the metrics include the event loop lag and the other process metrics of prom-client', async () => {
+    const { scrape } = await start();
+    await scrape();
+    // The monitor samples every 10 ms.
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const until = performance.now() + 100;
+    while (performance.now() < until);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    const series = await scrape();
+    expect(series.get('nodejs_eventloop_lag_max_seconds')).toBeGreaterThan(0.08);
+    expect(series.get('process_resident_memory_bytes')).toBeGreaterThan(10_000_000);
+    expect(series.get('process_start_time_seconds')).toBeGreaterThan(1_700_000_000);
+  });
+});
+
+describe('operations of the store', () => {
+  test('failed store operations are counted by operation and error', async () => {
+    let storeError: unknown = new StoreError('unavailable', 'It is away.');
+    const { send, post, scrape } = await start(() => ({
+      list: () => Promise.reject(storeError),
+      create: () => Promise.reject(new StoreError('full', 'The disk is full.')),
+      get() {
+        throw storeError;
+      },
+    }));
+    expect(await send('/v1/pets')).toBe(503);
+    expect(await send('/v1/pets/1')).toBe(503);
+    expect(await post('/v1/pets', rex)).toBe(503);
+    storeError = new TypeError('x is not a function');
+    expect(await send('/v1/pets')).toBe(500);
+    expect(await send('/v1/pets', { headers: { authorization: 'Bearer an-unknown-key' } })).toBe(401);
+    const series = await scrape();
+    const errors = [...series].filter(([name]) => name.startsWith('petstore_store_errors_total'));
+    expect(Object.fromEntries(errors)).toEqual({
+      'petstore_store_errors_total{collection="animals",operation="list",error="unavailable"}': 1,
+      'petstore_store_errors_total{collection="animals",operation="list",error="other"}': 1,
+      'petstore_store_errors_total{collection="animals",operation="get",error="unavailable"}': 1,
+      'petstore_store_errors_total{collection="animals",operation="create",error="full"}': 1,
+    });
+    const count = (labels: string) =>
+      series.get(`petstore_store_operation_duration_seconds_count{${labels}}`);
+    expect(count('collection="animals",operation="list"')).toBe(2);
+    expect(count('operation="keys.find"')).toBe(1);
+  });
+
+  test('a store operation of a disconnected client is counted as aborted', async () => {
+    const client = new AbortController();
+    const { origin, scrape } = await start(() => ({
+      list: (_query, { signal } = {}) =>
+        new Promise((_, reject) => {
+          client.abort();
+          // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- the reason is what a store throws
+          signal?.addEventListener('abort', () => reject(signal.reason));
+        }),
+    }));
+    await expect(listPets(origin, { signal: client.signal })).rejects.toThrow('aborted');
+    await vi.waitFor(async () =>
+      expect(
+        (await scrape()).get(
+          'petstore_store_errors_total{collection="animals",operation="list",error="aborted"}',
+        ),
+      ).toBe(1),
+    );
+  });
+});

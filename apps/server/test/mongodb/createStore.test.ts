@@ -1,0 +1,88 @@
+import { MongoClient } from 'mongodb';
+import { freePort } from '@petstore/testing/freePort';
+import { mongodbUri } from '@petstore/testing/mongodb';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { apiKey } from '../testing/newFolder.ts';
+import { newDatabase } from '../testing/newDatabase.ts';
+import { logLines, ready } from '../testing/petStoreProcess.ts';
+import { listPets } from '../testing/petCalls.ts';
+
+const never = { CREATE_STORE: 'never' };
+
+/** Returns the names of a database's collections, and of the indexes of its animals. */
+async function namesIn(uri: string, database: string) {
+  const client = await MongoClient.connect(uri);
+  onTestFinished(() => client.close());
+  const db = client.db(database);
+  const collections = (await db.listCollections().toArray()).map(({ name }) => name);
+  const hasAnimals = collections.includes('animals');
+  const indexes = hasAnimals ? (await db.collection('animals').indexes()).map(({ name }) => name) : [];
+  return { collections, indexes: new Set(indexes) };
+}
+
+describe.skipIf(mongodbUri === undefined)('CREATE_STORE=never on MongoDB', () => {
+  test('with CREATE_STORE=never a database without a store stays as it is, and the log has the reason until init creates one', async () => {
+    const { uri, database, serve, command } = await newDatabase();
+    const server = await serve({ env: never });
+    const response = await fetch(`${server.origin}/readyz`);
+    expect([response.status, await response.json()]).toMatchObject([503, { reason: 'unavailable' }]);
+    // On a busy machine, the response comes before the database has answered.
+    await expect
+      .poll(() => logLines(server), { timeout: 10_000 })
+      .toContainEqual(
+        expect.objectContaining({
+          level: 50,
+          msg: 'the store is not ready',
+          err: expect.objectContaining({ message: expect.stringMatching(/no store/) }),
+        }),
+      );
+    expect(await namesIn(uri, database)).toEqual({ collections: [], indexes: new Set() });
+    const { code, stdout } = await command(['init'], { env: never });
+    expect(code).toBe(0);
+    await ready(server);
+    expect((await listPets(server.origin, { key: stdout.trim() })).status).toBe(200);
+    expect(server.stderr()).toBe('');
+  });
+
+  test.each([{}, { API_KEY: apiKey }])(
+    'init with %o fails if the database has a store, also one that has no key',
+    async (env) => {
+      const { database, command } = await newDatabase();
+      expect(await command(['init'], { env: { API_KEY: apiKey } })).toMatchObject({
+        code: 0,
+        stdout: `Created a store without a key in the database ${database}, because API_KEY is set.\n`,
+      });
+      const keys = await command(['keys', 'list']);
+      expect(await command(['init'], { env })).toEqual({
+        code: 1,
+        signal: null,
+        stdout: '',
+        stderr: `There is already a store in the database ${database}. Nothing was changed.\n`,
+      });
+      expect(await command(['keys', 'list'])).toEqual(keys);
+    },
+  );
+
+  test('init fails with the reason if the database is unavailable', async () => {
+    const { command } = await newDatabase();
+    const uri = `mongodb://127.0.0.1:${await freePort()}`;
+    const env = { MONGODB_URI: uri, MONGODB_TIMEOUT_MS: '1000', API_KEY: apiKey };
+    expect(await command(['init'], { env })).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining('ECONNREFUSED'),
+    });
+  });
+
+  test('with CREATE_STORE=never a start creates missing indexes of an existing store', async () => {
+    const { uri, database, serve, command } = await newDatabase();
+    await command(['init']);
+    const { indexes } = await namesIn(uri, database);
+    const client = await MongoClient.connect(uri);
+    onTestFinished(() => client.close());
+    await client.db(database).collection('animals').dropIndexes();
+    expect((await namesIn(uri, database)).indexes).not.toEqual(indexes);
+    await ready(await serve({ env: never }));
+    expect((await namesIn(uri, database)).indexes).toEqual(indexes);
+  });
+});

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lives } from '@petstore/testing/lives';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { apiKey, newFolder } from '../testing/newFolder.ts';
+import { listening, logLines, type RunningServer, workersOf } from '../testing/petStoreProcess.ts';
+import { createHead, listPets } from '../testing/petCalls.ts';
+
+const env = { API_KEY: apiKey, WORKERS: '2' };
+
+/** Waits until a check passes. The timeout allows for a busy machine. */
+const until = (check: () => unknown) => vi.waitFor(check, { timeout: 60_000, interval: 5 });
+
+/** Returns the ids of running child processes. */
+const childrenOf = ({ child: { pid } }: Pick<RunningServer, 'child'>) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number);
+
+/**
+ * Starts calls with incomplete bodies, enough for every worker to have one.
+ * @returns a function that ends them
+ */
+async function holdCalls(origin: string): Promise<() => void> {
+  const { hostname, port } = new URL(origin);
+  const sockets = Array.from({ length: 12 }, () => connect(Number(port), hostname).on('error', () => {}));
+  const end = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(end);
+  for (const socket of sockets) socket.write(`${createHead(9)}{`);
+  await sleep(300);
+  return end;
+}
+
+// Only Linux distributes the connections of a port.
+describe.runIf(process.platform === 'linux')('WORKERS=2', { timeout: 60_000 }, () => {
+  test('WORKERS=2 with PORT=0 share one address, accept the one first key, and stop on SIGINT with code 0', async () => {
+    const { serve } = await newFolder();
+    const server = await serve({ env: { WORKERS: '2', LOG_REQUESTS: 'all' } });
+    expect(server.stderr().match(/psk_[\w-]{43}/g)).toHaveLength(2);
+    const [key = ''] = /psk_[\w-]{43}/.exec(server.stderr()) ?? [];
+    const lines = logLines(server).filter(({ msg }) => String(msg).endsWith('listening'));
+    expect(new Set(lines.map(({ origin }) => origin))).toEqual(new Set([server.origin]));
+    await until(async () => {
+      const received = await listPets(server.origin, { key, headers: { connection: 'close' } });
+      expect(received.status).toBe(200);
+      const response = logLines(server).filter(({ msg }) => msg === 'request');
+      expect(new Set(response.map(({ pid }) => pid))).toEqual(new Set(workersOf(server)));
+    });
+    server.child.kill('SIGINT');
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    expect(workersOf(server).filter(lives)).toEqual([]);
+    expect(logLines(server).filter(({ msg }) => msg === 'stopped')).toHaveLength(3);
+  });
+
+  test('a worker that gets SIGTERM is replaced once, before it has ended', async () => {
+    const { serve } = await newFolder();
+    const server = await serve({ env: { ...env, ADMIN_PORT: '0' } });
+    const admin = String(logLines(server).find(({ msg }) => msg === 'listening')?.admin);
+    const [leaving = 0] = workersOf(server);
+    const endCalls = await holdCalls(server.origin);
+    process.kill(leaving, 'SIGTERM');
+    await until(() => expect(workersOf(server)).toHaveLength(3));
+    expect(lives(leaving)).toBe(true);
+    endCalls();
+    await until(() =>
+      expect(logLines(server)).toContainEqual(
+        expect.objectContaining({ msg: 'worker exited', worker: leaving, code: 0, level: 30 }),
+      ),
+    );
+    // Responses show that the supervisor has handled the exit: it would have started another worker by now.
+    for (let turns = 0; turns < 5; turns += 1) expect((await fetch(`${admin}/healthz`)).status).toBe(200);
+    expect(childrenOf(server)).toHaveLength(2);
+  });
+
+  test('a worker that exits before it serves is logged and replaced, while the first one serves', async () => {
+    const { start } = await newFolder();
+    const server = start({ env });
+    await until(() => expect(workersOf(server)).toHaveLength(1));
+    const [first = 0] = workersOf(server);
+    await until(() => expect(childrenOf(server)).toHaveLength(2));
+    const second = childrenOf(server).find((pid) => pid !== first) ?? 0;
+    process.kill(second, 'SIGKILL');
+    const { stop } = await listening(server);
+    expect(logLines(server)).toContainEqual(
+      expect.objectContaining({ msg: 'worker exited', worker: second, signal: 'SIGKILL', level: 50 }),
+    );
+    await until(() => expect(workersOf(server)).toHaveLength(2));
+    expect(workersOf(server)[0]).toBe(first);
+    expect(lives(first)).toBe(true);
+    expect(await stop()).toEqual({ code: 0, signal: null });
+  });
+
+  test('workers stop gracefully if the supervisor is killed', async () => {
+    const { start } = await newFolder();
+    const server = start({ env });
+    await until(() => expect(workersOf(server)).toHaveLength(2));
+    const workers = workersOf(server);
+    server.child.kill('SIGKILL');
+    // Both workers hold stdout. The last one closes it just before it exits.
+    await server.exited;
+    await until(() => expect(workers.filter(lives)).toEqual([]));
+    expect(logLines(server).filter(({ msg }) => msg === 'stopped')).toHaveLength(2);
+  });
+
+  test('a start with WORKERS=2 exits with a one-line message if the port is in use', async () => {
+    const { serve, command } = await newFolder();
+    const { port } = new URL((await serve({ env })).origin);
+    const { code, stderr } = await command([], { env: { ...env, PORT: port } });
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/^PORT is \d+ .*\.\n$/) });
+  });
+});

@@ -1,0 +1,41 @@
+import { once } from 'node:events';
+import { onTestFinished } from 'vitest';
+import { apiKey } from './newFolder.ts';
+
+export interface PetCallOptions extends Pick<RequestInit, 'signal'> {
+  /** The API key. Default: `apiKey`. */
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const rex = { name: 'Rex', categoryId: 1 };
+
+/** Lists the first page of animals over REST. */
+export const listPets = (origin: string, { key = apiKey, headers, ...init }: PetCallOptions = {}) =>
+  fetch(`${origin}/v1/pets`, { ...init, headers: { authorization: `Bearer ${key}`, ...headers } });
+
+/** Creates an animal over REST. */
+export const createPet = (
+  origin: string,
+  animal: object = rex,
+  { key = apiKey, headers, ...init }: PetCallOptions = {},
+) =>
+  fetch(`${origin}/v1/pets`, {
+    ...init,
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(animal),
+  });
+
+/** The head of a create whose body has this many bytes. */
+export const createHead = (length: number) =>
+  `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;
+
+/** Opens a WebSocket that authenticates with its first message. It closes when the test ends. */
+export async function openSocket(origin: string, key = apiKey): Promise<WebSocket> {
+  const socket = new WebSocket(`${origin.replace('http', 'ws')}/trpc?connectionParams=1`);
+  onTestFinished(() => socket.close());
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ method: 'connectionParams', data: { authorization: `Bearer ${key}` } }));
+  return socket;
+}

@@ -1,0 +1,56 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { collections, type Animal, animals, type Collection, type Store } from '@petstore/core';
+import { openEmbeddedStore } from '@petstore/embedded-store';
+import type { RunningService } from 'trpc-gateway-runtime';
+import { onTestFinished } from 'vitest';
+import { startServer } from '../../src/serve.ts';
+import { type Configuration, readConfiguration } from '../../src/configuration/configuration.ts';
+import { apiKey } from './newFolder.ts';
+
+/** The methods of a store and of its collection of animals. */
+type StoreParts = Omit<Store, 'collection'> & Collection<Animal, 'status'>;
+
+/** Returns replacements for methods of the store or of its collection of animals. */
+export type StoreChange = (store: StoreParts) => Partial<StoreParts>;
+
+function changeStore(store: Store, change: StoreChange): Store {
+  const records = store.collection(animals);
+  const changes = change({ ...store, ...records });
+  const collection: unknown = () => ({ ...records, ...changes });
+  return { ...store, ...changes, collection: collection as Store['collection'] };
+}
+
+/**
+ * Starts the service in this process, on a free port and an empty data folder, without a log, in about 50 ms. It is closed
+ * when the test ends.
+ * @param change returns replacements for methods of the store
+ */
+export async function startServerInProcess(
+  env: Readonly<Record<string, string>> = {},
+  change: StoreChange = () => ({}),
+): Promise<RunningService> {
+  const folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+  // Registered first, so it runs last: the store is closed by then.
+  onTestFinished(() => rm(folder, { recursive: true }));
+  const server = await startServer(
+    readConfiguration({ PORT: '0', DATA_DIR: folder, API_KEY: apiKey, LOG_LEVEL: 'silent', ...env }),
+    {
+      async openStore() {
+        return changeStore(await openEmbeddedStore({ dataDir: folder, collections }), change);
+      },
+    },
+  );
+  let closing: Promise<void> | undefined;
+  const close = () => (closing ??= server.close());
+  onTestFinished(close);
+  return { ...server, close };
+}
+
+/** Starts the service as it is configured, and stops it. For starts that fail. */
+export async function startAndStop(configuration: Configuration): Promise<string> {
+  const server = await startServer(configuration);
+  await server.close();
+  return server.origin;
+}

@@ -1,0 +1,22 @@
+import { expect, it, vi } from 'vitest';
+import { discardOutput } from './asyncValues.ts';
+
+it('discardOutput does not read the members of bytes', () => {
+  const values = vi.spyOn(Object, 'values');
+  discardOutput(new Uint8Array(1));
+  expect(values).not.toHaveBeenCalled();
+  values.mockRestore();
+});
+
+it('discardOutput ends the iterables of an output that contains itself, before a getter that throws', () => {
+  const end = vi.fn();
+  const broken = {
+    get it(): never {
+      throw new Error('broken');
+    },
+  };
+  const output: unknown[] = [{ [Symbol.asyncIterator]: () => ({ return: end }) }, broken];
+  output.unshift(output);
+  discardOutput(output);
+  expect(end).toHaveBeenCalled();
+});

@@ -1,0 +1,86 @@
+import type { z } from 'zod';
+import { discardOutput, ignoreRejections } from '../http/asyncValues.ts';
+import { internalsIn, parseFunction, type Parser } from './parseFunction.ts';
+import { isZod } from './standardSchema.ts';
+
+/** The types of zod schemas whose values have no promises and async iterables in them, apart from their parts. */
+const syncTypes: ReadonlySet<z.core.$ZodTypeDef['type']> = new Set([
+  'array',
+  'bigint',
+  'boolean',
+  'catch',
+  'date',
+  'default',
+  'enum',
+  'file',
+  'int',
+  'intersection',
+  'literal',
+  'map',
+  'nan',
+  'never',
+  'nonoptional',
+  'null',
+  'nullable',
+  'number',
+  'object',
+  'optional',
+  'pipe',
+  'prefault',
+  'readonly',
+  'record',
+  'set',
+  'string',
+  'success',
+  'symbol',
+  'template_literal',
+  'tuple',
+  'undefined',
+  'union',
+  'void',
+]);
+
+/**
+ * Whether an output or event may have promises and async iterables in it, which JSON does not have. It may, unless a zod
+ * schema excludes them: then calls need no search for them. Schemas of other libraries are not known.
+ */
+export function mayBeAsync(parser: Parser | undefined): boolean {
+  if (!isZod(parser)) return true;
+  try {
+    // Checks are among the internals, and the check of `refine` has the type of a custom schema.
+    const checks = new Set<unknown>();
+    for (const internals of internalsIn(parser)) {
+      if (checks.has(internals)) continue;
+      for (const check of internals.def.checks ?? []) checks.add(check._zod);
+      if (!syncTypes.has(internals.def.type)) return true;
+    }
+    return false;
+  } catch {
+    // A getter of the schema throws, as each call of the procedure will.
+    return true;
+  }
+}
+
+/**
+ * Returns a function that parses an event of a subscription for a protocol that sends events as JSON.
+ * @param parser `undefined` if the events have no schema
+ */
+export function eventFunction(parser: Parser | undefined): (event: unknown) => unknown {
+  const parse = parser ? parseFunction(parser) : (event: unknown) => event;
+  const isSearched = mayBeAsync(parser);
+  return (event) => {
+    // An event that the schema rejects may have them too.
+    ignoreRejections(event);
+    try {
+      const parsed = parse(event);
+      if (isSearched) void Promise.resolve(parsed).then(release, release);
+      return parsed;
+    } catch (error) {
+      discardOutput(event);
+      throw error;
+    }
+    function release() {
+      discardOutput(event);
+    }
+  };
+}

@@ -1,0 +1,95 @@
+import { initTRPC, TRPCError } from '@trpc/server';
+import type { OpenApiMeta } from 'trpc-to-openapi';
+import { expect, it, test } from 'vitest';
+import { z } from 'zod';
+import { apiErrors } from '../operations/errorFormat.ts';
+import { createGateway } from '../gateway.ts';
+import { trpcToOpenApi, trpcToOpenApiErrors } from './trpcToOpenApi.ts';
+import { t, testGateway } from '../testing/testGateway.ts';
+
+// Its paths, statuses, bodies and inputs are compared with those of trpc-to-openapi in packages/gateway/test/trpcToOpenApi.
+
+it.each<[what: string, error: () => Error, status: number, message: string]>([
+  ['a plain error', () => new Error('Your plan has expired.'), 500, 'Internal server error'],
+  [
+    'a TRPCError without a message',
+    () => new TRPCError({ code: 'BAD_GATEWAY', cause: new Error('select 1') }),
+    502,
+    'Bad gateway',
+  ],
+  [
+    'a TRPCError with a message',
+    () => new TRPCError({ code: 'NOT_FOUND', message: 'Rex is gone.', cause: new Error('select 1') }),
+    404,
+    'Rex is gone.',
+  ],
+])(
+  'the body of trpcToOpenApiErrors for %s has the status %i and the message %j',
+  async (_what, error, status, message) => {
+    const fail = t.procedure.meta({ openapi: { method: 'GET', path: '/fail' } }).query(() => {
+      throw error();
+    });
+    const gateway = await testGateway(t.router({ fail }), {
+      errorFormat: trpcToOpenApiErrors,
+      onResponse: () => {},
+    });
+    const response = await gateway.fetch(new Request('http://errors.example/v1/fail'));
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ message, data: { httpStatus: status, path: 'fail' } });
+  },
+);
+
+test('a format that does not read the shape of an error runs no errorFormatter', async () => {
+  let formatted = 0;
+  const own = initTRPC.meta<OpenApiMeta>().create({
+    errorFormatter: ({ shape }) => {
+      formatted += 1;
+      return shape;
+    },
+  });
+  const fail = own.procedure.meta({ openapi: { method: 'GET', path: '/fail' } }).query(() => {
+    throw new TRPCError({ code: 'CONFLICT' });
+  });
+  const gatewayOf = (errorFormat: typeof apiErrors) => testGateway(own.router({ fail }), { errorFormat });
+  const request = () => new Request('http://errors.example/v1/fail');
+  await (await gatewayOf(apiErrors)).fetch(request());
+  expect(formatted).toBe(0);
+  await (await gatewayOf(trpcToOpenApiErrors)).fetch(request());
+  expect(formatted).toBe(1);
+});
+
+test('trpcToOpenApi serves the paths, statuses and document of trpc-to-openapi, and later options replace its own', async () => {
+  const own = initTRPC.meta<OpenApiMeta>().create();
+  const options = {
+    router: own.router({
+      things: own.router({
+        parts: own.router({
+          list: own.procedure
+            .meta({ openapi: { method: 'GET', path: '/things/parts' } })
+            .output(z.void())
+            .query(() => {}),
+        }),
+        remove: own.procedure
+          .meta({ openapi: { method: 'DELETE', path: '/things/{id}' } })
+          .input(z.object({ id: z.string() }))
+          .output(z.void())
+          .mutation(() => {}),
+      }),
+    }),
+    createContext: () => ({}),
+  };
+  const document = { title: 'Things', version: '1.0.0' };
+  const gateway = await createGateway({ ...options, ...trpcToOpenApi(document) });
+  const request = () => new Request('http://things.example/v1/Things/1/', { method: 'DELETE' });
+  const response = await gateway.fetch(request());
+  expect([response.status, await response.text()]).toEqual([200, '']);
+  expect(await gateway.document()).toMatchObject({
+    components: { securitySchemes: { Authorization: { type: 'http', scheme: 'bearer' } } },
+    paths: {
+      '/things/parts': { get: { operationId: 'things-parts-list' } },
+      '/things/{id}': { delete: { operationId: 'things-remove', security: [{ Authorization: [] }] } },
+    },
+  });
+  const strict = await createGateway({ ...options, ...trpcToOpenApi(document), ignorePathCase: false });
+  expect((await strict.fetch(request())).status).toBe(404);
+});
