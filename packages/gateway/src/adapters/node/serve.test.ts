@@ -237,6 +237,62 @@ describe('pipelined requests', () => {
   });
 });
 
+describe('small bodies', () => {
+  const post = (body: string) =>
+    `POST /p HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+
+  it.each<[how: string, segments: readonly string[], bodies: readonly string[]]>([
+    ['with its head', [post('one')], ['one']],
+    ['after its head', [post('one').slice(0, -3), 'one'], ['one']],
+    ['in three parts', [post('one').slice(0, -2), 'n', 'e'], ['one']],
+    ['byte by byte', post('one').split(''), ['one']],
+    ['before another request', [post('one') + get('/g') + post('two')], ['one', '', 'two']],
+    [
+      'in part, with the rest before another request',
+      [post('one').slice(0, -1), `e${get('/g')}`],
+      ['one', ''],
+    ],
+    [
+      'after a request without a body',
+      [get('/g') + post('one').slice(0, -1), `e${post('two')}`],
+      ['', 'one', 'two'],
+    ],
+    ['that is empty', [`${post('')}${post('one')}`], ['', 'one']],
+  ])('a small body that arrives %s is read', async (_how, segments, bodies) => {
+    const listening = await listen(async (request) =>
+      ok(`<${new TextDecoder().decode(await request.body(10))}>`),
+    );
+    const { socket, text } = await dial(listening);
+    for (const segment of segments) {
+      socket.write(segment);
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+    await until(() => expect(text().match(/(?<=<)\w*(?=>)/g)).toEqual(bodies));
+    expect(listening.inFlight()).toBe(0);
+  });
+
+  it.each<[what: string, requestText: string]>([
+    ['a GET', get('/')],
+    ['a HEAD', 'HEAD / HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['a small POST', post('one')],
+    ['a POST of 100 kB', post('x'.repeat(100_000))],
+  ])('an idle connection keeps nothing of %s', async (_what, requestText) => {
+    let handled: WeakRef<object> | undefined;
+    const listening = await listen((request) => {
+      handled = new WeakRef(request);
+      return ok('done');
+    });
+    const { socket, text } = await dial(listening);
+    socket.write(requestText);
+    await until(() => expect(text()).toMatch(/^HTTP\/1\.1 200/));
+    await until(() => {
+      collectGarbage();
+      expect(handled?.deref()).toBeUndefined();
+    });
+    expect(listening.connections().http).toBe(1);
+  });
+});
+
 describe('clients that disconnect', () => {
   async function* endless() {
     for (;;) {
@@ -250,6 +306,7 @@ describe('clients that disconnect', () => {
     ['in a request line', 'GET /a'],
     ['in a head', 'GET / HTTP/1.1\r\nHos'],
     ['before a small body', 'POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n'],
+    ['in a small body', 'POST /now HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabc'],
     ['in a large body', 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nabc'],
     ['in a chunked body', 'POST /body HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc'],
     ['while its request is handled', get('/later')],

@@ -8,29 +8,10 @@ import { OpenSockets } from '../serve/openSockets.ts';
 import { serveSettings, type Listening, type ServeOptions } from '../serve/serveOptions.ts';
 import { withCertificate } from '../serve/tlsFiles.ts';
 import { http, https } from './builtins.ts';
-import { Connection, connectionCheckMs, Connections, ServedRequest } from './connection.ts';
+import { Connection, connectionCheckMs, Connections, Message, ServedRequest } from './connection.ts';
 import { rejectInput } from './rejectInput.ts';
 import { NodeResponder } from './responder.ts';
 import { attachWebSockets } from './webSockets.ts';
-
-/**
- * A message that stops the parser after its connection was closed. Without it, Node would create a request for each of up
- * to 1,900 that a segment of 64 KiB contains, and abort each with an error: 30 ms for each connection of a flood instead of
- * 5 (Node 22). Nothing documented stops the parser: it reads `upgrade`, and leaves the rest of the segment to the upgrade.
- * If a version of Node does not read it, only floods cost more.
- */
-class Message extends http.IncomingMessage {
-  /** As set by Node. */
-  isUpgrade = false;
-
-  get upgrade(): boolean {
-    return this.isUpgrade || this.socket.destroyed;
-  }
-
-  set upgrade(isUpgrade: boolean) {
-    this.isUpgrade = isUpgrade;
-  }
-}
 
 const tlsOptions = {
   minVersion: 'TLSv1.2',
@@ -48,7 +29,7 @@ const tlsOptions = {
 export async function serve(service: Service, options: ServeOptions = {}): Promise<Required<Listening>> {
   const settings = serveSettings(service, options);
   const { host, port, reusePort, tls, maxConnections, maxUnsentSize, limits } = settings;
-  const serverOptions: Http.ServerOptions = {
+  const serverOptions: Http.ServerOptions<typeof Message> = {
     // Timeouts for clients that send slowly. A connection without any activity is closed after 11 to 12 s (`Connection`).
     // Maximum time until the whole head has arrived.
     headersTimeout: 20_000,
@@ -74,7 +55,7 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
   const responder = new NodeResponder(service, maxUnsentSize);
   const sockets = new OpenSockets(service, maxUnsentSize, maxConnections);
   const connections = new Connections(server, tls !== undefined, maxConnections);
-  const receive = (message: Http.IncomingMessage, res: Http.ServerResponse) => {
+  const receive = (message: Message, res: Http.ServerResponse) => {
     const { socket } = message;
     const connection = connections.get(socket);
     // The connection is already closing, and the client is still sending.
@@ -95,7 +76,8 @@ export async function serve(service: Service, options: ServeOptions = {}): Promi
     responder,
     receive(message, res) {
       const connection = connections.get(message.socket) ?? new Connection(message.socket);
-      return new ServedRequest(message, res, limits, connection);
+      // The server creates all of its messages as a `Message`.
+      return new ServedRequest(message as Message, res, limits, connection);
     },
     // WebSockets have their own timeouts.
     onUpgrade: (socket) => connections.delete(socket),
