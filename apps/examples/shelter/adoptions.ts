@@ -69,7 +69,7 @@ export const adoptionProcedures = {
     })
     .input(z.object(page).prefault({}))
     .output(z.array(Adoption))
-    .query(({ ctx, input, signal }) => listRecords(ctx, adoptions, input, signal)),
+    .query(({ ctx, input, signal }) => listRecords(ctx, adoptions, input, { signal })),
 
   watchAdoptions: reader
     .meta({
@@ -96,7 +96,7 @@ export const adoptionProcedures = {
       let cursor = Number(input.lastEventId ?? 0);
       for await (const _ of ctx.adoptionFeed.changes(signal)) {
         for (;;) {
-          const adopted = await listRecords(ctx, adoptions, { limit: 100, cursor }, signal);
+          const adopted = await listRecords(ctx, adoptions, { limit: 100, cursor }, { signal });
           if (adopted.length === 0) break;
           for (const adoption of adopted) {
             yield tracked(String(adoption.id), adoption);

@@ -41,7 +41,7 @@ export const animalProcedures = {
     .input(z.object({ ...page, categoryId: Id.optional() }).prefault({}))
     .output(z.array(Animal))
     .query(({ ctx, input: { limit, cursor, categoryId }, signal }) =>
-      listRecords(ctx, animals, { limit, cursor, where: { categoryId } }, signal),
+      listRecords(ctx, animals, { limit, cursor, where: { categoryId } }, { signal }),
     ),
 
   createAnimal: staff

@@ -62,5 +62,5 @@ export const auditProcedures = {
     })
     .input(z.object(page).prefault({}))
     .output(z.array(Audit))
-    .query(({ ctx, input, signal }) => listRecords(ctx, audits, input, signal)),
+    .query(({ ctx, input, signal }) => listRecords(ctx, audits, input, { signal })),
 };

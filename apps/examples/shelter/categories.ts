@@ -40,7 +40,7 @@ export const categoryProcedures = {
     })
     .input(z.object(page).prefault({}))
     .output(z.array(Category))
-    .query(({ ctx, input, signal }) => listRecords(ctx, categories, input, signal)),
+    .query(({ ctx, input, signal }) => listRecords(ctx, categories, input, { signal })),
 
   createCategory: staff
     .meta({
