@@ -130,6 +130,8 @@ export class Message extends http.IncomingMessage {
 export class ServedRequest extends NodeRequest {
   declare protected readonly message: Message;
   readonly #connection: Connection;
+  /** Whether the connection has it, as one that outlives its handler. Few requests do. */
+  #isWatched = false;
 
   constructor(message: Message, res: ServerResponse, limits: RequestLimits, connection: Connection) {
     super(message, res, limits);
@@ -144,10 +146,11 @@ export class ServedRequest extends NodeRequest {
 
   override onResponseEnd(): void {
     super.onResponseEnd();
-    this.#connection.requests.delete(this);
+    if (this.#isWatched) this.#connection.requests.delete(this);
   }
 
   protected watchConnection(): void {
+    this.#isWatched = true;
     this.#connection.requests.add(this);
   }
 

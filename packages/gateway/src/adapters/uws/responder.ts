@@ -170,7 +170,7 @@ function write(
 
 /**
  * Stops reading from a connection that cannot be closed with the response. Bytes that would be parsed as the next
- * request stay in the kernel until uWS closes the idle connection, 10 to 12 s later. Call it after everything written
+ * request stay in the kernel until uWS closes the idle connection, 8 to 12 s later. Call it after everything written
  * was sent: a write that the socket does not take makes uWebSockets.js 20 read again. Before the response has ended, a
  * second request closes the connection anyway.
  */
