@@ -47,12 +47,12 @@ export const adoptionProcedures = {
       ctx.adoptionFeed.add(async () => {
         // A call that ran out of time while it waited for its turn must not run.
         signal?.throwIfAborted();
-        const { status, version } = await getRecord(ctx, animals, animalId, signal);
+        const { status, version } = await getRecord(ctx, animals, animalId, { signal });
         if (status !== 'available') throw adoptionErrors.NOT_AVAILABLE({ data: { status } });
         // In this order: a process that is killed in between leaves an animal that cannot be adopted twice.
         await updateRecord(ctx, animals, animalId, { status: 'adopted' }, { ifVersion: version, signal });
         const adoption = { animalId, adopter, adoptedAt: new Date().toISOString() };
-        return createRecord(ctx, adoptions, adoption, undefined);
+        return createRecord(ctx, adoptions, adoption, {});
       }),
     ),
 

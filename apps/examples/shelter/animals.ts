@@ -60,7 +60,7 @@ export const animalProcedures = {
     })
     .input(NewAnimal)
     .output(Animal)
-    .mutation(({ ctx, input, signal }) => createRecord(ctx, animals, input, signal)),
+    .mutation(({ ctx, input, signal }) => createRecord(ctx, animals, input, { signal })),
 
   getAnimal: procedure
     .meta({
@@ -76,7 +76,7 @@ export const animalProcedures = {
     })
     .input(byId)
     .output(Animal)
-    .query(({ ctx, input: { animalId }, signal }) => getRecord(ctx, animals, animalId, signal)),
+    .query(({ ctx, input: { animalId }, signal }) => getRecord(ctx, animals, animalId, { signal })),
 
   updateAnimal: staff
     .meta({

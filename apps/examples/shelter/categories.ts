@@ -57,7 +57,7 @@ export const categoryProcedures = {
     })
     .input(NewCategory)
     .output(Category)
-    .mutation(({ ctx, input, signal }) => createRecord(ctx, categories, input, signal)),
+    .mutation(({ ctx, input, signal }) => createRecord(ctx, categories, input, { signal })),
 
   getCategory: procedure
     .meta({
@@ -72,7 +72,7 @@ export const categoryProcedures = {
     })
     .input(byId)
     .output(Category)
-    .query(({ ctx, input: { categoryId }, signal }) => getRecord(ctx, categories, categoryId, signal)),
+    .query(({ ctx, input: { categoryId }, signal }) => getRecord(ctx, categories, categoryId, { signal })),
 
   updateCategory: staff
     .meta({

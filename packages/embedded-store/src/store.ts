@@ -74,7 +74,7 @@ function createStore(
 
 /** Reads and writes of an open store, and its end. */
 interface Access extends Pick<Store, 'ready' | 'close'> {
-  readonly read: <T>(action: () => T, callOptions?: CallOptions) => T;
+  readonly read: <T>(action: () => T) => T;
   readonly write: <T>(job: () => T, callOptions?: CallOptions) => Promise<T>;
 }
 
@@ -83,8 +83,7 @@ function openAccess(folder: DataFolder): Access {
   const commits = createGroupCommit(folder);
   let closing: Promise<void> | undefined;
   return {
-    read(action, callOptions) {
-      callOptions?.signal?.throwIfAborted();
+    read(action) {
       if (closing !== undefined) throw closed(dataDir);
       const fatal = watch.fatal();
       if (fatal !== undefined) throw fatal;
@@ -134,11 +133,11 @@ function createCollection<Stored extends StoredRecord, Indexed extends string>(
         reservations.add(reservation, { ...input, recordId: record.id }, now, callerRow);
         return { record, isReplay: false };
       }, callOptions),
-    get: (id, callOptions) => read(() => records.get(id), callOptions),
-    list(query, callOptions) {
+    get: (id) => read(() => records.get(id)),
+    list(query) {
       // Outside `read`, which reports errors as those of the data folder.
       const condition = indexedCondition(definition, query.where);
-      return read(() => records.list(query, condition), callOptions);
+      return read(() => records.list(query, condition));
     },
     async update(id, change, callOptions) {
       const ifVersion = expectedVersion(definition, callOptions);
@@ -152,7 +151,7 @@ function createCollection<Stored extends StoredRecord, Indexed extends string>(
 }
 
 const createKeyStore = (keys: ReturnType<typeof openKeys>, { read, write }: Access): KeyStore => ({
-  find: (hash, callOptions) => read(() => keys.find(hash), callOptions),
+  find: (hash) => read(() => keys.find(hash)),
   add: (record) => write(() => keys.add(record)),
   addFirst: (record) => write(() => keys.addFirst(record)),
   list: () => read(() => keys.list()),

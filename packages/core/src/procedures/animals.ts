@@ -128,9 +128,10 @@ export const listPets = procedure
       .prefault({}),
   )
   .output(Pets)
-  .query(({ ctx, input: { limit, cursor, status }, signal }) =>
-    listRecords(ctx, animals, { limit, cursor, where: { status } }, signal),
-  );
+  .query((call) => {
+    const { limit, cursor, status } = call.input;
+    return listRecords(call.ctx, animals, { limit, cursor, where: { status } }, call);
+  });
 
 export const createPet = procedure
   .meta({
@@ -159,7 +160,7 @@ export const createPet = procedure
   })
   .input(NewPet)
   .output(Animal)
-  .mutation(({ ctx, input, signal }) => createRecord(ctx, animals, input, signal));
+  .mutation((call) => createRecord(call.ctx, animals, call.input, call));
 
 export const getPet = procedure
   .meta({
@@ -183,4 +184,4 @@ export const getPet = procedure
   })
   .input(z.object({ petId: PetId }))
   .output(Animal)
-  .query(({ ctx, input: { petId }, signal }) => getRecord(ctx, animals, petId, signal));
+  .query((call) => getRecord(call.ctx, animals, call.input.petId, call));

@@ -27,16 +27,16 @@ const categoryRouter = router({
     .input(z.object({ limit: z.int(), cursor: z.int().optional(), name: z.string().optional() }))
     .output(z.array(Category))
     .query(({ ctx, input: { limit, cursor, name }, signal }) =>
-      listRecords(ctx, categories, { limit, cursor, where: { name } }, signal),
+      listRecords(ctx, categories, { limit, cursor, where: { name } }, { signal }),
     ),
   create: procedure
     .input(z.object({ name: z.string() }))
     .output(Category)
-    .mutation(({ ctx, input, signal }) => createRecord(ctx, categories, input, signal)),
+    .mutation(({ ctx, input, signal }) => createRecord(ctx, categories, input, { signal })),
   get: procedure
     .input(z.object({ id }))
     .output(Category)
-    .query(({ ctx, input, signal }) => getRecord(ctx, categories, input.id, signal)),
+    .query(({ ctx, input, signal }) => getRecord(ctx, categories, input.id, { signal })),
   update: procedure
     .input(z.object({ id, ifVersion, note: z.string().nullish() }))
     .output(Category)

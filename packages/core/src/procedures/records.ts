@@ -1,6 +1,6 @@
 import { TRPCError } from '@trpc/server';
 import type { CollectionDefinition, NewRecord, RecordChange, StoredRecord } from '../store/collection.ts';
-import type { ChangeOptions, ListQuery } from '../store/store.ts';
+import type { CallOptions, ChangeOptions, ListQuery } from '../store/store.ts';
 import { StoreError, type StoreErrorCode } from '../store/storeError.ts';
 import type { Context } from '../trpc.ts';
 
@@ -40,7 +40,6 @@ const clientErrors: Record<StoreErrorCode, readonly [code: TRPCError['code'], me
 /** Part of the context that procedures of a stored resource need. */
 type RecordContext = Pick<Context, 'store' | 'response'>;
 type CreateContext = Pick<Context, 'store' | 'response' | 'caller' | 'idempotencyKey'>;
-type Signal = AbortSignal | undefined;
 
 /**
  * Returns a page of records. REST responses link to the next page.
@@ -50,10 +49,10 @@ export function listRecords<Stored extends StoredRecord, Indexed extends string>
   { store, response }: RecordContext,
   definition: CollectionDefinition<Stored, Indexed>,
   query: ListQuery<Stored, Indexed>,
-  signal: Signal,
+  options: CallOptions,
 ): Stored[] | Promise<Stored[]> {
   return storeCall(
-    () => store.collection(definition).list(query, { signal }),
+    () => store.collection(definition).list(query, options),
     ({ records, hasNext }) => {
       if (hasNext) response.nextCursor = records.at(-1)?.id;
       return records;
@@ -76,16 +75,16 @@ export function createRecord<
   { store, response, caller = '', idempotencyKey }: CreateContext,
   definition: CollectionDefinition<Stored, Indexed>,
   values: OnlyFieldsOf<Stored, Values>,
-  signal: Signal,
+  options: CallOptions,
 ): Stored | Promise<Stored> {
   if (idempotencyKey === undefined) {
     return storeCall(
-      () => store.collection(definition).create(values, { signal }),
+      () => store.collection(definition).create(values, options),
       (record) => record,
     );
   }
   return storeCall(
-    () => store.collection(definition).createOnce(values, { caller, key: idempotencyKey }, { signal }),
+    () => store.collection(definition).createOnce(values, { caller, key: idempotencyKey }, options),
     ({ record, isReplay }) => {
       if (isReplay) response.replayed();
       return record;
@@ -98,11 +97,11 @@ export function getRecord<Stored extends StoredRecord, Indexed extends string>(
   { store }: Pick<RecordContext, 'store'>,
   definition: CollectionDefinition<Stored, Indexed>,
   id: number,
-  signal: Signal,
+  options: CallOptions,
 ): Stored | Promise<Stored> {
   return storeCall(
     // An id beyond ±(2^53−1) is a valid int64 that no record has, and a double may not represent it exactly.
-    () => (Number.isSafeInteger(id) ? store.collection(definition).get(id, { signal }) : undefined),
+    () => (Number.isSafeInteger(id) ? store.collection(definition).get(id, options) : undefined),
     (record) => record ?? throwNotFound(definition),
   );
 }

@@ -3,8 +3,12 @@ import type { CollectionDefinition, NewRecord, RecordChange, StoredRecord } from
 /** A value or a promise of it: the embedded store returns values, a database promises. */
 export type MaybePromise<T> = T | Promise<T>;
 
+/** The options of a call to a store. Those of a procedure are such options: its signal is created when a store reads it. */
 export interface CallOptions {
-  /** Aborts when the caller no longer needs the result. A write that has started is completed nevertheless. */
+  /**
+   * Aborts when the caller no longer needs the result. A write that has started is completed nevertheless, and a read
+   * that returns its result at once may ignore it.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -153,6 +153,58 @@ describe('execute', () => {
   });
 });
 
+describe('the signal of a resolver’s options', () => {
+  type Options = { signal?: AbortSignal | undefined };
+  const { signal } = new AbortController();
+  const another = new AbortController().signal;
+
+  /** Calls a resolver, and returns its result and how often the signal of the call was read. */
+  function callResolver(resolver: (options: Options) => unknown) {
+    const procedure = t.procedure.query(resolver);
+    const executable = {
+      path: 'a.path',
+      type: 'query',
+      meta: undefined,
+      procedure,
+      stages: compile(procedure, sample),
+    } as const;
+    let reads = 0;
+    const context = {
+      get signal() {
+        reads += 1;
+        return signal;
+      },
+    };
+    return { result: execute(executable, { ctx: {}, read: () => undefined }, 0, context), reads };
+  }
+
+  // Elsewhere, to create it takes less than to wait for its reader.
+  test.runIf('Bun' in globalThis)('is not created on Bun for a resolver that does not read it', () => {
+    expect(callResolver((options) => 'signal' in options)).toEqual({ result: true, reads: 0 });
+  });
+
+  test.each<[how: string, read: (options: Options) => unknown]>([
+    ['directly', (options) => options.signal],
+    ['as a parameter', ({ signal: own }) => own],
+    ['from a copy', (options) => ({ ...options }).signal],
+    [
+      'from an object that inherits from the options',
+      (options) => (Object.create(options) as Options).signal,
+    ],
+    ['by its name', (options) => Reflect.get(options, 'signal')],
+  ])('is that of the call, read %s', (_how, read) => {
+    expect(callResolver(read).result).toBe(signal);
+  });
+
+  test('can be replaced, as any member', () => {
+    const { result } = callResolver((options) => {
+      options.signal = another;
+      return { ...options }.signal;
+    });
+    expect(result).toBe(another);
+  });
+});
+
 function throwUnreadable(): never {
   throw new Error('The name was read');
 }
