@@ -48,6 +48,7 @@ const leastWorkers = 6;
  * than half of the time of all tests. `.ci/run long` runs them.
  */
 const longTests = [
+  'apps/examples/src/oneLogin/pages.browser',
   'packages/embedded-store/src/{crash,damage,fullDisk,processes}',
   'packages/gateway/src/adapters/serve/floods',
   'packages/gateway/test/credentials/jwt',
@@ -113,7 +114,7 @@ const suitesWithoutAdapter = [
   'generatedClients/composed',
   'rest/{inputPlaces,inputsDocument,outputs,standardSchema}',
   'parity/parity',
-  'mcp/{conformance,memory,unions}',
+  'mcp/{conformance,memory,security,unions}',
   'wire/responseProblems',
   'trpcToOpenApi/{document,trpcToOpenApi}',
 ].map((name) => `${suites}${name}.test.ts`);

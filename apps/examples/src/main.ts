@@ -1,5 +1,5 @@
 /*
- * `npm run example [rpc|http|curl|shelter]`: runs an example. The pet store examples start a temporary, empty pet
+ * `npm run example [rpc|http|curl|shelter|login]`: runs an example. The pet store examples start a temporary, empty pet
  * store, or use the one at `PETSTORE_URL` with the API key `KEY`.
  */
 import { spawn } from 'node:child_process';
@@ -15,7 +15,11 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   http: node('petStore/http.ts'),
   curl: ['bash', pathOf('petStore/curl.sh')],
   shelter: node('../shelter/dev.ts'),
+  login: node('oneLogin/main.ts'),
 };
+
+/** The examples that start a service of their own. */
+const services: ReadonlySet<string> = new Set(['shelter', 'login']);
 
 async function run([file = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<void> {
   const child = spawn(file, args, { stdio: 'inherit', env: { ...process.env, ...env } });
@@ -35,7 +39,7 @@ async function withPetStore(command: readonly string[]): Promise<void> {
 const [name] = process.argv.slice(2);
 const command = commands[name ?? ''];
 const usage = `npm run example ${Object.keys(commands).join('|')}`;
-if (name === 'shelter' && command) await run(command);
+if (name !== undefined && services.has(name) && command) await run(command);
 else if (command) await withPetStore(command);
 else if (name === undefined) console.log(usage);
 else {

@@ -111,6 +111,12 @@ describe('packages/gateway/src', () => {
     ]);
   });
 
+  it('no published file starts a program, or runs text as code', () => {
+    const text = (file: string) => readFileSync(join(source, file), 'utf8');
+    const runs = /node:(?:child_process|vm)'|\beval\(|\bnew Function\(/;
+    expect(files.filter((file) => runs.test(text(file)))).toEqual([]);
+  });
+
   it('docs/architecture.md shows every folder and names only files that exist', () => {
     const text = readFileSync(join(repository, 'docs/architecture.md'), 'utf8');
     const named = [...text.matchAll(/`([\w/]+\.ts)`/g)].map(([, file = '']) => file);

@@ -1,0 +1,239 @@
+import { type Client, UnauthorizedError } from '@modelcontextprotocol/client';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { createTRPCClient, httpBatchLink } from '@trpc/client';
+import { expect, it, onTestFinished } from 'vitest';
+import type { NotesRouter } from './router.ts';
+import { agentProvider, connect } from './testing/agent.ts';
+import { cookiesOf, credentialsOf, type Headers, newNotes, post } from './testing/newNotes.ts';
+
+/** The client of a browser, a program or an agent over tRPC. */
+const trpc = (origin: string, headers: Headers) =>
+  createTRPCClient<NotesRouter>({ links: [httpBatchLink({ url: `${origin}/trpc`, headers })] });
+
+/** Calls a REST operation, and returns the status and the body. */
+async function rest(origin: string, headers: Headers, body?: object) {
+  const response = await fetch(`${origin}/v1/notes`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return [response.status, await response.json()] as const;
+}
+
+/** Does in a browser what the user of an agent does: signs in, and answers. @returns the URL that the agent receives */
+async function answer(authorization: URL | undefined, name: string, accept: boolean): Promise<URL> {
+  if (authorization === undefined) throw new Error('The agent has not redirected its user.');
+  const { origin } = authorization;
+  // Better Auth redirects a browser, and names the URL to a fetch.
+  const next = async (response: Response) => {
+    const { url } = (await response.json()) as { readonly url: string };
+    return new URL(url, origin);
+  };
+  const query = (page: URL) => ({ oauth_query: page.search.slice(1) });
+  const signIn = await next(await fetch(authorization));
+  expect(signIn.pathname).toBe('/sign-in');
+  const signedIn = await post(origin, 'sign-in/email', { ...credentialsOf(name), ...query(signIn) });
+  const cookie = cookiesOf(signedIn);
+  const consent = await next(signedIn);
+  expect(consent.pathname).toBe('/consent');
+  // An agent that renews its token asks for `offline_access`.
+  expect(consent.searchParams.get('scope')).toMatch(/^notes:read notes:write( offline_access)?$/);
+  return next(await post(origin, 'oauth2/consent', { accept, ...query(consent) }, { cookie }));
+}
+
+/** Connects an agent with the consent of its user. */
+async function connectAgent(origin: string, name: string) {
+  const { kept, provider } = agentProvider();
+  const { transport, connecting } = await connect(origin, { authProvider: provider });
+  await expect(connecting).rejects.toThrow(UnauthorizedError);
+  await transport.finishAuth((await answer(kept.url, name, true)).searchParams);
+  const { client, connecting: connected } = await connect(origin, { authProvider: provider });
+  await connected;
+  return { client, kept, headers: { authorization: `Bearer ${kept.tokens?.access_token}` } };
+}
+
+it('a session, a key and the agent of a user reach the same notes over REST, tRPC and MCP', async () => {
+  const { origin, ada, keyFor, sessionOf } = await newNotes();
+  const session = await sessionOf('ada');
+  const key = await keyFor('read', 'write');
+  const agent = await connectAgent(origin, 'ada');
+  const withKey = await connect(origin, { headers: key });
+  await withKey.connecting;
+
+  const authors: string[] = [];
+  for (const headers of [session, key, agent.headers]) {
+    const { author } = await trpc(origin, headers).addNote.mutate({ text: 'over tRPC' });
+    const [status, note] = await rest(origin, headers, { text: 'over REST' });
+    expect([status, note]).toEqual([201, { id: expect.any(Number), text: 'over REST', author }]);
+    authors.push(author);
+  }
+  expect(authors).toEqual([ada, expect.any(String), ada]);
+  for (const { client } of [withKey, agent]) {
+    const call = { name: 'addNote', arguments: { text: 'over MCP' } };
+    expect((await client.callTool(call)).structuredContent).toMatchObject({ text: 'over MCP' });
+  }
+  const [, notes] = await rest(origin, session);
+  expect(notes).toHaveLength(8);
+  expect(await trpc(origin, key).listNotes.query()).toEqual(notes);
+  expect(JSON.parse(textOf(await agent.client.callTool({ name: 'listNotes' })))).toEqual(notes);
+});
+
+const textOf = ({ content }: Awaited<ReturnType<Client['callTool']>>) =>
+  content[0]?.type === 'text' ? content[0].text : '';
+
+it('another organization sees no notes of the first', async () => {
+  const { origin, keyFor, sessionOf } = await newNotes();
+  await rest(origin, await keyFor('write'), { text: 'for the library' });
+  expect(await rest(origin, await sessionOf('eve'))).toEqual([200, []]);
+  const agent = await connectAgent(origin, 'eve');
+  expect(await rest(origin, agent.headers)).toEqual([200, []]);
+});
+
+it('a key that may only read lists no tool that writes, and gets 403 for it over each protocol', async () => {
+  const { origin, keyFor } = await newNotes();
+  const headers = await keyFor('read');
+  const { client, connecting } = await connect(origin, { headers });
+  await connecting;
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['listNotes']);
+  const call = { name: 'addNote', arguments: { text: 'a' } };
+  await expect(client.callTool(call)).rejects.toThrow(/scope/);
+  expect((await rest(origin, headers, { text: 'a' }))[0]).toBe(403);
+  await expect(trpc(origin, headers).addNote.mutate({ text: 'a' })).rejects.toThrow(/scope/);
+});
+
+it('an agent may not do what its user may not do, although the user has consented to it', async () => {
+  const { origin } = await newNotes();
+  const { client, headers } = await connectAgent(origin, 'grace');
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['listNotes']);
+  expect((await rest(origin, headers, { text: 'a' }))[0]).toBe(403);
+});
+
+it('the agent of a user who has left the organization is rejected at once', async () => {
+  const { origin, api, library, sessionOf } = await newNotes();
+  const { headers } = await connectAgent(origin, 'grace');
+  expect((await rest(origin, headers))[0]).toBe(200);
+  const request = { body: { memberIdOrEmail: 'grace@example.com', organizationId: library.id } };
+  await api.removeMember({ ...request, headers: new Headers(await sessionOf('ada')) });
+  expect((await rest(origin, headers))[0]).toBe(401);
+});
+
+it('an agent whose token has expired gets another one without its user', async () => {
+  const { origin } = await newNotes();
+  const { client, kept } = await connectAgent(origin, 'ada');
+  const { tokens } = kept;
+  if (tokens === undefined) throw new Error('The agent has no tokens.');
+  kept.tokens = { ...tokens, access_token: 'expired' };
+  const { structuredContent } = await client.callTool({ name: 'addNote', arguments: { text: 'a' } });
+  expect(structuredContent).toMatchObject({ text: 'a' });
+  expect(kept.tokens.refresh_token).not.toBe(tokens.refresh_token);
+});
+
+it('an agent without the consent of its user gets no token', async () => {
+  const { origin } = await newNotes();
+  const { kept, provider } = agentProvider();
+  const { transport, connecting } = await connect(origin, { authProvider: provider });
+  await expect(connecting).rejects.toThrow(UnauthorizedError);
+  const callback = await answer(kept.url, 'ada', false);
+  expect(callback.searchParams.get('error')).toBe('access_denied');
+  await expect(transport.finishAuth(callback.searchParams)).rejects.toThrow(/access_denied|denied/);
+  expect(kept.tokens).toBeUndefined();
+});
+
+it('an agent with the older official client connects with the consent of its user', async () => {
+  const { origin, ada } = await newNotes();
+  const { kept, provider } = agentProvider();
+  const transportOf = () => new OldTransport(new URL(`${origin}/mcp`), { authProvider: provider });
+  const transport = transportOf();
+  const connecting = new OldClient({ name: 'test', version: '1.0.0' }).connect(transport);
+  await expect(connecting).rejects.toThrow('Unauthorized');
+  const callback = await answer(kept.url, 'ada', true);
+  await transport.finishAuth(callback.searchParams.get('code') ?? '');
+  const client = new OldClient({ name: 'test', version: '1.0.0' });
+  onTestFinished(() => client.close());
+  await client.connect(transportOf());
+  const { structuredContent } = await client.callTool({ name: 'addNote', arguments: { text: 'a' } });
+  expect(structuredContent).toMatchObject({ text: 'a', author: ada });
+});
+
+it('an agent of an older revision registers if it is redirected to this machine or to https', async () => {
+  const { origin } = await newNotes();
+  for (const [redirect, status] of [
+    ['http://127.0.0.1:8976/callback', 201],
+    ['http://localhost:8976/callback', 201],
+    ['http://[::1]:8976/callback', 201],
+    ['https://agent.example/callback', 201],
+    ['http://agent.example/callback', 400],
+    ['http://127.0.0.1.agent.example/callback', 400],
+    ['http://localhost:8976@agent.example/callback', 400],
+  ] as const) {
+    const body = { client_name: 'Test agent', redirect_uris: [redirect], token_endpoint_auth_method: 'none' };
+    const registered = await post(origin, 'oauth2/register', body);
+    expect([redirect, registered.status]).toEqual([redirect, status]);
+  }
+});
+
+it('an agent that registers itself gets no token without a user', async () => {
+  const { origin } = await newNotes();
+  const registered = await post(origin, 'oauth2/register', {
+    client_name: 'Test agent',
+    redirect_uris: ['https://agent.example/callback'],
+    token_endpoint_auth_method: 'client_secret_post',
+  });
+  expect(registered.status).toBe(201);
+  const { client_id, client_secret } = (await registered.json()) as {
+    readonly client_id: string;
+    readonly client_secret: string;
+  };
+  const rejected = await fetch(`${origin}/api/auth/oauth2/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id,
+      client_secret,
+      resource: `${origin}/mcp`,
+    }),
+  });
+  expect([rejected.status, await rejected.json()]).toMatchObject([400, { error: 'unsupported_grant_type' }]);
+});
+
+it('a client finds the authorization server by the challenge of the tools', async () => {
+  const { origin } = await newNotes();
+  const rejected = await fetch(`${origin}/mcp`, { method: 'POST', body: '{}' });
+  expect(rejected.status).toBe(401);
+  const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`;
+  expect(rejected.headers.get('www-authenticate')).toContain(`resource_metadata="${metadata}"`);
+  const resource = await (await fetch(metadata)).json();
+  expect(resource).toMatchObject({
+    resource: `${origin}/mcp`,
+    authorization_servers: [`${origin}/api/auth`],
+    scopes_supported: ['notes:read', 'notes:write'],
+  });
+  const server = await (await fetch(`${origin}/.well-known/oauth-authorization-server/api/auth`)).json();
+  expect(server).toMatchObject({
+    issuer: `${origin}/api/auth`,
+    code_challenge_methods_supported: ['S256'],
+  });
+});
+
+it('a wrong credential is rejected with 401', async () => {
+  const { origin } = await newNotes();
+  for (const wrong of ['wrong', 'org_wrong', 'a.b.c']) {
+    for (const headers of [
+      { 'x-api-key': wrong },
+      { authorization: `Bearer ${wrong}` },
+      { cookie: `better-auth.session_token=${wrong}` },
+    ]) {
+      expect([headers, (await rest(origin, headers))[0]]).toEqual([headers, 401]);
+    }
+  }
+});
+
+it('no other page can frame the pages for signing in and for consent', async () => {
+  const { origin } = await newNotes();
+  for (const path of ['/sign-in', '/consent']) {
+    const response = await fetch(`${origin}${path}`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+  }
+});

@@ -1,0 +1,75 @@
+import { createServer } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
+import { toNodeHandler } from 'better-auth/node';
+import { apiKey, cookie, createGateway } from 'trpc-gateway';
+import { jwt } from 'trpc-gateway/jwt';
+import { mcp } from 'trpc-gateway/mcp';
+import { nodeHandler } from 'trpc-gateway/node';
+import { type Caller, openAuth } from './auth.ts';
+import { pages } from './pages.ts';
+import { NoteStore, notesRouter } from './router.ts';
+
+export interface NotesOptions {
+  readonly port: number;
+  /** At least 32 random characters. */
+  readonly secret: string;
+  /** The SQLite file of users and notes. Default: in memory. */
+  readonly file?: string;
+  /** The origin that browsers and clients see. Default: the loopback address. */
+  readonly publicUrl?: string;
+}
+
+/** Starts the service on 127.0.0.1: the gateway, and Better Auth for all other paths. */
+export async function startNotes({ port, secret, file = ':memory:', publicUrl }: NotesOptions) {
+  const loopback = `http://127.0.0.1:${port}`;
+  const origin = publicUrl ?? loopback;
+  const database = new DatabaseSync(file);
+  const login = await openAuth({ origin, secret, database });
+  const notes = new NoteStore(database);
+  const gateway = await createGateway({
+    router: notesRouter,
+    document: { title: 'Notes', version: '1.0.0' },
+    publicUrl: origin,
+    authentication: [
+      cookie<Caller>({
+        cookie: login.sessionCookie,
+        verify: login.bySession,
+        scopes: (caller) => caller.scopes,
+      }),
+      apiKey<Caller>({ verify: login.byKey, scopes: (caller) => caller.scopes }),
+      jwt<Caller>({
+        issuer: login.issuer,
+        audience: login.tools,
+        type: 'at+jwt',
+        jwksUri: `${loopback}/api/auth/jwks`,
+        verify: login.byToken,
+        scopes: (caller) => caller.scopes,
+        // Tells agents where their users sign in (RFC 9728).
+        protectedResource: { resource: login.tools },
+      }),
+    ],
+    // An agent renews its token, so that a token does not identify its caller.
+    rateLimit: { calls: 600, windowMs: 60_000, key: ({ identity }) => identity?.id },
+    failedAttempts: { attempts: 20, windowMs: 60_000 },
+    mcp: mcp(),
+    createContext: ({ identity }) => ({ caller: identity, notes }),
+    routes: pages,
+  });
+  const callGateway = nodeHandler(gateway);
+  const callAuth = toNodeHandler(login.auth);
+  const server = createServer((request, response) => {
+    callGateway(request, response, () => void callAuth(request, response));
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
+  return {
+    origin,
+    auth: login.auth,
+    close: async () => {
+      server.closeIdleConnections();
+      await new Promise((resolve) => server.close(resolve));
+      database.close();
+    },
+  };
+}
